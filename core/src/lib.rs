@@ -1,0 +1,27 @@
+//! Outrigger's core: everything about a robot link that is not a socket, a clock or a task.
+//!
+//! `no_std`, no heap, no `unsafe`, no reachable panic in a release build (held by a link proof).
+//! Modules stand on floors and import only downward:
+//!
+//! | floor | modules |
+//! |---|---|
+//! | 1 | [`robot`], [`time`] |
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::std_instead_of_core,
+        clippy::alloc_instead_of_core,
+        clippy::float_cmp
+    )
+)]
+
+pub mod robot;
+pub mod time;

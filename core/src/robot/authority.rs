@@ -1,0 +1,18 @@
+//! The right to move the arm, as a value.
+
+use core::marker::PhantomData;
+
+/// Proof that the mode machine is in `Command` in this very engine call.
+///
+/// It cannot be stored: it borrows the machine that granted it, so it is gone before the machine can
+/// make its next transition. The function that turns an approved command into bytes takes it by value.
+#[derive(Debug)]
+pub struct Authority<'machine>(PhantomData<&'machine mut ()>);
+
+impl<'machine> Authority<'machine> {
+    /// Grants authority for as long as `machine` stays borrowed. Called by the mode machine alone.
+    pub(crate) fn granted_by<T>(machine: &'machine mut T) -> Self {
+        let _ = machine;
+        Self(PhantomData)
+    }
+}

@@ -1,0 +1,20 @@
+//! The robot's own words, shared by every floor above: joints, poses, modes, versions, reasons.
+
+mod authority;
+mod joints;
+mod modes;
+mod pose;
+mod reason;
+mod state;
+mod version;
+
+pub use authority::Authority;
+pub use joints::{JointAccelerations, JointPositions, JointVelocities};
+pub use modes::{
+    ControlMode, JointMode, MasterOnOffState, MasterSafetyState, MessageSource, ProgramState, RobotMode, SafetyMode,
+    ToolMode,
+};
+pub use pose::{Pose, Twist, Wrench};
+pub use reason::{Reason, ReasonSet};
+pub use state::{ControllerTime, Safety, State};
+pub use version::{Generation, RobotModel, SoftwareVersion};

@@ -1,0 +1,64 @@
+//! Poses, twists and wrenches as the controller gives them.
+
+/// A frame: position \[m\] and rotation vector \[rad\] (axis times angle), as UR's `p[x,y,z,rx,ry,rz]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Pose {
+    /// x, y, z \[m\].
+    pub position: [f32; 3],
+    /// Rotation vector \[rad\].
+    pub rotation: [f32; 3],
+}
+
+/// Linear \[m/s\] and angular \[rad/s\] velocity of one point, in one named frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Twist {
+    /// vx, vy, vz \[m/s\].
+    pub linear: [f32; 3],
+    /// wx, wy, wz \[rad/s\].
+    pub angular: [f32; 3],
+}
+
+/// Force \[N\] and torque \[Nm\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Wrench {
+    /// Fx, Fy, Fz \[N\].
+    pub force: [f32; 3],
+    /// Mx, My, Mz \[Nm\].
+    pub torque: [f32; 3],
+}
+
+/// The six wire values in UR's order as two `f32` triples.
+fn halves(values: [f64; 6]) -> ([f32; 3], [f32; 3]) {
+    let [a, b, c, d, e, f] = values;
+    ([a as f32, b as f32, c as f32], [d as f32, e as f32, f as f32])
+}
+
+impl Pose {
+    /// From x, y, z, rx, ry, rz on the wire.
+    #[must_use]
+    pub fn from_wire(values: [f64; 6]) -> Self {
+        let (position, rotation) = halves(values);
+        Self { position, rotation }
+    }
+}
+
+impl Twist {
+    /// From vx, vy, vz, wx, wy, wz on the wire.
+    #[must_use]
+    pub fn from_wire(values: [f64; 6]) -> Self {
+        let (linear, angular) = halves(values);
+        Self { linear, angular }
+    }
+}
+
+impl Wrench {
+    /// From Fx, Fy, Fz, Mx, My, Mz on the wire.
+    #[must_use]
+    pub fn from_wire(values: [f64; 6]) -> Self {
+        let (force, torque) = halves(values);
+        Self { force, torque }
+    }
+}

@@ -1,0 +1,142 @@
+//! Why a command was refused or ended: one flat list for every floor.
+
+macro_rules! reasons {
+    ($($variant:ident $text:literal $advice:literal),+ $(,)?) => {
+        /// Why the machine is not, or no longer, commanding.
+        ///
+        /// The first reason of a fallback is latched; later ones are kept as a [`ReasonSet`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+        #[repr(u8)]
+        pub enum Reason {
+            $(#[doc = concat!($text, ".")] $variant,)+
+        }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// What happened, as a clause that starts in lower case.
+            #[must_use]
+            pub const fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            /// What a person can do next.
+            #[must_use]
+            pub const fn advice(self) -> &'static str {
+                match self { $(Self::$variant => $advice),+ }
+            }
+
+            /// The name used in reports and machine-readable output, e.g. `StateStale`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($variant)),+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    Released "the operator released the request" "request again to go on",
+    GradeLow "the link grade is below what commanding needs" "see the grade's cause in `outrigger monitor`",
+    StateStale "the newest robot state is too old" "check the network between this device and the controller",
+    StatesMissed "too many consecutive states were missed" "check the network between this device and the controller",
+    LocalStall "this device itself stood still" "give the process a core and a real-time priority; see `outrigger doctor`",
+    ClockJump "the controller's clock jumped" "the controller was restarted or its time was set; acknowledge and request",
+    LinkClosed "the connection was closed" "check that the controller is on and the port is enabled",
+    Unacknowledged "the controller does not acknowledge what is sent" "check the cable and the controller's load",
+    EvidenceMissing "a fact the decision needs is missing or too old" "see which precondition is not held in `outrigger monitor`",
+    RobotNotRunning "the robot is not in mode RUNNING" "power the arm on and release the brakes",
+    ProtectiveStop "the robot is in a protective stop" "find the cause, unlock on the pendant or by dashboard, then acknowledge",
+    SafeguardStop "the robot is in a safeguard stop" "close the safeguard, then acknowledge",
+    EmergencyStop "an emergency stop is pressed" "release it, bring the robot up, then acknowledge",
+    SafetyFault "the robot's safety system reports a violation or fault" "restart the safety system on the pendant",
+    NotRemote "the robot is in local control" "switch the pendant to remote control and reconnect",
+    ForeignProgram "another program runs on the controller" "stop it, or set `take_over = true`",
+    ForeignMotion "the arm moves by somebody else's command" "find the second commander",
+    NotFollowing "the controller does not follow what was commanded" "look for a second commander, a stopped program or local mode",
+    ProgramEnded "the program that carries our commands ended" "see the controller's log",
+    AcceptanceUnknown "this firmware gives no proof that commands are accepted" "set `acceptance_unknown = true` after testing it on the arm",
+    NotGranted "the controller did not grant command in time" "see the controller's log",
+    NotAtRest "the arm is not at rest" "wait for standstill, then request again",
+    MotionUnknown "the arm was last seen moving and its rest was not measured" "look at the arm; standstill is measured after reconnecting",
+    ArmingTimeout "arming took too long" "see which precondition is not held in `outrigger monitor`",
+    Latched "an earlier fault is not acknowledged" "acknowledge it, then request",
+    WrongEpoch "the intent belongs to an earlier session" "send it again with the current epoch",
+    SourceStale "a sensor's newest sample is too old" "check the sensor and its cable",
+    SourceStuck "a sensor repeats the same value" "check the sensor; a frozen reading looks like this",
+    SourceOutOfRange "a sensor's value is outside its range" "check the sensor and the configured range",
+    SourceRate "a sensor's value changes faster than it can" "check the sensor and the configured rate",
+    NotFinite "a number is NaN or infinite" "check the law's inputs",
+    PositionLimit "a joint would not stop before its position limit" "move the arm away from the limit",
+    VelocityLimit "a joint speed is above its limit" "check the law's gains or raise the limit",
+    AccelerationLimit "a joint acceleration is above its limit" "check the law's gains or raise the limit",
+    Singular "the arm is too close to a singular pose" "choose another pose",
+    PathTolerance "the arm left the tolerance around its path" "check payload, limits and obstacles",
+    StopTimeout "standstill was not measured in time" "look at the arm",
+    KinematicsUnknown "the arm's kinematics are not known" "set `model` in the configuration",
+    Internal "an internal check failed" "report it with the recorder's dump",
+}
+
+/// A set of reasons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ReasonSet(u64);
+
+const _: () = assert!(Reason::ALL.len() <= 64, "a reason set is one u64");
+
+impl ReasonSet {
+    /// No reason.
+    pub const EMPTY: Self = Self(0);
+
+    /// The set with `reason` added.
+    #[must_use]
+    pub const fn with(self, reason: Reason) -> Self {
+        Self(self.0 | 1 << reason as u8)
+    }
+
+    /// Adds `reason`.
+    pub const fn insert(&mut self, reason: Reason) {
+        *self = self.with(reason);
+    }
+
+    /// Whether `reason` is in the set.
+    #[must_use]
+    pub const fn contains(self, reason: Reason) -> bool {
+        self.0 & (1 << reason as u8) != 0
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The reasons in the set, in the order of the list.
+    pub fn iter(self) -> impl Iterator<Item = Reason> {
+        Reason::ALL.iter().copied().filter(move |r| self.contains(*r))
+    }
+}
+
+impl FromIterator<Reason> for ReasonSet {
+    fn from_iter<I: IntoIterator<Item = Reason>>(reasons: I) -> Self {
+        reasons.into_iter().fold(Self::EMPTY, Self::with)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_gives_back_what_was_put_in() {
+        for (at, reason) in Reason::ALL.iter().enumerate() {
+            assert_eq!(*reason as usize, at);
+            let set = ReasonSet::EMPTY.with(*reason);
+            assert_eq!(set.iter().collect::<Vec<_>>(), [*reason]);
+        }
+    }
+}

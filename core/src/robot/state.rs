@@ -1,0 +1,161 @@
+//! One reading of the arm, in the units of the control path.
+
+use super::{JointPositions, JointVelocities, Pose, ProgramState, Reason, RobotMode, SafetyMode, Twist, Wrench};
+use crate::time::Duration;
+
+/// The controller's own clock, in µs since it was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ControllerTime(u64);
+
+impl ControllerTime {
+    /// `micros` µs after the controller's start.
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// From seconds as the real-time packet has them; `None` for NaN, negative or beyond 10¹² s.
+    #[must_use]
+    pub fn from_secs(secs: f64) -> Option<Self> {
+        // Half a µs is added, not `round` called: no_std has no `round`, and the value is positive.
+        (0.0..1e12).contains(&secs).then_some(Self((secs * 1e6 + 0.5) as u64))
+    }
+
+    /// µs since the controller's start.
+    #[must_use]
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// Time from `earlier` to `self`; zero where `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// What the safety system says, in one form for every generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Safety {
+    /// The safety mode of CB3 and later.
+    Mode(SafetyMode),
+    /// CB2: the robot mode stands for it; `Ok` unless the mode is one of the stops.
+    FromRobotMode(RobotMode),
+    /// Not sent by this stream.
+    Unknown,
+}
+
+impl Safety {
+    /// `None` where motion is allowed (NORMAL, REDUCED), the matching reason otherwise.
+    #[must_use]
+    pub const fn obstacle(self) -> Option<Reason> {
+        match self {
+            Self::Mode(mode) => match mode {
+                SafetyMode::Normal | SafetyMode::Reduced => None,
+                SafetyMode::ProtectiveStop => Some(Reason::ProtectiveStop),
+                SafetyMode::SafeguardStop
+                | SafetyMode::AutomaticModeSafeguardStop
+                | SafetyMode::SystemThreePositionEnablingStop
+                | SafetyMode::TpThreePositionEnablingStop
+                | SafetyMode::ImmiSafeguardStop
+                | SafetyMode::ProfisafeAutomaticModeSafeguardStop
+                | SafetyMode::ProfisafeSafeguardStop
+                | SafetyMode::SafetyApiSafeguardStop => Some(Reason::SafeguardStop),
+                SafetyMode::SystemEmergencyStop
+                | SafetyMode::RobotEmergencyStop
+                | SafetyMode::ImmiEmergencyStop
+                | SafetyMode::ProfisafeEmergencyStop => Some(Reason::EmergencyStop),
+                SafetyMode::Recovery
+                | SafetyMode::Violation
+                | SafetyMode::Fault
+                | SafetyMode::ValidateJointId
+                | SafetyMode::UndefinedSafetyMode
+                | SafetyMode::ProfisafeWaitingForParameters
+                | SafetyMode::Unknown(_) => Some(Reason::SafetyFault),
+            },
+            Self::FromRobotMode(mode) => match mode {
+                RobotMode::SecurityStopped => Some(Reason::ProtectiveStop),
+                RobotMode::EmergencyStopped => Some(Reason::EmergencyStop),
+                RobotMode::SafeguardStop => Some(Reason::SafeguardStop),
+                RobotMode::FatalError => Some(Reason::SafetyFault),
+                _ => None,
+            },
+            Self::Unknown => Some(Reason::EvidenceMissing),
+        }
+    }
+}
+
+/// One reading of an arm with `N` joints. Measured values may be NaN where the controller sent NaN:
+/// who uses one for a command checks it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct State<const N: usize> {
+    /// The controller's clock when the cycle ended.
+    #[doc(alias = "Time")]
+    pub controller_time: ControllerTime,
+    /// Measured joint angles \[rad\].
+    #[doc(alias = "q_actual")]
+    pub positions: JointPositions<N>,
+    /// Measured joint speeds \[rad/s\].
+    #[doc(alias = "qd_actual")]
+    pub velocities: JointVelocities<N>,
+    /// Joint angles the controller steers to \[rad\].
+    #[doc(alias = "q_target")]
+    pub target_positions: JointPositions<N>,
+    /// Joint speeds the controller steers to \[rad/s\].
+    #[doc(alias = "qd_target")]
+    pub target_velocities: JointVelocities<N>,
+    /// Measured pose of the tool centre point in the base frame.
+    #[doc(alias = "Tool vector actual")]
+    pub tcp_pose: Option<Pose>,
+    /// Speed of the tool centre point in the base frame.
+    pub tcp_speed: Option<Twist>,
+    /// Generalised force at the tool centre point.
+    pub tcp_force: Option<Wrench>,
+    /// Mode of the robot; `None` where the packet is too old to carry it (756 B: software 1.5, 1.6).
+    pub robot_mode: Option<RobotMode>,
+    /// What the safety system says.
+    pub safety: Safety,
+    /// Program state where the packet has it (unconfirmed mapping).
+    pub program_state: Option<ProgramState>,
+    /// Factor on speeds by slider and limits, 0 … 1, where the packet has it.
+    pub speed_scaling: Option<f32>,
+    /// Digital inputs, bit 0 the first.
+    pub digital_inputs: u64,
+}
+
+impl<const N: usize> Default for State<N> {
+    fn default() -> Self {
+        Self {
+            controller_time: ControllerTime::default(),
+            positions: JointPositions::ZERO,
+            velocities: JointVelocities::ZERO,
+            target_positions: JointPositions::ZERO,
+            target_velocities: JointVelocities::ZERO,
+            tcp_pose: None,
+            tcp_speed: None,
+            tcp_force: None,
+            robot_mode: None,
+            safety: Safety::Unknown,
+            program_state: None,
+            speed_scaling: None,
+            digital_inputs: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controller_time_refuses_what_is_no_time() {
+        assert_eq!(ControllerTime::from_secs(1504.032).map(ControllerTime::as_micros), Some(1_504_032_000));
+        for bad in [f64::NAN, f64::INFINITY, -0.001, 1e13] {
+            assert_eq!(ControllerTime::from_secs(bad), None);
+        }
+    }
+}

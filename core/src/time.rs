@@ -1,0 +1,140 @@
+//! Time as an argument: microseconds on a clock that the caller reads.
+//!
+//! All arithmetic saturates, so no input can make a deadline wrap or panic.
+
+/// A point on the port's monotonic clock, in µs since an epoch of the port's choosing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Instant(u64);
+
+/// A span of time in µs, 0 … 2⁶⁴ − 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Duration(u64);
+
+impl Instant {
+    /// The epoch of the clock.
+    pub const ZERO: Self = Self(0);
+
+    /// The instant `micros` µs after the epoch.
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// µs since the epoch.
+    #[must_use]
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// Time from `earlier` to `self`; zero where `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl core::ops::Add<Duration> for Instant {
+    type Output = Self;
+    fn add(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl core::ops::Sub<Duration> for Instant {
+    type Output = Self;
+    fn sub(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest span.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A span of `micros` µs.
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// A span of `millis` ms.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000))
+    }
+
+    /// A span of `secs` s.
+    #[must_use]
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(1_000_000))
+    }
+
+    /// The span in µs.
+    #[must_use]
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The span in whole ms, rounded down.
+    #[must_use]
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The span in s, for control laws.
+    #[must_use]
+    pub const fn as_secs_f32(self) -> f32 {
+        self.0 as f32 * 1e-6
+    }
+
+    /// The span in s, for reports.
+    #[must_use]
+    pub const fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-6
+    }
+
+    /// `factor` times the span.
+    #[must_use]
+    pub const fn times(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+
+    /// `percent` hundredths of the span.
+    #[must_use]
+    pub const fn percent(self, percent: u64) -> Self {
+        Self(self.0.saturating_mul(percent) / 100)
+    }
+}
+
+impl core::ops::Add for Duration {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl core::ops::Sub for Duration {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_saturates_at_both_ends() {
+        assert_eq!(Instant::ZERO - Duration::from_secs(1), Instant::ZERO);
+        assert_eq!(Instant::from_micros(u64::MAX) + Duration::MAX, Instant::from_micros(u64::MAX));
+        assert_eq!(Instant::ZERO.since(Instant::from_micros(5)), Duration::ZERO);
+        assert_eq!(Duration::MAX.times(2), Duration::MAX);
+    }
+}

@@ -1,0 +1,1 @@
+//! Outrigger on Linux.

@@ -1,0 +1,3 @@
+//! The `outrigger` command.
+
+fn main() {}

@@ -1,0 +1,2 @@
+//! Simulated Universal Robots controller.
+#![forbid(unsafe_code)]
