@@ -5,6 +5,8 @@
 //!
 //! | floor | modules |
 //! |---|---|
+//! | 5 | `drive` (feature `async`) |
+//! | 4 | [`session`] |
 //! | 1 | [`robot`], [`time`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -23,5 +25,8 @@
     )
 )]
 
+#[cfg(feature = "async")]
+pub mod drive;
 pub mod robot;
+pub mod session;
 pub mod time;

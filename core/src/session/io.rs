@@ -1,0 +1,103 @@
+//! What goes into an engine and what comes out of it.
+
+use crate::time::Duration;
+
+/// One connection of a session; the port owns the socket behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct LinkId(u8);
+
+impl LinkId {
+    /// Version, program, safety and configuration messages: port 30001, or 30002 where that is closed.
+    pub const PRIMARY: Self = Self(0);
+    /// The state of every control cycle, and all text we send: port 30003.
+    pub const REALTIME: Self = Self(1);
+    /// Every link of a session, in the order in which they are opened.
+    pub const ALL: [Self; Self::COUNT] = [Self::PRIMARY, Self::REALTIME];
+    /// How many links a session has.
+    pub const COUNT: usize = 2;
+
+    /// Position in [`LinkId::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The link at `index` of [`LinkId::ALL`].
+    #[must_use]
+    pub fn from_index(index: usize) -> Option<Self> {
+        Self::ALL.get(index).copied()
+    }
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            0 => "primary",
+            _ => "realtime",
+        }
+    }
+}
+
+/// Where a link is to be connected: the robot's address is the port's to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Endpoint {
+    /// TCP port as the controller numbers it (30001 …); a port base is applied by the port.
+    pub port: u16,
+}
+
+/// Something that happened outside the engine. Each is one call of `handle`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input {
+    /// Begin: connect and stay connected.
+    Start,
+    /// The connection asked for by [`Output::Open`] stands.
+    Opened(LinkId),
+    /// The connection asked for by [`Output::Open`] was refused or could not be made.
+    Refused(LinkId),
+    /// The peer, or the network stack, closed the connection. Not reported after [`Output::Abort`].
+    Closed(LinkId),
+    /// Bytes written to the link that the peer has not acknowledged, and for how long the oldest of them waits.
+    /// The newest report holds until the next; `bytes: 0` clears it.
+    Unacked {
+        /// The link.
+        link: LinkId,
+        /// Bytes waiting for an acknowledgement.
+        bytes: u32,
+        /// Time since the oldest of them was written.
+        age: Duration,
+    },
+    /// An operator asks to command: an edge, never a level.
+    Request,
+    /// The operator takes the request back: the arm is stopped.
+    Release,
+    /// The operator has seen the latched reason and clears it.
+    Acknowledge,
+    /// Stop the arm, confirm standstill, then close every link and open none.
+    Shutdown,
+    /// Time has passed: the instant of `poll_timeout` is here. Always harmless.
+    Tick,
+}
+
+/// Something the port must do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output<'a> {
+    /// Connect `link` to `endpoint` and report `Opened` or `Refused`. The engine keeps its own deadline.
+    Open {
+        /// The link.
+        link: LinkId,
+        /// Where to.
+        endpoint: Endpoint,
+    },
+    /// Reset the connection of `link`, or give up opening it: queued bytes are dropped, nothing more is reported of it.
+    Abort(LinkId),
+    /// Write `bytes` to `link`, all of them or none.
+    Transmit {
+        /// The link.
+        link: LinkId,
+        /// One complete text program or statement.
+        bytes: &'a [u8],
+    },
+}
