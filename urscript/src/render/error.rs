@@ -1,0 +1,168 @@
+//! Why a statement was not rendered, and the ranges arguments are held to.
+
+use super::dialect::Version;
+
+/// Which argument was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Argument {
+    /// Joint velocity, with the joint's index from 0 \[rad/s\].
+    Velocity(u8),
+    /// Joint position, with the joint's index from 0 \[rad\].
+    Position(u8),
+    /// Acceleration of the leading axis \[rad/s²\].
+    Acceleration,
+    /// Deceleration of the closing `stopj` \[rad/s²\].
+    StopAcceleration,
+    /// Time a call lasts \[s\].
+    Time,
+    /// Look-ahead time of `servoj` \[s\].
+    Lookahead,
+    /// Gain of `servoj`.
+    Gain,
+    /// Number of an output or flag.
+    Index,
+    /// Level of an analog output, relative.
+    Level,
+    /// Payload mass \[kg\].
+    Mass,
+    /// Coordinate of the payload's centre of gravity, 0 = x \[m\].
+    CenterOfGravity(u8),
+    /// Component of the gravity vector, 0 = x \[m/s²\].
+    Gravity(u8),
+    /// Position of the speed slider.
+    SpeedSlider,
+    /// Text of a message.
+    Text,
+    /// Title of a popup.
+    Title,
+}
+
+impl core::fmt::Display for Argument {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Velocity(joint) => write!(f, "velocity of joint {joint}"),
+            Self::Position(joint) => write!(f, "position of joint {joint}"),
+            Self::Acceleration => f.write_str("acceleration"),
+            Self::StopAcceleration => f.write_str("stop acceleration"),
+            Self::Time => f.write_str("time"),
+            Self::Lookahead => f.write_str("look-ahead time"),
+            Self::Gain => f.write_str("gain"),
+            Self::Index => f.write_str("index"),
+            Self::Level => f.write_str("level"),
+            Self::Mass => f.write_str("mass"),
+            Self::CenterOfGravity(axis) => write!(f, "centre of gravity, axis {axis}"),
+            Self::Gravity(axis) => write!(f, "gravity, axis {axis}"),
+            Self::SpeedSlider => f.write_str("speed slider"),
+            Self::Text => f.write_str("text"),
+            Self::Title => f.write_str("title"),
+        }
+    }
+}
+
+/// Why nothing may be sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The text needs `need` bytes, `have` were given.
+    BufferTooSmall {
+        /// Bytes the text takes.
+        need: u16,
+        /// Bytes there were.
+        have: u16,
+    },
+    /// A number is not finite or out of its range.
+    Number {
+        /// Which one.
+        argument: Argument,
+        /// Its value, perhaps NaN.
+        found: f32,
+        /// What is allowed.
+        allowed: Range,
+    },
+    /// A text holds a byte that cannot be written between quotes: a quote, a backslash, a control character or one
+    /// outside ASCII.
+    Character {
+        /// Which text.
+        argument: Argument,
+        /// Its index in the text.
+        at: u16,
+        /// The byte.
+        found: u8,
+    },
+    /// A text is too long.
+    TextTooLong {
+        /// Which text.
+        argument: Argument,
+        /// Its bytes, saturating.
+        found: u16,
+        /// Bytes allowed.
+        allowed: u16,
+    },
+    /// This controller's software has no such thing.
+    Unsupported {
+        /// The controller's software.
+        version: Version,
+        /// The first one that has it.
+        since: Version,
+    },
+}
+
+impl core::fmt::Display for RenderError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::BufferTooSmall { need, have } => write!(f, "text needs {need} bytes, the buffer has {have}"),
+            Self::Number { argument, found, allowed } => {
+                write!(f, "{argument} is {found}, allowed {} to {}", allowed.min, allowed.max)
+            }
+            Self::Character { argument, at, found } => {
+                write!(f, "{argument} holds byte 0x{found:02x} at {at}, which cannot stand between quotes")
+            }
+            Self::TextTooLong { argument, found, allowed } => {
+                write!(f, "{argument} has {found} bytes, allowed are {allowed}")
+            }
+            Self::Unsupported { version, since } => {
+                write!(f, "software {version} cannot do this, only {since} and later")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RenderError {}
+
+/// An allowed range, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Smallest value.
+    pub min: f32,
+    /// Largest value.
+    pub max: f32,
+}
+
+impl Range {
+    pub(super) const fn new(min: f32, max: f32) -> Self {
+        Self { min, max }
+    }
+
+    /// Everything from `-max` to `max`.
+    pub(super) const fn symmetric(max: f32) -> Self {
+        Self { min: -max, max }
+    }
+
+    /// Passes a value on if it is within; NaN and infinities never are.
+    pub(super) fn check(self, argument: Argument, found: f32) -> Result<(), RenderError> {
+        if found >= self.min && found <= self.max {
+            Ok(())
+        } else {
+            Err(RenderError::Number { argument, found, allowed: self })
+        }
+    }
+
+    /// The same for each element of an array, named by its index.
+    pub(super) fn check_each(self, argument: fn(u8) -> Argument, values: &[f32]) -> Result<(), RenderError> {
+        for (index, &found) in (0..).zip(values) {
+            self.check(argument(index), found)?;
+        }
+        Ok(())
+    }
+}

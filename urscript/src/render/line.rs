@@ -1,0 +1,210 @@
+//! A cursor that writes program text into the caller's memory.
+//!
+//! Numbers are fixed-point decimals made by integer arithmetic from the bits of an `f32`: exact, correctly rounded, and
+//! without the float formatting code of `core::fmt` (several kilobytes and thousands of instructions on a board).
+
+use super::error::RenderError;
+
+/// Digits after the decimal point: one microradian, or one micrometre.
+pub(crate) const DECIMALS: u32 = 6;
+
+const ONE: u32 = 10_u32.pow(DECIMALS);
+
+/// Longest number of a range up to ±9999: sign, four digits, point, decimals.
+pub(super) const NUMBER_LEN: usize = 1 + 4 + 1 + DECIMALS as usize;
+
+/// Writes past the end are counted, not made: [`Line::finish`] then says how much was needed.
+pub(super) struct Line<'a> {
+    out: &'a mut [u8],
+    at: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(out: &'a mut [u8]) -> Self {
+        Self { out, at: 0 }
+    }
+
+    /// The length of the text, if all of it found room.
+    pub(super) fn finish(self) -> Result<usize, RenderError> {
+        if self.at <= self.out.len() {
+            return Ok(self.at);
+        }
+        let clamp = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        Err(RenderError::BufferTooSmall { need: clamp(self.at), have: clamp(self.out.len()) })
+    }
+
+    #[inline]
+    pub(super) fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
+        if let Some(room) = self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {
+            *room = *bytes;
+        }
+        self.at = self.at.saturating_add(N);
+    }
+
+    /// A text whose characters were checked.
+    pub(super) fn text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.put(&[byte]);
+        }
+    }
+
+    /// `True` or `False`.
+    pub(super) fn boolean(&mut self, value: bool) {
+        if value { self.put(b"True") } else { self.put(b"False") }
+    }
+
+    /// A whole number.
+    pub(super) fn integer(&mut self, value: u32) {
+        let mut digits = [0_u8; 10];
+        let mut rest = value;
+        let mut len = 0_usize;
+        for digit in digits.iter_mut().rev() {
+            *digit = digit_of(rest % 10);
+            rest /= 10;
+            len = len.saturating_add(1);
+            if rest == 0 {
+                break;
+            }
+        }
+        for digit in digits.iter().skip(digits.len().saturating_sub(len)) {
+            self.put(&[*digit]);
+        }
+    }
+
+    /// A finite number below 2³² in magnitude, rounded to [`DECIMALS`] digits, half away from zero. Zero has no sign.
+    #[inline]
+    pub(super) fn number(&mut self, value: f32) {
+        let (whole, fraction) = fixed_point(value);
+        if value.is_sign_negative() && whole | fraction != 0 {
+            self.put(b"-");
+        }
+        let (a, b, c) = (fraction / 10_000, fraction / 100 % 100, fraction % 100);
+        let [d0, d1, d2, d3, d4, d5] = [a / 10, a % 10, b / 10, b % 10, c / 10, c % 10].map(digit_of);
+        if whole < 10 {
+            self.put(&[digit_of(whole), b'.', d0, d1, d2, d3, d4, d5]);
+        } else {
+            self.integer(whole);
+            self.put(&[b'.', d0, d1, d2, d3, d4, d5]);
+        }
+    }
+
+    /// `[a,b,c]`.
+    #[inline]
+    pub(super) fn list(&mut self, values: &[f32]) {
+        let mut before = b'[';
+        for &value in values {
+            self.put(&[before]);
+            self.number(value);
+            before = b',';
+        }
+        self.put(b"]");
+    }
+}
+
+#[inline]
+fn digit_of(value: u32) -> u8 {
+    // Callers pass 0..=9; the mask states it where it costs nothing.
+    b'0' | (value & 0x0f) as u8
+}
+
+/// The magnitude as whole part and millionths. Values of 2³² and above saturate.
+#[inline]
+fn fixed_point(value: f32) -> (u32, u32) {
+    let bits = value.to_bits();
+    let exponent = (bits >> 23) & 0xff;
+    // Subnormals (exponent 0) are below any millionth; giving them the hidden bit does not change that.
+    let mantissa = (bits & 0x007f_ffff) | 0x0080_0000;
+    // value = mantissa · 2^(exponent − 150)
+    if exponent >= 150 {
+        let whole = if exponent > 158 { u32::MAX } else { mantissa.wrapping_shl(exponent.wrapping_sub(150)) };
+        return (whole, 0);
+    }
+    let shift = 150_u32.wrapping_sub(exponent);
+    // Less than 2⁴⁴ · 2⁻⁴⁶: rounds to zero.
+    if shift > 45 {
+        return (0, 0);
+    }
+    let (whole, part) = if shift < 24 {
+        let whole = mantissa.wrapping_shr(shift);
+        (whole, mantissa ^ whole.wrapping_shl(shift))
+    } else {
+        (0, mantissa)
+    };
+    let half = 1_u64.wrapping_shl(shift.wrapping_sub(1));
+    let millionths = u64::from(part).wrapping_mul(u64::from(ONE)).wrapping_add(half).wrapping_shr(shift);
+    // At most `ONE`, when the part rounds up to a whole.
+    let millionths = millionths as u32;
+    if millionths == ONE { (whole.saturating_add(1), 0) } else { (whole, millionths) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rendered(value: f32) -> String {
+        let mut out = [0xa5; 32];
+        let mut line = Line::new(&mut out);
+        line.number(value);
+        let len = line.finish().unwrap();
+        String::from_utf8(out[..len].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_plain_decimals() {
+        for (value, text) in [
+            (0.0, "0.000000"),
+            (-0.0, "0.000000"),
+            (1.0, "1.000000"),
+            (-0.25, "-0.250000"),
+            (0.1, "0.100000"),
+            (9.999_999, "9.999999"),
+            (0.999_999_94, "1.000000"),
+            (-4e-7, "0.000000"),
+            (5e-7, "0.000000"),
+            (5.1e-7, "0.000001"),
+            (f32::MIN_POSITIVE / 2.0, "0.000000"),
+            (core::f32::consts::PI, "3.141593"),
+            (-core::f32::consts::TAU, "-6.283185"),
+            (1234.5, "1234.500000"),
+            (16_777_216.0, "16777216.000000"),
+            (4_294_967_040.0, "4294967040.000000"),
+        ] {
+            assert_eq!(rendered(value), text, "{value:e}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_does_not_fit_says_how_much_it_needs() {
+        let mut out = [0; 4];
+        let mut line = Line::new(&mut out);
+        line.put(b"abc");
+        line.number(-1.0);
+        assert_eq!(line.finish(), Err(RenderError::BufferTooSmall { need: 12, have: 4 }));
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_reads_back_within_half_a_unit_of_its_last_digit(value in prop_oneof![
+            -4e9_f32..4e9, -7.0_f32..7.0, -1e-5_f32..1e-5, (0_u32..0x4f80_0000).prop_map(f32::from_bits),
+        ]) {
+            let text = rendered(value);
+            let read: f64 = text.parse().unwrap();
+            // The slack is the rounding of the parsed double itself, 1e-16 relative.
+            let slack = 1e-15 * f64::from(value).abs();
+            prop_assert!((read - f64::from(value)).abs() <= 0.5e-6 + slack, "{value:e} became {text}");
+            prop_assert_eq!(text.rsplit('.').next().unwrap().len(), DECIMALS as usize);
+            prop_assert!(!text.starts_with("-0.000000"));
+        }
+
+        #[test]
+        fn a_whole_number_reads_back(value: u32) {
+            let mut out = [0; 10];
+            let mut line = Line::new(&mut out);
+            line.integer(value);
+            let len = line.finish().unwrap();
+            prop_assert_eq!(core::str::from_utf8(&out[..len]).unwrap().parse::<u32>().unwrap(), value);
+        }
+    }
+}

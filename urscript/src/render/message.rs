@@ -1,0 +1,132 @@
+//! Messages to the operator: `textmsg` and `popup`. Their texts are the only foreign words that enter a program, so they
+//! are refused, never repaired, when they could end the string they stand in.
+
+use super::error::{Argument, RenderError};
+use super::line::Line;
+
+/// Bytes of the longest text or title.
+pub const MAX_TEXT: usize = 255;
+
+/// A line in the controller's log, and a text message on port 30001.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextMsg<'a> {
+    /// Printable ASCII without `"` and `\`.
+    pub text: &'a str,
+}
+
+impl TextMsg<'_> {
+    /// Bytes of the longest program.
+    pub const MAX_LEN: usize = HEAD.len() + 10 + MAX_TEXT + END.len() + 1;
+
+    /// Writes a secondary program, which leaves a running program alone.
+    ///
+    /// # Errors
+    /// A character that cannot stand in a string, too long a text, or too little room.
+    pub fn render(&self, out: &mut [u8]) -> Result<usize, RenderError> {
+        check(Argument::Text, self.text)?;
+        let mut line = Line::new(out);
+        line.put(HEAD);
+        line.put(b" textmsg(\"");
+        line.text(self.text);
+        line.put(b"\"");
+        line.put(END);
+        line.finish()
+    }
+}
+
+/// A box on the operator's screen that does not block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Popup<'a> {
+    /// Printable ASCII without `"` and `\`.
+    pub text: &'a str,
+    /// Heading, of the same characters.
+    pub title: &'a str,
+    /// Shown as a warning.
+    pub warning: bool,
+    /// Shown as an error.
+    pub error: bool,
+}
+
+impl Popup<'_> {
+    /// Bytes of the longest program.
+    pub const MAX_LEN: usize = HEAD.len() + 8 + MAX_TEXT + 3 + MAX_TEXT + 1 + 2 * (1 + 5) + END.len();
+
+    /// Writes a secondary program, which leaves a running program alone.
+    ///
+    /// # Errors
+    /// A character that cannot stand in a string, too long a text, or too little room.
+    pub fn render(&self, out: &mut [u8]) -> Result<usize, RenderError> {
+        check(Argument::Text, self.text)?;
+        check(Argument::Title, self.title)?;
+        let mut line = Line::new(out);
+        line.put(HEAD);
+        line.put(b" popup(\"");
+        line.text(self.text);
+        line.put(b"\",\"");
+        line.text(self.title);
+        line.put(b"\",");
+        line.boolean(self.warning);
+        line.put(b",");
+        line.boolean(self.error);
+        line.put(END);
+        line.finish()
+    }
+}
+
+const HEAD: &[u8; 25] = b"sec outrigger_message():\n";
+const END: &[u8; 6] = b")\nend\n";
+
+/// A backslash is refused too: whether it escapes a quote is not documented for any release.
+fn check(argument: Argument, text: &str) -> Result<(), RenderError> {
+    if text.len() > MAX_TEXT {
+        let found = u16::try_from(text.len()).unwrap_or(u16::MAX);
+        return Err(RenderError::TextTooLong { argument, found, allowed: MAX_TEXT as u16 });
+    }
+    for (at, found) in (0..).zip(text.bytes()) {
+        if !matches!(found, b' '..=b'~') || found == b'"' || found == b'\\' {
+            return Err(RenderError::Character { argument, at, found });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> RenderError {
+        TextMsg { text }.render(&mut [0; TextMsg::MAX_LEN]).unwrap_err()
+    }
+
+    #[test]
+    fn a_text_cannot_leave_its_quotes() {
+        for (text, at, found) in [
+            ("a\")\nend\ndef x():", 1, b'"'),
+            ("line\nline", 4, b'\n'),
+            ("\r", 0, b'\r'),
+            ("back\\", 4, b'\\'),
+            ("grün", 2, 0xc3),
+            ("nul\0", 3, 0),
+            ("\x7f", 0, 0x7f),
+        ] {
+            assert_eq!(refused(text), RenderError::Character { argument: Argument::Text, at, found });
+        }
+    }
+
+    #[test]
+    fn the_title_of_a_popup_is_held_to_the_same() {
+        let popup = Popup { text: "ok", title: "a\"b", warning: false, error: false };
+        let refused = RenderError::Character { argument: Argument::Title, at: 1, found: b'"' };
+        assert_eq!(popup.render(&mut [0; Popup::MAX_LEN]), Err(refused));
+    }
+
+    #[test]
+    fn the_longest_text_fits_the_stated_length_and_one_more_is_refused() {
+        let longest = "x".repeat(MAX_TEXT);
+        let popup = Popup { text: &longest, title: &longest, warning: false, error: false };
+        assert!(popup.render(&mut [0; Popup::MAX_LEN]).is_ok());
+        assert!(TextMsg { text: &longest }.render(&mut [0; TextMsg::MAX_LEN]).is_ok());
+        let too_long = RenderError::TextTooLong { argument: Argument::Text, found: 256, allowed: 255 };
+        assert_eq!(refused(&"x".repeat(MAX_TEXT + 1)), too_long);
+    }
+}

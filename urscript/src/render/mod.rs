@@ -1,0 +1,12 @@
+//! The render half: typed statements to program text.
+//!
+//! Contract of every `render`: either `Ok(n)` and `out[..n]` is one complete text that ends with a newline, or an error
+//! and nothing in `out` may be sent. Only finite numbers within a stated range are written, as fixed-point decimals.
+
+pub(crate) mod dialect;
+pub(crate) mod error;
+mod line;
+pub(crate) mod message;
+pub(crate) mod motion;
+pub(crate) mod output;
+pub(crate) mod service;

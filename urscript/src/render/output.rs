@@ -1,0 +1,233 @@
+//! Outputs, flags, payload and gravity as secondary programs (client interfaces, 5.3 and 5.5): they run beside the
+//! program that moves the arm, in one control step.
+
+use super::dialect::{Dialect, OutputNames, Version};
+use super::error::{Argument, Range, RenderError};
+use super::line::{Line, NUMBER_LEN};
+
+/// A digital output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigitalOutput {
+    /// In the control box, 0 to 7.
+    Standard(u8),
+    /// Configurable, in the control box, 0 to 7; not on CB2.
+    Configurable(u8),
+    /// At the tool, 0 or 1.
+    Tool(u8),
+}
+
+/// What an analog output puts out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnalogDomain {
+    /// 4 to 20 mA.
+    Current,
+    /// 0 to 10 V.
+    Voltage,
+}
+
+/// Supply voltage of the tool connector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolVoltage {
+    /// 0 V.
+    Off,
+    /// 12 V.
+    V12,
+    /// 24 V.
+    V24,
+}
+
+/// One thing to set. Several make a [`Sec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Output {
+    /// Level of a digital output.
+    Digital {
+        /// Which one.
+        output: DigitalOutput,
+        /// High or low.
+        high: bool,
+    },
+    /// Level and kind of an analog output.
+    Analog {
+        /// 0 or 1.
+        index: u8,
+        /// Set before the level; `None` leaves it as it is.
+        domain: Option<AnalogDomain>,
+        /// 0 to 1: of 10 V, or of the current's span (0 is 4 mA).
+        level: f32,
+    },
+    /// Supply of the tool.
+    ToolVoltage(ToolVoltage),
+    /// An internal flag.
+    Flag {
+        /// 0 to 31.
+        index: u8,
+        /// Its value.
+        value: bool,
+    },
+    /// Mass at the tool flange.
+    Payload {
+        /// \[kg\], from 0 to `max_mass`.
+        mass: f32,
+        /// Centre of gravity in the flange's frame \[m\]; `None` leaves the choice to the controller.
+        center_of_gravity: Option<[f32; 3]>,
+        /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
+        max_mass: f32,
+    },
+    /// Acceleration the base feels, in its own frame \[m/s²\]: `[0, 0, 9.82]` stands upright.
+    Gravity([f32; 3]),
+}
+
+impl Output {
+    /// Masses any arm is rated for \[kg\], with room for later ones.
+    pub const MASS: Range = Range::new(0.0, 100.0);
+    /// Coordinates of a centre of gravity \[m\].
+    pub const CENTER_OF_GRAVITY: Range = Range::symmetric(10.0);
+    /// Components of gravity \[m/s²\].
+    pub const GRAVITY: Range = Range::symmetric(30.0);
+    /// Levels of an analog output.
+    pub const LEVEL: Range = Range::new(0.0, 1.0);
+    /// Bytes of the longest text of one output within a program: an analog output with its domain.
+    pub const MAX_LEN: usize = 30 + 27 + NUMBER_LEN + 2;
+
+    fn check(&self, dialect: &Dialect) -> Result<(), RenderError> {
+        match *self {
+            Self::Digital { output: DigitalOutput::Standard(index), .. } => check_index(index, 7),
+            Self::Digital { output: DigitalOutput::Configurable(index), .. } => {
+                if dialect.outputs == OutputNames::Numbered {
+                    return Err(RenderError::Unsupported { version: dialect.version, since: Version::new(3, 0) });
+                }
+                check_index(index, 7)
+            }
+            Self::Digital { output: DigitalOutput::Tool(index), .. } => check_index(index, 1),
+            Self::Analog { index, level, .. } => {
+                check_index(index, 1)?;
+                Self::LEVEL.check(Argument::Level, level)
+            }
+            Self::ToolVoltage(_) => Ok(()),
+            Self::Flag { index, .. } => check_index(index, 31),
+            Self::Payload { mass, center_of_gravity, max_mass } => {
+                Self::MASS.check(Argument::Mass, max_mass)?;
+                Range::new(0.0, max_mass).check(Argument::Mass, mass)?;
+                Self::CENTER_OF_GRAVITY.check_each(Argument::CenterOfGravity, &center_of_gravity.unwrap_or_default())
+            }
+            Self::Gravity(gravity) => Self::GRAVITY.check_each(Argument::Gravity, &gravity),
+        }
+    }
+
+    fn write(&self, names: OutputNames, line: &mut Line<'_>) {
+        match *self {
+            Self::Digital { output, high } => {
+                let index = match (output, names) {
+                    (DigitalOutput::Standard(index), OutputNames::Numbered) => {
+                        line.put(b" set_digital_out(");
+                        index
+                    }
+                    (DigitalOutput::Tool(index), OutputNames::Numbered) => {
+                        line.put(b" set_digital_out(");
+                        index.saturating_add(8)
+                    }
+                    (DigitalOutput::Standard(index), OutputNames::Named) => {
+                        line.put(b" set_standard_digital_out(");
+                        index
+                    }
+                    (DigitalOutput::Tool(index), OutputNames::Named) => {
+                        line.put(b" set_tool_digital_out(");
+                        index
+                    }
+                    // Refused by `check` where outputs are numbered.
+                    (DigitalOutput::Configurable(index), _) => {
+                        line.put(b" set_configurable_digital_out(");
+                        index
+                    }
+                };
+                line.integer(u32::from(index));
+                line.put(b",");
+                line.boolean(high);
+            }
+            Self::Analog { index, domain, level } => {
+                if let Some(domain) = domain {
+                    line.put(b" set_analog_outputdomain(");
+                    line.integer(u32::from(index));
+                    line.put(b",");
+                    line.integer(match domain {
+                        AnalogDomain::Current => 0,
+                        AnalogDomain::Voltage => 1,
+                    });
+                    line.put(b")\n");
+                }
+                match names {
+                    OutputNames::Numbered => line.put(b" set_analog_out("),
+                    OutputNames::Named => line.put(b" set_standard_analog_out("),
+                }
+                line.integer(u32::from(index));
+                line.put(b",");
+                line.number(level);
+            }
+            Self::ToolVoltage(voltage) => {
+                line.put(b" set_tool_voltage(");
+                line.integer(match voltage {
+                    ToolVoltage::Off => 0,
+                    ToolVoltage::V12 => 12,
+                    ToolVoltage::V24 => 24,
+                });
+            }
+            Self::Flag { index, value } => {
+                line.put(b" set_flag(");
+                line.integer(u32::from(index));
+                line.put(b",");
+                line.boolean(value);
+            }
+            Self::Payload { mass, center_of_gravity, .. } => {
+                line.put(b" set_payload(");
+                line.number(mass);
+                if let Some(center) = center_of_gravity {
+                    line.put(b",");
+                    line.list(&center);
+                }
+            }
+            Self::Gravity(gravity) => {
+                line.put(b" set_gravity(");
+                line.list(&gravity);
+            }
+        }
+        line.put(b")\n");
+    }
+}
+
+fn check_index(found: u8, max: u8) -> Result<(), RenderError> {
+    Range::new(0.0, f32::from(max)).check(Argument::Index, f32::from(found))
+}
+
+/// A secondary program that sets outputs, all in the same control step. Controllers send nothing back for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sec<'a>(
+    /// What to set, in this order.
+    pub &'a [Output],
+);
+
+impl Sec<'_> {
+    /// Bytes of the longest text with `outputs` outputs.
+    #[must_use]
+    pub const fn max_len(outputs: usize) -> usize {
+        HEAD.len().saturating_add(outputs.saturating_mul(Output::MAX_LEN)).saturating_add(END.len())
+    }
+
+    /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
+    ///
+    /// # Errors
+    /// A number out of its range, an output this controller does not have, or too little room.
+    pub fn render(&self, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
+        let dialect = dialect.into();
+        let mut line = Line::new(out);
+        line.put(HEAD);
+        for output in self.0 {
+            output.check(&dialect)?;
+            output.write(dialect.outputs, &mut line);
+        }
+        line.put(END);
+        line.finish()
+    }
+}
+
+const HEAD: &[u8; 20] = b"sec outrigger_io():\n";
+const END: &[u8; 4] = b"end\n";

@@ -1,0 +1,92 @@
+//! Service lines: text the controllers accept on the same ports that is not URScript (client interfaces, 5.1 and 5.5).
+//!
+//! The vendor calls them internal; they are used in the field and not promised from release to release.
+
+use super::error::{Argument, Range, RenderError};
+use super::line::{Line, NUMBER_LEN};
+
+/// A service line without arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceLine {
+    /// `power on`
+    PowerOn,
+    /// `power off`
+    PowerOff,
+    /// `brake release`; seen on CB2.
+    BrakeRelease,
+    /// `set robotmode run`; seen on CB2.
+    RobotModeRun,
+    /// `set robotmode freedrive`; seen on CB2.
+    RobotModeFreedrive,
+    /// `set unlock protective stop`
+    UnlockProtectiveStop,
+    /// `stop program`
+    StopProgram,
+}
+
+impl ServiceLine {
+    /// Every line.
+    pub const ALL: [Self; 7] = [
+        Self::PowerOn,
+        Self::PowerOff,
+        Self::BrakeRelease,
+        Self::RobotModeRun,
+        Self::RobotModeFreedrive,
+        Self::UnlockProtectiveStop,
+        Self::StopProgram,
+    ];
+    /// Bytes of the longest text.
+    pub const MAX_LEN: usize = 27;
+
+    /// The words, without the newline.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::PowerOn => "power on",
+            Self::PowerOff => "power off",
+            Self::BrakeRelease => "brake release",
+            Self::RobotModeRun => "set robotmode run",
+            Self::RobotModeFreedrive => "set robotmode freedrive",
+            Self::UnlockProtectiveStop => "set unlock protective stop",
+            Self::StopProgram => "stop program",
+        }
+    }
+
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// Too little room.
+    pub fn render(self, out: &mut [u8]) -> Result<usize, RenderError> {
+        let mut line = Line::new(out);
+        line.text(self.words());
+        line.put(b"\n");
+        line.finish()
+    }
+}
+
+/// `set speed`: moves the speed slider. An abrupt change while the arm moves can trip a fault on the controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedSlider(
+    /// 0 (stands still) to 1 (programmed speed).
+    pub f32,
+);
+
+impl SpeedSlider {
+    /// Positions of the slider.
+    pub const POSITION: Range = Range::new(0.0, 1.0);
+    /// Bytes of the longest text.
+    pub const MAX_LEN: usize = 10 + NUMBER_LEN + 1;
+
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// A position that is not finite or out of range, or too little room.
+    pub fn render(self, out: &mut [u8]) -> Result<usize, RenderError> {
+        Self::POSITION.check(Argument::SpeedSlider, self.0)?;
+        let mut line = Line::new(out);
+        line.put(b"set speed ");
+        line.number(self.0);
+        line.put(b"\n");
+        line.finish()
+    }
+}
