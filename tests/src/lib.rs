@@ -1,2 +1,6 @@
-//! What the integration tests share.
+//! What the integration tests share: the oracle, and asking for what a plain machine may lack.
 #![forbid(unsafe_code)]
+
+#[path = "../oracle/mod.rs"]
+pub mod oracle;
+pub mod require;

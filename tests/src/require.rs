@@ -1,0 +1,104 @@
+//! Tests that need more than a plain machine ask for it here.
+//!
+//! What is missing makes such a test *ignored, with the reason shown*. `OUTRIGGER_REQUIRE` turns that into a failure:
+//! `all`, or names of [`Need`]s separated by commas. It is for targets with `harness = false`, run by [`main`].
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+/// Something a plain machine may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Recorded traffic: `OUTRIGGER_CAPTURES`, else `../shared/captures` beside the repository.
+    Captures,
+    /// The pinned nightly toolchain.
+    Nightly,
+    /// `qemu-system-arm`.
+    Qemu,
+    /// The right to change network interfaces and scheduling.
+    Root,
+    /// `python3`.
+    Python,
+}
+
+impl Need {
+    /// The name used in `OUTRIGGER_REQUIRE`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Captures => "captures",
+            Self::Nightly => "nightly",
+            Self::Qemu => "qemu",
+            Self::Root => "root",
+            Self::Python => "python",
+        }
+    }
+
+    /// Why this machine does not have it, if it does not.
+    #[must_use]
+    pub fn missing(self) -> Option<String> {
+        match self {
+            Self::Captures => {
+                let folder = captures();
+                (!folder.join("INDEX.md").is_file())
+                    .then(|| format!("needs recorded traffic: no {}; set OUTRIGGER_CAPTURES", folder.display()))
+            }
+            Self::Nightly => without("rustup", &["run", NIGHTLY, "rustc", "--version"]),
+            Self::Qemu => without("qemu-system-arm", &["--version"]),
+            Self::Root => {
+                let id = Command::new("id").arg("-u").output().ok();
+                (id.is_none_or(|o| o.stdout != b"0\n")).then(|| "needs root".into())
+            }
+            Self::Python => without("python3", &["--version"]),
+        }
+    }
+
+    fn required(self) -> bool {
+        let list = std::env::var("OUTRIGGER_REQUIRE").unwrap_or_default();
+        list.split(',').any(|name| name == "all" || name == self.name())
+    }
+}
+
+/// The nightly that fuzzing is pinned to; `.ci/versions` holds the same name.
+pub const NIGHTLY: &str = "nightly-2026-05-20";
+
+/// The root of the workspace.
+#[must_use]
+pub fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The folder of recorded traffic, whether or not it exists.
+#[must_use]
+pub fn captures() -> PathBuf {
+    std::env::var_os("OUTRIGGER_CAPTURES").map_or_else(|| workspace().join("../shared/captures"), PathBuf::from)
+}
+
+fn without(program: &str, arguments: &[&str]) -> Option<String> {
+    let found = Command::new(program).args(arguments).output().is_ok_and(|o| o.status.success());
+    (!found).then(|| format!("needs `{program} {}`", arguments.join(" ")))
+}
+
+/// A test named as a sentence about behaviour. It runs if every need is met; it fails by panicking.
+pub fn test(name: &str, needs: &'static [Need], body: fn()) -> Trial {
+    Trial::ignorable_test(name, move || {
+        for need in needs {
+            let Some(reason) = need.missing() else { continue };
+            return if need.required() {
+                Err(Failed::from(format!("{reason} (OUTRIGGER_REQUIRE asks for it)")))
+            } else {
+                Ok(Completion::ignored_with(reason))
+            };
+        }
+        body();
+        Ok(Completion::Completed)
+    })
+}
+
+/// Runs the tests of a target with the arguments of the built-in harness.
+#[must_use]
+pub fn main(tests: Vec<Trial>) -> ExitCode {
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}
