@@ -1,0 +1,217 @@
+//! The house stands: modules of the core import only from lower floors, and packages depend as ARCHITECTURE.md draws.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use outrigger_tests::require::workspace;
+
+/// Modules of the core by floor. A module imports only from floors below its own.
+const FLOORS: &[(u8, &[&str])] = &[
+    (5, &["drive"]),
+    (4, &["session"]),
+    (3, &["law", "frame", "telemetry"]),
+    (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
+    (1, &["robot", "time", "math"]),
+];
+
+/// On one floor nobody imports a neighbour, except these two: everything may calculate, and robots have a clock.
+fn is_ground(module: &str, imported: &str) -> bool {
+    imported == "math" || (module, imported) == ("robot", "time")
+}
+
+/// What decides about motion never sees bytes of a protocol.
+const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
+
+/// The simulator may say what a controller says, and share no decision with the driver under test.
+const SIMULATOR_MAY_USE: &[&str] = &["wire", "robot", "time"];
+
+/// Packages of this workspace that each may depend on, outside its tests.
+const PACKAGES: &[(&str, &str, &[&str])] = &[
+    ("urscript", "outrigger-urscript", &[]),
+    ("core", "outrigger-core", &["outrigger-urscript"]),
+    ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-urscript"]),
+    ("port-linux", "outrigger-linux", &["outrigger-core", "outrigger-urscript", "outrigger-sim"]),
+];
+
+/// Foreign crates the core cannot be built without.
+const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
+
+fn floor_of(module: &str) -> u8 {
+    let found = FLOORS.iter().find(|(_, modules)| modules.contains(&module));
+    found.unwrap_or_else(|| panic!("module `{module}` of the core has no floor: add it to the table")).0
+}
+
+/// Every Rust file below `folder` with its path from there.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(current) = folders.pop() {
+        for entry in fs::read_dir(&current).expect("a readable folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = fs::read_to_string(&path).expect("UTF-8");
+                files.push((path.strip_prefix(folder).expect("below").to_path_buf(), text));
+            }
+        }
+    }
+    assert!(!files.is_empty(), "no sources in {}", folder.display());
+    files
+}
+
+/// The code of a file without comments, and without the test module at its end.
+fn code(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    let lines = text[..end].lines().map(|l| l.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// First names after each `root` in `code`: `b` of `a::b::c`, and each of `a::{b, c::d}`.
+fn names_below(code: &str, root: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (at, _) in code.match_indices(root) {
+        let part_of_a_longer_name = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+        if part_of_a_longer_name && !code[..at].ends_with("super::") {
+            continue;
+        }
+        let rest = &code[at + root.len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            names.extend(first_name(rest));
+            continue;
+        };
+        let mut depth = 0;
+        let mut item = 0;
+        for (i, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    names.extend(first_name(group[item..i].trim_start()));
+                    item = i + 1;
+                    if c == '}' {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+fn first_name(text: &str) -> Option<String> {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    (end > 0).then(|| text[..end].to_owned())
+}
+
+/// Modules of its own crate that a file names, written from the root or by climbing to it.
+fn imports(path: &Path, text: &str) -> BTreeSet<String> {
+    let mut depth = path.components().count();
+    if path.ends_with("mod.rs") {
+        depth -= 1;
+    }
+    let code = code(text);
+    let climb = "super::".repeat(depth);
+    // `super::` climbs from inside the file's own module; one more belongs to a module within the file.
+    names_below(&code, "crate::").into_iter().chain(names_below(&code, &climb)).filter(|n| is_module(n)).collect()
+}
+
+/// Types re-exported at the root start with a capital, macros are not modules.
+fn is_module(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name != "super" && name != "self"
+}
+
+fn module_of(path: &Path) -> String {
+    let first = path.components().next().expect("a name").as_os_str().to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+#[test]
+fn modules_of_the_core_import_only_from_lower_floors() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&workspace().join("core/src")) {
+        let module = module_of(&path);
+        if module == "lib" {
+            continue;
+        }
+        for imported in imports(&path, &text) {
+            let climbs =
+                imported != module && floor_of(&imported) >= floor_of(&module) && !is_ground(&module, &imported);
+            let sees_wire = imported == "wire" && KNOWS_NO_WIRE.contains(&module.as_str());
+            if climbs || sees_wire {
+                wrong.push(format!("{}: {module} imports {imported}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_floors_in_the_cores_documentation_are_the_ones_held_here() {
+    let text = fs::read_to_string(workspace().join("core/src/lib.rs")).expect("lib.rs");
+    let mut documented = BTreeMap::new();
+    for row in text.lines().filter_map(|l| l.strip_prefix("//! | ")) {
+        let Some((floor, modules)) = row.split_once(" | ") else { continue };
+        let Ok(floor) = floor.parse::<u8>() else { continue };
+        for name in modules.split(", ").filter_map(|m| m.split('`').nth(1)) {
+            documented.insert(name.to_owned(), floor);
+        }
+    }
+    let declared = text.lines().filter_map(|l| l.strip_prefix("pub mod ").or(l.strip_prefix("mod ")));
+    let declared: BTreeMap<String, u8> =
+        declared.filter_map(|l| l.strip_suffix(';')).map(|m| (m.to_owned(), floor_of(m))).collect();
+    assert_eq!(documented, declared);
+}
+
+#[test]
+fn the_simulator_shares_no_decision_with_the_core() {
+    for (path, text) in sources(&workspace().join("tests/sim/src")) {
+        for used in names_below(&code(&text), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
+            assert!(SIMULATOR_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
+        }
+    }
+}
+
+/// Names under `[dependencies]` of a manifest, with whether each is optional.
+fn dependencies(folder: &str) -> BTreeMap<String, bool> {
+    let manifest = fs::read_to_string(workspace().join(folder).join("Cargo.toml")).expect("a manifest");
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    let entries = section.lines().filter(|l| l.contains('=') && !l.starts_with('#'));
+    entries
+        .map(|l| {
+            let name = l.split([' ', '.', '=']).next().expect("a name");
+            (name.to_owned(), l.contains("optional = true"))
+        })
+        .collect()
+}
+
+#[test]
+fn packages_depend_as_the_architecture_draws() {
+    for (folder, name, allowed) in PACKAGES {
+        for dependency in dependencies(folder).keys().filter(|d| d.starts_with("outrigger-")) {
+            assert!(allowed.contains(&dependency.as_str()), "{name} depends on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn the_core_and_the_renderer_need_no_foreign_crate_but_the_listed_ones() {
+    let mandatory = |folder| dependencies(folder).into_iter().filter(|(_, optional)| !optional).map(|(name, _)| name);
+    let foreign: Vec<String> = mandatory("core").filter(|n| !n.starts_with("outrigger-")).collect();
+    assert_eq!(foreign, CORE_NEEDS);
+    assert_eq!(mandatory("urscript").count(), 0);
+}
+
+#[test]
+fn reading_imports_sees_every_way_to_write_one() {
+    let text = "use crate::time::{Duration, Instant};\nuse crate::{\n    wire::{a, b},\n    robot::Reason,\n};\n\
+                // crate::comment::x\nlet x = crate::mode::Mode::Offline;\nuse super::super::link::Grade;\n\
+                use super::own::Part;\nuse other_crate::drive::X;\n#[cfg(test)]\nmod tests { use crate::session::A; }";
+    let found: Vec<String> = imports(Path::new("wire/realtime.rs"), text).into_iter().collect();
+    assert_eq!(found, ["link", "mode", "robot", "time", "wire"]);
+    let found: Vec<String> = imports(Path::new("frame.rs"), "use super::wire::X;").into_iter().collect();
+    assert_eq!(found, ["wire"]);
+}
