@@ -7,7 +7,8 @@
 //! |---|---|
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
-//! | 1 | [`robot`], [`time`] |
+//! | 2 | [`command`] |
+//! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -25,8 +26,10 @@
     )
 )]
 
+pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
+pub mod math;
 pub mod robot;
 pub mod session;
 pub mod time;

@@ -1,0 +1,192 @@
+//! What the arm may do.
+
+use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+use crate::time::Duration;
+
+/// Limits of one arm. The program on the controller checks its own as well.
+///
+/// Positions are held by braking distance: a speed is refused from which the arm could not come to rest,
+/// at [`braking`](Self::braking), inside the position range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Limits<const N: usize> {
+    /// Lowest joint angles \[rad\].
+    pub position_min: JointPositions<N>,
+    /// Highest joint angles \[rad\].
+    pub position_max: JointPositions<N>,
+    /// Highest joint speeds, either way \[rad/s\].
+    pub velocity: JointVelocities<N>,
+    /// Highest change of the commanded joint speeds \[rad/s²\].
+    pub acceleration: JointAccelerations<N>,
+    /// Deceleration of the stop that the braking distance is reckoned with \[rad/s²\]: not more than the
+    /// controller's stop really reaches.
+    pub braking: JointAccelerations<N>,
+    /// How far beyond [`velocity`](Self::velocity) a wanted speed may lie and still be scaled down to it,
+    /// as a fraction of the limit. What lies further out is refused: a law that asks for it is wrong.
+    pub velocity_margin: f32,
+    /// Time the arm needs to react to a command beyond the cycle it is sent in (drive lag).
+    pub reaction: Duration,
+    /// Longest time between two commands that counts for the change of speed: after lost states a command
+    /// may not catch up in one step.
+    pub longest_step: Duration,
+}
+
+impl<const N: usize> Default for Limits<N> {
+    /// ±2π, 1 rad/s and 2 rad/s² for every joint: slow enough to look at, to be widened by configuration.
+    fn default() -> Self {
+        Self {
+            position_min: JointPositions([-core::f32::consts::TAU; N]),
+            position_max: JointPositions([core::f32::consts::TAU; N]),
+            velocity: JointVelocities([1.0; N]),
+            acceleration: JointAccelerations([2.0; N]),
+            braking: JointAccelerations([2.0; N]),
+            velocity_margin: 0.05,
+            reaction: Duration::from_millis(20),
+            longest_step: Duration::from_millis(40),
+        }
+    }
+}
+
+/// Which field of [`Limits`] is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum LimitField {
+    /// `position_min` or `position_max`: finite, the lower below the higher.
+    Position,
+    /// `velocity`: finite, above zero.
+    Velocity,
+    /// `acceleration`: finite, above zero.
+    Acceleration,
+    /// `braking`: finite, above zero.
+    Braking,
+    /// `velocity_margin`: 0 … 1.
+    VelocityMargin,
+    /// `reaction`: at most 1 s.
+    Reaction,
+    /// `longest_step`: above zero, at most 1 s.
+    LongestStep,
+}
+
+impl LimitField {
+    /// The field's name in the configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Position => "position_min/position_max",
+            Self::Velocity => "velocity",
+            Self::Acceleration => "acceleration",
+            Self::Braking => "braking",
+            Self::VelocityMargin => "velocity_margin",
+            Self::Reaction => "reaction",
+            Self::LongestStep => "longest_step",
+        }
+    }
+
+    /// What the field must be.
+    #[must_use]
+    pub const fn expected(self) -> &'static str {
+        match self {
+            Self::Position => "finite angles, each lowest below its highest",
+            Self::Velocity | Self::Acceleration | Self::Braking => "a finite number above zero for every joint",
+            Self::VelocityMargin => "a fraction from 0 to 1",
+            Self::Reaction => "at most 1 s",
+            Self::LongestStep => "more than 0 and at most 1 s",
+        }
+    }
+}
+
+/// Limits that cannot be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct LimitsError {
+    /// The wrong field.
+    pub field: LimitField,
+    /// The joint, base first, where the field has one value per joint.
+    pub joint: Option<u8>,
+}
+
+impl core::fmt::Display for LimitsError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}", self.field.name())?;
+        if let Some(joint) = self.joint {
+            write!(f, " of joint {}", joint.saturating_add(1))?;
+        }
+        write!(f, ": expected {}", self.field.expected())
+    }
+}
+
+impl core::error::Error for LimitsError {}
+
+/// The first joint whose value is not a finite number above zero.
+fn first_not_positive(values: impl Iterator<Item = f32>) -> Option<u8> {
+    (0_u8..).zip(values).find(|(_, v)| !(v.is_finite() && *v > 0.0)).map(|(joint, _)| joint)
+}
+
+impl<const N: usize> Limits<N> {
+    /// Whether these limits can be held.
+    ///
+    /// # Errors
+    /// The first field, in the order of the structure, that is out of its range.
+    pub fn check(&self) -> Result<(), LimitsError> {
+        let wrong = |field, joint| Err(LimitsError { field, joint });
+        for ((joint, min), max) in (0_u8..).zip(self.position_min.iter()).zip(self.position_max.iter()) {
+            if !(min.is_finite() && max.is_finite() && min < max) {
+                return wrong(LimitField::Position, Some(joint));
+            }
+        }
+        if let Some(joint) = first_not_positive(self.velocity.iter()) {
+            return wrong(LimitField::Velocity, Some(joint));
+        }
+        if let Some(joint) = first_not_positive(self.acceleration.iter()) {
+            return wrong(LimitField::Acceleration, Some(joint));
+        }
+        if let Some(joint) = first_not_positive(self.braking.iter()) {
+            return wrong(LimitField::Braking, Some(joint));
+        }
+        if !(0.0..=1.0).contains(&self.velocity_margin) {
+            return wrong(LimitField::VelocityMargin, None);
+        }
+        let second = Duration::from_secs(1);
+        if self.reaction > second {
+            return wrong(LimitField::Reaction, None);
+        }
+        if self.longest_step == Duration::ZERO || self.longest_step > second {
+            return wrong(LimitField::LongestStep, None);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_can_be_held() {
+        assert_eq!(Limits::<6>::default().check(), Ok(()));
+        assert_eq!(Limits::<7>::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_wrong_limit_is_named_with_its_joint() {
+        let with = |change: fn(&mut Limits<6>)| {
+            let mut limits = Limits::default();
+            change(&mut limits);
+            limits.check().map_err(|e| (e.field, e.joint))
+        };
+        assert_eq!(with(|l| l.position_min.0[2] = 7.0), Err((LimitField::Position, Some(2))));
+        assert_eq!(with(|l| l.position_max.0[0] = f32::NAN), Err((LimitField::Position, Some(0))));
+        assert_eq!(with(|l| l.velocity.0[5] = 0.0), Err((LimitField::Velocity, Some(5))));
+        assert_eq!(with(|l| l.acceleration.0[1] = f32::INFINITY), Err((LimitField::Acceleration, Some(1))));
+        assert_eq!(with(|l| l.braking.0[1] = -1.0), Err((LimitField::Braking, Some(1))));
+        assert_eq!(with(|l| l.velocity_margin = f32::NAN), Err((LimitField::VelocityMargin, None)));
+        assert_eq!(with(|l| l.reaction = Duration::from_secs(2)), Err((LimitField::Reaction, None)));
+        assert_eq!(with(|l| l.longest_step = Duration::ZERO), Err((LimitField::LongestStep, None)));
+    }
+
+    #[test]
+    fn an_error_reads_as_a_sentence_for_people() {
+        let error = LimitsError { field: LimitField::Velocity, joint: Some(0) };
+        assert_eq!(error.to_string(), "velocity of joint 1: expected a finite number above zero for every joint");
+    }
+}

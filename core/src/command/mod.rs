@@ -1,0 +1,14 @@
+//! From what a law wants to what may be sent: limits, the governor that holds them, and the judges of
+//! the sensors behind the law.
+
+mod governor;
+mod limits;
+mod sample;
+mod source;
+mod sources;
+
+pub use governor::{Approved, Governor, Shaped};
+pub use limits::{LimitField, Limits, LimitsError};
+pub use sample::{Sample, SampleValue, Samples, SourceId};
+pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
+pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};

@@ -1,0 +1,226 @@
+//! The judge of one sensor: age, own sequence, range, rate, and readings that are too equal to be true.
+//!
+//! Age is judged in time, never in packets: a sensor slower than the robot's cycle is fresh between its
+//! readings. Beyond the age the last reading is *bridged* for a few cycles, counted and reported each time,
+//! while the motion it caused is held and then decays to zero; after that it is a fault.
+
+use super::{Sample, SourceId};
+use crate::robot::Reason;
+use crate::time::{Duration, Instant};
+
+/// What is expected of one sensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SourceConfig {
+    /// The sensor's number.
+    pub id: SourceId,
+    /// Numbers in each reading, 1 … 6.
+    pub channels: u8,
+    /// Lowest number that is a measurement, in the sensor's unit.
+    pub min: f32,
+    /// Highest number that is a measurement, in the sensor's unit.
+    pub max: f32,
+    /// Fastest change of any channel that can be true \[unit/s\]; infinite: not judged.
+    pub max_rate: f32,
+    /// Readings older than this are not used.
+    pub max_age: Duration,
+    /// Bit-identical readings for this long mean a frozen sensor; `None`: not judged (a source that may
+    /// rightly repeat itself, such as a joystick at rest).
+    pub stuck_after: Option<Duration>,
+    /// Cycles a reading is used beyond its age: held in the first, decayed to no motion in the last.
+    pub bridge_cycles: u8,
+}
+
+impl SourceConfig {
+    /// A sensor with `channels` numbers between `min` and `max` per reading: at most 0.1 s old, frozen
+    /// after 1 s, bridged for 2 cycles, its rate not judged.
+    #[must_use]
+    pub const fn new(id: SourceId, channels: u8, min: f32, max: f32) -> Self {
+        Self {
+            id,
+            channels,
+            min,
+            max,
+            max_rate: f32::INFINITY,
+            max_age: Duration::from_millis(100),
+            stuck_after: Some(Duration::from_secs(1)),
+            bridge_cycles: 2,
+        }
+    }
+}
+
+/// What was counted since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SourceFigures {
+    /// Readings taken in.
+    pub accepted: u32,
+    /// Readings missing by the sensor's own sequence.
+    pub lost: u32,
+    /// Readings that repeated a number or came after a newer one; not taken in.
+    pub out_of_order: u32,
+    /// Times the sensor's sequence started anew after silence.
+    pub restarts: u32,
+    /// Readings out of range or rate, or with the wrong count of numbers.
+    pub faulty: u32,
+    /// Cycles bridged.
+    pub bridged: u32,
+}
+
+/// A reading that may be used in this cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// The newest reading is young enough.
+    Fresh(Sample),
+    /// It is too old; the motion it causes is to be scaled.
+    Bridged {
+        /// The last reading.
+        sample: Sample,
+        /// Cycles bridged in a row, counting this one, from 1.
+        cycle: u8,
+        /// Factor on the motion: 1 in the first cycle, falling to 0 in the last.
+        scale: f32,
+    },
+}
+
+/// Judges one sensor.
+#[derive(Clone, Debug)]
+pub struct SourceMonitor {
+    config: SourceConfig,
+    newest: Option<Sample>,
+    /// Why the newest reading may not be used.
+    fault: Option<Reason>,
+    /// When the present run of identical readings began.
+    unchanged_since: Instant,
+    bridging: u8,
+    figures: SourceFigures,
+}
+
+impl SourceMonitor {
+    /// A monitor that has seen no reading.
+    #[must_use]
+    pub fn new(config: SourceConfig) -> Self {
+        Self {
+            config,
+            newest: None,
+            fault: None,
+            unchanged_since: Instant::ZERO,
+            bridging: 0,
+            figures: SourceFigures::default(),
+        }
+    }
+
+    /// What is expected of the sensor.
+    #[must_use]
+    pub const fn config(&self) -> &SourceConfig {
+        &self.config
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub const fn figures(&self) -> SourceFigures {
+        self.figures
+    }
+
+    /// The newest reading taken in, good or not.
+    #[must_use]
+    pub const fn newest(&self) -> Option<&Sample> {
+        self.newest.as_ref()
+    }
+
+    /// Takes a reading in and judges it. A reading from the future counts as taken now.
+    pub fn observe(&mut self, sample: Sample, now: Instant) {
+        let sample = Sample { taken_at: sample.taken_at.min(now), ..sample };
+        let Some(last) = self.newest else {
+            self.unchanged_since = sample.taken_at;
+            return self.take(sample, None);
+        };
+        let ahead = sample.seq.wrapping_sub(last.seq);
+        if ahead == 0 || ahead > u32::MAX / 2 || sample.taken_at < last.taken_at {
+            // A sensor that was restarted counts from its beginning: believed only after silence.
+            if now.since(last.taken_at) <= self.config.max_age || sample.taken_at <= last.taken_at {
+                count(&mut self.figures.out_of_order, 1);
+                return;
+            }
+            count(&mut self.figures.restarts, 1);
+            self.unchanged_since = sample.taken_at;
+            return self.take(sample, None);
+        }
+        count(&mut self.figures.lost, ahead.saturating_sub(1));
+        if !sample.value.same_bits(&last.value) {
+            self.unchanged_since = sample.taken_at;
+        }
+        self.take(sample, Some(last));
+    }
+
+    fn take(&mut self, sample: Sample, last: Option<Sample>) {
+        self.fault = self.judge(&sample, last.as_ref());
+        if matches!(self.fault, Some(Reason::SourceOutOfRange | Reason::SourceRate)) {
+            count(&mut self.figures.faulty, 1);
+        }
+        self.newest = Some(sample);
+        self.bridging = 0;
+        count(&mut self.figures.accepted, 1);
+    }
+
+    fn judge(&self, sample: &Sample, last: Option<&Sample>) -> Option<Reason> {
+        let values = sample.value.as_slice();
+        let range = self.config.min..=self.config.max;
+        if values.len() != usize::from(self.config.channels) || !values.iter().all(|v| range.contains(v)) {
+            return Some(Reason::SourceOutOfRange);
+        }
+        if let Some(last) = last {
+            let seconds = sample.taken_at.since(last.taken_at).as_secs_f32();
+            let farthest = self.config.max_rate * seconds;
+            let mut steps = values.iter().zip(last.value.as_slice()).map(|(v, l)| (v - l).abs());
+            if self.config.max_rate.is_finite() && steps.any(|step| step > farthest) {
+                return Some(Reason::SourceRate);
+            }
+        }
+        let unchanged = sample.taken_at.since(self.unchanged_since);
+        self.config.stuck_after.is_some_and(|limit| unchanged >= limit).then_some(Reason::SourceStuck)
+    }
+
+    /// Whether the sensor is good enough to start with: a faultless reading within its age.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn fresh(&self, now: Instant) -> Result<Sample, Reason> {
+        let newest = self.newest.ok_or(Reason::SourceStale)?;
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        if now.since(newest.taken_at) > self.config.max_age { Err(Reason::SourceStale) } else { Ok(newest) }
+    }
+
+    /// The reading for this cycle's command: as [`fresh`](Self::fresh), but a reading that is merely too
+    /// old is bridged. To be called once per cycle.
+    ///
+    /// # Errors
+    /// The sensor's fault, or [`Reason::SourceStale`] once bridging is used up or there was no reading yet.
+    pub fn read(&mut self, now: Instant) -> Result<Reading, Reason> {
+        match (self.fresh(now), self.newest) {
+            (Ok(sample), _) => {
+                self.bridging = 0;
+                Ok(Reading::Fresh(sample))
+            }
+            (Err(Reason::SourceStale), Some(sample)) if self.bridging < self.config.bridge_cycles => {
+                let done = self.bridging;
+                let cycle = done.saturating_add(1);
+                self.bridging = cycle;
+                count(&mut self.figures.bridged, 1);
+                let last = self.config.bridge_cycles.saturating_sub(1).max(1);
+                let scale = 1.0 - f32::from(done) / f32::from(last);
+                Ok(Reading::Bridged { sample, cycle, scale })
+            }
+            (Err(reason), _) => Err(reason),
+        }
+    }
+}
+
+fn count(counter: &mut u32, more: u32) {
+    *counter = counter.saturating_add(more);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+use super::*;
+use crate::command::SampleValue;
+
+const ID: SourceId = SourceId(3);
+
+fn ms(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+fn distance_sensor() -> SourceMonitor {
+    SourceMonitor::new(SourceConfig { max_rate: 1.0, ..SourceConfig::new(ID, 1, 0.02, 0.5) })
+}
+
+/// Reading number `seq`, taken and arriving at `at` ms.
+fn feed(monitor: &mut SourceMonitor, seq: u32, at: u64, value: f32) {
+    let sample = Sample { source: ID, value: SampleValue::scalar(value), seq, taken_at: ms(at) };
+    monitor.observe(sample, ms(at));
+}
+
+/// A value that moves a little with each reading, as real ones do.
+fn noisy(seq: u32) -> f32 {
+    0.2 + (seq % 2) as f32 * 1e-5
+}
+
+#[test]
+fn a_sensor_never_heard_is_stale_and_cannot_be_bridged() {
+    let mut monitor = distance_sensor();
+    assert_eq!(monitor.fresh(ms(0)), Err(Reason::SourceStale));
+    assert_eq!(monitor.read(ms(0)), Err(Reason::SourceStale));
+    assert_eq!(monitor.figures().bridged, 0);
+}
+
+#[test]
+fn age_is_judged_in_time_not_in_cycles() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 0, 10, 0.2);
+    for at in (10..=110).step_by(2) {
+        assert!(matches!(monitor.read(ms(at)), Ok(Reading::Fresh(_))), "at {at}");
+    }
+    assert_eq!(monitor.fresh(ms(111)), Err(Reason::SourceStale));
+}
+
+#[test]
+fn a_missing_reading_holds_then_decays_then_ends() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 0, 0, 0.2);
+    let scales: Vec<_> = [102, 104]
+        .map(|at| match monitor.read(ms(at)) {
+            Ok(Reading::Bridged { cycle, scale, .. }) => (cycle, scale),
+            other => panic!("{other:?}"),
+        })
+        .into();
+    assert_eq!(scales, [(1, 1.0), (2, 0.0)]);
+    assert_eq!(monitor.read(ms(106)), Err(Reason::SourceStale));
+    assert_eq!(monitor.read(ms(108)), Err(Reason::SourceStale), "bridging does not start again");
+    assert_eq!(monitor.figures().bridged, 2);
+    feed(&mut monitor, 1, 110, 0.2);
+    assert!(matches!(monitor.read(ms(110)), Ok(Reading::Fresh(_))));
+}
+
+#[test]
+fn longer_bridges_decay_evenly_and_none_means_none() {
+    let scales = |cycles: u8| {
+        let mut monitor =
+            SourceMonitor::new(SourceConfig { bridge_cycles: cycles, ..SourceConfig::new(ID, 1, 0.0, 1.0) });
+        feed(&mut monitor, 0, 0, 0.5);
+        let mut seen = Vec::new();
+        while let Ok(Reading::Bridged { scale, .. }) = monitor.read(ms(200)) {
+            seen.push(scale);
+        }
+        seen
+    };
+    assert_eq!(scales(0), []);
+    assert_eq!(scales(1), [1.0]);
+    assert_eq!(scales(3), [1.0, 0.5, 0.0]);
+}
+
+#[test]
+fn a_reading_out_of_range_or_too_fast_is_a_fault_at_once() {
+    for bad in [0.019, 0.51, f32::NAN, f32::INFINITY] {
+        let mut monitor = distance_sensor();
+        feed(&mut monitor, 0, 0, 0.2);
+        feed(&mut monitor, 1, 1_000, bad);
+        assert_eq!(monitor.read(ms(1_000)), Err(Reason::SourceOutOfRange), "{bad}");
+    }
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 0, 0, 0.2);
+    feed(&mut monitor, 1, 20, 0.23);
+    assert_eq!(monitor.read(ms(20)), Err(Reason::SourceRate), "30 mm in 20 ms at 1 m/s");
+    feed(&mut monitor, 2, 40, 0.23);
+    assert!(monitor.fresh(ms(40)).is_ok(), "a step that stays heals with the next reading");
+    assert_eq!(monitor.figures().faulty, 1);
+}
+
+#[test]
+fn two_different_readings_of_one_instant_are_too_fast() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 0, 20, 0.2);
+    feed(&mut monitor, 1, 20, 0.201);
+    assert_eq!(monitor.fresh(ms(20)), Err(Reason::SourceRate));
+}
+
+#[test]
+fn a_reading_with_the_wrong_count_of_numbers_is_out_of_range() {
+    let mut monitor = distance_sensor();
+    let value = SampleValue::new(&[0.2, 0.2]).unwrap();
+    monitor.observe(Sample { source: ID, value, seq: 0, taken_at: ms(0) }, ms(0));
+    assert_eq!(monitor.fresh(ms(0)), Err(Reason::SourceOutOfRange));
+}
+
+#[test]
+fn bit_identical_readings_for_too_long_are_stuck_until_one_differs() {
+    let mut monitor = distance_sensor();
+    for seq in 0..100 {
+        feed(&mut monitor, seq, u64::from(seq) * 10, 0.2);
+        assert!(monitor.fresh(ms(u64::from(seq) * 10)).is_ok(), "reading {seq}");
+    }
+    feed(&mut monitor, 100, 1_000, 0.2);
+    assert_eq!(monitor.fresh(ms(1_000)), Err(Reason::SourceStuck));
+    feed(&mut monitor, 101, 1_010, 0.200_01);
+    assert!(monitor.fresh(ms(1_010)).is_ok());
+}
+
+#[test]
+fn readings_that_live_are_never_stuck() {
+    let mut monitor = distance_sensor();
+    for seq in 0..500 {
+        feed(&mut monitor, seq, u64::from(seq) * 10, noisy(seq));
+        assert!(monitor.fresh(ms(u64::from(seq) * 10)).is_ok(), "reading {seq}");
+    }
+}
+
+#[test]
+fn an_old_reading_does_not_make_the_sensor_young() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 10, 0, 0.2);
+    feed(&mut monitor, 9, 50, 0.2);
+    feed(&mut monitor, 10, 60, 0.2);
+    assert_eq!(monitor.fresh(ms(101)), Err(Reason::SourceStale));
+    assert_eq!((monitor.figures().accepted, monitor.figures().out_of_order), (1, 2));
+}
+
+#[test]
+fn losses_are_counted_across_the_wrap_of_the_sequence() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, u32::MAX - 1, 0, noisy(0));
+    feed(&mut monitor, 2, 40, noisy(1));
+    assert_eq!((monitor.figures().accepted, monitor.figures().lost), (2, 3));
+}
+
+#[test]
+fn a_restarted_sensor_is_believed_after_silence_only() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 500, 0, 0.2);
+    feed(&mut monitor, 0, 90, 0.4);
+    assert_eq!(monitor.figures().out_of_order, 1);
+    feed(&mut monitor, 1, 150, 0.4);
+    assert_eq!(monitor.fresh(ms(150)).map(|s| s.seq), Ok(1));
+    assert_eq!(monitor.figures().restarts, 1);
+}
+
+#[test]
+fn a_clock_ahead_of_ours_cannot_keep_a_reading_fresh() {
+    let mut monitor = distance_sensor();
+    let sample = Sample { source: ID, value: SampleValue::scalar(0.2), seq: 0, taken_at: ms(3_600_000) };
+    monitor.observe(sample, ms(10));
+    assert_eq!(monitor.fresh(ms(111)), Err(Reason::SourceStale));
+}

@@ -1,0 +1,218 @@
+//! All sensors of one robot.
+
+use heapless::Vec;
+
+use super::{Reading, Sample, Samples, SourceConfig, SourceId, SourceMonitor};
+use crate::robot::Reason;
+use crate::time::Instant;
+
+/// Most sensors of one robot.
+pub const MAX_SOURCES: usize = 4;
+
+/// A list of sensors that cannot be watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SourcesError {
+    /// More than [`MAX_SOURCES`].
+    TooMany,
+    /// Two with one number.
+    Duplicate(SourceId),
+    /// `channels` outside 1 … 6.
+    Channels(SourceId),
+    /// `min` and `max` not finite, or `min` not below `max`.
+    Range(SourceId),
+    /// `max_rate` not above zero.
+    Rate(SourceId),
+}
+
+impl core::fmt::Display for SourcesError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooMany => write!(f, "more than {MAX_SOURCES} sources"),
+            Self::Duplicate(id) => write!(f, "two sources have the number {}", id.0),
+            Self::Channels(id) => write!(f, "source {}: expected 1 to 6 channels", id.0),
+            Self::Range(id) => write!(f, "source {}: expected finite min below max", id.0),
+            Self::Rate(id) => write!(f, "source {}: expected max_rate above 0", id.0),
+        }
+    }
+}
+
+impl core::error::Error for SourcesError {}
+
+/// A source that was bridged in this cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Bridged {
+    /// The source.
+    pub source: SourceId,
+    /// Cycles bridged in a row, counting this one.
+    pub cycle: u8,
+}
+
+/// What a law may use in one cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Gathered<'a> {
+    /// The readings the law asked for.
+    pub samples: Samples<'a>,
+    /// Factor on the law's speeds, 0 … 1: below 1 while a bridged reading decays.
+    pub scale: f32,
+    /// The source bridged longest, if any: an event each time.
+    pub bridged: Option<Bridged>,
+}
+
+/// The monitors of all configured sensors.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    monitors: Vec<SourceMonitor, MAX_SOURCES>,
+    gathered: Vec<Sample, MAX_SOURCES>,
+    unknown: u32,
+}
+
+impl Sources {
+    /// Monitors for these sensors.
+    ///
+    /// # Errors
+    /// The first sensor that cannot be watched, and why.
+    pub fn new(configs: &[SourceConfig]) -> Result<Self, SourcesError> {
+        let mut monitors: Vec<SourceMonitor, MAX_SOURCES> = Vec::new();
+        for config in configs {
+            if monitors.iter().any(|m| m.config().id == config.id) {
+                return Err(SourcesError::Duplicate(config.id));
+            }
+            if !(1..=6).contains(&config.channels) {
+                return Err(SourcesError::Channels(config.id));
+            }
+            if !(config.min.is_finite() && config.max.is_finite() && config.min < config.max) {
+                return Err(SourcesError::Range(config.id));
+            }
+            if config.max_rate.is_nan() || config.max_rate <= 0.0 {
+                return Err(SourcesError::Rate(config.id));
+            }
+            monitors.push(SourceMonitor::new(*config)).map_err(|_| SourcesError::TooMany)?;
+        }
+        Ok(Self { monitors, gathered: Vec::new(), unknown: 0 })
+    }
+
+    /// The monitors, in the order of configuration.
+    #[must_use]
+    pub fn monitors(&self) -> &[SourceMonitor] {
+        &self.monitors
+    }
+
+    /// Readings of sensors nobody configured.
+    #[must_use]
+    pub const fn unknown(&self) -> u32 {
+        self.unknown
+    }
+
+    /// Takes a reading in; one of an unknown sensor is counted and dropped.
+    pub fn observe(&mut self, sample: Sample, now: Instant) {
+        match self.monitors.iter_mut().find(|m| m.config().id == sample.source) {
+            Some(monitor) => monitor.observe(sample, now),
+            None => self.unknown = self.unknown.saturating_add(1),
+        }
+    }
+
+    /// Whether every needed source is good enough to start with: the precondition of arming.
+    ///
+    /// # Errors
+    /// The first needed source's reason; a source that is not configured is stale for ever.
+    pub fn fresh(&self, needed: &[SourceId], now: Instant) -> Result<(), Reason> {
+        for id in needed {
+            let monitor = self.monitors.iter().find(|m| m.config().id == *id).ok_or(Reason::SourceStale)?;
+            monitor.fresh(now)?;
+        }
+        Ok(())
+    }
+
+    /// The readings for this cycle's command, with bridging. To be called once per cycle.
+    ///
+    /// # Errors
+    /// The first needed source's reason.
+    pub fn gather(&mut self, needed: &[SourceId], now: Instant) -> Result<Gathered<'_>, Reason> {
+        self.gathered.clear();
+        let (mut scale, mut bridged) = (1.0_f32, None);
+        for id in needed {
+            let monitor = self.monitors.iter_mut().find(|m| m.config().id == *id).ok_or(Reason::SourceStale)?;
+            let sample = match monitor.read(now)? {
+                Reading::Fresh(sample) => sample,
+                Reading::Bridged { sample, cycle, scale: factor } => {
+                    scale = scale.min(factor);
+                    if bridged.is_none_or(|b: Bridged| b.cycle < cycle) {
+                        bridged = Some(Bridged { source: *id, cycle });
+                    }
+                    sample
+                }
+            };
+            self.gathered.push(sample).map_err(|_| Reason::Internal)?;
+        }
+        Ok(Gathered { samples: Samples::new(&self.gathered), scale, bridged })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::SampleValue;
+    use crate::time::Duration;
+
+    fn config(id: u8) -> SourceConfig {
+        SourceConfig::new(SourceId(id), 1, 0.0, 1.0)
+    }
+
+    fn reading(id: u8, seq: u32, at: u64) -> (Sample, Instant) {
+        let taken_at = Instant::ZERO + Duration::from_millis(at);
+        (Sample { source: SourceId(id), value: SampleValue::scalar(0.5), seq, taken_at }, taken_at)
+    }
+
+    #[test]
+    fn lists_that_cannot_be_watched_are_refused() {
+        let error = |configs: &[SourceConfig]| Sources::new(configs).err();
+        assert_eq!(error(&[config(1), config(1)]), Some(SourcesError::Duplicate(SourceId(1))));
+        assert_eq!(error(&[0, 1, 2, 3, 4].map(config)), Some(SourcesError::TooMany));
+        assert_eq!(error(&[SourceConfig { channels: 0, ..config(1) }]), Some(SourcesError::Channels(SourceId(1))));
+        assert_eq!(error(&[SourceConfig { max: f32::NAN, ..config(1) }]), Some(SourcesError::Range(SourceId(1))));
+        assert_eq!(error(&[SourceConfig { max_rate: 0.0, ..config(1) }]), Some(SourcesError::Rate(SourceId(1))));
+        assert_eq!(error(&[0, 1, 2, 3].map(config)), None);
+    }
+
+    #[test]
+    fn only_the_needed_sources_count() {
+        let mut sources = Sources::new(&[config(1), config(2)]).unwrap();
+        let (sample, now) = reading(2, 0, 5);
+        sources.observe(sample, now);
+        assert_eq!(sources.fresh(&[SourceId(2)], now), Ok(()));
+        assert_eq!(sources.fresh(&[SourceId(2), SourceId(1)], now), Err(Reason::SourceStale));
+        let gathered = sources.gather(&[SourceId(2)], now).unwrap();
+        assert_eq!(gathered.samples.of(SourceId(2)), Some(&sample));
+        assert_eq!(gathered.samples.of(SourceId(1)), None);
+        assert_eq!((gathered.scale, gathered.bridged), (1.0, None));
+    }
+
+    #[test]
+    fn a_source_nobody_configured_is_counted_and_never_fresh() {
+        let mut sources = Sources::new(&[config(1)]).unwrap();
+        let (sample, now) = reading(9, 0, 5);
+        sources.observe(sample, now);
+        assert_eq!(sources.unknown(), 1);
+        assert_eq!(sources.fresh(&[SourceId(9)], now), Err(Reason::SourceStale));
+        assert!(sources.gather(&[SourceId(9)], now).is_err());
+    }
+
+    #[test]
+    fn the_source_bridged_longest_sets_the_scale() {
+        let mut sources = Sources::new(&[config(1), config(2)]).unwrap();
+        for (id, at) in [(1, 0), (2, 50)] {
+            let (sample, now) = reading(id, 0, at);
+            sources.observe(sample, now);
+        }
+        let both = [SourceId(1), SourceId(2)];
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let first = sources.gather(&both, at(101)).unwrap();
+        assert_eq!((first.scale, first.bridged), (1.0, Some(Bridged { source: SourceId(1), cycle: 1 })));
+        let second = sources.gather(&both, at(109)).unwrap();
+        assert_eq!((second.scale, second.bridged), (0.0, Some(Bridged { source: SourceId(1), cycle: 2 })));
+        assert_eq!(sources.gather(&both, at(117)).err(), Some(Reason::SourceStale));
+    }
+}
