@@ -7,7 +7,8 @@
 //! |---|---|
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
-//! | 2 | [`command`] |
+//! | 3 | [`frame`] |
+//! | 2 | [`command`], [`wire`] |
 //! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -29,7 +30,9 @@
 pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
+pub mod frame;
 pub mod math;
 pub mod robot;
 pub mod session;
 pub mod time;
+pub mod wire;

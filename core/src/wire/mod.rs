@@ -1,0 +1,157 @@
+//! Bytes ↔ values. Knows no time, no sockets, no state: every function here is pure.
+//!
+//! The rules every format keeps:
+//!
+//! * **One table.** A fixed layout is written once, a field a line with offset, type, unit and meaning, as the
+//!   specification has it (`ur-client-interfaces`). The line becomes a big-endian `zerocopy` field, a getter, a
+//!   field of the `Repr` and a line of the [`fields`] visitor; its offset is checked when compiling.
+//! * **Checked once.** `new_checked` validates all lengths; the getters of a view are total.
+//! * **By size.** Controllers append fields between releases. A field exists where its end is within the message;
+//!   an absent one is `None`; bytes after the last known field are ignored.
+//! * **Measurements are data.** NaN, infinities and unknown enumeration values pass through. Refusing them is the
+//!   business of whoever computes a command from them.
+//! * **Emit is separate.** A `Repr` holds host-order values; `emit` writes every byte of what it claims to write
+//!   and never reads the buffer.
+//!
+//! All values are big-endian and unpadded; offsets count from the start of the message or sub-package.
+
+pub mod fields;
+mod layout;
+pub mod realtime;
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// What is wrong with some bytes, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct WireError {
+    /// What is wrong.
+    pub kind: WireErrorKind,
+    /// Offset of the offending field \[B\], saturated.
+    pub at: u16,
+    /// What the field needed: bytes, or the smallest acceptable value; saturated.
+    pub need: u16,
+    /// What was there: bytes, or the value; saturated.
+    pub have: u16,
+}
+
+const _: () = assert!(size_of::<WireError>() <= 8, "errors travel in every result");
+
+/// The kinds of [`WireError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum WireErrorKind {
+    /// The bytes end before the field does.
+    Truncated,
+    /// A length field holds a length that no layout has, or not the length of the bytes given.
+    BadLength,
+    /// A type field names another message than the one asked for.
+    BadType,
+    /// A value that the field cannot have.
+    BadValue,
+    /// Values are nested deeper than is followed.
+    TooDeep,
+    /// The caller's output buffer is too small.
+    BufferTooSmall,
+}
+
+impl WireError {
+    pub(crate) fn new(kind: WireErrorKind, at: usize, need: usize, have: usize) -> Self {
+        Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }
+    }
+}
+
+fn saturated(value: usize) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+impl core::fmt::Display for WireError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { kind, at, need, have } = self;
+        match kind {
+            WireErrorKind::Truncated => write!(f, "byte {at}: {need} bytes needed, {have} left"),
+            WireErrorKind::BadLength => write!(f, "byte {at}: length {have} where {need} was expected"),
+            WireErrorKind::BadType => write!(f, "byte {at}: type {have} where {need} was expected"),
+            WireErrorKind::BadValue => write!(f, "byte {at}: impossible value"),
+            WireErrorKind::TooDeep => write!(f, "byte {at}: values nested deeper than {need}"),
+            WireErrorKind::BufferTooSmall => write!(f, "output buffer of {have} bytes where {need} are needed"),
+        }
+    }
+}
+
+impl core::error::Error for WireError {}
+
+/// Reads from the front of a message and knows how far it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Take<'a> {
+    rest: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Take<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, at: 0 }
+    }
+
+    /// The next fixed layout, in place.
+    pub(crate) fn layout<T: FromBytes + KnownLayout + Immutable + Unaligned>(&mut self) -> Result<&'a T, WireError> {
+        let Ok((layout, rest)) = T::ref_from_prefix(self.rest) else {
+            return Err(WireError::new(WireErrorKind::Truncated, self.at, size_of::<T>(), self.rest.len()));
+        };
+        self.rest = rest;
+        self.at = self.at.saturating_add(size_of::<T>());
+        Ok(layout)
+    }
+
+    /// What has not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+/// Writes to the front of a buffer that is exactly as long as the message.
+#[derive(Debug)]
+pub(crate) struct Put<'b> {
+    rest: &'b mut [u8],
+    at: usize,
+}
+
+impl<'b> Put<'b> {
+    /// A message of `size` bytes at the start of `out`.
+    pub(crate) fn new(out: &'b mut [u8], size: usize) -> Result<Self, WireError> {
+        let have = out.len();
+        match out.get_mut(..size) {
+            Some(rest) => Ok(Self { rest, at: 0 }),
+            None => Err(WireError::new(WireErrorKind::BufferTooSmall, 0, size, have)),
+        }
+    }
+
+    /// Writes a fixed layout.
+    pub(crate) fn layout<T: IntoBytes + Immutable>(&mut self, layout: &T) -> Result<(), WireError> {
+        self.bytes(layout.as_bytes())
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        match core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
+            Some((place, rest)) => {
+                place.copy_from_slice(bytes);
+                self.rest = rest;
+                self.at = self.at.saturating_add(bytes.len());
+                Ok(())
+            }
+            None => Err(WireError::new(WireErrorKind::BufferTooSmall, self.at, bytes.len(), 0)),
+        }
+    }
+
+    /// Bytes of the message that are still to be written.
+    pub(crate) fn space(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Fills what is left of the message with zeros.
+    pub(crate) fn zeros(self) {
+        self.rest.fill(0);
+    }
+}

@@ -1,0 +1,592 @@
+//! The real-time packet of ports 30003 and 30013 (`ur-client-interfaces` 2).
+//!
+//! The controller sends one packet per control cycle, 125 Hz up to CB3 and 500 Hz after: a length and doubles,
+//! no type byte, no version, no checksum. Only the length tells the layout:
+//!
+//! | size \[B\] | software | adds |
+//! |---|---|---|
+//! | 756 | 1.5, 1.6 | the base of CB2 |
+//! | 764 | 1.7 | robot mode |
+//! | 812 | 1.8 | joint modes |
+//! | 1044 | 3.0, 3.1 | a new layout from offset 396 on |
+//! | 1060 | 3.2–3.4 | digital outputs, program state |
+//! | 1108 | 3.5–3.9, 5.0–5.3 | elbow |
+//! | 1116 | 3.10–3.13, 5.4–5.8 | safety status |
+//! | 1140 | 3.14, 3.15, 5.9 | three reserved |
+//! | 1220 | 5.10 and later | payload |
+//!
+//! Up to 812 bytes it is CB2's layout, from 1044 on the one of CB3 and later; a length between belongs to neither
+//! and is refused. Within a layout any length is taken: a field exists where its end is within the packet.
+
+use super::fields::FieldVisitor;
+use super::layout::{Mask, layout};
+use super::{Put, Take, WireError, WireErrorKind};
+use crate::robot::{
+    ControllerTime, Generation, JointMode, JointPositions, JointVelocities, Pose, ProgramState, RobotMode, Safety,
+    SafetyMode, SoftwareVersion, State, Twist, Wrench,
+};
+use zerocopy::big_endian::{F64, I32};
+
+/// The sizes that controllers are known to send \[B\].
+pub const SIZES: [usize; 9] = [756, 764, 812, 1044, 1060, 1108, 1116, 1140, 1220];
+
+/// The shortest packet \[B\].
+pub const MIN_SIZE: usize = 756;
+
+/// The longest packet that is believed to be one \[B\]; the longest known has 1220.
+pub const MAX_SIZE: usize = 2048;
+
+/// Which of the two layouts a packet has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Layout {
+    /// 756 … 812 bytes, software 1.x.
+    Cb2,
+    /// 1044 bytes and more: CB3, e-Series, PolyScope X.
+    Cb3,
+}
+
+impl Layout {
+    /// The layout of a packet of `size` bytes; `None` where there is none of that size.
+    #[must_use]
+    pub const fn of(size: usize) -> Option<Self> {
+        match size {
+            756..=812 => Some(Self::Cb2),
+            1044..=MAX_SIZE => Some(Self::Cb3),
+            _ => None,
+        }
+    }
+}
+
+layout! {
+    /// A packet as it lies in the receive buffer. Doubles pass through as they are, NaN included.
+    view Packet;
+    /// The values of a packet in host order. Fields that `size` has no room for, or that belong to the other
+    /// layout, are not written.
+    repr Repr;
+    size size;
+
+    block joints: Joints at 4; {
+          4 time: F64, "s", "Time since the controller was started";
+         12 q_target: [F64; 6], "rad", "Target joint positions";
+         60 qd_target: [F64; 6], "rad/s", "Target joint velocities";
+        108 qdd_target: [F64; 6], "rad/s²", "Target joint accelerations";
+        156 i_target: [F64; 6], "A", "Target joint currents";
+        204 m_target: [F64; 6], "Nm", "Target joint torques";
+        252 q_actual: [F64; 6], "rad", "Actual joint positions";
+        300 qd_actual: [F64; 6], "rad/s", "Actual joint velocities";
+        348 i_actual: [F64; 6], "A", "Actual joint currents";
+    }
+    // CB2 has the accelerometer where CB3 has the control currents.
+    block accelerometer: Accelerometer at 396 when size <= 812; {
+        396 cb2_tool_accelerometer_values as "tool_accelerometer_values": [F64; 3], "m/s²", "CB2: tool accelerometer x, y, z";
+        420 unused: [F64; 15], "–", "CB2: unused";
+    }
+    block actual: Actual at 396 when size >= 1044; {
+        396 i_control: [F64; 6], "A", "Joint control currents";
+        444 tool_vector_actual: [F64; 6], "m, rad", "Actual TCP pose, rotation vector";
+        492 tcp_speed_actual: [F64; 6], "m/s, rad/s", "Actual TCP speed";
+    }
+    block force: Force at 540; {
+        540 tcp_force: [F64; 6], "N, Nm", "Generalised force at the TCP";
+    }
+    // CB2 has the actual pose where CB3 has the target pose.
+    block pose: ToolPose at 588 when size <= 812; {
+        588 tool_vector: [F64; 6], "m, rad", "CB2: actual TCP pose, rotation vector";
+        636 tcp_speed: [F64; 6], "m/s, rad/s", "CB2: TCP speed";
+    }
+    block target: Target at 588 when size >= 1044; {
+        588 tool_vector_target: [F64; 6], "m, rad", "Target TCP pose, rotation vector";
+        636 tcp_speed_target: [F64; 6], "m/s, rad/s", "Target TCP speed";
+    }
+    block inputs: Inputs at 684; {
+        684 digital_input_bits: Mask, "–", "Digital inputs, bit 0 the first";
+        692 motor_temperatures: [F64; 6], "°C", "Motor temperatures";
+        740 controller_timer: F64, "s", "Execution time of the controller's real-time thread (unit unconfirmed)";
+        748 test_value: F64, "–", "Internal to the vendor";
+    }
+    tail Tail at 756; {
+        756 robot_mode: F64, "–", "Robot mode, numbered by generation";
+        764 joint_modes: [F64; 6], "–", "Joint modes";
+        812 safety_mode: F64, "–", "Safety mode";
+        820 reserved_820: [F64; 6], "–", "Internal to the vendor, may be NaN";
+        868 tool_accelerometer_values: [F64; 3], "m/s²", "Tool accelerometer x, y, z";
+        892 reserved_892: [F64; 6], "–", "Internal to the vendor, may be NaN";
+        940 speed_scaling: F64, "0…1", "Speed scaling of the trajectory limiter";
+        948 linear_momentum_norm: F64, "kg·m/s", "Norm of the linear momentum";
+        956 reserved_956: F64, "–", "Internal to the vendor, may be NaN";
+        964 reserved_964: F64, "–", "Internal to the vendor, may be NaN";
+        972 v_main: F64, "V", "Main voltage of the masterboard";
+        980 v_robot: F64, "V", "Voltage of the robot's 48 V rail";
+        988 i_robot: F64, "A", "Robot current";
+        996 v_actual: [F64; 6], "V", "Joint voltages";
+        1044 digital_outputs: Mask, "–", "Digital outputs, bit 0 the first";
+        1052 program_state: F64, "–", "Program state (numbering unconfirmed)";
+        1060 elbow_position: [F64; 3], "m", "Elbow position";
+        1084 elbow_velocity: [F64; 3], "m/s", "Elbow velocity";
+        1108 safety_status: F64, "–", "Safety status";
+        1116 reserved_1116: F64, "–", "Internal to the vendor, may be NaN";
+        1124 reserved_1124: F64, "–", "Internal to the vendor, may be NaN";
+        1132 reserved_1132: F64, "–", "Internal to the vendor, may be NaN";
+        1140 payload_mass: F64, "kg", "Payload mass";
+        1148 payload_cog: [F64; 3], "m", "Payload centre of gravity";
+        1172 payload_inertia: [F64; 6], "kg·m²", "Payload inertia Ixx, Iyy, Izz, Ixy, Ixz, Iyz";
+    }
+}
+
+const _: () = {
+    let head = size_of::<I32>() + size_of::<Joints>();
+    assert!(head + size_of::<Accelerometer>() == 540 && head + size_of::<Actual>() == 540);
+    assert!(size_of::<ToolPose>() == size_of::<Target>());
+    let base = 540 + size_of::<Force>() + size_of::<Target>() + size_of::<Inputs>();
+    assert!(base == 756 && base + size_of::<Tail>() == 1220);
+};
+
+impl<'a> Packet<'a> {
+    /// One packet, which must fill `bytes` to the end.
+    ///
+    /// # Errors
+    /// `Truncated` where bytes are missing, `BadLength` where the length field is no packet's or not that of
+    /// `bytes`.
+    pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
+        let mut body = Take::new(bytes);
+        let declared = body.layout::<I32>()?.get();
+        let size = usize::try_from(declared).unwrap_or(0);
+        if Layout::of(size).is_none() {
+            let need = if size < MIN_SIZE { MIN_SIZE } else { 1044 };
+            return Err(WireError::new(WireErrorKind::BadLength, 0, need, size));
+        }
+        if bytes.len() < size {
+            return Err(WireError::new(WireErrorKind::Truncated, 0, size, bytes.len()));
+        }
+        if bytes.len() > size {
+            return Err(WireError::new(WireErrorKind::BadLength, 0, bytes.len(), size));
+        }
+        Self::body(size, body)
+    }
+
+    /// Length of the packet \[B\].
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Which of the two layouts the packet has.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        if self.size <= 812 { Layout::Cb2 } else { Layout::Cb3 }
+    }
+
+    /// The controller's clock; `None` where the field holds no time.
+    #[must_use]
+    pub fn controller_time(&self) -> Option<ControllerTime> {
+        ControllerTime::from_secs(self.time())
+    }
+
+    /// The measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\], wherever this layout has it.
+    #[must_use]
+    pub fn measured_pose(&self) -> Option<[f64; 6]> {
+        self.tool_vector_actual().or_else(|| self.tool_vector())
+    }
+
+    /// The TCP speed \[m/s, rad/s\], wherever this layout has it.
+    #[must_use]
+    pub fn measured_speed(&self) -> Option<[f64; 6]> {
+        self.tcp_speed_actual().or_else(|| self.tcp_speed())
+    }
+
+    /// The tool accelerometer x, y, z \[m/s²\], wherever this layout has it.
+    #[must_use]
+    pub fn tool_acceleration(&self) -> Option<[f64; 3]> {
+        self.tool_accelerometer_values().or_else(|| self.cb2_tool_accelerometer_values())
+    }
+
+    /// The robot mode by name. The layout decides between the two lists, for only CB2 sends its layout.
+    #[must_use]
+    pub fn named_robot_mode(&self) -> Option<RobotMode> {
+        let generation = match self.layout() {
+            Layout::Cb2 => Generation::Cb2,
+            Layout::Cb3 => Generation::Cb3,
+        };
+        self.robot_mode().map(|value| RobotMode::from_raw(generation, rounded(value)))
+    }
+
+    /// The joint modes by name.
+    #[must_use]
+    pub fn named_joint_modes(&self) -> Option<[JointMode; 6]> {
+        self.joint_modes().map(|modes| modes.map(|value| JointMode::from_raw(rounded(value))))
+    }
+
+    /// The safety mode by name.
+    #[must_use]
+    pub fn named_safety_mode(&self) -> Option<SafetyMode> {
+        self.safety_mode().map(|value| SafetyMode::from_raw(rounded(value)))
+    }
+
+    /// The safety status by name.
+    #[must_use]
+    pub fn named_safety_status(&self) -> Option<SafetyMode> {
+        self.safety_status().map(|value| SafetyMode::from_raw(rounded(value)))
+    }
+
+    /// The program state by name (numbering unconfirmed).
+    #[must_use]
+    pub fn named_program_state(&self) -> Option<ProgramState> {
+        self.program_state().map(|value| ProgramState::from_raw(rounded(value)))
+    }
+
+    /// The packet as the control path sees it.
+    ///
+    /// # Errors
+    /// `BadValue` where the time is none. Other values are measurements and pass through, NaN included.
+    pub fn to_state(&self) -> Result<State<6>, WireError> {
+        let Some(controller_time) = self.controller_time() else {
+            return Err(WireError::new(WireErrorKind::BadValue, 4, 0, 0));
+        };
+        let robot_mode = self.named_robot_mode();
+        let safety = match (self.named_safety_mode(), robot_mode) {
+            (Some(mode), _) => Safety::Mode(mode),
+            (None, Some(mode)) => Safety::FromRobotMode(mode),
+            (None, None) => Safety::Unknown,
+        };
+        Ok(State {
+            controller_time,
+            positions: JointPositions::from_wire(self.q_actual()),
+            velocities: JointVelocities::from_wire(self.qd_actual()),
+            target_positions: JointPositions::from_wire(self.q_target()),
+            target_velocities: JointVelocities::from_wire(self.qd_target()),
+            tcp_pose: self.measured_pose().map(Pose::from_wire),
+            tcp_speed: self.measured_speed().map(Twist::from_wire),
+            tcp_force: Some(Wrench::from_wire(self.tcp_force())),
+            robot_mode,
+            safety,
+            program_state: self.named_program_state(),
+            speed_scaling: self.speed_scaling().map(|scaling| scaling as f32),
+            digital_inputs: self.digital_input_bits(),
+        })
+    }
+
+    /// Calls `visitor` for each field that exists, in wire order, `message_size` first.
+    pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
+        visitor.field("message_size", super::fields::Value::Signed(i64::try_from(self.size).unwrap_or(i64::MAX)));
+        self.visit_body(visitor);
+    }
+}
+
+impl Repr {
+    /// The size that controllers with this software send \[B\].
+    #[must_use]
+    pub const fn size_for(software: SoftwareVersion) -> usize {
+        match (software.major, software.minor) {
+            (0, _) | (1, 0..=6) => 756,
+            (1, 7) => 764,
+            (1 | 2, _) => 812,
+            (3, 0..=1) => 1044,
+            (3, 2..=4) => 1060,
+            (3, 5..=9) | (5, 0..=3) => 1108,
+            (3, 10..=13) | (5, 4..=8) => 1116,
+            (3 | 4, _) | (5, 9) => 1140,
+            (5.., _) => 1220,
+        }
+    }
+
+    /// Writes a packet of `size` bytes to the start of `out` and returns `size`.
+    ///
+    /// # Errors
+    /// `BadLength` where no packet has `size` bytes, `BufferTooSmall` where `out` is shorter.
+    pub fn emit(&self, size: usize, out: &mut [u8]) -> Result<usize, WireError> {
+        if Layout::of(size).is_none() {
+            return Err(WireError::new(WireErrorKind::BadLength, 0, MIN_SIZE, size));
+        }
+        let mut put = Put::new(out, size)?;
+        put.layout(&I32::new(i32::try_from(size).unwrap_or(0)))?;
+        self.emit_body(size, put)?;
+        Ok(size)
+    }
+}
+
+/// Whether a stream could hold a packet that starts with `head`: the length is a packet's and the time is one.
+///
+/// A polluted stream has no other sign of where a packet begins (`ur-client-interfaces` 1.2). A time below a
+/// microsecond is the pattern of integers read as a double; beyond 10⁹ s no controller stays up.
+#[must_use]
+pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
+    let (size, time) = head.split_first_chunk::<4>()?;
+    let size = usize::try_from(i32::from_be_bytes(*size)).ok()?;
+    let time = f64::from_be_bytes(*time.first_chunk::<8>()?);
+    let counts = time == 0.0 || (1e-6..1e9).contains(&time);
+    (Layout::of(size).is_some() && counts).then_some(Head { size, time })
+}
+
+/// Bytes that [`plausible_head`] looks at.
+pub const HEAD_LEN: usize = 12;
+
+/// The start of a packet: what identifies it in a stream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Head {
+    /// Length of the packet \[B\].
+    pub size: usize,
+    /// Time since the controller was started \[s\].
+    pub time: f64,
+}
+
+/// The integer that a double stands for; `i32::MIN`, which no list has, for NaN.
+fn rounded(value: f64) -> i32 {
+    // `as` would turn NaN into 0, which is RUNNING on CB2.
+    if value.is_nan() { i32::MIN } else { (value + 0.5_f64.copysign(value)) as i32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::fields::{Group, Value};
+
+    /// A body in which every double is its own offset, so that a misplaced field shows its true place.
+    fn offsets(size: usize) -> Vec<u8> {
+        let mut bytes = i32::try_from(size).unwrap().to_be_bytes().to_vec();
+        while bytes.len() + 8 <= size {
+            bytes.extend((bytes.len() as f64).to_be_bytes());
+        }
+        bytes.resize(size, 0);
+        bytes
+    }
+
+    #[test]
+    fn cb2_and_cb3_differ_where_the_specification_says_so() {
+        let (cb2, cb3) = (offsets(812), offsets(1220));
+        let (cb2, cb3) = (Packet::new_checked(&cb2).unwrap(), Packet::new_checked(&cb3).unwrap());
+        assert_eq!((cb2.layout(), cb3.layout()), (Layout::Cb2, Layout::Cb3));
+        assert_eq!(cb2.measured_pose().unwrap()[0], 588.0);
+        assert_eq!(cb3.measured_pose().unwrap()[0], 444.0);
+        assert_eq!(cb2.measured_speed().unwrap()[0], 636.0);
+        assert_eq!(cb3.measured_speed().unwrap()[0], 492.0);
+        assert_eq!(cb2.tool_acceleration().unwrap(), [396.0, 404.0, 412.0]);
+        assert_eq!(cb3.tool_acceleration().unwrap(), [868.0, 876.0, 884.0]);
+        assert_eq!((cb2.i_control(), cb3.i_control().unwrap()[5]), (None, 436.0));
+        assert_eq!((cb2.tool_vector_target(), cb3.tool_vector_target().unwrap()[0]), (None, 588.0));
+        for packet in [cb2, cb3] {
+            assert_eq!(packet.tcp_force()[0], 540.0);
+            assert_eq!(packet.motor_temperatures()[5], 732.0);
+            assert_eq!(packet.robot_mode(), Some(756.0));
+        }
+    }
+
+    #[test]
+    fn a_field_exists_where_its_end_is_within_the_packet() {
+        type Exists = fn(&Packet<'_>) -> bool;
+        let ends: [(usize, Exists); 10] = [
+            (764, |p| p.robot_mode().is_some()),
+            (812, |p| p.joint_modes().is_some()),
+            (1044, |p| p.v_actual().is_some()),
+            (1052, |p| p.digital_outputs().is_some()),
+            (1060, |p| p.program_state().is_some()),
+            (1084, |p| p.elbow_position().is_some()),
+            (1108, |p| p.elbow_velocity().is_some()),
+            (1116, |p| p.safety_status().is_some()),
+            (1148, |p| p.payload_mass().is_some()),
+            (1220, |p| p.payload_inertia().is_some()),
+        ];
+        for size in (756..=812).chain(1044..=1300) {
+            let bytes = offsets(size);
+            let packet = Packet::new_checked(&bytes).unwrap();
+            for (end, exists) in &ends {
+                assert_eq!(exists(&packet), size >= *end, "field that ends at {end} in {size} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_that_no_layout_has_is_refused() {
+        for size in [0, 4, 755, 813, 1000, 1043, MAX_SIZE + 1] {
+            let bytes = offsets(size.max(4));
+            let error = Packet::new_checked(&bytes).unwrap_err();
+            assert_eq!((error.kind, error.at), (WireErrorKind::BadLength, 0), "{size}");
+            assert!(Repr::default().emit(size, &mut [0; 4096]).is_err());
+        }
+        let negative = (-1_i32).to_be_bytes();
+        assert_eq!(Packet::new_checked(&negative).unwrap_err().kind, WireErrorKind::BadLength);
+    }
+
+    #[test]
+    fn bytes_missing_or_left_over_are_refused() {
+        let bytes = offsets(1116);
+        for length in 0..1116 {
+            assert_eq!(Packet::new_checked(&bytes[..length]).unwrap_err().kind, WireErrorKind::Truncated);
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert_eq!(Packet::new_checked(&longer).unwrap_err().kind, WireErrorKind::BadLength);
+        assert_eq!(
+            Packet::new_checked(&bytes[..1000]).unwrap_err().to_string(),
+            "byte 0: 1116 bytes needed, 1000 left"
+        );
+    }
+
+    #[test]
+    fn a_mask_is_understood_as_a_double_and_as_an_integer() {
+        let as_read = |raw: [u8; 8]| {
+            let mut bytes = offsets(1220);
+            bytes[684..692].copy_from_slice(&raw);
+            Packet::new_checked(&bytes).unwrap().digital_input_bits()
+        };
+        assert_eq!(as_read(5.0_f64.to_be_bytes()), 5);
+        assert_eq!(as_read(131_072.0_f64.to_be_bytes()), 1 << 17);
+        assert_eq!(as_read(131_072_u64.to_be_bytes()), 1 << 17);
+        assert_eq!(as_read([0; 8]), 0);
+        assert_eq!(as_read(4.999_999_f64.to_be_bytes()), 5);
+        assert_eq!(as_read((-3.0_f64).to_be_bytes()), 0);
+        assert_eq!(as_read(f64::NAN.to_be_bytes()), 0);
+    }
+
+    #[test]
+    fn emit_writes_every_byte_and_reads_none() {
+        for size in SIZES.into_iter().chain([757, 800, 1050, 1221, 1400]) {
+            let mut ours = vec![0xa5; size + 8];
+            let mut zeroed = vec![0; size];
+            let repr = Repr { time: 12.5, q_actual: [1.0; 6], payload_mass: 2.0, ..Repr::default() };
+            assert_eq!(repr.emit(size, &mut ours), Ok(size));
+            repr.emit(size, &mut zeroed).unwrap();
+            assert_eq!(ours[..size], zeroed[..]);
+            assert_eq!(ours[size..], [0xa5; 8]);
+        }
+        let error = Repr::default().emit(812, &mut [0; 811]).unwrap_err();
+        assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BufferTooSmall, 812, 811));
+    }
+
+    #[test]
+    fn what_was_parsed_is_emitted_to_the_same_bytes() {
+        for size in SIZES {
+            let bytes = offsets(size);
+            let repr = Packet::new_checked(&bytes).unwrap().to_repr();
+            let mut again = vec![0xa5; size];
+            repr.emit(size, &mut again).unwrap();
+            assert_eq!(again, bytes);
+        }
+    }
+
+    #[test]
+    fn enumerations_are_rounded_and_nan_is_no_mode() {
+        let with = |size, mode| {
+            let mut bytes = vec![0; size];
+            Repr { robot_mode: mode, safety_mode: 2.9, ..Repr::default() }.emit(size, &mut bytes).unwrap();
+            let packet = Packet::new_checked(&bytes).unwrap();
+            (packet.named_robot_mode().unwrap(), packet.named_safety_mode())
+        };
+        assert_eq!(with(812, 0.0), (RobotMode::Running, None));
+        assert_eq!(with(1044, 0.0), (RobotMode::Disconnected, Some(SafetyMode::ProtectiveStop)));
+        assert_eq!(with(1044, 6.9).0, RobotMode::Running);
+        assert_eq!(with(1044, -1.0).0, RobotMode::NoController);
+        assert_eq!(with(812, f64::NAN).0, RobotMode::Unknown(i32::MIN));
+        assert_eq!(with(812, f64::INFINITY).0, RobotMode::Unknown(i32::MAX));
+        assert_eq!(with(1044, 300.0).0, RobotMode::Unknown(300));
+    }
+
+    #[test]
+    fn the_control_path_gets_the_state_of_either_layout() {
+        let repr = Repr {
+            time: 1504.032,
+            q_actual: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+            qd_target: [1.0; 6],
+            tool_vector: [1.0; 6],
+            tool_vector_actual: [3.0; 6],
+            tool_vector_target: [9.0; 6],
+            robot_mode: 7.0,
+            safety_mode: 1.0,
+            speed_scaling: 0.5,
+            digital_input_bits: 9,
+            ..Repr::default()
+        };
+        let mut bytes = [0; 1220];
+        repr.emit(1220, &mut bytes).unwrap();
+        let state = Packet::new_checked(&bytes).unwrap().to_state().unwrap();
+        assert_eq!(state.controller_time.as_micros(), 1_504_032_000);
+        assert_eq!(state.positions.0, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
+        assert_eq!(state.tcp_pose.unwrap().position, [3.0; 3]);
+        assert_eq!((state.robot_mode, state.safety), (Some(RobotMode::Running), Safety::Mode(SafetyMode::Normal)));
+        assert_eq!((state.speed_scaling, state.digital_inputs), (Some(0.5), 9));
+
+        repr.emit(756, &mut bytes).unwrap();
+        let state = Packet::new_checked(&bytes[..756]).unwrap().to_state().unwrap();
+        assert_eq!(state.tcp_pose.unwrap().position, [1.0; 3]);
+        assert_eq!((state.robot_mode, state.safety, state.speed_scaling), (None, Safety::Unknown, None));
+
+        Repr { time: f64::NAN, ..repr }.emit(812, &mut bytes).unwrap();
+        let error = Packet::new_checked(&bytes[..812]).unwrap().to_state().unwrap_err();
+        assert_eq!((error.kind, error.at), (WireErrorKind::BadValue, 4));
+    }
+
+    #[test]
+    fn the_visitor_sees_each_existing_field_once_under_its_name_in_the_specification() {
+        #[derive(Default)]
+        struct Names(Vec<(String, usize)>);
+        impl FieldVisitor for Names {
+            fn field(&mut self, name: &str, value: Value<'_>) {
+                let doubles = match value {
+                    Value::F64s(values) => values.len(),
+                    _ => 1,
+                };
+                self.0.push((name.to_owned(), doubles));
+            }
+            fn begin(&mut self, _: &str, _: Group) {}
+            fn end(&mut self) {}
+        }
+        for (size, doubles) in SIZES.into_iter().zip([94, 95, 101, 130, 132, 138, 139, 142, 152]) {
+            let bytes = offsets(size);
+            let mut names = Names::default();
+            Packet::new_checked(&bytes).unwrap().visit(&mut names);
+            assert_eq!(names.0.iter().map(|(_, doubles)| doubles).sum::<usize>(), doubles + 1);
+            let has = |name: &str| names.0.iter().filter(|(n, _)| n == name).count() == 1;
+            assert!(has("message_size") && has("q_actual"));
+            assert!(has("tool_accelerometer_values"));
+            assert_eq!(has("tool_vector"), size <= 812);
+            assert_eq!(has("tool_vector_actual"), size > 812);
+        }
+    }
+
+    #[test]
+    fn every_software_has_a_known_size() {
+        for (major, minor, size) in [
+            (1, 5, 756),
+            (1, 6, 756),
+            (1, 7, 764),
+            (1, 8, 812),
+            (3, 0, 1044),
+            (3, 1, 1044),
+            (3, 2, 1060),
+            (3, 4, 1060),
+            (3, 5, 1108),
+            (3, 9, 1108),
+            (5, 0, 1108),
+            (5, 3, 1108),
+            (3, 10, 1116),
+            (3, 13, 1116),
+            (5, 4, 1116),
+            (5, 8, 1116),
+            (3, 14, 1140),
+            (3, 15, 1140),
+            (5, 9, 1140),
+            (5, 10, 1220),
+            (5, 25, 1220),
+            (10, 7, 1220),
+        ] {
+            assert_eq!(Repr::size_for(SoftwareVersion::new(major, minor)), size, "{major}.{minor}");
+        }
+    }
+
+    #[test]
+    fn integers_read_as_a_double_are_no_time() {
+        let head = |size: i32, time: f64| {
+            let mut bytes = [0; HEAD_LEN];
+            bytes[..4].copy_from_slice(&size.to_be_bytes());
+            bytes[4..].copy_from_slice(&time.to_be_bytes());
+            plausible_head(&bytes)
+        };
+        assert_eq!(head(1220, 0.002), Some(Head { size: 1220, time: 0.002 }));
+        assert!(head(756, 0.0).is_some());
+        for time in [-1.0, f64::NAN, f64::INFINITY, 1e10, f64::from_bits(0x1000_0000_2f00_0000)] {
+            assert_eq!(head(1220, time), None);
+        }
+        for size in [560, 9, 0, -1, 900, 2049] {
+            assert_eq!(head(size, 1.0), None);
+        }
+    }
+}
