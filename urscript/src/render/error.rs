@@ -1,6 +1,7 @@
 //! Why a statement was not rendered, and the ranges arguments are held to.
 
 use super::dialect::Version;
+use super::line::Shown;
 
 /// Which argument was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ impl core::fmt::Display for RenderError {
         match self {
             Self::BufferTooSmall { need, have } => write!(f, "text needs {need} bytes, the buffer has {have}"),
             Self::Number { argument, found, allowed } => {
-                write!(f, "{argument} is {found}, allowed {} to {}", allowed.min, allowed.max)
+                write!(f, "{argument} is {}, allowed {} to {}", Shown(*found), Shown(allowed.min), Shown(allowed.max))
             }
             Self::Character { argument, at, found } => {
                 write!(f, "{argument} holds byte 0x{found:02x} at {at}, which cannot stand between quotes")

@@ -1,0 +1,83 @@
+//! Proof by linking: with optimisation, no call of the core or of the URScript renderer can panic or allocate.
+//!
+//! The panic handler needs a symbol that nobody defines, and there is no allocator. If any entry point called below can
+//! reach a panic, or wants the heap, this program does not link. Inputs are opaque to the optimiser, so nothing is
+//! proven about one constant only. `.ci/run probe` builds it, and shows who is to blame where it fails.
+#![no_std]
+#![no_main]
+
+mod robot;
+mod urscript;
+
+use core::fmt::Write;
+use core::hint::black_box;
+
+/// An input the optimiser knows nothing about.
+fn any<T>(value: T) -> T {
+    black_box(value)
+}
+
+/// Bytes of unknown content and length.
+fn any_bytes() -> &'static [u8] {
+    static BYTES: [u8; 2048] = [0; 2048];
+    any::<&[u8]>(&BYTES)
+}
+
+/// Text of unknown content and length.
+fn any_text() -> &'static str {
+    any("text")
+}
+
+/// Numbers of unknown value, NaN included.
+fn any_numbers<const N: usize>() -> [f32; N] {
+    any([0.0; N])
+}
+
+/// Room of unknown length, and the use of whatever was written.
+fn into_room<T>(write: impl FnOnce(&mut [u8]) -> T) {
+    let mut room = [0; 1024];
+    let result = write(any::<&mut [u8]>(&mut room));
+    black_box((result, room));
+}
+
+/// Shown through `core::fmt`, as a log line would be.
+fn shown(value: impl core::fmt::Display) {
+    struct Nowhere;
+    impl Write for Nowhere {
+        fn write_str(&mut self, text: &str) -> core::fmt::Result {
+            black_box(text);
+            Ok(())
+        }
+    }
+    let _ = write!(Nowhere, "{value}");
+}
+
+/// Where a board's reset code would jump.
+#[unsafe(no_mangle)]
+extern "C" fn _start() -> ! {
+    robot::probe();
+    urscript::probe();
+    #[cfg(feature = "must_fail")]
+   
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+#[cfg(feature = "explain")]
+#[unsafe(no_mangle)]
+extern "C" fn a_panic_is_reachable() -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+#[cfg(not(feature = "explain"))]
+unsafe extern "C" {
+    safe fn a_panic_is_reachable() -> !;
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    a_panic_is_reachable()
+}
