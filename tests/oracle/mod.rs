@@ -3,10 +3,12 @@
 //! It shares no code and no table with the core, so a mistake in one of them shows as a difference.
 
 mod codec;
+mod seen;
 
 use std::collections::BTreeMap;
 
 pub use codec::{Cell, Malformed, Value, decode, decode_realtime};
+pub use seen::{Collector, Seen, difference};
 
 /// Rows of one message or sub-package.
 #[derive(Debug)]
