@@ -1,6 +1,7 @@
 //! The robot's own words, shared by every floor above: joints, poses, modes, versions, reasons.
 
 mod authority;
+mod bad_value;
 mod joints;
 mod modes;
 mod pose;
@@ -9,6 +10,7 @@ mod state;
 mod version;
 
 pub use authority::Authority;
+pub use bad_value::BadValue;
 pub use joints::{JointAccelerations, JointPositions, JointVelocities};
 pub use modes::{
     ControlMode, JointMode, MasterOnOffState, MasterSafetyState, MessageSource, ProgramState, RobotMode, SafetyMode,

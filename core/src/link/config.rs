@@ -1,0 +1,225 @@
+//! Thresholds of the link monitor. All are defaults; none is a constant of the code.
+
+use super::grade::{Grade, GradeLimits, GradeTable};
+use super::sequence::SequenceRules;
+use crate::robot::BadValue;
+use crate::time::Duration;
+
+/// How a link carries its cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum LinkKind {
+    /// A byte stream (UR's ports): nothing is reordered, loss shows as lateness followed by a burst, and the
+    /// peer reflects nothing.
+    Stream,
+    /// Datagrams with a counter that the peer mirrors (FRI).
+    Datagram,
+}
+
+/// Thresholds of one link. [`LinkConfig::stream`] and [`LinkConfig::datagram`] give the defaults.
+///
+/// | field | stream, 2 ms | stream, 8 ms | datagrams of period T |
+/// |---|---|---|---|
+/// | received, of 10 000 | 9 900 / 9 500 / 9 000 | the same | the same, of answers |
+/// | delay, mean | 1.0 / 1.6 / 2.0 ms late | 4.0 / 6.4 / 8.0 ms late | 0.5 / 0.8 / 1.0 T round trip |
+/// | jitter | 0.5 / 1.0 / 2.0 ms | 0.8 / 2.0 / 4.0 ms | 0.10 / 0.25 / 0.50 T |
+/// | misses | 2 / 5 / 10 | 1 / 2 / 4 | 1 / 2 / 4 |
+///
+/// (`Perfect` / `Ok` / `Bad`.) The fractions are those of `kuka-fri` C3. On a stream they have floors in time,
+/// because both ends are ordinary schedulers there: an idle two-core Linux machine wakes a sleeping reader
+/// 0.05 … 0.5 ms late, which is a quarter of a 2 ms period and harmless to a command that is accepted up to
+/// 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction alone would
+/// only grade the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkConfig {
+    /// How cycles are carried.
+    pub kind: LinkKind,
+    /// Nominal period of the states, 0.1 ms … 1 s.
+    pub period: Duration,
+    /// Limits of the grades.
+    pub limits: GradeTable,
+    /// Grade needed to begin commanding. Default `Ok`.
+    pub entry: Grade,
+    /// A grade rises at most once in this time (and in 100 cycles). Default 100 ms.
+    pub rise_time: Duration,
+    /// The newest state is stale when older than this: design 4's S. It must not exceed the time after which the
+    /// arm stops by itself. Default 40 ms on a stream, 3 periods otherwise.
+    pub stale_after: Duration,
+    /// Consecutive misses that end commanding when exceeded. Default `stale_after` in periods.
+    pub max_misses: u32,
+    /// A moving command answers only a state younger than one period and this. Default half a period, at least
+    /// 2 ms on a stream.
+    pub margin: Duration,
+    /// Woken this much later than was asked for, this device itself has stalled. Default `stale_after`.
+    pub stall: Duration,
+    /// A controller clock that jumps ahead by more than this has started a new epoch. Default 1 s.
+    pub clock_jump: Duration,
+    /// How fast the mapped clock forgets a fast packet, 0 … 10 000 ppm: above the drift between two crystals.
+    /// Default 200.
+    pub leak_ppm: u32,
+    /// States late by an equal amount for this long mean that the controller's clock stood still: a new epoch.
+    /// Default 2 s.
+    pub shift_hold: Duration,
+    /// Arrivals closer together are one burst; jitter counts its newest. Default a tenth of a period on a
+    /// stream, none otherwise.
+    pub burst: Duration,
+}
+
+impl LinkConfig {
+    /// Defaults for a byte stream of states.
+    #[must_use]
+    pub fn stream(period: Duration) -> Self {
+        let stale_after = Duration::from_millis(40).max(period.times(2));
+        let jitter = |percent, floor_micros| period.percent(percent).max(Duration::from_micros(floor_micros));
+        // A run of misses costs time, not cycles: 4, 10 and 20 ms where the period is shorter than that.
+        let misses = |cycles: u32, floor_millis| in_periods(Duration::from_millis(floor_millis), period).max(cycles);
+        let base = Self::datagram(period);
+        let limits = base.limits;
+        Self {
+            kind: LinkKind::Stream,
+            limits: GradeTable {
+                perfect: GradeLimits { jitter: jitter(10, 500), misses: misses(1, 4), ..limits.perfect },
+                ok: GradeLimits { jitter: jitter(25, 1_000), misses: misses(2, 10), ..limits.ok },
+                bad: GradeLimits { jitter: jitter(50, 2_000), misses: misses(4, 20), ..limits.bad },
+            },
+            stale_after,
+            max_misses: in_periods(stale_after, period),
+            margin: period.percent(50).max(Duration::from_millis(2)),
+            stall: stale_after,
+            burst: period.percent(10),
+            ..base
+        }
+    }
+
+    /// Defaults for datagrams with a mirrored counter.
+    #[must_use]
+    pub fn datagram(period: Duration) -> Self {
+        let limits = |received, delay, jitter, misses| GradeLimits {
+            received,
+            delay: period.percent(delay),
+            jitter: period.percent(jitter),
+            misses,
+        };
+        Self {
+            kind: LinkKind::Datagram,
+            period,
+            limits: GradeTable {
+                perfect: limits(9_900, 50, 10, 1),
+                ok: limits(9_500, 80, 25, 2),
+                bad: limits(9_000, 100, 50, 4),
+            },
+            entry: Grade::Ok,
+            rise_time: Duration::from_millis(100),
+            stale_after: period.times(3),
+            max_misses: 3,
+            margin: period.percent(50),
+            stall: period.times(3),
+            clock_jump: Duration::from_secs(1),
+            leak_ppm: 200,
+            shift_hold: Duration::from_secs(2),
+            burst: Duration::ZERO,
+        }
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let GradeTable { perfect, ok, bad } = &self.limits;
+        let period = self.period;
+        BadValue::unless(
+            period >= Duration::from_micros(100) && period <= Duration::from_secs(1),
+            "period",
+            "0.1 ms to 1 s",
+        )?;
+        BadValue::unless(perfect.received <= 10_000, "limits.perfect.received", "at most 10000")?;
+        let ordered =
+            |p: bool, o: bool, field| BadValue::unless(p && o, field, "perfect no looser than ok, ok than bad");
+        ordered(perfect.received >= ok.received, ok.received >= bad.received, "limits.received")?;
+        ordered(perfect.delay <= ok.delay, ok.delay <= bad.delay, "limits.delay")?;
+        ordered(perfect.jitter <= ok.jitter, ok.jitter <= bad.jitter, "limits.jitter")?;
+        ordered(perfect.misses <= ok.misses, ok.misses <= bad.misses, "limits.misses")?;
+        BadValue::unless(self.entry > Grade::Unacceptable, "entry", "Bad, Ok or Perfect")?;
+        BadValue::unless(
+            self.stale_after >= period.times(2) && self.stale_after <= Duration::from_secs(5),
+            "stale_after",
+            "two periods to 5 s",
+        )?;
+        BadValue::unless(self.max_misses >= 1, "max_misses", "at least 1")?;
+        BadValue::unless(period + self.margin <= self.stale_after, "margin", "period + margin at most stale_after")?;
+        BadValue::unless(self.stall >= period.times(2), "stall", "at least two periods")?;
+        BadValue::unless(self.clock_jump >= self.stale_after, "clock_jump", "at least stale_after")?;
+        BadValue::unless(self.leak_ppm <= 10_000, "leak_ppm", "0 to 10000")?;
+        BadValue::unless(self.shift_hold >= self.stale_after.times(2), "shift_hold", "at least twice stale_after")?;
+        BadValue::unless(self.burst < period, "burst", "less than a period")
+    }
+
+    /// Rules of the sequence judge for cycle numbers.
+    #[must_use]
+    pub fn sequence_rules(&self) -> SequenceRules {
+        let max_dropout = in_periods(self.clock_jump, self.period).saturating_sub(1);
+        match self.kind {
+            LinkKind::Stream => SequenceRules { max_dropout, reorder: 0, restart_after: 1 },
+            LinkKind::Datagram => SequenceRules { max_dropout, reorder: 63, restart_after: 2 },
+        }
+    }
+}
+
+/// Whole periods in `span`.
+pub(super) fn in_periods(span: Duration, period: Duration) -> u32 {
+    let count = span.as_micros().checked_div(period.as_micros()).unwrap_or(u64::MAX);
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_hold_their_own_check() {
+        for micros in [1_000, 2_000, 4_000, 5_000, 8_000, 10_000, 100_000] {
+            let period = Duration::from_micros(micros);
+            assert_eq!(LinkConfig::stream(period).check(), Ok(()), "stream of {micros} µs");
+            assert_eq!(LinkConfig::datagram(period).check(), Ok(()), "datagrams of {micros} µs");
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_table() {
+        let row = |l: GradeLimits| (l.received, l.delay.as_micros(), l.jitter.as_micros(), l.misses);
+        let e_series = LinkConfig::stream(Duration::from_millis(2));
+        assert_eq!(row(e_series.limits.perfect), (9_900, 1_000, 500, 2));
+        assert_eq!(row(e_series.limits.ok), (9_500, 1_600, 1_000, 5));
+        assert_eq!(row(e_series.limits.bad), (9_000, 2_000, 2_000, 10));
+        assert_eq!((e_series.max_misses, e_series.margin.as_micros()), (20, 2_000));
+        let cb3 = LinkConfig::stream(Duration::from_millis(8));
+        assert_eq!(row(cb3.limits.perfect), (9_900, 4_000, 800, 1));
+        assert_eq!(row(cb3.limits.ok), (9_500, 6_400, 2_000, 2));
+        assert_eq!(row(cb3.limits.bad), (9_000, 8_000, 4_000, 4));
+        assert_eq!((cb3.max_misses, cb3.margin.as_micros()), (5, 4_000));
+    }
+
+    #[test]
+    fn each_nonsense_names_its_field() {
+        let good = LinkConfig::stream(Duration::from_millis(8));
+        type Case = (&'static str, fn(&mut LinkConfig));
+        let cases: [Case; 10] = [
+            ("period", |c| c.period = Duration::ZERO),
+            ("limits.perfect.received", |c| c.limits.perfect.received = 10_001),
+            ("limits.jitter", |c| c.limits.ok.jitter = Duration::ZERO),
+            ("limits.misses", |c| c.limits.bad.misses = 0),
+            ("entry", |c| c.entry = Grade::Unacceptable),
+            ("stale_after", |c| c.stale_after = Duration::from_secs(6)),
+            ("max_misses", |c| c.max_misses = 0),
+            ("margin", |c| c.margin = Duration::from_millis(33)),
+            ("leak_ppm", |c| c.leak_ppm = 10_001),
+            ("burst", |c| c.burst = Duration::from_millis(8)),
+        ];
+        for (field, spoil) in cases {
+            let mut config = good;
+            spoil(&mut config);
+            assert_eq!(config.check().map_err(|e| e.field), Err(field));
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Grade of a link: fast to fall, slow to rise (`kuka-fri` C3).
+
+use super::timing::WINDOW;
+use crate::time::{Duration, Instant};
+
+/// How good a link is, in FRI's four steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Grade {
+    /// Not to be commanded over, or not yet known.
+    #[default]
+    Unacceptable,
+    /// Commanding may go on, not begin.
+    Bad,
+    /// Good enough to begin.
+    Ok,
+    /// As good as the definition goes.
+    Perfect,
+}
+
+impl Grade {
+    /// From worst to best.
+    pub const ALL: [Self; 4] = [Self::Unacceptable, Self::Bad, Self::Ok, Self::Perfect];
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unacceptable => "Unacceptable",
+            Self::Bad => "Bad",
+            Self::Ok => "Ok",
+            Self::Perfect => "Perfect",
+        }
+    }
+
+    /// One better; `Perfect` stays.
+    #[must_use]
+    pub const fn better(self) -> Self {
+        match self {
+            Self::Unacceptable => Self::Bad,
+            Self::Bad => Self::Ok,
+            Self::Ok | Self::Perfect => Self::Perfect,
+        }
+    }
+}
+
+/// A figure that can hold a grade down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Metric {
+    /// Fewer than 100 cycles were seen since the start or restart.
+    Samples,
+    /// Share of cycles received, or of answers where the peer reflects a counter.
+    Received,
+    /// Mean lateness between arrivals, or mean round trip where the peer reflects a counter.
+    Delay,
+    /// RFC 3550 jitter.
+    Jitter,
+    /// Consecutive cycles missing.
+    Misses,
+    /// Age of the newest state.
+    Age,
+    /// The controller's clock or counter started anew.
+    Epoch,
+    /// This device itself stood still.
+    LocalStall,
+}
+
+impl Metric {
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Received => "received",
+            Self::Delay => "delay",
+            Self::Jitter => "jitter",
+            Self::Misses => "misses",
+            Self::Age => "age",
+            Self::Epoch => "epoch",
+            Self::LocalStall => "local_stall",
+        }
+    }
+}
+
+/// The grade changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct GradeChange {
+    /// Before.
+    pub from: Grade,
+    /// After.
+    pub to: Grade,
+    /// Falling: the figure beyond its limit. Rising: the figure that was last to come within.
+    pub cause: Metric,
+}
+
+/// What one grade asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GradeLimits {
+    /// At least this many cycles (answers) in 10 000, over 100.
+    pub received: u16,
+    /// Mean delay at most this.
+    pub delay: Duration,
+    /// Jitter at most this.
+    pub jitter: Duration,
+    /// Consecutive misses at most this.
+    pub misses: u32,
+}
+
+impl GradeLimits {
+    /// Each limit 10 % stricter: what a link must hold to rise.
+    const fn strict(&self) -> Self {
+        let short = 10_000_u16.saturating_sub(self.received);
+        Self {
+            // A tenth of the *permitted loss*: 10 % of 99 % would ask for more than all.
+            received: self.received.saturating_add(short / 10),
+            delay: self.delay.percent(90),
+            jitter: self.jitter.percent(90),
+            misses: self.misses.saturating_mul(9) / 10,
+        }
+    }
+
+    fn broken(&self, measured: &Measured) -> Option<Metric> {
+        if measured.misses > self.misses {
+            Some(Metric::Misses)
+        } else if measured.received.is_some_and(|v| v < self.received) {
+            Some(Metric::Received)
+        } else if measured.jitter.is_some_and(|v| v > self.jitter) {
+            Some(Metric::Jitter)
+        } else if measured.delay.is_some_and(|v| v > self.delay) {
+            Some(Metric::Delay)
+        } else {
+            None
+        }
+    }
+}
+
+/// Limits of the three grades above `Unacceptable`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GradeTable {
+    /// For [`Grade::Perfect`].
+    pub perfect: GradeLimits,
+    /// For [`Grade::Ok`].
+    pub ok: GradeLimits,
+    /// For [`Grade::Bad`].
+    pub bad: GradeLimits,
+}
+
+impl GradeTable {
+    fn judge(&self, measured: &Measured, strict: bool) -> (Grade, Option<Metric>) {
+        if let Some(metric) = measured.broken {
+            return (Grade::Unacceptable, Some(metric));
+        }
+        let mut reached = (Grade::Unacceptable, None);
+        for (grade, limits) in [(Grade::Bad, &self.bad), (Grade::Ok, &self.ok), (Grade::Perfect, &self.perfect)] {
+            let broken = if strict { limits.strict().broken(measured) } else { limits.broken(measured) };
+            match broken {
+                None => reached = (grade, None),
+                Some(metric) => return (reached.0, Some(metric)),
+            }
+        }
+        reached
+    }
+}
+
+/// What is known now; `None` where the link cannot know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Measured {
+    /// A figure that alone makes the link unacceptable.
+    pub(super) broken: Option<Metric>,
+    pub(super) received: Option<u16>,
+    pub(super) delay: Option<Duration>,
+    pub(super) jitter: Option<Duration>,
+    pub(super) misses: u32,
+}
+
+/// Holds the grade.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grader {
+    table: GradeTable,
+    rise_time: Duration,
+    grade: Grade,
+    /// Cycle and time since which the next better grade has been deserved, with the margin.
+    deserved: Option<(u64, Instant)>,
+    held_by: Metric,
+}
+
+impl Grader {
+    pub(super) const fn new(table: GradeTable, rise_time: Duration) -> Self {
+        Self { table, rise_time, grade: Grade::Unacceptable, deserved: None, held_by: Metric::Samples }
+    }
+
+    pub(super) const fn grade(&self) -> Grade {
+        self.grade
+    }
+
+    /// The figure that keeps the grade from rising; the last one that did, where nothing does now.
+    pub(super) const fn held_by(&self) -> Metric {
+        self.held_by
+    }
+
+    /// `cycle` counts accepted states; a call between states repeats it.
+    pub(super) fn update(&mut self, measured: &Measured, cycle: u64, now: Instant) -> Option<GradeChange> {
+        let (earned, broken) = self.table.judge(measured, false);
+        if earned < self.grade {
+            self.deserved = None;
+            self.held_by = broken.unwrap_or(self.held_by);
+            return Some(self.change_to(earned));
+        }
+        let target = self.grade.better();
+        let (deserved, broken) = self.table.judge(measured, true);
+        if deserved < target {
+            self.deserved = None;
+            self.held_by = broken.unwrap_or(self.held_by);
+            return None;
+        }
+        let (since_cycle, since) = *self.deserved.get_or_insert((cycle, now));
+        let long_enough = cycle.saturating_sub(since_cycle) >= u64::from(WINDOW) && now.since(since) >= self.rise_time;
+        if target == self.grade || !long_enough {
+            return None;
+        }
+        self.deserved = Some((cycle, now));
+        Some(self.change_to(target))
+    }
+
+    fn change_to(&mut self, to: Grade) -> GradeChange {
+        let from = core::mem::replace(&mut self.grade, to);
+        GradeChange { from, to, cause: self.held_by }
+    }
+}

@@ -1,0 +1,458 @@
+//! The monitor of one link: sequence, clock, timing and grade put together.
+
+use super::answers::AnswerFigures;
+use super::clock::{ClockMap, Reading};
+use super::config::{LinkConfig, LinkKind, in_periods};
+use super::grade::{Grade, GradeChange, Grader, Measured, Metric};
+use super::histogram::Histogram;
+use super::sequence::{Counter, Sequence, SequenceJudge, SequenceTotals};
+use super::stall::StallDetector;
+use super::timing::{InterArrival, Intervals, Jitter, SlidingMean, SlidingShare, WINDOW};
+use crate::robot::{ControllerTime, Reason};
+use crate::time::{Duration, Instant};
+
+/// What one state says about the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Observation {
+    /// Its place among the others. Use the state only if [`Sequence::is_newest`].
+    pub sequence: Sequence,
+    /// How old it was on arrival.
+    pub age: Duration,
+    /// Time since the state before arrived; `None` for the first, and for states not used.
+    pub interval: Option<Duration>,
+    /// `interval` less the periods the controller's clock went on \[µs\].
+    pub deviation: Option<i64>,
+    /// The grade changed.
+    pub change: Option<GradeChange>,
+    /// Why commanding must end, whatever else holds: the clock jumped, or too many cycles are missing.
+    pub fault: Option<Reason>,
+}
+
+/// What may be sent in answer to the newest state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[must_use]
+pub enum Answer {
+    /// Nothing: it is answered already, or there is none.
+    Nothing,
+    /// Zero velocity or a stop; the state is too old to compute motion from.
+    Still,
+    /// A moving command.
+    Moving,
+}
+
+/// Histograms of one link, over its whole life.
+#[derive(Clone, Debug, Default)]
+pub struct Histograms {
+    /// Time between accepted states.
+    pub interval: Histogram,
+    /// Age of accepted states on arrival.
+    pub age: Histogram,
+    /// From the arrival of a state to our answer to it.
+    pub turnaround: Histogram,
+}
+
+/// Figures for reports. `None` is "this link cannot know", never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Grade now.
+    pub grade: Grade,
+    /// What keeps it from rising, or did last.
+    pub held_by: Metric,
+    /// Counts up with each restart of the controller's clock or counter.
+    pub epoch: u32,
+    /// Sequence totals of this epoch.
+    pub sequence: SequenceTotals,
+    /// States older than a moving command may answer, in this epoch.
+    pub late: u64,
+    /// Spans between states, in this epoch.
+    pub interval: InterArrival,
+    /// Mean lateness over 100 states: how much longer than a period the next one took.
+    pub lateness: Option<Duration>,
+    /// RFC 3550 jitter.
+    pub jitter: Duration,
+    /// FRI-style jitter: mean |age − previous age| over 100 states.
+    pub age_variation: Option<Duration>,
+    /// Cycles received of the last 100, in parts of 10 000.
+    pub received: Option<u16>,
+    /// Age of the newest state now.
+    pub age: Option<Duration>,
+    /// Consecutive cycles missing now.
+    pub consecutive_misses: u32,
+    /// Answer rate and round trip, where the peer reflects a counter.
+    pub answers: Option<AnswerFigures>,
+    /// Times this device stood still too long.
+    pub local_stalls: u32,
+    /// Longest time this device was woken late.
+    pub longest_late_wake: Duration,
+}
+
+/// Judges one link. See the [module](super) for the questions it answers.
+///
+/// Call order on every wake-up: [`local_stall`](Self::local_stall), then [`tick`](Self::tick), then the states
+/// read, each by [`observe`](Self::observe); a stall is thereby handled before any bytes queued during it.
+#[derive(Clone, Debug)]
+pub struct LinkMonitor {
+    config: LinkConfig,
+    judge: SequenceJudge<u64>,
+    clock: ClockMap,
+    stall: StallDetector,
+    grader: Grader,
+    epoch: Epoch,
+    epochs: u32,
+    answers: Option<AnswerFigures>,
+    unacceptable_since: Option<Instant>,
+    unanswered: bool,
+    histograms: Histograms,
+}
+
+/// Everything a restart of the peer makes meaningless.
+#[derive(Clone, Debug)]
+struct Epoch {
+    jitter: Jitter,
+    intervals: Intervals,
+    lateness: SlidingMean,
+    age_variation: SlidingMean,
+    received: SlidingShare,
+    last_age: Option<Duration>,
+    late: u64,
+}
+
+impl Epoch {
+    fn new(config: &LinkConfig) -> Self {
+        let mut received = SlidingShare::default();
+        received.push(0, true);
+        Self {
+            jitter: Jitter::new(config.burst),
+            intervals: Intervals::default(),
+            lateness: SlidingMean::new(),
+            age_variation: SlidingMean::new(),
+            received,
+            last_age: None,
+            late: 0,
+        }
+    }
+}
+
+impl LinkMonitor {
+    /// A monitor that has seen nothing, graded `Unacceptable`. The configuration is taken as
+    /// [checked](LinkConfig::check).
+    #[must_use]
+    pub fn new(config: LinkConfig) -> Self {
+        Self {
+            judge: SequenceJudge::new(config.sequence_rules()),
+            clock: ClockMap::new(config.leak_ppm, config.shift_hold),
+            stall: StallDetector::new(config.stall),
+            grader: Grader::new(config.limits, config.rise_time),
+            epoch: Epoch::new(&config),
+            epochs: 0,
+            answers: None,
+            unacceptable_since: None,
+            unanswered: false,
+            histograms: Histograms::default(),
+            config,
+        }
+    }
+
+    /// The thresholds in force.
+    #[must_use]
+    pub const fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// Takes a state with the controller's time stamp; its cycle number is the stamp in periods.
+    pub fn observe(&mut self, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
+        self.take(self.cycle_of(stamp), stamp, arrival, now)
+    }
+
+    /// Takes a packet with a counter of its own; its time stamp is the counter in periods.
+    pub fn observe_counter<C: Counter>(&mut self, counter: C, arrival: Instant, now: Instant) -> Observation {
+        // Far from zero, so that a straggler from before the first has a number too.
+        const ORIGIN: u64 = 1 << 32;
+        let newest = self.judge.highest().unwrap_or(ORIGIN);
+        let first = self.judge.highest().is_none();
+        let ahead = counter.ahead_of(if first { C::low_bits_of(0) } else { C::low_bits_of(newest) });
+        let cycle = newest.saturating_add_signed(ahead);
+        let stamp = ControllerTime::from_micros(self.config.period.times(cycle).as_micros());
+        self.take(cycle, stamp, arrival, now)
+    }
+
+    /// Called at `now` after asking to be called at `due`: whether this device stood still in between. Call it
+    /// first on every wake-up.
+    pub fn local_stall(&mut self, now: Instant, due: Option<Instant>) -> bool {
+        self.stall.woken(now, due)
+    }
+
+    /// Looks at the link without a new state: age, misses, stall.
+    pub fn tick(&mut self, now: Instant) -> Option<GradeChange> {
+        self.judge.highest()?;
+        self.update_grade(self.broken(now), 0, now)
+    }
+
+    /// The newest state has been answered, with motion or without.
+    pub fn answered(&mut self, now: Instant) {
+        if core::mem::take(&mut self.unanswered)
+            && let Some((_, arrival)) = self.clock.newest()
+        {
+            self.histograms.turnaround.record(now.since(arrival));
+        }
+    }
+
+    /// Figures of a link whose peer reflects counters, taken into the grade from now on.
+    pub const fn set_answers(&mut self, answers: AnswerFigures) {
+        self.answers = Some(answers);
+    }
+
+    /// What may be sent in answer to the newest state: one command per state at most, a moving one only while
+    /// its age is at most a period and the margin.
+    pub fn answer(&self, now: Instant) -> Answer {
+        match self.clock.age(now) {
+            Some(age) if self.unanswered && age <= self.moving_age() => Answer::Moving,
+            Some(_) if self.unanswered => Answer::Still,
+            Some(_) | None => Answer::Nothing,
+        }
+    }
+
+    /// Whether the grade lets commanding begin.
+    #[must_use]
+    pub fn entry(&self) -> bool {
+        self.grader.grade() >= self.config.entry
+    }
+
+    /// Whether commanding may go on.
+    ///
+    /// # Errors
+    /// `LocalStall`, `StateStale`, `StatesMissed`, or `GradeLow` after a whole window of `Unacceptable`.
+    pub fn staying(&self, now: Instant) -> Result<(), Reason> {
+        let span = self.config.stale_after;
+        if self.stall.stalled_within(span, now) {
+            return Err(Reason::LocalStall);
+        }
+        match self.clock.age(now) {
+            Some(age) if age <= span => {}
+            Some(_) if self.stall.noted_within(span, now) => return Err(Reason::LocalStall),
+            Some(_) | None => return Err(Reason::StateStale),
+        }
+        if self.consecutive_misses(now) > self.config.max_misses {
+            return Err(Reason::StatesMissed);
+        }
+        let window = self.config.period.times(u64::from(WINDOW)).max(self.config.rise_time);
+        match self.unacceptable_since {
+            Some(since) if now.since(since) >= window => Err(Reason::GradeLow),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// When the next cycle will count as missing, or the newest state as stale; `None` before the first state
+    /// and once it is stale.
+    #[must_use]
+    pub fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        let age = self.clock.age(now)?;
+        if age > self.config.stale_after {
+            return None;
+        }
+        let period = self.config.period;
+        let next_miss = period.times(u64::from(self.consecutive_misses(now)).saturating_add(1)) + self.grace();
+        let stale = self.config.stale_after + Duration::from_micros(1);
+        self.clock.when_aged(next_miss.min(stale))
+    }
+
+    /// The grade now.
+    #[must_use]
+    pub const fn grade(&self) -> Grade {
+        self.grader.grade()
+    }
+
+    /// Age of the newest state; `None` before the first.
+    #[must_use]
+    pub fn age(&self, now: Instant) -> Option<Duration> {
+        self.clock.age(now)
+    }
+
+    /// Cycles that should have arrived since the newest state: one from an age of 1.5 periods on.
+    #[must_use]
+    pub fn consecutive_misses(&self, now: Instant) -> u32 {
+        self.clock.age(now).map_or(0, |age| in_periods(age - self.grace(), self.config.period))
+    }
+
+    /// Counts up with each restart of the controller's clock or counter.
+    #[must_use]
+    pub const fn epoch(&self) -> u32 {
+        self.epochs
+    }
+
+    /// The histograms.
+    #[must_use]
+    pub const fn histograms(&self) -> &Histograms {
+        &self.histograms
+    }
+
+    /// The figures at `now`.
+    #[must_use]
+    pub fn figures(&self, now: Instant) -> Figures {
+        Figures {
+            grade: self.grader.grade(),
+            held_by: self.grader.held_by(),
+            epoch: self.epochs,
+            sequence: self.judge.totals(),
+            late: self.epoch.late,
+            interval: self.epoch.intervals.figures(),
+            lateness: self.epoch.lateness.mean(),
+            jitter: self.epoch.jitter.jitter(),
+            age_variation: self.epoch.age_variation.mean(),
+            received: self.epoch.received.per_10_000(),
+            age: self.clock.age(now),
+            consecutive_misses: self.consecutive_misses(now),
+            answers: self.answers,
+            local_stalls: self.stall.count(),
+            longest_late_wake: self.stall.longest(),
+        }
+    }
+
+    fn take(&mut self, cycle: u64, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
+        let sequence = self.judge.observe(cycle);
+        match sequence {
+            Sequence::Duplicate | Sequence::Reordered | Sequence::Suspect => Observation {
+                sequence,
+                age: self.clock.age(now).unwrap_or_default(),
+                interval: None,
+                deviation: None,
+                change: None,
+                fault: None,
+            },
+            Sequence::First => {
+                self.unanswered = true;
+                let _ = self.clock.observe(stamp, arrival, self.moving_age());
+                let _ = self.epoch.jitter.observe(arrival, 0, self.config.period);
+                let change = self.update_grade(self.broken(now), 0, now);
+                Observation { sequence, age: Duration::ZERO, interval: None, deviation: None, change, fault: None }
+            }
+            Sequence::InOrder => self.next(0, stamp, arrival, now),
+            Sequence::Lost(missing) => self.next(missing, stamp, arrival, now),
+            Sequence::NewEpoch => self.new_epoch(cycle, stamp, arrival, now),
+        }
+    }
+
+    fn next(&mut self, missing: u32, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
+        let Some((_, before)) = self.clock.newest() else {
+            return self.new_epoch(0, stamp, arrival, now);
+        };
+        let gap = self.consecutive_misses(arrival).max(missing);
+        let age = match self.clock.observe(stamp, arrival, self.moving_age()) {
+            Reading::Age(age) => age,
+            Reading::Shifted => return self.new_epoch(self.cycle_of(stamp), stamp, arrival, now),
+        };
+        self.unanswered = true;
+        let period = self.config.period;
+        let steps = u64::from(missing).saturating_add(1);
+        let interval = arrival.since(before);
+        let epoch = &mut self.epoch;
+        let _ = epoch.jitter.observe(arrival, steps, period);
+        epoch.intervals.record(interval, period);
+        epoch.lateness.push(interval - period);
+        epoch.received.push(missing, true);
+        epoch.late = epoch.late.saturating_add(u64::from(age > period + self.config.margin));
+        if let Some(last) = epoch.last_age.replace(age) {
+            epoch.age_variation.push(Duration::from_micros(age.as_micros().abs_diff(last.as_micros())));
+        }
+        self.histograms.interval.record(interval);
+        self.histograms.age.record(age);
+        let change = self.update_grade(self.broken(now), gap, now);
+        Observation {
+            sequence: if missing == 0 { Sequence::InOrder } else { Sequence::Lost(missing) },
+            age,
+            interval: Some(interval),
+            deviation: i64::try_from(interval.as_micros())
+                .ok()
+                .map(|micros| micros.saturating_sub_unsigned(period.times(steps).as_micros())),
+            change,
+            fault: (missing > self.config.max_misses).then_some(Reason::StatesMissed),
+        }
+    }
+
+    fn new_epoch(&mut self, cycle: u64, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
+        self.judge.restart_at(cycle);
+        self.clock.restart(stamp, arrival);
+        self.epoch = Epoch::new(&self.config);
+        let _ = self.epoch.jitter.observe(arrival, 0, self.config.period);
+        self.epochs = self.epochs.saturating_add(1);
+        self.answers = None;
+        self.unanswered = true;
+        let change = self.update_grade(Some(Metric::Epoch), 0, now);
+        Observation {
+            sequence: Sequence::NewEpoch,
+            age: Duration::ZERO,
+            interval: None,
+            deviation: None,
+            change,
+            fault: Some(Reason::ClockJump),
+        }
+    }
+
+    fn update_grade(&mut self, broken: Option<Metric>, gap: u32, now: Instant) -> Option<GradeChange> {
+        let misses = self.consecutive_misses(now).max(gap);
+        let measured = match self.config.kind {
+            LinkKind::Stream => Measured {
+                broken,
+                received: self.epoch.received.per_10_000(),
+                delay: self.epoch.lateness.mean(),
+                jitter: Some(self.epoch.jitter.jitter()),
+                misses,
+            },
+            LinkKind::Datagram => Measured {
+                broken,
+                received: self.answers.map(|a| a.rate),
+                delay: self.answers.and_then(|a| a.round_trip),
+                jitter: Some(self.epoch.jitter.jitter()),
+                misses: misses.max(self.answers.map_or(0, |a| a.consecutive_misses)),
+            },
+        };
+        let change = self.grader.update(&measured, self.judge.totals().accepted, now);
+        self.unacceptable_since = match self.grader.grade() {
+            Grade::Unacceptable => self.unacceptable_since.or(Some(now)),
+            Grade::Bad | Grade::Ok | Grade::Perfect => None,
+        };
+        change
+    }
+
+    /// A figure that alone makes the link unacceptable.
+    fn broken(&self, now: Instant) -> Option<Metric> {
+        let answers_known = match self.config.kind {
+            LinkKind::Stream => true,
+            LinkKind::Datagram => self.answers.is_some_and(|a| a.judged >= WINDOW),
+        };
+        if self.stall.stalled_within(Duration::ZERO, now) {
+            Some(Metric::LocalStall)
+        } else if self.clock.age(now).is_none_or(|age| age > self.config.stale_after) {
+            Some(Metric::Age)
+        } else if self.epoch.received.len() < WINDOW || !answers_known {
+            Some(Metric::Samples)
+        } else {
+            None
+        }
+    }
+
+    fn cycle_of(&self, stamp: ControllerTime) -> u64 {
+        let (Some((newest, _)), Some(cycle)) = (self.clock.newest(), self.judge.highest()) else {
+            return 0;
+        };
+        let half = self.grace();
+        let periods =
+            |span: Duration| (span + half).as_micros().checked_div(self.config.period.as_micros()).unwrap_or(0);
+        // Wrapping, because a counter is judged by distance: a stamp from before the first is behind, not ahead.
+        if stamp >= newest {
+            cycle.wrapping_add(periods(stamp.since(newest)))
+        } else {
+            cycle.wrapping_sub(periods(newest.since(stamp)))
+        }
+    }
+
+    const fn grace(&self) -> Duration {
+        self.config.period.percent(50)
+    }
+
+    fn moving_age(&self) -> Duration {
+        self.config.period + self.config.margin
+    }
+}

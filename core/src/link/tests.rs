@@ -1,0 +1,340 @@
+//! Traces of whole links: what arrives when, and what the monitor says.
+
+use super::*;
+use crate::robot::{ControllerTime, Reason};
+use crate::time::{Duration, Instant};
+
+/// A link of period T: states published on time, read when the trace says so.
+struct Trace {
+    monitor: LinkMonitor,
+    period: u64,
+    now: u64,
+    changes: Vec<GradeChange>,
+}
+
+impl Trace {
+    fn of(config: LinkConfig) -> Self {
+        assert_eq!(config.check(), Ok(()));
+        let period = config.period.as_micros();
+        Self { monitor: LinkMonitor::new(config), period, now: 1_000_000, changes: Vec::new() }
+    }
+
+    fn stream(period_millis: u64) -> Self {
+        Self::of(LinkConfig::stream(Duration::from_millis(period_millis)))
+    }
+
+    fn now(&self) -> Instant {
+        Instant::from_micros(self.now)
+    }
+
+    /// The state of the cycle `cycle` is read at `at` µs.
+    fn read(&mut self, cycle: u64, at: u64) -> Observation {
+        self.now = at;
+        let observation =
+            self.monitor.observe(ControllerTime::from_micros(cycle * self.period), self.now(), self.now());
+        self.changes.extend(observation.change);
+        observation
+    }
+
+    /// States of these cycles, each `late(cycle)` µs after it was published.
+    fn run(&mut self, cycles: core::ops::Range<u64>, mut late: impl FnMut(u64) -> u64) {
+        for cycle in cycles {
+            let _ = self.read(cycle, 1_000_000 + cycle * self.period + late(cycle));
+        }
+    }
+
+    /// Time goes on without a state.
+    fn silence(&mut self, micros: u64) -> Option<GradeChange> {
+        self.now += micros;
+        let change = self.monitor.tick(self.now());
+        self.changes.extend(change);
+        change
+    }
+
+    fn grade(&self) -> Grade {
+        self.monitor.grade()
+    }
+}
+
+/// Seeded noise 0 … below `below`.
+fn noise(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut x = seed | 1;
+    move |below| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x % below
+    }
+}
+
+#[test]
+fn the_grade_climbs_one_step_per_window_and_never_before_a_hundred_cycles() {
+    let mut link = Trace::stream(2);
+    link.run(0..99, |_| 0);
+    assert_eq!(link.grade(), Grade::Unacceptable);
+    link.run(99..200, |_| 0);
+    assert_eq!(link.grade(), Grade::Bad);
+    link.run(200..500, |_| 0);
+    assert_eq!(link.grade(), Grade::Perfect);
+    let steps: Vec<_> = link.changes.iter().map(|c| (c.from, c.to)).collect();
+    assert_eq!(steps, [(Grade::Unacceptable, Grade::Bad), (Grade::Bad, Grade::Ok), (Grade::Ok, Grade::Perfect)]);
+    assert_eq!(link.changes[0].cause, Metric::Samples);
+}
+
+#[test]
+fn ordinary_scheduler_jitter_at_500_hz_is_perfect() {
+    let mut link = Trace::stream(2);
+    let mut random = noise(7);
+    // 0 … 0.3 ms, and one wake-up in fifty up to 2 ms late.
+    link.run(0..5_000, move |_| if random(50) == 0 { random(2_000) } else { random(300) });
+    assert_eq!(link.grade(), Grade::Perfect);
+    assert_eq!(link.changes.len(), 3, "{:?}", link.changes);
+}
+
+#[test]
+fn a_rare_wake_up_5_ms_late_costs_a_fraction_of_a_second() {
+    let mut link = Trace::stream(2);
+    link.run(0..1_000, |_| 0);
+    let mut perfect = 0_u32;
+    for cycle in 1_000..6_000 {
+        // Once in two seconds; the states behind it are read in one burst.
+        let late = [7_000, 5_000, 3_000, 1_000].get(cycle as usize % 1_000).copied().unwrap_or(0);
+        let _ = link.read(cycle, 1_000_000 + cycle * 2_000 + late);
+        perfect += u32::from(link.grade() == Grade::Perfect);
+        assert!(link.grade() >= Grade::Ok);
+    }
+    assert!(perfect > 4_000, "{perfect} of 5000");
+}
+
+#[test]
+fn steady_pairs_of_an_old_controller_are_good_enough_to_begin() {
+    let mut link = Trace::stream(8);
+    // Nagle and a delayed ACK: the even one waits for the odd one.
+    link.run(0..1_000, |cycle| if cycle % 2 == 0 { 8_000 } else { 0 });
+    assert_eq!(link.grade(), Grade::Ok);
+    assert!(link.monitor.entry());
+}
+
+#[test]
+fn a_backlog_after_a_stall_is_old_however_late_it_is_read() {
+    let mut link = Trace::stream(2);
+    link.run(0..500, |_| 0);
+    // Nothing is read for 60 ms, then thirty states at once.
+    let burst = 1_000_000 + 530 * 2_000;
+    for cycle in 500..530 {
+        let seen = link.read(cycle, burst);
+        assert_eq!(seen.sequence, Sequence::InOrder);
+        let true_age = burst - (1_000_000 + cycle * 2_000);
+        assert!(seen.age.as_micros().abs_diff(true_age) < 20, "{seen:?}");
+        assert_eq!(link.monitor.answer(link.now()) == Answer::Moving, true_age <= 4_000);
+    }
+    assert_eq!(link.grade(), Grade::Unacceptable);
+    let _ = link.read(530, burst);
+    assert_eq!(link.monitor.answer(link.now()), Answer::Moving);
+    assert_eq!(link.monitor.staying(link.now()), Ok(()));
+}
+
+#[test]
+fn one_state_is_answered_once() {
+    let mut link = Trace::stream(8);
+    assert_eq!(link.monitor.answer(link.now()), Answer::Nothing);
+    let _ = link.read(0, 1_000_000);
+    assert_eq!(link.monitor.answer(link.now()), Answer::Moving);
+    link.now += 12_001;
+    assert_eq!(link.monitor.answer(link.now()), Answer::Still);
+    link.monitor.answered(link.now());
+    assert_eq!(link.monitor.answer(link.now()), Answer::Nothing);
+    link.monitor.answered(link.now());
+    let turnaround = &link.monitor.histograms().turnaround;
+    assert_eq!((turnaround.count(), turnaround.longest().as_micros()), (1, 12_001));
+    // Read again, it is no new state.
+    assert_eq!(link.read(0, 1_013_000).sequence, Sequence::Duplicate);
+    assert_eq!(link.monitor.answer(link.now()), Answer::Nothing);
+}
+
+#[test]
+fn silence_is_seen_by_every_measure_and_named() {
+    let mut link = Trace::stream(2);
+    link.run(0..600, |_| 0);
+    assert_eq!(link.silence(2_900), None);
+    assert_eq!(link.monitor.consecutive_misses(link.now()), 0);
+    // 3 misses: more than Perfect allows. 6: than Ok. 11: than Bad.
+    for (until, grade) in [(7_000, Grade::Ok), (13_000, Grade::Bad), (23_000, Grade::Unacceptable)] {
+        let to_go = until - link.monitor.age(link.now()).expect("seen").as_micros();
+        let change = link.silence(to_go).expect("the grade falls");
+        assert_eq!((change.to, change.cause), (grade, Metric::Misses));
+    }
+    assert_eq!(link.monitor.staying(link.now()), Ok(()));
+    let _ = link.silence(17_001);
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
+    assert_eq!(link.monitor.figures(link.now()).held_by, Metric::Age);
+    assert_eq!(link.monitor.next_deadline(link.now()), None);
+}
+
+#[test]
+fn deadlines_lead_to_the_moment_the_state_is_stale() {
+    let mut link = Trace::stream(8);
+    link.run(0..10, |_| 0);
+    let mut wakes = 0;
+    while let Some(deadline) = link.monitor.next_deadline(link.now()) {
+        assert!(deadline > link.now(), "a deadline in the past would spin");
+        link.now = deadline.as_micros();
+        wakes += 1;
+    }
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
+    assert_eq!(wakes, 5);
+}
+
+#[test]
+fn our_own_stall_is_named_before_the_bytes_queued_behind_it() {
+    let mut link = Trace::stream(2);
+    link.run(0..600, |_| 0);
+    let due = link.monitor.next_deadline(link.now());
+    link.now += 100_000;
+    assert!(link.monitor.local_stall(link.now(), due));
+    let change = link.monitor.tick(link.now()).expect("the grade falls");
+    assert_eq!((change.to, change.cause), (Grade::Unacceptable, Metric::LocalStall));
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
+    // Fresh bytes do not take it back.
+    let _ = link.read(649, 1_000_000 + 649 * 2_000);
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
+    assert_eq!(link.monitor.figures(link.now()).local_stalls, 1);
+}
+
+#[test]
+fn a_state_that_went_stale_while_we_slept_is_blamed_on_us() {
+    let mut link = Trace::stream(2);
+    link.run(0..600, |_| 0);
+    let due = link.monitor.next_deadline(link.now());
+    // 38 ms after the deadline: no stall yet, but the newest state is 41 ms old.
+    link.now = due.expect("expects a state").as_micros() + 38_000;
+    assert!(!link.monitor.local_stall(link.now(), due));
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
+}
+
+#[test]
+fn a_clock_that_goes_back_or_far_ahead_is_a_new_epoch() {
+    for jump in [-2_i64, -400, 501, 100_000] {
+        let mut link = Trace::stream(2);
+        link.run(1_000..1_600, |_| 0);
+        let cycle = 1_600_u64.wrapping_add_signed(jump);
+        let seen = link.read(cycle, 1_000_000 + 1_600 * 2_000);
+        assert_eq!((seen.sequence, seen.fault), (Sequence::NewEpoch, Some(Reason::ClockJump)), "jump {jump}");
+        assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Unacceptable, Metric::Epoch)));
+        assert_eq!(link.monitor.epoch(), 1);
+    }
+}
+
+#[test]
+fn a_controller_that_stood_still_is_old_and_then_a_new_epoch() {
+    let mut link = Trace::stream(2);
+    link.run(0..600, |_| 0);
+    let _ = link.silence(1_000_000);
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
+    // It goes on where it stopped: every state is one second older than its stamp says.
+    link.run(600..1_599, |_| 1_000_000);
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
+    assert_eq!(link.grade(), Grade::Unacceptable);
+    link.run(1_599..1_605, |_| 1_000_000);
+    // Fresh again by its new map, but still to show a window of good cycles.
+    assert_eq!((link.monitor.epoch(), link.monitor.staying(link.now())), (1, Err(Reason::GradeLow)));
+    link.run(1_605..2_100, |_| 1_000_000);
+    assert_eq!((link.grade(), link.monitor.staying(link.now())), (Grade::Perfect, Ok(())));
+}
+
+#[test]
+fn skipped_cycles_are_lost_ones_and_lower_the_share_received() {
+    let mut link = Trace::stream(8);
+    link.run(0..600, |_| 0);
+    let seen = link.read(601, 1_000_000 + 601 * 8_000);
+    assert_eq!((seen.sequence, seen.deviation, seen.fault), (Sequence::Lost(1), Some(0), None));
+    assert_eq!(link.monitor.figures(link.now()).received, Some(9_900));
+    assert_eq!(link.grade(), Grade::Perfect, "one of a hundred is allowed");
+    // Six at once are more than the 40 ms within which a state must be fresh.
+    let seen = link.read(608, 1_000_000 + 608 * 8_000);
+    assert_eq!((seen.sequence, seen.fault), (Sequence::Lost(6), Some(Reason::StatesMissed)));
+    assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Unacceptable, Metric::Misses)));
+}
+
+#[test]
+fn the_grade_flips_at_most_once_per_window_around_a_threshold() {
+    let mut link = Trace::stream(8);
+    let mut random = noise(3);
+    // Jitter around the 0.8 ms between Perfect and Ok.
+    link.run(0..10_000, move |_| random(2_400));
+    let flips = link.changes.len();
+    assert!(flips <= 2 + 2 * 10_000 / 100, "{flips}");
+    assert!(link.grade() >= Grade::Ok);
+}
+
+#[test]
+fn unacceptable_for_a_whole_window_ends_commanding() {
+    let mut link = Trace::stream(8);
+    link.run(0..600, |_| 0);
+    // Every state comes, but late by turns: jitter far beyond Bad, age below S.
+    let mut random = noise(11);
+    let start = 1_000_000 + 600 * 8_000;
+    let mut ended = None;
+    for cycle in 600..900 {
+        let _ = link.read(cycle, 1_000_000 + cycle * 8_000 + random(2) * 25_000);
+        match link.monitor.staying(link.now()) {
+            Ok(()) => {}
+            Err(reason) => {
+                ended = Some((reason, link.now - start));
+                break;
+            }
+        }
+    }
+    let (reason, after) = ended.expect("it ends");
+    assert_eq!(reason, Reason::GradeLow);
+    assert!((800_000..1_000_000).contains(&after), "{after} µs");
+}
+
+#[test]
+fn a_datagram_link_needs_answers_to_be_graded() {
+    let config = LinkConfig::datagram(Duration::from_millis(1));
+    let mut monitor = LinkMonitor::new(config);
+    let mut answers = Answers::<u16>::new(config.period);
+    let mut graded = Vec::new();
+    for cycle in 0..1_000_u64 {
+        let now = Instant::from_micros(1_000_000 + cycle * 1_000);
+        // FRI counts in 16 bits and wraps here.
+        let counter = (65_300 + cycle) as u16;
+        if cycle >= 300 {
+            let _ = answers.reflected(counter.wrapping_sub(1), now);
+            answers.sent(counter, now + Duration::from_micros(600));
+            monitor.set_answers(answers.figures(now));
+        }
+        let seen = monitor.observe_counter(counter, now, now);
+        assert!(matches!(seen.sequence, Sequence::First | Sequence::InOrder), "{cycle}: {seen:?}");
+        graded.extend(seen.change.map(|c| (cycle, c.to)));
+    }
+    assert!(graded[0].0 >= 400, "{graded:?}");
+    assert_eq!(monitor.grade(), Grade::Perfect);
+    assert_eq!(monitor.figures(Instant::ZERO).sequence.lost, 0);
+}
+
+#[test]
+fn any_stamps_and_arrivals_leave_the_monitor_consistent() {
+    let mut random = noise(99);
+    for kind in [LinkConfig::stream, LinkConfig::datagram] {
+        let mut monitor = LinkMonitor::new(kind(Duration::from_millis(2)));
+        let mut now = Instant::ZERO;
+        for _ in 0..20_000 {
+            now = if random(1_000) == 0 {
+                Instant::from_micros(random(1 << 60))
+            } else {
+                now + Duration::from_micros(random(5_000))
+            };
+            let stamp = if random(20) == 0 { random(1 << 60) } else { now.as_micros() / 2_000 * 2_000 };
+            let before = monitor.epoch();
+            let seen = monitor.observe(ControllerTime::from_micros(stamp), now, now);
+            assert_eq!(monitor.epoch() > before, seen.sequence == Sequence::NewEpoch);
+            assert_eq!(seen.fault == Some(Reason::ClockJump), seen.sequence == Sequence::NewEpoch);
+            if let Some(deadline) = monitor.next_deadline(now) {
+                assert!(deadline > now);
+            }
+            let _ = monitor.figures(now);
+        }
+    }
+}

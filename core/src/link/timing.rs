@@ -1,0 +1,214 @@
+//! Inter-arrival, jitter and sliding means, in integers (`kuka-fri` C2).
+
+use crate::time::{Duration, Instant};
+
+/// Cycles a sliding figure looks back, as FRI and libfranka do.
+pub const WINDOW: u32 = 100;
+
+/// Mean of the last [`WINDOW`] spans.
+#[derive(Clone, Debug)]
+pub(super) struct SlidingMean {
+    ring: [u32; WINDOW as usize],
+    next: usize,
+    len: u32,
+    sum: u64,
+}
+
+impl SlidingMean {
+    pub(super) const fn new() -> Self {
+        Self { ring: [0; WINDOW as usize], next: 0, len: 0, sum: 0 }
+    }
+
+    pub(super) fn push(&mut self, span: Duration) {
+        let new = u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
+        if let Some(slot) = self.ring.get_mut(self.next) {
+            // Slots not yet used hold 0, so the oldest may always be taken off.
+            self.sum = self.sum.saturating_sub(u64::from(*slot)).saturating_add(u64::from(new));
+            *slot = new;
+        }
+        self.next = self.next.saturating_add(1);
+        if self.next >= self.ring.len() {
+            self.next = 0;
+        }
+        self.len = self.len.saturating_add(1).min(WINDOW);
+    }
+
+    pub(super) fn mean(&self) -> Option<Duration> {
+        self.sum.checked_div(u64::from(self.len)).map(Duration::from_micros)
+    }
+}
+
+/// Which of the last [`WINDOW`] cycles did what they should, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlidingShare {
+    bits: u128,
+    len: u32,
+}
+
+impl SlidingShare {
+    const MASK: u128 = (1 << WINDOW) - 1;
+
+    /// `missing` cycles that did not, then one that did or not.
+    pub(super) fn push(&mut self, missing: u32, good: bool) {
+        let steps = missing.saturating_add(1);
+        self.bits = (self.bits.checked_shl(steps).unwrap_or(0) | u128::from(good)) & Self::MASK;
+        self.len = self.len.saturating_add(steps).min(WINDOW);
+    }
+
+    pub(super) const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Parts in 10 000.
+    pub(super) fn per_10_000(&self) -> Option<u16> {
+        let parts = self.bits.count_ones().saturating_mul(10_000).checked_div(self.len)?;
+        u16::try_from(parts).ok()
+    }
+}
+
+/// Spans between accepted states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct InterArrival {
+    /// How many spans.
+    pub count: u64,
+    /// Shortest.
+    pub min: Duration,
+    /// Mean.
+    pub mean: Duration,
+    /// Longest.
+    pub max: Duration,
+    /// Those above 1.5 periods.
+    pub long: u64,
+}
+
+/// Collects [`InterArrival`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Intervals {
+    sum: u64,
+    figures: InterArrival,
+}
+
+impl Intervals {
+    pub(super) fn record(&mut self, span: Duration, period: Duration) {
+        let f = &mut self.figures;
+        f.min = if f.count == 0 { span } else { f.min.min(span) };
+        f.max = f.max.max(span);
+        f.count = f.count.saturating_add(1);
+        f.long = f.long.saturating_add(u64::from(span > period.percent(150)));
+        self.sum = self.sum.saturating_add(span.as_micros());
+        f.mean = Duration::from_micros(self.sum.checked_div(f.count).unwrap_or(0));
+    }
+
+    pub(super) const fn figures(&self) -> InterArrival {
+        self.figures
+    }
+}
+
+/// RFC 3550 6.4.1 jitter with 16ths of a µs kept, over S = counter × period instead of a time stamp.
+///
+/// A burst, states closer together than `burst`, counts once, by its newest: on a byte stream the older ones
+/// were overtaken before anybody could answer them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Jitter {
+    burst: Duration,
+    /// Before the present burst.
+    settled: Option<Transit>,
+    settled_j16: u64,
+    newest: Option<Transit>,
+    j16: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Transit {
+    arrival: Instant,
+    /// Sum of the periods so far \[µs\].
+    sent: u64,
+}
+
+impl Jitter {
+    pub(super) const fn new(burst: Duration) -> Self {
+        Self { burst, settled: None, settled_j16: 0, newest: None, j16: 0 }
+    }
+
+    /// A state `steps` periods after the one before; gives |D|, the change of transit time since the burst before.
+    pub(super) fn observe(&mut self, arrival: Instant, steps: u64, period: Duration) -> Option<Duration> {
+        let Some(newest) = self.newest else {
+            self.newest = Some(Transit { arrival, sent: 0 });
+            return None;
+        };
+        let sent = newest.sent.saturating_add(period.times(steps).as_micros());
+        if self.burst == Duration::ZERO || arrival.since(newest.arrival) >= self.burst {
+            self.settled = self.newest;
+            self.settled_j16 = self.j16;
+        }
+        self.newest = Some(Transit { arrival, sent });
+        let settled = self.settled?;
+        let d = arrival.since(settled.arrival).as_micros().abs_diff(sent.saturating_sub(settled.sent));
+        let decay = self.settled_j16.saturating_add(8) >> 4;
+        self.j16 = self.settled_j16.saturating_add(d).saturating_sub(decay);
+        Some(Duration::from_micros(d))
+    }
+
+    pub(super) const fn jitter(&self) -> Duration {
+        Duration::from_micros(self.j16 >> 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(8);
+
+    fn jitter_of(burst: Duration, arrivals: impl Iterator<Item = u64>) -> u64 {
+        let mut jitter = Jitter::new(burst);
+        for at in arrivals {
+            let _ = jitter.observe(Instant::from_micros(at), 1, PERIOD);
+        }
+        jitter.jitter().as_micros()
+    }
+
+    #[test]
+    fn a_constant_delay_is_no_jitter() {
+        assert_eq!(jitter_of(Duration::ZERO, (0..500).map(|i| 2_400 + i * 8_000)), 0);
+    }
+
+    #[test]
+    fn alternating_lateness_converges_to_twice_its_amplitude() {
+        let x = 500;
+        let jitter = jitter_of(Duration::ZERO, (1..500).map(|i| i * 8_000 + if i % 2 == 0 { x } else { 0 } * 2 - x));
+        assert!(jitter.abs_diff(2 * x) <= 10, "{jitter}");
+    }
+
+    #[test]
+    fn steady_pairs_are_no_jitter_on_a_stream() {
+        let pairs = (0..500).map(|i| (i / 2) * 16_000 + (i % 2) * 50);
+        assert!(jitter_of(Duration::from_micros(800), pairs.clone()) < 60);
+        assert!(jitter_of(Duration::ZERO, pairs) > 7_000);
+    }
+
+    #[test]
+    fn the_sliding_mean_forgets_what_left_the_window() {
+        let mut mean = SlidingMean::new();
+        assert_eq!(mean.mean(), None);
+        mean.push(Duration::from_secs(10));
+        for _ in 0..WINDOW {
+            mean.push(Duration::from_micros(7));
+        }
+        assert_eq!(mean.mean(), Some(Duration::from_micros(7)));
+    }
+
+    #[test]
+    fn one_of_a_hundred_missing_is_99_percent() {
+        let mut share = SlidingShare::default();
+        assert_eq!(share.per_10_000(), None);
+        for _ in 0..200 {
+            share.push(0, true);
+        }
+        share.push(1, true);
+        assert_eq!(share.per_10_000(), Some(9_900));
+        share.push(500, true);
+        assert_eq!(share.per_10_000(), Some(100));
+    }
+}
