@@ -7,8 +7,8 @@
 //! |---|---|
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
-//! | 3 | [`frame`] |
-//! | 2 | [`command`], [`wire`], [`link`] |
+//! | 3 | [`frame`], [`law`] |
+//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`] |
 //! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -31,9 +31,11 @@ pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
 pub mod frame;
+pub mod law;
 pub mod link;
 pub mod math;
 pub mod robot;
 pub mod session;
 pub mod time;
+pub mod trajectory;
 pub mod wire;

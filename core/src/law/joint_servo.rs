@@ -1,0 +1,180 @@
+//! Holds the joints on a reference: where they were at arming, or a trajectory.
+//!
+//! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
+//! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015.
+
+use super::Law;
+use crate::command::{Samples, SourceId};
+use crate::robot::{JointPositions, JointVelocities, Reason, State};
+use crate::time::Duration;
+use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
+
+/// What a [`JointServo`] follows.
+#[derive(Clone, Debug)]
+pub enum Reference<const N: usize> {
+    /// The measured position at arming.
+    Hold,
+    /// A motion given in joint angles; the arm must stand near its beginning when first armed.
+    Absolute(Trajectory<N>),
+    /// A motion added to the position measured when first armed.
+    Relative(Trajectory<N>),
+}
+
+/// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SensorFeedForward {
+    /// The sensor.
+    pub source: SourceId,
+    /// Factor on its numbers.
+    pub gain: f32,
+}
+
+/// Gains and bounds of a [`JointServo`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct JointServoConfig {
+    /// Speed per position error \[1/s\]; 0 for a motion without feedback.
+    pub proportional: f32,
+    /// Speed per speed error \[1\].
+    pub derivative: f32,
+    /// Part of the reference's own speed that is commanded, 0 … 1.
+    pub feed_forward: f32,
+    /// Most speed of one joint that feedback may ask for \[rad/s\].
+    pub correction_limit: f32,
+    /// Distance of one joint from its reference that ends commanding \[rad\].
+    pub path_tolerance: f32,
+    /// Time to full speed when a suspended motion is resumed.
+    pub resume_ramp: Duration,
+    /// Added speeds from a sensor.
+    pub sensor: Option<SensorFeedForward>,
+}
+
+impl Default for JointServoConfig {
+    fn default() -> Self {
+        Self {
+            proportional: 20.0,
+            derivative: 0.1,
+            feed_forward: 1.0,
+            correction_limit: 1.0,
+            path_tolerance: 0.2,
+            resume_ramp: Duration::from_millis(500),
+            sensor: None,
+        }
+    }
+}
+
+/// Position servo of the joints.
+#[derive(Clone, Debug)]
+pub struct JointServo<const N: usize> {
+    config: JointServoConfig,
+    motion: Option<Motion<N>>,
+    /// Where to stand while no motion runs.
+    hold: JointPositions<N>,
+}
+
+#[derive(Clone, Debug)]
+struct Motion<const N: usize> {
+    sampler: Sampler<N>,
+    relative: bool,
+}
+
+impl<const N: usize> JointServo<N> {
+    /// A servo on `reference`.
+    #[must_use]
+    pub fn new(reference: Reference<N>, config: JointServoConfig) -> Self {
+        let motion = |trajectory, relative| Motion { sampler: Sampler::new(trajectory, config.resume_ramp), relative };
+        let motion = match reference {
+            Reference::Hold => None,
+            Reference::Absolute(trajectory) => Some(motion(trajectory, false)),
+            Reference::Relative(trajectory) => Some(motion(trajectory, true)),
+        };
+        Self { config, motion, hold: JointPositions::ZERO }
+    }
+
+    /// Gains and bounds.
+    #[must_use]
+    pub const fn config(&self) -> &JointServoConfig {
+        &self.config
+    }
+
+    /// Where the joints should be now, and how fast: advances a running motion.
+    fn reference(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
+        match &mut self.motion {
+            Some(motion) if motion.sampler.progress() == Progress::Running => motion.sampler.advance(dt, scaling),
+            // At its end a motion is held where it ends, not where the arm happened to be.
+            Some(motion) if motion.sampler.progress() == Progress::Finished => motion.sampler.advance(dt, scaling),
+            Some(_) | None => Setpoint { positions: self.hold, velocities: JointVelocities::ZERO },
+        }
+    }
+}
+
+impl<const N: usize> Law<N> for JointServo<N> {
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        if !state.positions.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        if let Some(motion) = &mut self.motion {
+            match motion.sampler.progress() {
+                Progress::Waiting if motion.relative => motion.sampler.start(state.positions),
+                Progress::Waiting => {
+                    let first = motion.sampler.trajectory().at_nanos(0).positions;
+                    within(&state.positions.zip_with(first.as_array(), |q, f| q - f), self.config.path_tolerance)?;
+                    motion.sampler.start(JointPositions::ZERO);
+                }
+                // A motion that is over is not pulled back to its end after a fallback.
+                Progress::Finished => self.motion = None,
+                Progress::Suspended | Progress::Running | Progress::Endless => {}
+            }
+        }
+        self.hold = state.positions;
+        Ok(())
+    }
+
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+        if !(state.positions.is_finite() && state.velocities.is_finite()) {
+            return Err(Reason::NotFinite);
+        }
+        let scaling = state.speed_scaling.unwrap_or(1.0);
+        let Setpoint { positions, velocities } = self.reference(dt, scaling);
+        let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);
+        within(&error, self.config.path_tolerance)?;
+
+        let JointServoConfig { proportional, derivative, feed_forward, correction_limit, .. } = self.config;
+        let limit = correction_limit.abs();
+        let mut wanted = velocities;
+        let measured = error.iter().zip(state.velocities.iter());
+        for (v, (error, speed)) in wanted.0.iter_mut().zip(measured) {
+            let correction = proportional * error + derivative * (scaling * *v - speed);
+            *v = feed_forward * *v + correction.clamp(-limit, limit);
+        }
+        if let Some(SensorFeedForward { source, gain }) = self.config.sensor {
+            let sample = samples.of(source).ok_or(Reason::SourceStale)?;
+            for (v, s) in wanted.0.iter_mut().zip(sample.value.as_slice()) {
+                *v += gain * s;
+            }
+        }
+        if wanted.is_finite() { Ok(wanted) } else { Err(Reason::NotFinite) }
+    }
+
+    fn sources(&self) -> &[SourceId] {
+        self.config.sensor.as_ref().map_or(&[], |s| core::slice::from_ref(&s.source))
+    }
+
+    fn suspend(&mut self) {
+        if let Some(motion) = &mut self.motion {
+            motion.sampler.suspend();
+        }
+    }
+
+    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
+        self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
+    }
+
+    fn progress(&self) -> Progress {
+        self.motion.as_ref().map_or(Progress::Endless, |m| m.sampler.progress())
+    }
+}
+
+#[cfg(test)]
+mod tests;

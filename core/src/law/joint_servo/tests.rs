@@ -1,0 +1,179 @@
+use super::*;
+use crate::command::{Sample, SampleValue};
+use crate::law::plant::Plant;
+use crate::time::Instant;
+use crate::trajectory::Waypoint;
+
+const HOME: [f32; 6] = [0.1, -1.6, 1.5, -1.4, -1.6, 0.0];
+
+/// Joint 0 through half a turn and back in 4 s, the run of Andersen's report.
+fn half_turn_and_back() -> Trajectory<6> {
+    let waypoint = |q, millis| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions([q, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            velocities: JointVelocities::ZERO,
+        },
+        at: Duration::from_millis(millis),
+    };
+    let pi = core::f32::consts::PI;
+    Trajectory::through(&[waypoint(0.0, 0), waypoint(-pi, 2_000), waypoint(0.0, 4_000)]).unwrap()
+}
+
+fn run(law: &mut JointServo<6>, plant: &mut Plant, cycles: usize) -> Result<f32, Reason> {
+    let mut worst = 0.0_f32;
+    for _ in 0..cycles {
+        let wanted = plant.cycle(law, &Samples::NONE)?;
+        worst = worst.max(wanted.max_abs());
+    }
+    Ok(worst)
+}
+
+fn home_error(plant: &Plant) -> f32 {
+    plant.state.positions.zip_with(&HOME, |q, h| q - h).max_abs()
+}
+
+#[test]
+fn arming_asks_for_no_motion() {
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    assert_eq!(run(&mut law, &mut plant, 100), Ok(0.0));
+    assert_eq!(law.progress(), Progress::Endless);
+}
+
+#[test]
+fn a_push_is_brought_back_without_ringing() {
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    law.arm(&Plant::at(HOME).state).unwrap();
+    let mut pushed = Plant::at(HOME.map(|q| q + 0.05));
+    run(&mut law, &mut pushed, 250).unwrap();
+    assert!(home_error(&pushed) < 1e-4, "off by {} rad", home_error(&pushed));
+}
+
+#[test]
+fn half_a_turn_and_back_ends_where_it_began_with_feedback_and_drifts_without() {
+    let end_error = |config| {
+        let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), config);
+        let mut plant = Plant::at(HOME);
+        law.arm(&plant.state).unwrap();
+        run(&mut law, &mut plant, 250).unwrap();
+        let middle = plant.state.positions.0[0] + core::f32::consts::PI - HOME[0];
+        run(&mut law, &mut plant, 300).unwrap();
+        assert_eq!(law.progress(), Progress::Finished);
+        (middle.abs().to_degrees(), home_error(&plant).to_degrees())
+    };
+    let (_, end) = end_error(JointServoConfig::default());
+    assert!(end < 0.05, "{end}° at the end");
+    let blind = JointServoConfig { proportional: 0.0, derivative: 0.0, ..JointServoConfig::default() };
+    let (middle, _) = end_error(blind);
+    assert!(middle > 0.5, "half a per cent of half a turn is lost without feedback: {middle}°");
+}
+
+#[test]
+fn an_absolute_motion_refuses_to_begin_elsewhere() {
+    let mut law = JointServo::new(Reference::Absolute(half_turn_and_back()), JointServoConfig::default());
+    assert_eq!(law.arm(&Plant::at(HOME).state), Err(Reason::PathTolerance));
+    assert_eq!(law.progress(), Progress::Waiting);
+    assert_eq!(law.arm(&Plant::at([0.0; 6]).state), Ok(()));
+    assert_eq!(law.progress(), Progress::Running);
+}
+
+#[test]
+fn an_arm_pushed_off_its_path_ends_commanding() {
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    law.arm(&Plant::at(HOME).state).unwrap();
+    let far = Plant::at(HOME.map(|q| q + 0.21));
+    assert_eq!(law.step(&far.state, &Samples::NONE, Duration::ZERO), Err(Reason::PathTolerance));
+}
+
+#[test]
+fn a_paused_robot_is_waited_for() {
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 60).unwrap();
+    plant.state.speed_scaling = Some(0.0);
+    run(&mut law, &mut plant, 500).unwrap();
+    plant.state.speed_scaling = Some(0.6);
+    assert_eq!(law.progress(), Progress::Running);
+    run(&mut law, &mut plant, 1_000).unwrap();
+    assert_eq!(law.progress(), Progress::Finished);
+    assert!(home_error(&plant).to_degrees() < 0.05);
+}
+
+#[test]
+fn after_a_fallback_the_motion_waits_for_an_explicit_resume() {
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 60).unwrap();
+    law.suspend();
+    assert_eq!(law.progress(), Progress::Suspended);
+
+    let stopped = plant.state.positions;
+    let mut plant = Plant::at(stopped.0);
+    law.arm(&plant.state).unwrap();
+    assert_eq!(run(&mut law, &mut plant, 300), Ok(0.0), "armed again, it holds");
+    law.resume(&plant.state).unwrap();
+    run(&mut law, &mut plant, 700).unwrap();
+    assert_eq!(law.progress(), Progress::Finished);
+    assert!(home_error(&plant).to_degrees() < 0.05);
+}
+
+#[test]
+fn resuming_far_away_is_refused() {
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 60).unwrap();
+    law.suspend();
+    let elsewhere = Plant::at(plant.state.positions.0.map(|q| q + 0.5));
+    law.arm(&elsewhere.state).unwrap();
+    assert_eq!(law.resume(&elsewhere.state), Err(Reason::PathTolerance));
+    assert_eq!(law.progress(), Progress::Suspended);
+}
+
+#[test]
+fn a_motion_that_is_over_is_not_gone_back_to() {
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 600).unwrap();
+    law.suspend();
+    let mut elsewhere = Plant::at(HOME.map(|q| q + 0.5));
+    law.arm(&elsewhere.state).unwrap();
+    assert_eq!(run(&mut law, &mut elsewhere, 50), Ok(0.0));
+}
+
+#[test]
+fn a_sensor_adds_its_speeds_joint_by_joint() {
+    let source = SourceId(1);
+    let sensor = Some(SensorFeedForward { source, gain: 0.5 });
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() });
+    assert_eq!(Law::<6>::sources(&law), [source]);
+    let state = Plant::at(HOME).state;
+    law.arm(&state).unwrap();
+    assert_eq!(law.step(&state, &Samples::NONE, Duration::ZERO), Err(Reason::SourceStale));
+    let with = |numbers: &[f32]| {
+        [Sample { source, value: SampleValue::new(numbers).unwrap(), seq: 0, taken_at: Instant::ZERO }]
+    };
+    let wanted = law.step(&state, &Samples::new(&with(&[0.2, -0.4])), Duration::ZERO).unwrap();
+    assert_eq!(wanted, JointVelocities([0.1, -0.2, 0.0, 0.0, 0.0, 0.0]));
+    assert_eq!(law.step(&state, &Samples::new(&with(&[f32::NAN])), Duration::ZERO), Err(Reason::NotFinite));
+}
+
+#[test]
+fn a_state_with_nan_ends_commanding() {
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    let good = Plant::at(HOME).state;
+    law.arm(&good).unwrap();
+    for joint in 0..6 {
+        let mut bad = good;
+        bad.positions.0[joint] = f32::NAN;
+        assert_eq!(law.arm(&bad), Err(Reason::NotFinite));
+        assert_eq!(law.step(&bad, &Samples::NONE, Duration::ZERO), Err(Reason::NotFinite));
+        let mut bad = good;
+        bad.velocities.0[joint] = f32::INFINITY;
+        assert_eq!(law.step(&bad, &Samples::NONE, Duration::ZERO), Err(Reason::NotFinite));
+    }
+}

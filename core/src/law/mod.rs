@@ -1,0 +1,61 @@
+//! Laws: from the arm's state and local sensors to the joint speeds of the next cycle.
+//!
+//! A law runs inside the engine, once for each fresh state, and holds no clock: `dt` is the time between
+//! states by the controller's clock. What it wants is then held to the limits by the governor of
+//! [`command`](crate::command). The engine calls, in this order:
+//!
+//! | call | when |
+//! |---|---|
+//! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
+//! | [`Law::step`] | each fresh state while commanding |
+//! | [`Law::suspend`] | commanding ended, for whatever reason |
+//! | [`Law::resume`] | a person asked to go on with what was suspended |
+
+mod joint_servo;
+#[cfg(test)]
+mod plant;
+
+pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+
+use crate::command::{Samples, SourceId};
+use crate::robot::{JointVelocities, Reason, State};
+use crate::time::Duration;
+use crate::trajectory::Progress;
+
+/// A control law for an arm with `N` joints.
+pub trait Law<const N: usize> {
+    /// Takes the state as the place to begin from, so that the first step asks for no jump.
+    ///
+    /// # Errors
+    /// Why the law cannot begin here.
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason>;
+
+    /// The joint speeds wanted now \[rad/s\]. `dt` is zero where the controller's clock stood still and may
+    /// be long after lost states.
+    ///
+    /// # Errors
+    /// Why the law cannot go on; commanding ends with this reason.
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason>;
+
+    /// The sources that each step needs.
+    fn sources(&self) -> &[SourceId] {
+        &[]
+    }
+
+    /// Commanding ended: a motion with an end is kept where it is.
+    fn suspend(&mut self) {}
+
+    /// Goes on with a suspended motion, from the arm's present state.
+    ///
+    /// # Errors
+    /// [`Reason::PathTolerance`] where the arm is too far from where the motion was left.
+    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
+        let _ = state;
+        Ok(())
+    }
+
+    /// How far a motion with an end has come.
+    fn progress(&self) -> Progress {
+        Progress::Endless
+    }
+}

@@ -1,0 +1,47 @@
+//! A small arm for tests of laws: each joint an integrator that takes up commands late and imperfectly.
+
+use std::collections::VecDeque;
+
+use super::Law;
+use crate::command::Samples;
+use crate::robot::{JointPositions, JointVelocities, Reason, State};
+use crate::time::Duration;
+
+pub(super) const CYCLE: Duration = Duration::from_millis(8);
+
+pub(super) struct Plant {
+    pub(super) state: State<6>,
+    q: [f64; 6],
+    v: [f64; 6],
+    pending: VecDeque<JointVelocities<6>>,
+    /// Relative error of the drive's speed.
+    error: f64,
+}
+
+impl Plant {
+    /// At `q`, commands taken up two cycles late, speeds 0.5 % too low with a lag of one cycle.
+    pub(super) fn at(q: [f32; 6]) -> Self {
+        let state = State { positions: JointPositions(q), speed_scaling: Some(1.0), ..State::default() };
+        let pending = [JointVelocities::ZERO; 2].into();
+        Self { state, q: q.map(f64::from), v: [0.0; 6], pending, error: -0.005 }
+    }
+
+    /// One control cycle with `law` in command; returns what the law wanted.
+    pub(super) fn cycle<L: Law<6>>(
+        &mut self,
+        law: &mut L,
+        samples: &Samples<'_>,
+    ) -> Result<JointVelocities<6>, Reason> {
+        let wanted = law.step(&self.state, samples, CYCLE)?;
+        self.pending.push_back(wanted);
+        let taken_up = self.pending.pop_front().unwrap_or_default();
+        let (dt, scaling) = (CYCLE.as_secs_f64(), f64::from(self.state.speed_scaling.unwrap_or(1.0)));
+        for ((q, v), command) in self.q.iter_mut().zip(&mut self.v).zip(taken_up.iter()) {
+            *v += 0.5 * (f64::from(command) * scaling * (1.0 + self.error) - *v);
+            *q += *v * dt;
+        }
+        self.state.positions = JointPositions(self.q.map(|q| q as f32));
+        self.state.velocities = JointVelocities(self.v.map(|v| v as f32));
+        Ok(wanted)
+    }
+}

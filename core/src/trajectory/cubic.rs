@@ -1,0 +1,138 @@
+//! One cubic polynomial per joint between two states of motion.
+
+use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+
+/// Where the arm should be, and how fast it should pass there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Setpoint<const N: usize> {
+    /// Joint angles \[rad\].
+    pub positions: JointPositions<N>,
+    /// Joint speeds \[rad/s\].
+    pub velocities: JointVelocities<N>,
+}
+
+/// The cubic that leaves one setpoint and reaches another after a given time: q = q₀ + t (v₀ + t (b + t c)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicSegment<const N: usize> {
+    start: Setpoint<N>,
+    quadratic: [f32; N],
+    cubic: [f32; N],
+    seconds: f32,
+}
+
+impl<const N: usize> CubicSegment<N> {
+    /// The cubic from `start` to `end` in `seconds`; a time of zero or less, or no number, stays at `end`.
+    #[must_use]
+    pub fn new(start: Setpoint<N>, end: Setpoint<N>, seconds: f32) -> Self {
+        if seconds.is_nan() || seconds <= 0.0 {
+            return Self { start: end, quadratic: [0.0; N], cubic: [0.0; N], seconds: 0.0 };
+        }
+        let per_second = 1.0 / seconds;
+        let mean = end.positions.zip_with(start.positions.as_array(), |e, s| (e - s) * per_second).0;
+        let (mut quadratic, mut cubic) = ([0.0; N], [0.0; N]);
+        let coefficients = quadratic.iter_mut().zip(&mut cubic);
+        let ends = start.velocities.iter().zip(end.velocities.iter());
+        for (((b, c), (v0, v1)), mean) in coefficients.zip(ends).zip(mean) {
+            *b = (3.0 * mean - 2.0 * v0 - v1) * per_second;
+            *c = (v0 + v1 - 2.0 * mean) * per_second * per_second;
+        }
+        Self { start, quadratic, cubic, seconds }
+    }
+
+    /// Duration \[s\].
+    #[must_use]
+    pub const fn seconds(&self) -> f32 {
+        self.seconds
+    }
+
+    /// The setpoint `t` seconds after the start; before and after the segment, that of its ends.
+    #[must_use]
+    pub fn at(&self, t: f32) -> Setpoint<N> {
+        let t = t.clamp(0.0, self.seconds);
+        let mut setpoint = self.start;
+        let joints = setpoint.positions.0.iter_mut().zip(&mut setpoint.velocities.0);
+        for (((q, v), b), c) in joints.zip(&self.quadratic).zip(&self.cubic) {
+            let v0 = *v;
+            *q += t * (v0 + t * (b + t * c));
+            *v = v0 + t * (2.0 * b + 3.0 * t * c);
+        }
+        setpoint
+    }
+
+    /// The highest speed of each joint on the way, as a magnitude \[rad/s\].
+    #[must_use]
+    pub fn peak_velocities(&self) -> JointVelocities<N> {
+        let end = self.at(self.seconds).velocities;
+        let mut peaks = self.start.velocities.zip_with(end.as_array(), |s, e| s.abs().max(e.abs()));
+        let curves = self.start.velocities.iter().zip(&self.quadratic).zip(&self.cubic);
+        for (peak, ((v0, b), c)) in peaks.0.iter_mut().zip(curves) {
+            // The speed is a parabola in time; its vertex counts where it lies inside.
+            let vertex = -b / (3.0 * c);
+            if vertex > 0.0 && vertex < self.seconds {
+                *peak = peak.max((v0 + b * vertex).abs());
+            }
+        }
+        peaks
+    }
+
+    /// The highest acceleration of each joint, as a magnitude \[rad/s²\]: at one of the ends.
+    #[must_use]
+    pub fn peak_accelerations(&self) -> JointAccelerations<N> {
+        let mut peaks = JointAccelerations::ZERO;
+        for ((peak, b), c) in peaks.0.iter_mut().zip(&self.quadratic).zip(&self.cubic) {
+            *peak = (2.0 * b).abs().max((2.0 * b + 6.0 * c * self.seconds).abs());
+        }
+        peaks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn setpoint(q: f32, v: f32) -> Setpoint<1> {
+        Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) }
+    }
+
+    #[test]
+    fn a_segment_without_time_is_its_end() {
+        for seconds in [0.0, -1.0, f32::NAN] {
+            let segment = CubicSegment::new(setpoint(1.0, 0.0), setpoint(2.0, 0.5), seconds);
+            assert_eq!(segment.at(0.3), setpoint(2.0, 0.5));
+        }
+    }
+
+    #[test]
+    fn from_rest_to_rest_the_peaks_are_the_known_ones() {
+        let segment = CubicSegment::new(setpoint(0.0, 0.0), setpoint(1.0, 0.0), 2.0);
+        assert!((segment.peak_velocities().0[0] - 1.5 / 2.0).abs() < 1e-6);
+        assert!((segment.peak_accelerations().0[0] - 6.0 / 4.0).abs() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn a_segment_begins_and_ends_where_it_says_and_moves_as_fast_as_it_says(
+            (q0, v0) in (-6.0_f32..6.0, -2.0_f32..2.0),
+            (q1, v1) in (-6.0_f32..6.0, -2.0_f32..2.0),
+            seconds in 0.1_f32..10.0,
+        ) {
+            let segment = CubicSegment::new(setpoint(q0, v0), setpoint(q1, v1), seconds);
+            let (start, end) = (segment.at(0.0), segment.at(seconds));
+            prop_assert_eq!(start, setpoint(q0, v0));
+            prop_assert!((end.positions.0[0] - q1).abs() < 2e-5, "{:?}", end);
+            prop_assert!((end.velocities.0[0] - v1).abs() < 2e-3, "{:?}", end);
+            let peak = segment.peak_velocities().0[0];
+            let steps: Vec<_> = (0..=1000_u16).map(|i| segment.at(seconds * f32::from(i) / 1000.0)).collect();
+            let fastest = steps.iter().map(|s| s.velocities.max_abs()).fold(0.0, f32::max);
+            prop_assert!(fastest <= peak * 1.0001 + 1e-4, "{fastest} above {peak}");
+            prop_assert!(fastest >= peak * 0.999 - 1e-3, "{fastest} below {peak}");
+            for pair in steps.windows(2) {
+                let slope = (pair[1].positions.0[0] - pair[0].positions.0[0]) / (seconds / 1000.0);
+                let mean = 0.5 * (pair[0].velocities.0[0] + pair[1].velocities.0[0]);
+                prop_assert!((slope - mean).abs() < 0.02 + 2e-3 / seconds, "slope {slope}, speed {mean}");
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! A trajectory whose time advances by the robot's speed scaling.
+//!
+//! | state | time | leaves when |
+//! |---|---|---|
+//! | `Waiting` | at zero | started |
+//! | `Running` | advances by scaling (0 = frozen: a pause is no fault) | end reached; suspended |
+//! | `Suspended` | stands, whatever the robot does | resumed, explicitly and near enough |
+//! | `Finished` | at its end | started again |
+
+use super::{Setpoint, Trajectory};
+use crate::robot::{JointPositions, Reason};
+use crate::time::Duration;
+
+/// How far a motion has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Progress {
+    /// There is no end: the law goes on until it is released.
+    Endless,
+    /// Not started.
+    Waiting,
+    /// On the way.
+    Running,
+    /// Kept, and going on only when told to.
+    Suspended,
+    /// At the end.
+    Finished,
+}
+
+/// Samples a trajectory cycle by cycle.
+#[derive(Clone, Debug)]
+pub struct Sampler<const N: usize> {
+    trajectory: Trajectory<N>,
+    /// Added to every position: zero, or where a relative motion began.
+    origin: JointPositions<N>,
+    progress: Progress,
+    /// Trajectory time: integer, so that a day of small steps loses nothing.
+    elapsed_nanos: u64,
+    /// Own factor on the speed, 0 … 1: rises after a resume.
+    pace: f32,
+    /// Time for the pace to rise from 0 to 1 after a resume.
+    ramp: Duration,
+    /// Measured minus reference when resumed; fades out as the pace rises.
+    offset: JointPositions<N>,
+}
+
+impl<const N: usize> Sampler<N> {
+    /// A sampler that waits at the beginning; `ramp` is the time to full speed after a resume.
+    #[must_use]
+    pub const fn new(trajectory: Trajectory<N>, ramp: Duration) -> Self {
+        Self {
+            trajectory,
+            origin: JointPositions::ZERO,
+            progress: Progress::Waiting,
+            elapsed_nanos: 0,
+            pace: 1.0,
+            ramp,
+            offset: JointPositions::ZERO,
+        }
+    }
+
+    /// How far the motion has come.
+    #[must_use]
+    pub const fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Trajectory time passed.
+    #[must_use]
+    pub const fn elapsed(&self) -> Duration {
+        Duration::from_micros(self.elapsed_nanos / 1_000)
+    }
+
+    /// The motion.
+    #[must_use]
+    pub const fn trajectory(&self) -> &Trajectory<N> {
+        &self.trajectory
+    }
+
+    /// Starts from the beginning, with `origin` added to every position of the trajectory.
+    pub const fn start(&mut self, origin: JointPositions<N>) {
+        self.origin = origin;
+        self.progress = Progress::Running;
+        self.elapsed_nanos = 0;
+        self.pace = 1.0;
+        self.offset = JointPositions::ZERO;
+    }
+
+    /// Keeps a running motion where it is.
+    pub fn suspend(&mut self) {
+        if self.progress == Progress::Running {
+            self.progress = Progress::Suspended;
+        }
+    }
+
+    /// Goes on with a suspended motion from where the arm is, slowly at first; nothing to do otherwise.
+    ///
+    /// # Errors
+    /// [`Reason::PathTolerance`] where a joint is further than `tolerance` \[rad\] from where it was left.
+    pub fn resume(&mut self, measured: &JointPositions<N>, tolerance: f32) -> Result<(), Reason> {
+        if self.progress != Progress::Suspended {
+            return Ok(());
+        }
+        let path = self.on_path().positions;
+        let offset = measured.zip_with(path.as_array(), |m, p| m - p);
+        within(&offset, tolerance)?;
+        self.offset = offset;
+        self.pace = 0.0;
+        self.progress = Progress::Running;
+        Ok(())
+    }
+
+    /// Advances by `dt`, slowed by the robot's `scaling` (0 … 1; what is no number freezes), and returns
+    /// where to be now.
+    ///
+    /// The speeds are those of unslowed time: the controller multiplies what it is sent by the same
+    /// scaling. While time is frozen they are zero.
+    pub fn advance(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
+        let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
+        if self.progress == Progress::Running {
+            let seconds = dt.as_secs_f32().min(1.0) * scaling;
+            // Below 2³² for up to a second: the narrow conversion is one instruction on a microcontroller.
+            let nanos = (seconds * self.pace * 1e9) as u32;
+            self.elapsed_nanos = self.elapsed_nanos.saturating_add(u64::from(nanos));
+            let rise = seconds / self.ramp.as_secs_f32();
+            self.pace = if rise.is_finite() { (self.pace + rise).min(1.0) } else { 1.0 };
+            if self.elapsed_nanos >= self.trajectory.duration().as_micros().saturating_mul(1_000) {
+                self.progress = Progress::Finished;
+            }
+        }
+        let mut setpoint = self.on_path();
+        let fading = 1.0 - self.pace;
+        setpoint.positions = setpoint.positions.zip_with(self.offset.as_array(), |q, o| q + o * fading);
+        let speed = if self.progress == Progress::Running && scaling > 0.0 { self.pace } else { 0.0 };
+        setpoint.velocities = setpoint.velocities.map(|v| v * speed);
+        setpoint
+    }
+
+    /// The setpoint of the trajectory itself, at full speed.
+    fn on_path(&self) -> Setpoint<N> {
+        let mut setpoint = self.trajectory.at_nanos(self.elapsed_nanos);
+        setpoint.positions = setpoint.positions.zip_with(self.origin.as_array(), |q, o| q + o);
+        setpoint
+    }
+}
+
+/// Whether no joint is further off than `tolerance`.
+pub(crate) fn within<const N: usize>(error: &JointPositions<N>, tolerance: f32) -> Result<(), Reason> {
+    if error.max_abs() <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::JointVelocities;
+    use crate::trajectory::Waypoint;
+
+    const CYCLE: Duration = Duration::from_millis(8);
+    const HERE: JointPositions<1> = JointPositions::ZERO;
+
+    fn one_radian_in_a_second() -> Sampler<1> {
+        let waypoint = |q, millis| Waypoint {
+            setpoint: Setpoint { positions: JointPositions([q]), velocities: JointVelocities::ZERO },
+            at: Duration::from_millis(millis),
+        };
+        let trajectory = Trajectory::through(&[waypoint(0.0, 0), waypoint(1.0, 1_000)]).unwrap();
+        Sampler::new(trajectory, Duration::from_millis(200))
+    }
+
+    fn run(sampler: &mut Sampler<1>, cycles: usize, scaling: f32) -> Setpoint<1> {
+        (0..cycles).fold(Setpoint::default(), |_, _| sampler.advance(CYCLE, scaling))
+    }
+
+    #[test]
+    fn it_waits_until_started_and_ends_at_its_end() {
+        let mut sampler = one_radian_in_a_second();
+        assert_eq!(run(&mut sampler, 50, 1.0), Setpoint::default());
+        sampler.start(HERE);
+        assert_eq!(sampler.progress(), Progress::Running);
+        let end = run(&mut sampler, 125, 1.0);
+        assert_eq!((end.positions.0[0], end.velocities.0[0]), (1.0, 0.0));
+        assert_eq!(sampler.progress(), Progress::Finished);
+    }
+
+    #[test]
+    fn time_follows_the_speed_slider_and_freezes_at_zero() {
+        let mut sampler = one_radian_in_a_second();
+        sampler.start(HERE);
+        run(&mut sampler, 50, 0.5);
+        assert!(sampler.elapsed().as_micros().abs_diff(200_000) < 10, "{:?}", sampler.elapsed());
+        for nothing in [0.0, -1.0, f32::NAN] {
+            let frozen = run(&mut sampler, 1_000, nothing);
+            assert!(sampler.elapsed().as_micros().abs_diff(200_000) < 10);
+            assert_eq!(frozen.velocities, JointVelocities::ZERO);
+            assert_eq!(sampler.progress(), Progress::Running, "a pause is no fault");
+        }
+        let moving = sampler.advance(CYCLE, 0.5);
+        let full_speed = 6.0 * 0.204 * (1.0 - 0.204);
+        assert!((moving.velocities.0[0] - full_speed).abs() < 1e-3, "speeds are those of unslowed time: {moving:?}");
+    }
+
+    #[test]
+    fn a_suspended_motion_stands_until_resumed() {
+        let mut sampler = one_radian_in_a_second();
+        sampler.start(HERE);
+        let left = run(&mut sampler, 60, 1.0);
+        sampler.suspend();
+        let standing = run(&mut sampler, 500, 1.0);
+        assert_eq!((standing.positions, standing.velocities), (left.positions, JointVelocities::ZERO));
+        assert_eq!(sampler.progress(), Progress::Suspended);
+        sampler.resume(&left.positions, 0.05).unwrap();
+        assert_eq!(run(&mut sampler, 125, 1.0).positions, JointPositions([1.0]));
+    }
+
+    #[test]
+    fn resuming_far_from_the_path_is_refused_and_changes_nothing() {
+        let mut sampler = one_radian_in_a_second();
+        sampler.start(HERE);
+        let left = run(&mut sampler, 60, 1.0).positions;
+        sampler.suspend();
+        for off in [0.06, -0.06, f32::NAN] {
+            assert_eq!(sampler.resume(&left.map(|q| q + off), 0.05), Err(Reason::PathTolerance));
+            assert_eq!(sampler.progress(), Progress::Suspended);
+        }
+    }
+
+    #[test]
+    fn a_resumed_motion_begins_where_the_arm_is_and_gathers_speed() {
+        let mut sampler = one_radian_in_a_second();
+        sampler.start(HERE);
+        let left = run(&mut sampler, 60, 1.0);
+        sampler.suspend();
+        let measured = left.positions.map(|q| q - 0.03);
+        sampler.resume(&measured, 0.05).unwrap();
+        let mut before = Setpoint { positions: measured, velocities: JointVelocities::ZERO };
+        for _ in 0..40 {
+            let now = sampler.advance(CYCLE, 1.0);
+            let step = (now.positions.0[0] - before.positions.0[0]).abs();
+            assert!(step < 2.0 * 0.008, "a jump of {step}");
+            assert!((now.velocities.0[0] - before.velocities.0[0]).abs() < 0.1, "{now:?} after {before:?}");
+            before = now;
+        }
+        let path = sampler.trajectory().at_nanos(sampler.elapsed().as_micros() * 1_000).positions;
+        assert!((before.positions.0[0] - path.0[0]).abs() < 1e-4, "the offset has faded");
+    }
+
+    #[test]
+    fn a_relative_motion_begins_at_its_origin() {
+        let mut sampler = one_radian_in_a_second();
+        sampler.start(JointPositions([-2.0]));
+        assert_eq!(sampler.advance(Duration::ZERO, 1.0).positions, JointPositions([-2.0]));
+        assert_eq!(run(&mut sampler, 200, 1.0).positions, JointPositions([-1.0]));
+    }
+}
