@@ -1,0 +1,129 @@
+//! Where a robot is: `host[:port-base]`.
+
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::str::FromStr;
+
+/// The lowest of the controller's ports (the dashboard): the one a port base replaces.
+pub const FIRST_PORT: u16 = 29_999;
+/// The last port a controller serves (30013, real-time read-only).
+const LAST_PORT: u16 = 30_013;
+
+/// A robot's host and, where it is not the controller's own, its port base.
+///
+/// With port base B the controller's port p is found at B + p − 29999, so that several simulated
+/// controllers fit on one machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotAddress {
+    host: String,
+    base: u16,
+}
+
+impl RobotAddress {
+    /// `host` with the controller's own ports moved to `base`.
+    ///
+    /// # Errors
+    /// With the text of what was expected, where the base leaves no room for the controller's ports.
+    pub fn new(host: &str, base: u16) -> Result<Self, String> {
+        if host.is_empty() {
+            return Err("expected a host name or address before the ':'".into());
+        }
+        let highest = u16::MAX - (LAST_PORT - FIRST_PORT);
+        if !(1..=highest).contains(&base) {
+            return Err(format!("expected a port base in 1…{highest}, found {base}"));
+        }
+        Ok(Self { host: host.into(), base })
+    }
+
+    /// Name or address, as given.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Where the controller's `port` is found.
+    #[must_use]
+    pub fn port(&self, port: u16) -> u16 {
+        self.base.saturating_add(port.saturating_sub(FIRST_PORT))
+    }
+
+    /// The socket address of the controller's `port`.
+    ///
+    /// # Errors
+    /// Those of the name resolution; an answer without addresses is `NotFound`.
+    pub fn resolve(&self, port: u16) -> std::io::Result<SocketAddr> {
+        (self.host.as_str(), self.port(port))
+            .to_socket_addrs()?
+            .next()
+            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+    }
+}
+
+impl FromStr for RobotAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // `[::1]:40000`, `[::1]`, a bare IPv6 address, or `host[:base]`.
+        let (host, base) = if let Some(rest) = text.strip_prefix('[') {
+            let (host, rest) =
+                rest.split_once(']').ok_or_else(|| format!("expected a ']' after the address in '{text}'"))?;
+            match rest.strip_prefix(':') {
+                Some(base) => (host, Some(base)),
+                None if rest.is_empty() => (host, None),
+                None => return Err(format!("expected ':port-base' or nothing after ']', found '{rest}'")),
+            }
+        } else if text.matches(':').count() > 1 {
+            (text, None)
+        } else {
+            text.split_once(':').map_or((text, None), |(host, base)| (host, Some(base)))
+        };
+        let base = match base {
+            None => FIRST_PORT,
+            Some(base) => base.parse().map_err(|_| format!("expected a port base after the ':', found '{base}'"))?,
+        };
+        Self::new(host, base)
+    }
+}
+
+impl fmt::Display for RobotAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bracketed = self.host.contains(':');
+        match (bracketed, self.base) {
+            (false, FIRST_PORT) => f.write_str(&self.host),
+            (true, FIRST_PORT) => write!(f, "[{}]", self.host),
+            (false, base) => write!(f, "{}:{base}", self.host),
+            (true, base) => write!(f, "[{}]:{base}", self.host),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_base_moves_every_port() {
+        let robot: RobotAddress = "127.0.0.1:40000".parse().expect("a robot address");
+        assert_eq!((robot.port(29_999), robot.port(30_003)), (40_000, 40_004));
+        let robot: RobotAddress = "ur.lab".parse().expect("a robot address");
+        assert_eq!((robot.host(), robot.port(30_013)), ("ur.lab", 30_013));
+    }
+
+    #[test]
+    fn what_is_printed_parses_back() {
+        for text in ["10.0.0.2", "10.0.0.2:40000", "[::1]", "[fe80::1]:40000", "ur.lab"] {
+            assert_eq!(text.parse::<RobotAddress>().expect(text).to_string(), text);
+        }
+        assert_eq!("::1".parse::<RobotAddress>().expect("bare IPv6").to_string(), "[::1]");
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_what_was_expected() {
+        for (text, expected) in
+            [("", "host"), (":40000", "host"), ("a:b", "port base"), ("a:0", "1…"), ("a:65530", "1…"), ("[::1", "']'")]
+        {
+            let error = text.parse::<RobotAddress>().expect_err(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

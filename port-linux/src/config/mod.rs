@@ -1,0 +1,90 @@
+//! The configuration file: TOML in which an unknown key is an error, and every error says line, key, what
+//! was found and what was expected. All errors come at once.
+
+mod host;
+mod limits;
+mod reader;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use outrigger_core::command::Limits;
+use outrigger_core::robot::RobotModel;
+
+pub use host::HostSettings;
+pub use reader::Problem;
+pub use sources::{Format, SourceInput, SourceSettings};
+
+use self::reader::{Document, Section};
+use crate::address::RobotAddress;
+use crate::exit::Failure;
+
+/// Everything a configuration file says.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// The robot.
+    pub robot: RobotSettings,
+    /// What the arm may do.
+    pub limits: Limits<6>,
+    /// The sensors; a source's index is its number in the engine.
+    pub sources: Vec<SourceSettings>,
+    /// What is asked of the operating system.
+    pub host: HostSettings,
+}
+
+/// `[robot]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RobotSettings {
+    /// Where it is.
+    pub address: RobotAddress,
+    /// What it is, for controllers that do not send their kinematics.
+    pub model: Option<RobotModel>,
+}
+
+impl Configuration {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] with one line per problem.
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        let source = std::fs::read_to_string(path)
+            .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))?;
+        Self::parse(&source).map_err(|problems| {
+            let lines: Vec<_> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
+            Failure::BadInput(lines.join("\n"))
+        })
+    }
+
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Every problem, in the order of the document; never empty.
+    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
+        let document = Document::parse(source).map_err(|problem| vec![problem])?;
+        let mut root = document.root();
+        let robot = RobotSettings::read(root.section("robot"));
+        let limits = limits::read(root.section("limits"));
+        let sources: Vec<_> = root.sections("source").into_iter().map(SourceSettings::read).collect();
+        let host = HostSettings::read(root.section("host"));
+        root.finish();
+        match (robot, sources.into_iter().collect(), document.into_problems()) {
+            (Some(robot), Some(sources), problems) if problems.is_empty() => Ok(Self { robot, limits, sources, host }),
+            (_, _, problems) => Err(problems),
+        }
+    }
+}
+
+impl RobotSettings {
+    fn read(mut section: Section<'_, '_>) -> Option<Self> {
+        let address = section.parsed("address", "the robot as \"host\" or \"host:port-base\"");
+        if !section.has("address") {
+            section.complain("address", "the robot as \"host\" or \"host:port-base\"");
+        }
+        let models: Vec<_> = RobotModel::ALL.iter().map(|model| (model.name(), Some(*model))).collect();
+        let model = section.choice("model", &models, None);
+        section.finish();
+        Some(Self { address: address?, model })
+    }
+}

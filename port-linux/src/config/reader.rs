@@ -1,0 +1,333 @@
+//! Typed reading of a TOML document in which every complaint names line, key, what was found and what
+//! was expected, and all complaints come at once.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+
+use outrigger_core::time::Duration;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// One thing wrong with a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Line in the document, from 1.
+    pub line: usize,
+    /// Full name of the key, e.g. `limits.velocity`; empty for the document as a whole.
+    pub key: String,
+    /// What stands there.
+    pub found: String,
+    /// What should stand there.
+    pub expected: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        write!(f, "found {}, expected {}", self.found, self.expected)
+    }
+}
+
+/// A document being read. Problems are collected, not returned one by one.
+pub(crate) struct Document<'i> {
+    source: &'i str,
+    table: DeTable<'i>,
+    problems: RefCell<Vec<(usize, Problem)>>,
+}
+
+impl<'i> Document<'i> {
+    /// Parses `source`.
+    ///
+    /// # Errors
+    /// Where it is not TOML: one problem with the parser's message.
+    pub(crate) fn parse(source: &'i str) -> Result<Self, Problem> {
+        match DeTable::parse(source) {
+            Ok(table) => Ok(Self { source, table: table.into_inner(), problems: RefCell::default() }),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                let found = source.get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
+                let found = if found.is_empty() { "the end of the line".into() } else { quoted(found) };
+                let message = error.message().lines().collect::<Vec<_>>().join(", ");
+                let expected = format!("TOML: {message}");
+                Err(Problem { line: line_of(source, at), key: String::new(), found, expected })
+            }
+        }
+    }
+
+    /// The document's top level.
+    pub(crate) fn root(&self) -> Section<'_, 'i> {
+        Section { document: self, path: String::new(), at: 0..0, table: Some(&self.table), known: Vec::new() }
+    }
+
+    /// Every problem so far, in the order of the document.
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self.problems.into_inner();
+        problems.sort_by_key(|(at, _)| *at);
+        problems.into_iter().map(|(_, problem)| problem).collect()
+    }
+
+    fn complain(&self, at: &Range<usize>, key: String, found: String, expected: String) {
+        let line = line_of(self.source, at.start);
+        self.problems.borrow_mut().push((at.start, Problem { line, key, found, expected }));
+    }
+
+    /// The text between `at`, for "found".
+    fn text(&self, at: &Range<usize>) -> String {
+        let text = self.source.get(at.clone()).unwrap_or_default();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default().trim();
+        if lines.next().is_some() || first.chars().count() > 40 {
+            return format!("{}…", first.chars().take(40).collect::<String>());
+        }
+        first.into()
+    }
+}
+
+/// One table of the document. Keys are taken by name; [`Section::finish`] complains about the rest.
+pub(crate) struct Section<'d, 'i> {
+    document: &'d Document<'i>,
+    path: String,
+    at: Range<usize>,
+    table: Option<&'d DeTable<'i>>,
+    known: Vec<&'static str>,
+}
+
+impl<'d, 'i> Section<'d, 'i> {
+    /// Whether the table has `key`. Does not count as reading it.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.is_some_and(|table| table.get(key).is_some())
+    }
+
+    /// The full name of `key`.
+    fn name(&self, key: &str) -> String {
+        if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<&'d Spanned<DeValue<'i>>> {
+        self.known.push(key);
+        self.table.and_then(|table| table.get(key))
+    }
+
+    /// Complains about the value of `key`, or about its absence.
+    pub(crate) fn complain(&self, key: &str, expected: impl Into<String>) {
+        let value = self.table.and_then(|table| table.get(key));
+        let (at, found) =
+            value.map_or_else(|| (self.at.clone(), "nothing".into()), |v| (v.span(), self.document.text(&v.span())));
+        self.document.complain(&at, self.name(key), found, expected.into());
+    }
+
+    fn mistyped(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: impl Into<String>) {
+        let found = self.document.text(&value.span());
+        self.document.complain(&value.span(), self.name(key), found, expected.into());
+    }
+
+    /// The table `key`; an absent one reads as empty.
+    pub(crate) fn section(&mut self, key: &'static str) -> Self {
+        let path = self.name(key);
+        let (table, at) = match self.take(key) {
+            None => (None, self.at.clone()),
+            Some(value) => match value.get_ref() {
+                DeValue::Table(table) => (Some(table), value.span()),
+                _ => {
+                    self.mistyped(key, value, format!("a table: [{path}]"));
+                    (None, value.span())
+                }
+            },
+        };
+        Self { document: self.document, path, at, table, known: Vec::new() }
+    }
+
+    /// The tables of the array `key`; an absent one reads as empty.
+    pub(crate) fn sections(&mut self, key: &'static str) -> Vec<Self> {
+        let path = self.name(key);
+        let Some(value) = self.take(key) else { return Vec::new() };
+        let DeValue::Array(items) = value.get_ref() else {
+            self.mistyped(key, value, format!("an array of tables: [[{path}]]"));
+            return Vec::new();
+        };
+        let mut sections = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            match item.get_ref() {
+                DeValue::Table(table) => sections.push(Self {
+                    document: self.document,
+                    path: format!("{path}[{index}]"),
+                    at: item.span(),
+                    table: Some(table),
+                    known: Vec::new(),
+                }),
+                _ => self.mistyped(key, item, format!("an array of tables: [[{path}]]")),
+            }
+        }
+        sections
+    }
+
+    /// The string `key`, if it is there.
+    pub(crate) fn text(&mut self, key: &'static str, what: &str) -> Option<&'d str> {
+        let value = self.take(key)?;
+        let text = value.get_ref().as_str().filter(|text| !text.is_empty());
+        if text.is_none() {
+            self.mistyped(key, value, format!("{what}, as a string"));
+        }
+        text
+    }
+
+    /// The string `key`, parsed; `None` and a complaint where that fails.
+    pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &'static str, what: &str) -> Option<T> {
+        let text = self.text(key, what)?;
+        text.parse().map_err(|expected: String| self.complain(key, format!("{what} ({expected})"))).ok()
+    }
+
+    /// The truth value `key`, or `default`.
+    pub(crate) fn flag(&mut self, key: &'static str, default: bool) -> bool {
+        let Some(value) = self.take(key) else { return default };
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            self.mistyped(key, value, "true or false");
+            default
+        })
+    }
+
+    /// One of `choices`, or the first of them where the key is absent.
+    pub(crate) fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&'static str, T)], default: T) -> T {
+        let Some(value) = self.take(key) else { return default };
+        let text = value.get_ref().as_str().unwrap_or_default();
+        if let Some((_, chosen)) = choices.iter().find(|(name, _)| *name == text) {
+            return *chosen;
+        }
+        let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        self.mistyped(key, value, one_of(&names, nearest(text, choices.iter().map(|(name, _)| *name))));
+        default
+    }
+
+    /// The whole number `key`, or `default`.
+    pub(crate) fn integer(
+        &mut self,
+        key: &'static str,
+        default: Option<i64>,
+        range: RangeInclusive<i64>,
+    ) -> Option<i64> {
+        let Some(value) = self.take(key) else { return default };
+        let number = value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
+        number.filter(|n| range.contains(n)).or_else(|| {
+            self.mistyped(key, value, format!("a whole number in {}…{}", range.start(), range.end()));
+            default
+        })
+    }
+
+    /// The number `key`, if it is there and in `range`.
+    pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<f32>, unit: &str) -> Option<f32> {
+        let value = self.take(key)?;
+        let number = as_number(value.get_ref()).filter(|n| range.contains(n));
+        if number.is_none() {
+            self.mistyped(key, value, format!("a number in {}", range_text(&range, unit)));
+        }
+        number
+    }
+
+    /// The number `key`, or `default`.
+    pub(crate) fn number_or(&mut self, key: &'static str, default: f32, range: RangeInclusive<f32>, unit: &str) -> f32 {
+        self.number(key, range, unit).unwrap_or(default)
+    }
+
+    /// The time `key` in seconds, or `default`.
+    pub(crate) fn duration_or(&mut self, key: &'static str, default: Duration, range: RangeInclusive<f32>) -> Duration {
+        // The range admits no negative or unbounded time.
+        self.number(key, range, "s").map_or(default, |s| Duration::from_micros((f64::from(s) * 1e6).round() as u64))
+    }
+
+    /// `N` numbers, if the key is there; a single number stands for all of them.
+    pub(crate) fn numbers<const N: usize>(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<f32>,
+        unit: &str,
+    ) -> Option<[f32; N]> {
+        let value = self.take(key)?;
+        let numbers = match value.get_ref() {
+            DeValue::Array(items) => exactly(items, &range),
+            single => as_number(single).filter(|n| range.contains(n)).map(|n| [n; N]),
+        };
+        if numbers.is_none() {
+            self.mistyped(key, value, format!("one number or {N} in {}", range_text(&range, unit)));
+        }
+        numbers
+    }
+
+    /// Two numbers, the first below the second.
+    pub(crate) fn span(&mut self, key: &'static str, range: RangeInclusive<f32>, unit: &str) -> Option<[f32; 2]> {
+        let value = self.take(key)?;
+        let numbers = value.get_ref().as_array().and_then(|items| exactly::<2>(items, &range)).filter(|[a, b]| a < b);
+        if numbers.is_none() {
+            self.mistyped(key, value, format!("[low, high] in {}", range_text(&range, unit)));
+        }
+        numbers
+    }
+
+    /// Complains about every key that was not asked for, with the nearest name that exists.
+    pub(crate) fn finish(self) {
+        let Some(table) = self.table else { return };
+        for (key, _) in table.iter() {
+            let name: &str = key.get_ref();
+            if self.known.contains(&name) {
+                continue;
+            }
+            let names: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();
+            let expected = one_of(&names, nearest(name, self.known.iter().copied()));
+            self.document.complain(&key.span(), self.name(name), "an unknown key".into(), expected);
+        }
+    }
+}
+
+/// "one of a, b, c", with the nearest one first where something is near.
+fn one_of(names: &[String], near: Option<&str>) -> String {
+    let list = names.join(", ");
+    match near {
+        Some(near) => format!("one of {list}; did you mean `{near}`?"),
+        None => format!("one of {list}"),
+    }
+}
+
+/// The name most like `text`, if any is like it at all.
+fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names
+        .map(|name| (strsim::jaro_winkler(text, name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+fn exactly<const N: usize>(items: &DeArray<'_>, range: &RangeInclusive<f32>) -> Option<[f32; N]> {
+    let mut numbers = [0.0; N];
+    if items.len() != N {
+        return None;
+    }
+    for (number, item) in numbers.iter_mut().zip(items.iter()) {
+        *number = as_number(item.get_ref()).filter(|n| range.contains(n))?;
+    }
+    Some(numbers)
+}
+
+fn as_number(value: &DeValue<'_>) -> Option<f32> {
+    match value {
+        // The parser has checked the form and removed the underscores.
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        DeValue::Integer(integer) => i32::from_str_radix(integer.as_str(), integer.radix()).ok().map(|n| n as f32),
+        _ => None,
+    }
+}
+
+fn range_text(range: &RangeInclusive<f32>, unit: &str) -> String {
+    let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
+    format!("{}…{}{unit}", range.start(), range.end())
+}
+
+fn quoted(text: &str) -> String {
+    format!("`{}`", text.chars().take(40).collect::<String>())
+}
+
+fn line_of(source: &str, at: usize) -> usize {
+    source.bytes().take(at).filter(|b| *b == b'\n').count() + 1
+}

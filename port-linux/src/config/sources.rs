@@ -1,0 +1,155 @@
+//! `[[source]]`: where sensor readings come from, and what they may look like.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use super::reader::Section;
+use crate::sensor::reading::MAX_VALUES;
+
+/// One sensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceSettings {
+    /// The name that laws and reports use.
+    pub name: String,
+    /// Where its readings arrive.
+    pub input: SourceInput,
+    /// The form of its readings.
+    pub format: Format,
+    /// How many values a reading has, 1 … 6.
+    pub values: usize,
+    /// What a value is multiplied by, to come to SI units.
+    pub scale: f32,
+    /// What is added to a value after the multiplication, in SI units.
+    pub offset: f32,
+    /// The oldest reading that still counts \[s\].
+    pub max_age: f32,
+    /// The least and the greatest value, in SI units after scaling.
+    pub range: Option<[f32; 2]>,
+    /// The fastest believable change \[SI units per s\].
+    pub max_rate: Option<f32>,
+    /// Bit-identical readings for this long are a frozen sensor \[s\]; `None` where repeats are normal.
+    pub stuck_after: Option<f32>,
+}
+
+/// Where readings arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SourceInput {
+    /// Datagrams at this address, from one sender only where one is named.
+    Udp {
+        /// The local address.
+        listen: SocketAddr,
+        /// The only sender that is heard.
+        from: Option<IpAddr>,
+    },
+    /// A serial device.
+    Serial {
+        /// Its path.
+        device: PathBuf,
+        /// Its rate \[Bd\].
+        baud: u32,
+    },
+    /// Lines on standard input.
+    Stdin,
+    /// A made-up sine, to try a configuration without a sensor.
+    Simulated {
+        /// The middle value, before scaling.
+        mean: f32,
+        /// The greatest distance from it, before scaling.
+        amplitude: f32,
+        /// The time of one sine \[s\].
+        period: f32,
+        /// Readings per second.
+        rate: f32,
+    },
+}
+
+/// The form of readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One line per reading.
+    Text,
+    /// One `postcard` reading per datagram.
+    Postcard,
+}
+
+impl SourceSettings {
+    /// `None` and a complaint where what cannot have a default is missing.
+    pub(super) fn read(mut section: Section<'_, '_>) -> Option<Self> {
+        let name = section.text("name", "the name that the law refers to");
+        if name.is_none() && !section.has("name") {
+            section.complain("name", "the name that the law refers to, as a string");
+        }
+        let input = Self::read_input(&mut section);
+        let datagrams = matches!(input, Some(SourceInput::Udp { .. }));
+        let format = section.choice("format", &[("text", Format::Text), ("postcard", Format::Postcard)], Format::Text);
+        if format == Format::Postcard && input.is_some() && !datagrams {
+            section.complain("format", "\"text\": the postcard form is for datagrams (input = \"udp\")");
+        }
+        let most = MAX_VALUES as i64;
+        let values = section.integer("values", Some(1), 1..=most).and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+        let settings = Self {
+            name: name.unwrap_or_default().into(),
+            input: input.clone().unwrap_or(SourceInput::Stdin),
+            format,
+            values,
+            scale: section.number_or("scale", 1.0, -1e6..=1e6, ""),
+            offset: section.number_or("offset", 0.0, -1e6..=1e6, "SI units"),
+            max_age: section.number_or("max_age", 0.1, 0.001..=10.0, "s"),
+            range: section.span("range", -1e9..=1e9, "SI units"),
+            max_rate: section.number("max_rate", 1e-6..=1e9, "SI units/s"),
+            stuck_after: section.number("stuck_after", 0.01..=3600.0, "s"),
+        };
+        section.finish();
+        (name.is_some() && input.is_some()).then_some(settings)
+    }
+
+    fn read_input(section: &mut Section<'_, '_>) -> Option<SourceInput> {
+        #[derive(Clone, Copy)]
+        enum Kind {
+            Missing,
+            Udp,
+            Serial,
+            Stdin,
+            Simulated,
+        }
+        let kinds =
+            [("udp", Kind::Udp), ("serial", Kind::Serial), ("stdin", Kind::Stdin), ("simulated", Kind::Simulated)];
+        match section.choice("input", &kinds, Kind::Missing) {
+            Kind::Missing => {
+                if !section.has("input") {
+                    section.complain("input", "one of \"udp\", \"serial\", \"stdin\", \"simulated\"");
+                }
+                None
+            }
+            Kind::Udp => {
+                let from = section.text("from", "the sensor's address");
+                let from = from.and_then(|text| {
+                    text.parse()
+                        .map_err(|_| section.complain("from", "the sensor's IP address, e.g. \"192.168.56.50\""))
+                        .ok()
+                });
+                let listen = section.text("listen", "a local address and port");
+                let parsed = listen.and_then(|text| text.parse().ok());
+                if parsed.is_none() && (listen.is_some() || !section.has("listen")) {
+                    section.complain("listen", "a local address and port, e.g. \"0.0.0.0:5005\"");
+                }
+                Some(SourceInput::Udp { listen: parsed?, from })
+            }
+            Kind::Serial => {
+                let device = section.text("device", "the device's path");
+                if device.is_none() && !section.has("device") {
+                    section.complain("device", "the device's path, e.g. \"/dev/ttyACM0\"");
+                }
+                let baud = section.integer("baud", Some(115_200), 50..=4_000_000)?;
+                Some(SourceInput::Serial { device: device?.into(), baud: u32::try_from(baud).ok()? })
+            }
+            Kind::Stdin => Some(SourceInput::Stdin),
+            Kind::Simulated => Some(SourceInput::Simulated {
+                mean: section.number_or("mean", 0.0, -1e6..=1e6, ""),
+                amplitude: section.number_or("amplitude", 0.0, 0.0..=1e6, ""),
+                period: section.number_or("period", 5.0, 0.01..=3600.0, "s"),
+                rate: section.number_or("rate", 200.0, 1.0..=1000.0, "Hz"),
+            }),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `outrigger decode`: recorded traffic as one JSON object per message.
+//!
+//! Messages are told apart and read by the core, as in a session; here they are only printed.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+use outrigger_core::frame::{Assembler, FrameError, Framing, MAX_PRIMARY_SIZE};
+use outrigger_core::wire::WireError;
+use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_core::wire::realtime;
+
+use crate::cli::{DecodeArgs, Stream};
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::json::Json;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
+pub fn run(args: &DecodeArgs) -> Outcome {
+    let input: Box<dyn Read> = if args.file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&args.file)
+            .map_err(|error| Failure::BadInput(format!("cannot open {}: {error}", args.file.display())))?;
+        Box::new(file)
+    };
+    decode(args.port, input, BufWriter::new(io::stdout().lock()))
+}
+
+/// Prints every message of `input` to `output`, until the end or the first thing that is no message.
+///
+/// # Errors
+/// [`Failure::BadInput`] with the byte offset of what is wrong; everything before it has been printed.
+pub fn decode(stream: Stream, mut input: impl Read, mut output: impl Write) -> Outcome {
+    let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
+    let mut messages = Messages::new(stream, &mut memory)?;
+    let mut line = Json::default();
+    loop {
+        let got = match input.read(messages.assembler.window()) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                flush(&mut output)?;
+                return Err(Failure::BadInput(format!("cannot read the input: {error}")));
+            }
+        };
+        messages.assembler.commit(got);
+        loop {
+            match messages.next(&mut line) {
+                Ok(true) => {
+                    if let Err(error) = writeln!(output, "{}", line.as_str()) {
+                        return output_closed(&error);
+                    }
+                }
+                Ok(false) => break,
+                Err(trouble) => {
+                    flush(&mut output)?;
+                    return Err(trouble);
+                }
+            }
+        }
+        // Somebody may be watching a live stream: print what is complete before waiting for more.
+        flush(&mut output)?;
+        if got == 0 {
+            return messages.finish();
+        }
+    }
+}
+
+fn flush(output: &mut impl Write) -> Outcome {
+    output.flush().or_else(|error| output_closed(&error))
+}
+
+/// The messages of one stream, with the offset of the next.
+struct Messages<'m> {
+    stream: Stream,
+    assembler: Assembler<'m>,
+    offset: u64,
+}
+
+impl<'m> Messages<'m> {
+    fn new(stream: Stream, memory: &'m mut [u8]) -> Result<Self, Failure> {
+        let framing = match stream {
+            Stream::Realtime => Framing::Realtime,
+        };
+        let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
+        Ok(Self { stream, assembler, offset: 0 })
+    }
+
+    /// Puts the next message into `line`; `false` where more bytes are needed.
+    fn next(&mut self, line: &mut Json) -> Result<bool, Failure> {
+        let offset = self.offset;
+        let message = match self.assembler.next_frame() {
+            None => return Ok(false),
+            Some(Ok(message)) => message,
+            Some(Err(error)) => return Err(Self::malformed(offset, &error)),
+        };
+        self.offset = offset.saturating_add(message.len() as u64);
+        line.clear();
+        line.begin_object().key("offset").integer(offset);
+        let printed = match self.stream {
+            Stream::Realtime => print_realtime(message, line),
+        };
+        line.end_object();
+        printed.map(|()| true).map_err(|error| {
+            let at = offset.saturating_add(u64::from(error.at));
+            Failure::BadInput(format!("byte {at}: in the message that starts at byte {offset}, {error}"))
+        })
+    }
+
+    fn malformed(offset: u64, error: &FrameError) -> Failure {
+        Failure::BadInput(format!("byte {offset}: {error}; is --port right?"))
+    }
+
+    /// The end of the input: nothing may be left over.
+    fn finish(&self) -> Outcome {
+        match self.assembler.buffered() {
+            0 => Ok(()),
+            left => Err(Failure::BadInput(format!(
+                "byte {}: the input ends inside a message, {left} bytes after its start",
+                self.offset
+            ))),
+        }
+    }
+}
+
+fn print_realtime(message: &[u8], line: &mut Json) -> Result<(), WireError> {
+    let packet = realtime::Packet::new_checked(message)?;
+    packet.visit(&mut Fields::new(line));
+    Ok(())
+}
+
+/// Prints fields as they come.
+///
+/// Strings of a controller are one byte per character ("extended ASCII"); a group knows how it was begun.
+struct Fields<'j> {
+    json: &'j mut Json,
+    open: Vec<Group>,
+}
+
+impl<'j> Fields<'j> {
+    const fn new(json: &'j mut Json) -> Self {
+        Self { json, open: Vec::new() }
+    }
+
+    /// The name of the next value, where its group has names.
+    fn name(&mut self, name: &str) {
+        if self.open.last() != Some(&Group::List) {
+            self.json.key(name);
+        }
+    }
+}
+
+impl FieldVisitor for Fields<'_> {
+    fn field(&mut self, name: &str, value: Value<'_>) {
+        self.name(name);
+        match value {
+            Value::Bool(value) => self.json.boolean(value),
+            Value::Unsigned(value) | Value::Mask(value) => self.json.integer(value),
+            Value::Signed(value) => self.json.integer(value),
+            Value::F32(value) => self.json.single(value),
+            Value::F64(value) => self.json.float(value),
+            Value::Bytes(values) => self.json.array(values, |json, v| json.integer(v)),
+            Value::U32s(values) => self.json.array(values, |json, v| json.integer(v)),
+            Value::I32s(values) => self.json.array(values, |json, v| json.integer(v)),
+            Value::F32s(values) => self.json.array(values, |json, v| json.single(v)),
+            Value::F64s(values) => self.json.array(values, |json, v| json.float(v)),
+            Value::Text(bytes) => self.json.latin1(bytes),
+            _ => self.json.null(),
+        };
+    }
+
+    fn begin(&mut self, name: &str, group: Group) {
+        self.name(name);
+        match group {
+            Group::Record => self.json.begin_object(),
+            Group::List => self.json.begin_array(),
+        };
+        self.open.push(group);
+    }
+
+    fn end(&mut self) {
+        match self.open.pop() {
+            Some(Group::List) => self.json.end_array(),
+            Some(Group::Record) | None => self.json.end_object(),
+        };
+    }
+}

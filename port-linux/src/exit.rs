@@ -1,0 +1,54 @@
+//! How a command ends: the exit codes that scripts rely on.
+
+use std::process::ExitCode;
+
+/// Why a command did not do what it was asked to. Each kind has its exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Exit code 1: a file, a stream or a configuration is not what it should be.
+    #[error("{0}")]
+    BadInput(String),
+    /// Exit code 2: the command line asks for something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// Exit code 3: the other side cannot be reached, refuses or is silent.
+    #[error("{0}")]
+    Connection(String),
+    /// Exit code 4: a fallback, a fault, or a check that failed.
+    #[error("{0}")]
+    Fault(String),
+}
+
+impl Failure {
+    /// The exit code of this kind.
+    #[must_use]
+    pub const fn code(&self) -> u8 {
+        match self {
+            Self::BadInput(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Connection(_) => 3,
+            Self::Fault(_) => 4,
+        }
+    }
+}
+
+impl From<Failure> for ExitCode {
+    fn from(failure: Failure) -> Self {
+        Self::from(failure.code())
+    }
+}
+
+/// What a command returns.
+pub type Outcome = Result<(), Failure>;
+
+/// A write to standard output that failed. A reader that has gone away (`| head`) ends the command
+/// quietly and successfully; anything else is reported.
+///
+/// # Errors
+/// [`Failure::BadInput`] for anything but a closed pipe.
+pub fn output_closed(error: &std::io::Error) -> Outcome {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return Ok(());
+    }
+    Err(Failure::BadInput(format!("cannot write the output: {error}")))
+}

@@ -1,0 +1,127 @@
+//! Asks the operating system for what the configuration wants, and reads back what is in force.
+
+use std::fmt;
+
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::config::HostSettings;
+use crate::exit::Failure;
+use crate::syscalls::{self, Scheduling};
+
+/// What the operating system grants the calling thread, as read back from it.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    scheduling: Option<Scheduling>,
+    processors: Vec<usize>,
+    locked_kib: Option<u64>,
+    busy_poll_micros: Option<u32>,
+    spin: bool,
+}
+
+/// Applies `settings` to the calling thread. What is asked for and not granted is a failure: a loop that
+/// was meant to be real-time and silently is not would be found out at the worst moment.
+///
+/// # Errors
+/// [`Failure::BadInput`] naming the key, what the kernel said and what to do about it.
+pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
+    let refused = |key: &str, error: std::io::Error, advice: &str| {
+        Failure::BadInput(format!("host.{key}: the kernel refuses ({error}); {advice}"))
+    };
+    if let Some(cpu) = settings.cpu {
+        // The kernel silently drops processors it does not have from a mask, so ask for exactly one.
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(Failure::BadInput(format!("host.cpu: found {cpu}, expected less than {}", CpuSet::MAX_CPU)));
+        }
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        sched_setaffinity(None, &set)
+            .map_err(|e| refused("cpu", e.into(), "choose a processor this machine lets the process use"))?;
+    }
+    if settings.lock_memory {
+        mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|e| {
+            refused("lock_memory", e.into(), "raise the memlock limit (ulimit -l) or grant CAP_IPC_LOCK")
+        })?;
+    }
+    if let Some(priority) = settings.fifo_priority {
+        syscalls::set_fifo(priority).map_err(|e| {
+            refused("scheduling", e, "raise the rtprio limit (ulimit -r) or grant CAP_SYS_NICE, or use \"other\"")
+        })?;
+        // Reading back catches sandboxes that accept the call and do nothing.
+        if syscalls::scheduling().ok() != Some(Scheduling::Fifo(priority)) {
+            return Err(Failure::BadInput(
+                "host.scheduling: the kernel accepted SCHED_FIFO but does not show it; use \"other\" here".into(),
+            ));
+        }
+    }
+    Ok(InForce { busy_poll_micros: settings.busy_poll_micros, spin: settings.spin, ..in_force() })
+}
+
+/// What is in force for the calling thread.
+#[must_use]
+pub fn in_force() -> InForce {
+    let processors = sched_getaffinity(None)
+        .map(|set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
+        .unwrap_or_default();
+    InForce {
+        scheduling: syscalls::scheduling().ok(),
+        processors,
+        locked_kib: locked_kib(),
+        busy_poll_micros: None,
+        spin: false,
+    }
+}
+
+/// `VmLck` of this process: memory that cannot be swapped out \[KiB\].
+fn locked_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmLck:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+impl fmt::Display for InForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.scheduling {
+            Some(Scheduling::Other) => f.write_str("time-sharing scheduler")?,
+            Some(Scheduling::Fifo(priority)) => write!(f, "SCHED_FIFO {priority}")?,
+            Some(Scheduling::Policy(number)) => write!(f, "scheduling policy {number}")?,
+            None => f.write_str("scheduler unknown")?,
+        }
+        match self.processors.as_slice() {
+            [] => f.write_str(", processors unknown")?,
+            [one] => write!(f, ", pinned to processor {one}")?,
+            many => write!(f, ", {} processors", many.len())?,
+        }
+        match self.locked_kib {
+            None => f.write_str(", locked memory unknown")?,
+            Some(0) => f.write_str(", memory not locked")?,
+            Some(kib) => write!(f, ", {kib} KiB locked")?,
+        }
+        if let Some(micros) = self.busy_poll_micros {
+            write!(f, ", device polled for {micros} µs before sleeping")?;
+        }
+        if self.spin {
+            f.write_str(", spinning on sockets")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_asked_for_is_nothing_changed() {
+        let before = in_force();
+        let after = apply(&HostSettings::default()).expect("nothing to refuse");
+        assert_eq!((before.scheduling, before.processors), (after.scheduling, after.processors));
+    }
+
+    #[test]
+    fn a_processor_that_does_not_exist_is_refused_by_name() {
+        let settings = HostSettings { cpu: Some(CpuSet::MAX_CPU - 1), ..HostSettings::default() };
+        let Err(failure) = apply(&settings) else { panic!("processor {} granted", CpuSet::MAX_CPU - 1) };
+        assert!(failure.to_string().starts_with("host.cpu:"), "{failure}");
+    }
+}

@@ -1,0 +1,293 @@
+//! TCP sockets and the clock for `core::drive`, on a current-thread runtime.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+
+use outrigger_core::drive::{self, Unacked};
+use outrigger_core::session::{Endpoint, LinkId};
+use outrigger_core::time::Instant;
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::address::RobotAddress;
+use crate::clock::Clock;
+use crate::syscalls;
+
+/// The kernel's sockets for one robot.
+pub struct TcpNet {
+    clock: PortClock,
+    sockets: [Link; LinkId::COUNT],
+    trouble: Trouble,
+}
+
+/// What went wrong last on each link, for people: the engine only needs to know that something did.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble(Rc<RefCell<[Option<String>; LinkId::COUNT]>>);
+
+impl Trouble {
+    /// What went wrong last on `link`: address, port and the kernel's words.
+    #[must_use]
+    pub fn of(&self, link: LinkId) -> Option<String> {
+        self.0.borrow().get(link.index()).cloned().flatten()
+    }
+
+    fn note(&self, link: LinkId, text: String) {
+        if let Some(slot) = self.0.borrow_mut().get_mut(link.index()) {
+            *slot = Some(text);
+        }
+    }
+}
+
+impl TcpNet {
+    /// Sockets for the robot at `address`, which has been resolved to `ip`.
+    #[must_use]
+    pub fn new(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
+        let trouble = Trouble::default();
+        let sockets = LinkId::ALL.map(|id| Link {
+            id,
+            robot: Robot { address: address.clone(), ip },
+            state: LinkState::Closed,
+            unacked: Unacknowledged::default(),
+            clock,
+            busy_poll_micros,
+            trouble: trouble.clone(),
+        });
+        Self { clock: PortClock(clock), sockets, trouble }
+    }
+
+    /// Where to ask what went wrong, also while the sockets are lent out.
+    #[must_use]
+    pub fn trouble(&self) -> Trouble {
+        self.trouble.clone()
+    }
+}
+
+impl drive::Net for TcpNet {
+    type Clock = PortClock;
+    type Socket = Link;
+
+    fn split(&mut self) -> (&PortClock, &mut [Link; LinkId::COUNT]) {
+        (&self.clock, &mut self.sockets)
+    }
+}
+
+/// The process's clock with the runtime's timers, which resolve 1 ms and wake late, never early.
+#[derive(Clone, Copy, Debug)]
+pub struct PortClock(Clock);
+
+impl drive::Clock for PortClock {
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    async fn sleep_until(&self, at: Instant) {
+        tokio::time::sleep_until(self.0.std_instant(at).into()).await;
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Robot {
+    address: RobotAddress,
+    ip: IpAddr,
+}
+
+/// One connection after another to one of the controller's ports.
+pub struct Link {
+    id: LinkId,
+    robot: Robot,
+    state: LinkState,
+    unacked: Unacknowledged,
+    clock: Clock,
+    busy_poll_micros: Option<u32>,
+    trouble: Trouble,
+}
+
+enum LinkState {
+    Closed,
+    Opening(SocketAddr, Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>),
+    Open(SocketAddr, TcpStream),
+}
+
+/// What has been written and when, until the kernel says it is acknowledged.
+#[derive(Default)]
+struct Unacknowledged {
+    written: u64,
+    /// Byte count at the end of each write that is not acknowledged as a whole, and when it was made.
+    writes: VecDeque<(u64, Instant)>,
+}
+
+impl Unacknowledged {
+    /// More writes than this unacknowledged is a dead link: the age of the oldest still counts, later ones merge.
+    const MOST_WRITES: usize = 64;
+
+    fn wrote(&mut self, bytes: usize, at: Instant) {
+        self.written = self.written.saturating_add(bytes as u64);
+        if self.writes.len() == Self::MOST_WRITES {
+            self.writes.pop_back();
+        }
+        self.writes.push_back((self.written, at));
+    }
+
+    fn waiting(&mut self, bytes: usize, now: Instant) -> Unacked {
+        let acknowledged = self.written.saturating_sub(bytes as u64);
+        while self.writes.front().is_some_and(|(end, _)| *end <= acknowledged) {
+            self.writes.pop_front();
+        }
+        let age = self.writes.front().map(|(_, at)| now.since(*at)).unwrap_or_default();
+        Unacked { bytes: u32::try_from(bytes).unwrap_or(u32::MAX), age }
+    }
+}
+
+impl Link {
+    fn stream(&mut self) -> io::Result<&mut TcpStream> {
+        match &mut self.state {
+            LinkState::Open(_, stream) => Ok(stream),
+            LinkState::Closed | LinkState::Opening(..) => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// Options that every connection needs before its first byte.
+    fn connecting(&self, to: SocketAddr) -> io::Result<impl Future<Output = io::Result<TcpStream>> + use<>> {
+        let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_nodelay(true)?;
+        if let Some(micros) = self.busy_poll_micros {
+            syscalls::set_busy_poll(&socket, micros)?;
+        }
+        Ok(async move {
+            let stream = socket.connect(to).await?;
+            // The controller's first packets must not wait for a delayed acknowledgement either.
+            stream.set_quickack(true)?;
+            Ok(stream)
+        })
+    }
+
+    fn refused(&mut self, at: SocketAddr, error: &io::Error) {
+        self.trouble.note(self.id, cannot_connect(at, error));
+        self.state = LinkState::Closed;
+    }
+}
+
+/// What a failed connection attempt means, and what to check.
+#[must_use]
+pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            "nothing listens there: is the controller started, and this interface enabled in its security settings?"
+        }
+        io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable => {
+            "no answer: is the address right, the cable plugged in, a firewall between?"
+        }
+        io::ErrorKind::NetworkUnreachable => "this machine has no route there: check its own network settings",
+        io::ErrorKind::PermissionDenied => "this machine forbids it: check its firewall",
+        _ => "check the address and the network",
+    };
+    format!("cannot connect to {at}: {error}; {advice}")
+}
+
+impl drive::Socket for Link {
+    fn open(&mut self, endpoint: Endpoint) {
+        let to = SocketAddr::new(self.robot.ip, self.robot.address.port(endpoint.port));
+        self.unacked = Unacknowledged::default();
+        match self.connecting(to) {
+            Ok(connecting) => self.state = LinkState::Opening(to, Box::pin(connecting)),
+            Err(error) => self.refused(to, &error),
+        }
+    }
+
+    async fn opened(&mut self) -> bool {
+        let (to, result) = match &mut self.state {
+            LinkState::Closed => return false,
+            LinkState::Open(..) => return true,
+            LinkState::Opening(to, connecting) => (*to, connecting.await),
+        };
+        match result {
+            Ok(stream) => self.state = LinkState::Open(to, stream),
+            Err(error) => self.refused(to, &error),
+        }
+        matches!(self.state, LinkState::Open(..))
+    }
+
+    fn abort(&mut self) {
+        match &self.state {
+            // With no lingering the kernel resets the connection when it is closed, and drops what is queued.
+            LinkState::Open(at, stream) => {
+                if let Err(error) = stream.set_zero_linger() {
+                    self.trouble.note(self.id, format!("cannot reset the connection to {at}: {error}"));
+                }
+            }
+            LinkState::Opening(at, _) => {
+                self.trouble.note(self.id, cannot_connect(*at, &io::ErrorKind::TimedOut.into()));
+            }
+            LinkState::Closed => {}
+        }
+        self.state = LinkState::Closed;
+    }
+
+    fn unacked(&mut self, now: Instant) -> Unacked {
+        let LinkState::Open(_, stream) = &self.state else { return Unacked::default() };
+        syscalls::unacknowledged(stream).map(|bytes| self.unacked.waiting(bytes, now)).unwrap_or_default()
+    }
+}
+
+impl embedded_io_async::ErrorType for Link {
+    type Error = io::Error;
+}
+
+impl embedded_io_async::Read for Link {
+    async fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
+        let stream = self.stream()?;
+        let mut window = ReadBuf::new(window);
+        poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await?;
+        // Linux falls back to delayed acknowledgements by itself, and an old controller then waits for them.
+        stream.set_quickack(true)?;
+        Ok(window.filled().len())
+    }
+}
+
+impl embedded_io_async::Write for Link {
+    async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let clock = self.clock;
+        let stream = self.stream()?;
+        let written = poll_fn(|cx| pin!(&mut *stream).poll_write(cx, bytes)).await?;
+        self.unacked.wrote(written, clock.now());
+        Ok(written)
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn age_is_that_of_the_oldest_byte_not_acknowledged() {
+        let at = Instant::from_micros;
+        let mut unacked = Unacknowledged::default();
+        unacked.wrote(10, at(1_000));
+        unacked.wrote(10, at(3_000));
+        assert_eq!(unacked.waiting(20, at(5_000)), Unacked { bytes: 20, age: Duration::from_micros(4_000) });
+        assert_eq!(unacked.waiting(15, at(5_000)).age, Duration::from_micros(4_000));
+        assert_eq!(unacked.waiting(10, at(5_000)).age, Duration::from_micros(2_000));
+        assert_eq!(unacked.waiting(0, at(5_000)), Unacked::default());
+    }
+
+    #[test]
+    fn a_dead_link_does_not_grow_memory_or_lose_the_oldest_age() {
+        let mut unacked = Unacknowledged::default();
+        for write in 0..10_000 {
+            unacked.wrote(1, Instant::from_micros(write));
+        }
+        assert!(unacked.writes.len() <= Unacknowledged::MOST_WRITES);
+        assert_eq!(unacked.waiting(10_000, Instant::from_micros(20_000)).age, Duration::from_micros(20_000));
+    }
+}

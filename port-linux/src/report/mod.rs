@@ -1,0 +1,3 @@
+//! The report page of a run: one HTML file that needs nothing else.
+
+pub mod plot;

@@ -1,0 +1,322 @@
+//! Sensors: UDP datagrams, serial devices, lines on standard input, simulated values.
+//!
+//! Each reading is time-stamped right after the call that received it, before it is looked at.
+
+pub mod reading;
+pub mod serial;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, SocketAddr};
+
+use outrigger_core::time::{Duration, Instant};
+use tokio::net::UdpSocket;
+use tokio::sync::mpsc;
+
+use self::reading::{MAX_VALUES, NotAReading, Reading};
+use crate::clock::{Clock, std_duration};
+use crate::config::{Format, SourceInput, SourceSettings};
+use crate::exit::Failure;
+
+/// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
+/// and the engine sees the source age.
+const WAITING: usize = 64;
+/// The longest line that is a reading; longer ones are skipped to their end.
+const LINE_MAX: usize = 512;
+
+/// Something that came from outside the robot.
+#[derive(Debug)]
+pub enum Arrival {
+    /// A reading of the source at `source` in the configuration, in SI units.
+    Reading {
+        /// Index in the configuration.
+        source: usize,
+        /// What was sent, scaled.
+        reading: Reading,
+        /// When it was received.
+        at: Instant,
+    },
+    /// A source sent something else.
+    NotAReading {
+        /// Index in the configuration.
+        source: usize,
+        /// Why it is not a reading.
+        why: NotAReading,
+    },
+    /// A source ended: the device is gone, standard input is closed.
+    Ended {
+        /// Index in the configuration.
+        source: usize,
+        /// The kernel's word; `None` for a plain end.
+        why: Option<std::io::Error>,
+    },
+    /// A line on standard input that is meant for the operator's commands.
+    Line(String),
+}
+
+/// All sources of a configuration, opened.
+#[derive(Debug)]
+pub struct Sources {
+    arrivals: mpsc::Receiver<Arrival>,
+}
+
+impl Sources {
+    /// Opens every source, and standard input where `operator` wants its lines or a source does.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] naming the source and what the kernel said.
+    pub fn open(settings: &[SourceSettings], clock: Clock, operator: bool) -> Result<Self, Failure> {
+        let (sender, arrivals) = mpsc::channel(WAITING);
+        for (index, source) in settings.iter().enumerate() {
+            let feed = Feed { index, settings: source.clone(), clock, sender: sender.clone(), next_seq: 0 };
+            feed.start().map_err(|error| Failure::BadInput(format!("source \"{}\": {error}", source.name)))?;
+        }
+        let stdin_source = settings.iter().position(|source| source.input == SourceInput::Stdin);
+        if operator || stdin_source.is_some() {
+            let feed = stdin_source.and_then(|index| {
+                let settings = settings.get(index)?.clone();
+                Some(Feed { index, settings, clock, sender: sender.clone(), next_seq: 0 })
+            });
+            spawn_named("stdin", move || read_stdin(feed, &sender))
+                .map_err(|error| Failure::BadInput(format!("cannot read standard input: {error}")))?;
+        }
+        Ok(Self { arrivals })
+    }
+
+    /// The next arrival; `None` when every source has ended. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Arrival> {
+        self.arrivals.recv().await
+    }
+}
+
+/// One source's way into the channel.
+struct Feed {
+    index: usize,
+    settings: SourceSettings,
+    clock: Clock,
+    sender: mpsc::Sender<Arrival>,
+    next_seq: u32,
+}
+
+impl Feed {
+    fn start(self) -> std::io::Result<()> {
+        match self.settings.input.clone() {
+            SourceInput::Udp { listen, from } => {
+                let socket = std::net::UdpSocket::bind(listen)
+                    .map_err(|e| std::io::Error::new(e.kind(), format!("cannot listen on {listen}: {e}")))?;
+                socket.set_nonblocking(true)?;
+                let socket = UdpSocket::from_std(socket)?;
+                tokio::spawn(self.read_datagrams(socket, from));
+            }
+            SourceInput::Serial { device, baud } => {
+                let port = serial::open(&device, baud).map_err(|e| {
+                    std::io::Error::new(e.kind(), format!("cannot open {} at {baud} Bd: {e}", device.display()))
+                })?;
+                spawn_named("serial", move || self.read_serial(port))?;
+            }
+            SourceInput::Simulated { mean, amplitude, period, rate } => {
+                tokio::spawn(self.simulate(mean, amplitude, period, rate));
+            }
+            // The one reader of standard input serves the operator too.
+            SourceInput::Stdin => {}
+        }
+        Ok(())
+    }
+
+    async fn read_datagrams(mut self, socket: UdpSocket, from: Option<IpAddr>) {
+        // One byte more than the longest that counts, so that a longer one shows.
+        let mut datagram = [0; LINE_MAX + 1];
+        loop {
+            let (len, sender) = match socket.recv_from(&mut datagram).await {
+                Ok(received) => received,
+                // An ICMP error of somebody else's making must not end the source.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => continue,
+                Err(error) => return self.end(Some(error)).await,
+            };
+            let at = self.clock.now();
+            if from.is_some_and(|only| !same_host(sender, only)) {
+                continue;
+            }
+            let bytes = datagram.get(..len).unwrap_or_default();
+            let parsed = match self.settings.format {
+                Format::Postcard => Reading::from_postcard(bytes).map(Some),
+                Format::Text => self.newest_line(bytes),
+            };
+            self.deliver(parsed, at);
+        }
+    }
+
+    /// The last reading of a datagram with several lines: the earlier ones are older than their arrival says.
+    fn newest_line(&mut self, bytes: &[u8]) -> Result<Option<Reading>, NotAReading> {
+        let mut newest = None;
+        for line in bytes.split(|byte| *byte == b'\n') {
+            newest = self.line(line)?.or(newest);
+        }
+        Ok(newest)
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<Option<Reading>, NotAReading> {
+        let reading = Reading::from_line(line, self.next_seq)?;
+        if let Some(reading) = &reading {
+            self.next_seq = reading.seq.wrapping_add(1);
+        }
+        Ok(reading)
+    }
+
+    fn read_serial(mut self, port: File) {
+        let mut lines = Lines::new(BufReader::new(port));
+        loop {
+            let (line, at) = match lines.next(self.clock) {
+                Ok(Some(line)) => line,
+                Ok(None) => break self.end_blocking(None),
+                Err(error) => break self.end_blocking(Some(error)),
+            };
+            let parsed = self.line(&line);
+            self.deliver(parsed, at);
+        }
+    }
+
+    async fn simulate(mut self, mean: f32, amplitude: f32, period: f32, rate: f32) {
+        let step = Duration::from_micros((1e6 / rate) as u64);
+        let mut ticks = tokio::time::interval(std_duration(step));
+        let mut values = heapless::Vec::<f32, MAX_VALUES>::new();
+        loop {
+            ticks.tick().await;
+            let at = self.clock.now();
+            let phase = at.since(Instant::ZERO).as_secs_f64() / f64::from(period) * std::f64::consts::TAU;
+            values.clear();
+            // The vector has room for every count that the configuration admits.
+            let _ = values.resize(self.settings.values, mean + amplitude * phase.sin() as f32);
+            let reading = Reading { seq: self.next_seq, values: values.clone() };
+            self.next_seq = self.next_seq.wrapping_add(1);
+            self.deliver(Ok(Some(reading)), at);
+        }
+    }
+
+    fn deliver(&self, parsed: Result<Option<Reading>, NotAReading>, at: Instant) {
+        let checked = parsed.and_then(|reading| reading.map(|r| r.with_count(self.settings.values)).transpose());
+        let arrival = match checked {
+            Ok(None) => return,
+            Ok(Some(mut reading)) => {
+                for value in &mut reading.values {
+                    *value = value.mul_add(self.settings.scale, self.settings.offset);
+                }
+                Arrival::Reading { source: self.index, reading, at }
+            }
+            Err(why) => Arrival::NotAReading { source: self.index, why },
+        };
+        // Full: the engine is behind, and a reading that waits only gets older.
+        let _ = self.sender.try_send(arrival);
+    }
+
+    async fn end(self, why: Option<std::io::Error>) {
+        let _ = self.sender.send(Arrival::Ended { source: self.index, why }).await;
+    }
+
+    fn end_blocking(self, why: Option<std::io::Error>) {
+        let _ = self.sender.blocking_send(Arrival::Ended { source: self.index, why });
+    }
+}
+
+/// IPv4 senders on an IPv6 socket arrive in mapped form.
+fn same_host(sender: SocketAddr, only: IpAddr) -> bool {
+    sender.ip().to_canonical() == only.to_canonical()
+}
+
+/// Standard input: readings for the source that reads it, everything else to the operator.
+fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
+    let clock = feed.as_ref().map_or_else(Clock::start, |feed| feed.clock);
+    let mut lines = Lines::new(std::io::stdin().lock());
+    while let Ok(Some((line, at))) = lines.next(clock) {
+        let command = line.first().is_some_and(u8::is_ascii_alphabetic) && !line.starts_with(b"seq=");
+        match &mut feed {
+            Some(feed) if !command => {
+                let parsed = feed.line(&line);
+                feed.deliver(parsed, at);
+            }
+            _ => {
+                let text = String::from_utf8_lossy(&line).trim().to_owned();
+                if sender.blocking_send(Arrival::Line(text)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+    if let Some(feed) = feed {
+        feed.end_blocking(None);
+    }
+}
+
+/// Lines of a byte stream, each with the time it was complete; longer ones than [`LINE_MAX`] are skipped.
+struct Lines<R> {
+    reader: R,
+    line: Vec<u8>,
+    skipping: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    const fn new(reader: R) -> Self {
+        Self { reader, line: Vec::new(), skipping: false }
+    }
+
+    fn next(&mut self, clock: Clock) -> std::io::Result<Option<(Vec<u8>, Instant)>> {
+        loop {
+            let (used, complete) = {
+                let bytes = match self.reader.fill_buf() {
+                    Ok([]) => return Ok(None),
+                    Ok(bytes) => bytes,
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                    Err(error) => return Err(error),
+                };
+                let end = bytes.iter().position(|byte| *byte == b'\n');
+                let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+                if self.line.len() + part.len() > LINE_MAX {
+                    self.skipping = true;
+                    self.line.clear();
+                } else if !self.skipping {
+                    self.line.extend_from_slice(part);
+                }
+                (part.len() + usize::from(end.is_some()), end.is_some())
+            };
+            let at = clock.now();
+            self.reader.consume(used);
+            if complete {
+                let line = std::mem::take(&mut self.line);
+                if !std::mem::take(&mut self.skipping) {
+                    return Ok(Some((line, at)));
+                }
+            }
+        }
+    }
+}
+
+fn spawn_named(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    std::thread::Builder::new().name(format!("outrigger-{name}")).spawn(body).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_and_endless_ones_are_skipped() {
+        let mut bytes = b"first\n".to_vec();
+        bytes.extend(std::iter::repeat_n(b'x', 10 * LINE_MAX));
+        bytes.extend(b"\nlast\nhalf");
+        // A capacity of three makes every line arrive in pieces.
+        let mut lines = Lines::new(BufReader::with_capacity(3, bytes.as_slice()));
+        let mut seen = Vec::new();
+        while let Some((line, _)) = lines.next(Clock::start()).expect("memory does not fail") {
+            assert!(lines.line.capacity() <= 2 * LINE_MAX);
+            seen.push(String::from_utf8(line).expect("text"));
+        }
+        assert_eq!(seen, ["first", "last"]);
+    }
+
+    #[test]
+    fn a_mapped_address_is_the_same_host() {
+        let mapped: SocketAddr = "[::ffff:10.0.0.9]:5005".parse().expect("an address");
+        assert!(same_host(mapped, IpAddr::from([10, 0, 0, 9])));
+        assert!(!same_host(mapped, IpAddr::from([10, 0, 0, 8])));
+    }
+}
