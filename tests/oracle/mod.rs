@@ -6,6 +6,7 @@ mod codec;
 mod seen;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 pub use codec::{Cell, Malformed, Value, decode, decode_realtime};
 pub use seen::{Collector, Seen, difference};
@@ -32,7 +33,12 @@ pub struct Row {
 }
 
 /// The specification's tables by key.
-pub fn tables() -> BTreeMap<&'static str, Table> {
+pub fn tables() -> &'static BTreeMap<&'static str, Table> {
+    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(read);
+    &TABLES
+}
+
+fn read() -> BTreeMap<&'static str, Table> {
     let mut tables = BTreeMap::new();
     let mut current = "";
     for line in include_str!("tables.tsv").lines().filter(|l| !l.starts_with('#')) {

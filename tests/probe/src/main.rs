@@ -6,11 +6,18 @@
 #![no_std]
 #![no_main]
 
+mod command;
 mod robot;
 mod urscript;
+mod wire;
 
 use core::fmt::Write;
 use core::hint::black_box;
+
+/// A result the optimiser cannot leave out.
+fn used<T>(value: T) {
+    let _ = black_box(value);
+}
 
 /// An input the optimiser knows nothing about.
 fn any<T>(value: T) -> T {
@@ -37,7 +44,7 @@ fn any_numbers<const N: usize>() -> [f32; N] {
 fn into_room<T>(write: impl FnOnce(&mut [u8]) -> T) {
     let mut room = [0; 1024];
     let result = write(any::<&mut [u8]>(&mut room));
-    black_box((result, room));
+    used((result, room));
 }
 
 /// Shown through `core::fmt`, as a log line would be.
@@ -45,7 +52,7 @@ fn shown(value: impl core::fmt::Display) {
     struct Nowhere;
     impl Write for Nowhere {
         fn write_str(&mut self, text: &str) -> core::fmt::Result {
-            black_box(text);
+            used(text);
             Ok(())
         }
     }
@@ -56,9 +63,11 @@ fn shown(value: impl core::fmt::Display) {
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     robot::probe();
+    command::probe();
     urscript::probe();
+    wire::probe();
     #[cfg(feature = "must_fail")]
-   
+    used(any_bytes()[any(3)]);
     loop {
         core::hint::spin_loop();
     }

@@ -1,32 +1,30 @@
 //! Floor 1: words of the robot and time.
 
-use core::hint::black_box;
-
 use outrigger_core::robot::{
     ControllerTime, JointPositions, Pose, Reason, ReasonSet, RobotModel, SoftwareVersion, Twist, Wrench,
 };
 use outrigger_core::time::{Duration, Instant};
 
-use crate::{any, any_text, shown};
+use crate::{any, any_text, shown, used};
 
 #[inline(never)]
 pub fn probe() {
     let values: [f64; 6] = any([0.0; 6]);
     let positions = JointPositions::<6>::from_wire(values);
     let sum = positions.zip_with(any(&[0.0; 6]), |a, b| a + b).map(|x| x * any(2.0));
-    black_box((sum.max_abs(), sum.is_finite(), sum));
-    black_box((Pose::from_wire(values), Twist::from_wire(values), Wrench::from_wire(values)));
+    used((sum.max_abs(), sum.is_finite(), sum));
+    used((Pose::from_wire(values), Twist::from_wire(values), Wrench::from_wire(values)));
 
     let time = any(ControllerTime::from_micros(1));
-    black_box((ControllerTime::from_secs(any(1.0)), time.since(any(time))));
+    used((ControllerTime::from_secs(any(1.0)), time.since(any(time))));
     let version = any(SoftwareVersion::new(5, 15));
-    black_box((version.at_least(any(5), any(9)), version.generation().period_micros()));
-    black_box(RobotModel::from_name(any_text()));
+    used((version.at_least(any(5), any(9)), version.generation().period_micros()));
+    used(RobotModel::from_name(any_text()));
     shown(version);
 
     for reason in any(ReasonSet::EMPTY).with(any(Reason::Released)).iter() {
-        black_box((reason.text(), reason.advice(), reason.name()));
+        used((reason.text(), reason.advice(), reason.name()));
     }
     let now = any(Instant::from_micros(1));
-    black_box((now + any(Duration::from_millis(1)), now.since(any(now))));
+    used((now + any(Duration::from_millis(1)), now.since(any(now))));
 }

@@ -1,0 +1,45 @@
+//! A stream cut two ways gives the same messages, and no byte is invented or lost unaccounted.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_core::frame::{Assembler, Framing};
+use outrigger_tests::noise::Noise;
+
+/// What came out, in order: messages, and what was wrong with the stream.
+fn assemble(framing: Framing, memory: usize, stream: &[u8], mut pieces: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut memory = vec![0; memory];
+    let mut assembler = Assembler::new(framing, &mut memory).expect("enough memory");
+    let mut seen = Vec::new();
+    let mut taken = 0;
+    let mut rest = stream;
+    while !rest.is_empty() {
+        let window = assembler.window();
+        let count = pieces.next().unwrap_or(usize::MAX).clamp(1, window.len().min(rest.len()));
+        window[..count].copy_from_slice(&rest[..count]);
+        rest = &rest[count..];
+        assembler.commit(count);
+        while let Some(frame) = assembler.next_frame() {
+            match frame {
+                Ok(bytes) => {
+                    taken += bytes.len();
+                    seen.push(format!("{bytes:?}"));
+                }
+                Err(error) => seen.push(error.to_string()),
+            }
+        }
+        let dropped = usize::try_from(assembler.dropped()).expect("a small count");
+        assert_eq!(taken + dropped + assembler.buffered() + rest.len(), stream.len());
+    }
+    seen
+}
+
+// First byte: odd for a real-time stream; second: memory in units of 16 bytes; third: how it is cut; then the stream.
+fuzz_target!(|case: &[u8]| {
+    let Some((&[kind, memory, cut], stream)) = case.split_first_chunk() else { return };
+    let framing = if kind % 2 == 1 { Framing::Realtime } else { Framing::Primary };
+    let memory = Assembler::MIN_MEMORY + 16 * usize::from(memory);
+    let mut noise = Noise::seeded(cut.into());
+    let longest = 1 << noise.below(11);
+    let pieces = assemble(framing, memory, stream, std::iter::from_fn(|| Some(1 + noise.below(longest))));
+    assert_eq!(pieces, assemble(framing, memory, stream, std::iter::empty()));
+});

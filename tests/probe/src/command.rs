@@ -1,0 +1,29 @@
+//! Sensor judges, limits, and the control path's own functions.
+
+use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId, Sources};
+use outrigger_core::math::{Rotation, atan2, sin_cos, sqrt};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::{any, any_numbers, shown, used};
+
+#[inline(never)]
+pub fn probe() {
+    let [x, y, z] = any_numbers();
+    used((sin_cos(x), atan2(x, y), sqrt(z)));
+    let rotation = Rotation::from_vector([x, y, z]);
+    used((rotation.to_vector(), rotation.after(&rotation).apply([z, y, x])));
+
+    if let Err(error) = any(Limits::<6>::default()).check() {
+        shown(error);
+    }
+    let now = any(Instant::from_micros(5));
+    let id = any(SourceId(1));
+    let config =
+        SourceConfig { stuck_after: any(Some(Duration::from_millis(5))), ..SourceConfig::new(id, any(2), x, y) };
+    let Ok(mut sources) = Sources::new(any::<&[SourceConfig]>(&[config, config])) else { return };
+    if let Some(value) = SampleValue::new(any::<&[f32]>(&[x, y])) {
+        sources.observe(Sample { source: id, value, seq: any(1), taken_at: now }, now);
+    }
+    used((sources.fresh(any(&[id]), now), sources.unknown(), sources.monitors().len()));
+    used(sources.gather(any(&[id]), now).is_ok());
+}
