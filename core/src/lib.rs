@@ -8,7 +8,7 @@
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
 //! | 3 | [`frame`], [`law`] |
-//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`] |
+//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`] |
 //! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -31,6 +31,7 @@ pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
 pub mod frame;
+pub mod kinematics;
 pub mod law;
 pub mod link;
 pub mod math;

@@ -1,0 +1,110 @@
+//! From a wanted twist to joint speeds, bounded near singular poses.
+//!
+//! Damped least squares: the joint speeds that minimise |J·v − twist|² + λ²·|v|², lengths counted in units
+//! of [`length`](DampedLeastSquares::length) so that metres and radians weigh alike. Far from a singular
+//! pose the damping is not felt; close to one the speeds stay below |twist| / 2λ and part of the twist is
+//! not reached, which [`Solution::unreached`] tells.
+//!
+//! The 6 × 6 system is solved by elimination of our own, without pivoting: the matrix is symmetric and, by
+//! the damping, positive definite.
+
+use super::Jacobian;
+use crate::math::{scale, sqrt};
+use crate::robot::{JointVelocities, Twist};
+
+/// How twists are turned into joint speeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DampedLeastSquares {
+    /// λ, in units of a singular value of the Jacobian: above 0.
+    pub damping: f32,
+    /// Length that counts as much as one radian \[m\]: about the arm's forearm.
+    pub length: f32,
+}
+
+impl Default for DampedLeastSquares {
+    fn default() -> Self {
+        Self { damping: 0.02, length: 0.5 }
+    }
+}
+
+/// Joint speeds for a twist.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solution<const N: usize> {
+    /// The speeds \[rad/s\].
+    pub velocities: JointVelocities<N>,
+    /// Part of the twist that they do not reach, 0 … 1; 0 for no twist.
+    pub unreached: f32,
+}
+
+/// A row of the system: six coefficients and the right-hand side.
+type Row = [f32; 7];
+
+impl DampedLeastSquares {
+    /// The joint speeds that move the tool by `twist` (base frame). NaN in, NaN out.
+    #[must_use]
+    pub fn solve<const N: usize>(&self, jacobian: &Jacobian<N>, twist: &Twist) -> Solution<N> {
+        let per_length = 1.0 / self.length;
+        let weighted = |t: &Twist| {
+            let ([x, y, z], [rx, ry, rz]) = (scale(t.linear, per_length), t.angular);
+            [x, y, z, rx, ry, rz]
+        };
+        let columns = jacobian.0.each_ref().map(weighted);
+        let wanted = weighted(twist);
+        let damping = self.damping * self.damping;
+
+        let mut rows: [Row; 6] = [[0.0; 7]; 6];
+        for column in &columns {
+            for (row, a) in rows.iter_mut().zip(column) {
+                for (sum, b) in row.iter_mut().zip(column) {
+                    *sum += a * b;
+                }
+            }
+        }
+        for (i, (row, right)) in rows.iter_mut().zip(wanted).enumerate() {
+            let [.., last] = row;
+            *last = right;
+            if let Some(diagonal) = row.get_mut(i) {
+                *diagonal += damping;
+            }
+        }
+        let multipliers = solve_positive_definite(rows);
+
+        let dot = |a: &[f32; 6], b: &[f32; 6]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let velocities = JointVelocities(columns.each_ref().map(|column| dot(column, &multipliers)));
+        // What is left of the twist is λ² times the multipliers: nothing needs to be multiplied out again.
+        let size = sqrt(dot(&wanted, &wanted));
+        let left = damping * sqrt(dot(&multipliers, &multipliers));
+        Solution { velocities, unreached: if size > 0.0 { left / size } else { 0.0 } }
+    }
+}
+
+/// Solves six equations whose matrix is symmetric and positive definite.
+fn solve_positive_definite(mut rows: [Row; 6]) -> [f32; 6] {
+    let mut rest = rows.as_mut_slice();
+    let mut column = 0_usize;
+    while let Some((pivot, below)) = rest.split_first_mut() {
+        let inverse = 1.0 / pivot.get(column).copied().unwrap_or(f32::NAN);
+        for row in below.iter_mut() {
+            let factor = row.get(column).copied().unwrap_or(f32::NAN) * inverse;
+            for (value, above) in row.iter_mut().zip(pivot.iter()).skip(column) {
+                *value -= factor * above;
+            }
+        }
+        rest = below;
+        column = column.saturating_add(1);
+    }
+    // Unknowns still at zero add nothing to the sums: each row needs only those solved after it.
+    let mut solved = [0.0; 6];
+    for (i, row) in rows.iter().enumerate().rev() {
+        let known: f32 = row.iter().zip(&solved).map(|(c, s)| c * s).sum();
+        let [.., right] = row;
+        if let (Some(unknown), Some(diagonal)) = (solved.get_mut(i), row.get(i)) {
+            *unknown = (right - known) / diagonal;
+        }
+    }
+    solved
+}
+
+#[cfg(test)]
+mod tests;

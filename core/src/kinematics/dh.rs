@@ -1,0 +1,113 @@
+//! Denavit–Hartenberg parameters of an arm.
+
+use super::models;
+use crate::math::sin_cos;
+use crate::robot::RobotModel;
+
+/// One joint's parameters, its turn about x worked out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(super) struct Joint {
+    /// Added to the joint's angle \[rad\].
+    pub(super) theta: f32,
+    /// Shift along x \[m\].
+    pub(super) a: f32,
+    /// Shift along z \[m\].
+    pub(super) d: f32,
+    /// Sine of the turn about x.
+    pub(super) sin_alpha: f32,
+    /// Cosine of the turn about x.
+    pub(super) cos_alpha: f32,
+}
+
+/// The geometry of an arm with `N` joints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DhParameters<const N: usize> {
+    pub(super) joints: [Joint; N],
+}
+
+/// Parameters that describe no arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DhError {
+    /// The first joint, from 0, with a number that is NaN, infinite or beyond any arm's size.
+    pub joint: u8,
+}
+
+impl core::fmt::Display for DhError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "the kinematic parameters of joint {} describe no arm", self.joint.saturating_add(1))
+    }
+}
+
+impl core::error::Error for DhError {}
+
+/// Largest shift that is believed \[m\]. Calibration draws the nearly parallel axes of the upper arm and
+/// forearm tens of metres along each other, with opposite signs; an arm stays small all the same.
+const LARGEST_SHIFT: f64 = 1_000.0;
+/// Largest angle that is believed \[rad\].
+const LARGEST_ANGLE: f64 = 100.0;
+
+impl<const N: usize> DhParameters<N> {
+    /// From four arrays in the order of the kinematics-info sub-package (`ur-client-interfaces` 3.7): θ
+    /// \[rad\], a \[m\], d \[m\], α \[rad\], as the robot itself sends them (absolute, calibrated).
+    ///
+    /// # Errors
+    /// The first joint with a number that cannot be.
+    pub fn from_arrays(theta: [f64; N], a: [f64; N], d: [f64; N], alpha: [f64; N]) -> Result<Self, DhError> {
+        let mut joints = [Joint { theta: 0.0, a: 0.0, d: 0.0, sin_alpha: 0.0, cos_alpha: 1.0 }; N];
+        let values = theta.iter().zip(&a).zip(d.iter().zip(&alpha));
+        for ((number, joint), ((theta, a), (d, alpha))) in (0_u8..).zip(&mut joints).zip(values) {
+            let small = |value: &f64, largest: f64| value.abs() <= largest;
+            let angles = small(theta, LARGEST_ANGLE) && small(alpha, LARGEST_ANGLE);
+            if !(angles && small(a, LARGEST_SHIFT) && small(d, LARGEST_SHIFT)) {
+                return Err(DhError { joint: number });
+            }
+            let (sin_alpha, cos_alpha) = sin_cos(*alpha as f32);
+            *joint = Joint { theta: *theta as f32, a: *a as f32, d: *d as f32, sin_alpha, cos_alpha };
+        }
+        Ok(Self { joints })
+    }
+}
+
+impl DhParameters<6> {
+    /// The nominal parameters of a model. One arm's own differ by its calibration, which moves the tool by
+    /// up to some millimetres: where the robot sends them, those are better.
+    #[must_use]
+    pub fn of(model: RobotModel) -> Self {
+        let [d1, a2, a3, d4, d5, d6] = models::lengths(model);
+        let joint = |a, d, (sin_alpha, cos_alpha)| Joint { theta: 0.0, a, d, sin_alpha, cos_alpha };
+        let (straight, quarter_turn, back) = ((0.0, 1.0), (1.0, 0.0), (-1.0, 0.0));
+        let joints = [
+            joint(0.0, d1, quarter_turn),
+            joint(a2, 0.0, straight),
+            joint(a3, 0.0, straight),
+            joint(0.0, d4, quarter_turn),
+            joint(0.0, d5, back),
+            joint(0.0, d6, straight),
+        ];
+        Self { joints }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_describe_no_arm_are_refused_by_joint() {
+        let zero = [0.0; 6];
+        for bad in [f64::NAN, f64::INFINITY, -1e9] {
+            let with = |joint: usize| {
+                let mut values = zero;
+                values[joint] = bad;
+                values
+            };
+            assert_eq!(DhParameters::from_arrays(with(0), zero, zero, zero), Err(DhError { joint: 0 }));
+            assert_eq!(DhParameters::from_arrays(zero, with(3), zero, zero), Err(DhError { joint: 3 }));
+            assert_eq!(DhParameters::from_arrays(zero, zero, with(5), zero), Err(DhError { joint: 5 }));
+            assert_eq!(DhParameters::from_arrays(zero, zero, zero, with(1)), Err(DhError { joint: 1 }));
+        }
+    }
+}
