@@ -35,6 +35,8 @@
     )
 )]
 
+#[cfg(feature = "std")]
+mod interpreter;
 mod render;
 
 pub use render::dialect::{Boundaries, Dialect, OutputNames, ServoJArguments, TimeArgument, Version};
@@ -43,3 +45,9 @@ pub use render::message::{MAX_TEXT, Popup, TextMsg};
 pub use render::motion::{ServoJ, SpeedJ, SpeedJForm, StopJ};
 pub use render::output::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
 pub use render::service::{ServiceLine, SpeedSlider};
+
+#[cfg(feature = "std")]
+pub use interpreter::{
+    ArgumentsError, Assembled, Builtins, Call, CallResult, CompileError, CompileErrorKind, Fault, FaultKind, Host,
+    Limits, LineAssembler, Machine, Position, Program, ProgramKind, Service, Step, ThreadId, Value,
+};

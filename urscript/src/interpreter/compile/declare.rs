@@ -1,0 +1,248 @@
+//! First pass: which functions and variables a program has.
+//!
+//! Calls may precede definitions, and a name is global wherever the program makes it so; both are settled here, before
+//! the first instruction is written. The pass knows only as much grammar as that takes: blocks, and names before `=`.
+//! What is no program at all is left to the second pass to refuse.
+
+use std::collections::HashMap;
+
+use super::super::error::{CompileError, CompileErrorKind};
+use super::super::lexer::{Placed, Token};
+use super::super::program::Place;
+
+/// Slots by name, numbered from 0.
+type Slots<'s> = HashMap<&'s str, u32>;
+
+fn insert<'s>(slots: &mut Slots<'s>, name: &'s str) {
+    let next = count(slots);
+    slots.entry(name).or_insert(next);
+}
+
+fn count(slots: &Slots<'_>) -> u32 {
+    u32::try_from(slots.len()).unwrap_or(u32::MAX)
+}
+
+/// A `def`, `sec` or `thread`, in order of its head in the text.
+#[derive(Debug, Default)]
+pub(super) struct Function<'s> {
+    pub(super) name: &'s str,
+    /// Begun with `thread`: may be run, not called.
+    pub(super) thread: bool,
+    pub(super) params: Vec<Param<'s>>,
+    /// Parameters and names declared `local`; after the pass, all local variables.
+    locals: Slots<'s>,
+    /// Names assigned without `global` or `local`.
+    assigned: Vec<&'s str>,
+}
+
+impl Function<'_> {
+    /// How many slots a call of it needs.
+    pub(super) fn locals(&self) -> u32 {
+        count(&self.locals)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Param<'s> {
+    pub(super) name: &'s str,
+    /// Has a default.
+    pub(super) optional: bool,
+}
+
+/// What the first pass found.
+#[derive(Debug, Default)]
+pub(super) struct Declarations<'s> {
+    /// The program itself is the first, with a name or without.
+    pub(super) functions: Vec<Function<'s>>,
+    by_name: Slots<'s>,
+    globals: Slots<'s>,
+}
+
+impl<'s> Declarations<'s> {
+    /// Reads all tokens of a program.
+    pub(super) fn read(tokens: &[Placed<'s>]) -> Result<Self, CompileError> {
+        let mut pass = Pass { found: Self::default(), open: Vec::new(), brackets: 0_u32 };
+        if !matches!(tokens.first().map(|placed| placed.token), Some(Token::Word("def" | "sec"))) {
+            pass.found.functions.push(Function::default());
+            pass.open.push(Some(0));
+        }
+        for (placed, at) in tokens.iter().zip(1..) {
+            pass.token(*placed, tokens.get(at..).unwrap_or_default())?;
+        }
+        // What a function assigns is local unless something, perhaps later in the text, made the name global.
+        let Self { functions, globals, .. } = &mut pass.found;
+        for function in functions {
+            for name in &function.assigned {
+                if !globals.contains_key(name) {
+                    insert(&mut function.locals, name);
+                }
+            }
+        }
+        Ok(pass.found)
+    }
+
+    /// The function of this name, other than the program itself.
+    pub(super) fn function(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Where the variable of this name lives, seen from a function.
+    pub(super) fn place(&self, function: u32, name: &str) -> Option<Place> {
+        let local = self.functions.get(function as usize).and_then(|function| function.locals.get(name));
+        local.map(|slot| Place::Local(*slot)).or_else(|| self.globals.get(name).map(|slot| Place::Global(*slot)))
+    }
+
+    /// How many global variables there are.
+    pub(super) fn globals(&self) -> u32 {
+        count(&self.globals)
+    }
+}
+
+struct Pass<'s> {
+    found: Declarations<'s>,
+    /// Blocks that are open; a function's with its number.
+    open: Vec<Option<u32>>,
+    brackets: u32,
+}
+
+impl<'s> Pass<'s> {
+    fn token(&mut self, placed: Placed<'s>, rest: &[Placed<'s>]) -> Result<(), CompileError> {
+        let next = |ahead: usize| rest.get(ahead).map(|placed| placed.token);
+        match placed.token {
+            Token::Sign("(" | "[" | "p[") => self.brackets = self.brackets.saturating_add(1),
+            Token::Sign(")" | "]") => self.brackets = self.brackets.saturating_sub(1),
+            _ if self.brackets > 0 => {}
+            Token::Word(word @ ("def" | "sec" | "thread")) => self.function(word == "thread", rest)?,
+            Token::Word("if" | "while") => self.open.push(None),
+            Token::Word("end") => {
+                self.open.pop();
+            }
+            Token::Word(word @ ("global" | "local")) => {
+                if let Some(Token::Name(name)) = next(0) {
+                    if word == "global" {
+                        insert(&mut self.found.globals, name);
+                    } else if let Some(function) = self.current() {
+                        insert(&mut function.locals, name);
+                    }
+                }
+            }
+            Token::Name(name) if next(0) == Some(Token::Sign("=")) => self.assigned(name),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The function whose body this is.
+    fn current(&mut self) -> Option<&mut Function<'s>> {
+        let number = self.open.iter().rev().find_map(|block| *block)?;
+        self.found.functions.get_mut(number as usize)
+    }
+
+    /// `name = …`: variables of the program's first level are global.
+    fn assigned(&mut self, name: &'s str) {
+        let first_level = self.open.iter().rev().find_map(|block| *block) == Some(0);
+        let Some(function) = self.current() else { return };
+        if !first_level {
+            function.assigned.push(name);
+        } else if !function.locals.contains_key(name) {
+            insert(&mut self.found.globals, name);
+        }
+    }
+
+    fn function(&mut self, thread: bool, rest: &[Placed<'s>]) -> Result<(), CompileError> {
+        let mut function = Function { thread, ..Function::default() };
+        let number = u32::try_from(self.found.functions.len()).unwrap_or(u32::MAX);
+        let mut tokens = rest.iter();
+        if let Some(Placed { token: Token::Name(name), position }) = tokens.next() {
+            function.name = name;
+            if number > 0 && self.found.by_name.insert(name, number).is_some() {
+                let kind = CompileErrorKind::NameAlreadyDefined((*name).into());
+                return Err(CompileError { position: *position, kind });
+            }
+        }
+        let mut brackets = 0_u32;
+        let mut before = Token::End;
+        for placed in tokens {
+            match placed.token {
+                Token::Sign("(" | "[" | "p[") => brackets = brackets.saturating_add(1),
+                Token::Sign(")" | "]") => brackets = brackets.saturating_sub(1),
+                Token::Name(name) if brackets == 1 && matches!(before, Token::Sign("(" | ",")) => {
+                    if function.locals.contains_key(name) {
+                        let kind = CompileErrorKind::NameAlreadyDefined(name.into());
+                        return Err(CompileError { position: placed.position, kind });
+                    }
+                    insert(&mut function.locals, name);
+                    function.params.push(Param { name, optional: false });
+                }
+                Token::Sign("=") if brackets == 1 && matches!(before, Token::Name(_)) => {
+                    if let Some(param) = function.params.last_mut() {
+                        param.optional = true;
+                    }
+                }
+                _ => {}
+            }
+            if brackets == 0 {
+                break;
+            }
+            before = placed.token;
+        }
+        self.found.functions.push(function);
+        self.open.push(Some(number));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::lexer::tokens;
+    use super::*;
+
+    fn read(source: &str) -> Declarations<'_> {
+        Declarations::read(&tokens(source).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn variables_of_the_first_level_are_global_and_those_of_functions_local() {
+        let found = read("def main():\n a = 1\n if a:\n  b = 2\n end\n def f(x):\n  c = a\n  a = x\n end\nend\n");
+        assert_eq!(found.globals(), 2);
+        assert!(matches!(found.place(1, "a"), Some(Place::Global(_))));
+        assert!(matches!(found.place(1, "b"), Some(Place::Global(_))));
+        assert_eq!((found.place(1, "x"), found.place(1, "c")), (Some(Place::Local(0)), Some(Place::Local(1))));
+        assert_eq!(found.place(0, "c"), None);
+    }
+
+    #[test]
+    fn global_reaches_out_of_a_function_and_local_masks() {
+        let found =
+            read("def main():\n def f():\n  g = 0\n  global g = 1\n end\n def h():\n  local g = 2\n end\nend\n");
+        assert!(matches!(found.place(0, "g"), Some(Place::Global(0))));
+        assert!(matches!(found.place(1, "g"), Some(Place::Global(0))));
+        assert!(matches!(found.place(2, "g"), Some(Place::Local(0))));
+    }
+
+    #[test]
+    fn parameters_come_in_order_and_know_their_defaults() {
+        let found = read("def main():\n def f(a, b=[1,c], d=g(x=2)):\n end\n thread t():\n end\nend\n");
+        let function = &found.functions[1];
+        let params: Vec<_> = function.params.iter().map(|param| (param.name, param.optional)).collect();
+        assert_eq!(params, [("a", false), ("b", true), ("d", true)]);
+        assert_eq!(found.place(1, "d"), Some(Place::Local(2)));
+        assert!(found.functions[2].thread);
+        assert_eq!(found.function("t"), Some(2));
+        assert_eq!(found.function("main"), None);
+    }
+
+    #[test]
+    fn named_arguments_are_no_variables() {
+        let found = read("servoj(q, t=0.1)\n");
+        assert_eq!(found.globals(), 0);
+        assert_eq!(found.place(0, "t"), None);
+    }
+
+    #[test]
+    fn a_name_defined_twice_is_refused_where_it_comes_again() {
+        let source = "def main():\n def f():\n end\n def f():\n end\nend\n";
+        let error = Declarations::read(&tokens(source).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "4:6: compile_error_name_already_defined:f:");
+    }
+}

@@ -1,0 +1,302 @@
+//! Expressions, calls and their arguments.
+//!
+//! Binding, weakest first: `or` · `xor` · `and` · `not` · comparison · `+ -` · `* / %` · sign · `[ ]`. `and` and `or`
+//! leave their right side alone when the left decides.
+
+use super::super::error::{ArgumentsError, CompileError, Position};
+use super::super::lexer::Token;
+use super::super::program::{Binary, CallSite, Op, Place, Target, Unary};
+use super::super::value::Value;
+use super::{CompileErrorKind, Compiler, index};
+
+/// How strongly the operators of two operands bind.
+fn binding(token: Token<'_>) -> Option<(u8, Infix)> {
+    use Binary::{
+        Add, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Remainder, Subtract, Xor,
+    };
+    Some(match token {
+        Token::Word("or") => (1, Infix::Or),
+        Token::Word("xor") => (2, Infix::Binary(Xor)),
+        Token::Word("and") => (3, Infix::And),
+        Token::Sign("==") => (NOT, Infix::Binary(Equal)),
+        Token::Sign("!=") => (NOT, Infix::Binary(NotEqual)),
+        Token::Sign("<") => (NOT, Infix::Binary(Less)),
+        Token::Sign("<=") => (NOT, Infix::Binary(LessEqual)),
+        Token::Sign(">") => (NOT, Infix::Binary(Greater)),
+        Token::Sign(">=") => (NOT, Infix::Binary(GreaterEqual)),
+        Token::Sign("+") => (5, Infix::Binary(Add)),
+        Token::Sign("-") => (5, Infix::Binary(Subtract)),
+        Token::Sign("*") => (6, Infix::Binary(Multiply)),
+        Token::Sign("/") => (6, Infix::Binary(Divide)),
+        Token::Sign("%") => (6, Infix::Binary(Remainder)),
+        _ => return None,
+    })
+}
+
+/// What `not` and a sign take: everything that binds at least so strongly.
+const NOT: u8 = 4;
+const SIGN: u8 = 7;
+
+#[derive(Clone, Copy)]
+enum Infix {
+    And,
+    Or,
+    Binary(Binary),
+}
+
+impl<'s> Compiler<'_, 's> {
+    /// One expression; its value is on the stack afterwards.
+    pub(super) fn expression(&mut self) -> Result<(), CompileError> {
+        self.operands(0)
+    }
+
+    /// An expression of operators that bind at least so strongly. Between one operand and the next within it, this
+    /// goes as deep as there are strengths.
+    fn operands(&mut self, weakest: u8) -> Result<(), CompileError> {
+        self.nested(Self::operand)?;
+        while let Some((strength, infix)) = binding(self.peek()).filter(|(strength, _)| *strength >= weakest) {
+            let position = self.position();
+            self.advance();
+            let right = strength.saturating_add(1);
+            match infix {
+                Infix::Binary(operator) => {
+                    self.operands(right)?;
+                    self.emit(Op::Binary(operator), position);
+                }
+                Infix::And | Infix::Or => {
+                    let op = if matches!(infix, Infix::And) { Op::And } else { Op::Or };
+                    let decided = self.emit(op(0), position);
+                    self.operands(right)?;
+                    self.emit(Op::Unary(Unary::Truth), position);
+                    self.patch(decided, op(self.here()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self) -> Result<(), CompileError> {
+        let position = self.position();
+        let unary = match self.peek() {
+            Token::Word("not") => Some((Unary::Not, NOT)),
+            Token::Sign("-") => Some((Unary::Negate, SIGN)),
+            Token::Sign("+") => Some((Unary::Plus, SIGN)),
+            _ => None,
+        };
+        if let Some((operator, weakest)) = unary {
+            self.advance();
+            self.operands(weakest)?;
+            self.emit(Op::Unary(operator), position);
+            return Ok(());
+        }
+        self.primary()?;
+        while self.accept(Token::Sign("[")) {
+            let position = self.position();
+            let count = self.indices()?;
+            self.emit(Op::Index(count), position);
+        }
+        Ok(())
+    }
+
+    fn primary(&mut self) -> Result<(), CompileError> {
+        let position = self.position();
+        let constant = match self.peek() {
+            Token::Int(value) => Value::Int(value),
+            Token::Float(value) => Value::Float(value),
+            Token::Text(text) => Value::String(text.into()),
+            Token::Word("True") => Value::Bool(true),
+            Token::Word("False") => Value::Bool(false),
+            Token::Word("None") => Value::None,
+            Token::Name(name) => {
+                self.advance();
+                if self.peek() == Token::Sign("(") {
+                    return self.call(name, position);
+                }
+                let place = self.variable(name, position)?;
+                let indices = self.subscripts()?;
+                let load = if indices == 0 { Op::Load(place) } else { Op::LoadElement(place, indices) };
+                self.emit(load, position);
+                return Ok(());
+            }
+            Token::Word("run") => {
+                self.advance();
+                return self.run(position);
+            }
+            Token::Sign("(") => {
+                self.advance();
+                self.expression()?;
+                return self.expect(Token::Sign(")"), ")");
+            }
+            Token::Sign("[") => {
+                self.advance();
+                let count = self.items()?;
+                self.emit(Op::List(count), position);
+                return Ok(());
+            }
+            Token::Sign("p[") => {
+                self.advance();
+                if self.items()? != 6 {
+                    let found = "another number of them".into();
+                    let kind = CompileErrorKind::Syntax { expected: "six numbers of a pose", found };
+                    return Err(CompileError { position, kind });
+                }
+                self.emit(Op::Pose, position);
+                return Ok(());
+            }
+            _ => return Err(self.unexpected("a value")),
+        };
+        self.advance();
+        self.constant(constant, position);
+        Ok(())
+    }
+
+    /// A variable that is read here.
+    pub(super) fn variable(&self, name: &str, position: Position) -> Result<Place, CompileError> {
+        let kind = || CompileErrorKind::NameNotFound(name.into());
+        self.declared.place(self.current, name).ok_or_else(|| CompileError { position, kind: kind() })
+    }
+
+    /// `[a][b, c]` after a variable; how many indices, 0 without brackets.
+    pub(super) fn subscripts(&mut self) -> Result<u32, CompileError> {
+        let mut count = 0_u32;
+        while self.accept(Token::Sign("[")) {
+            count = count.saturating_add(self.indices()?);
+        }
+        Ok(count)
+    }
+
+    /// `a, b]`, at least one.
+    fn indices(&mut self) -> Result<u32, CompileError> {
+        if self.peek() == Token::Sign("]") {
+            return Err(self.unexpected("an index"));
+        }
+        self.items()
+    }
+
+    /// `a, b, c]`, perhaps none.
+    fn items(&mut self) -> Result<u32, CompileError> {
+        let mut count = 0_u32;
+        if self.accept(Token::Sign("]")) {
+            return Ok(count);
+        }
+        loop {
+            self.expression()?;
+            count = count.saturating_add(1);
+            if self.accept(Token::Sign("]")) {
+                return Ok(count);
+            }
+            self.expect(Token::Sign(","), ", or ]")?;
+        }
+    }
+
+    /// After `run`: `name()`.
+    pub(super) fn run(&mut self, position: Position) -> Result<(), CompileError> {
+        let name = self.expect_name("the name of a thread")?;
+        self.expect(Token::Sign("("), "(")?;
+        self.expect(Token::Sign(")"), ")")?;
+        let thread = self.declared.function(name);
+        let thread = thread
+            .filter(|number| self.declared.functions.get(*number as usize).is_some_and(|function| function.thread));
+        let Some(number) = thread else {
+            return Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) });
+        };
+        self.emit(Op::Run(number), position);
+        Ok(())
+    }
+
+    /// A function the controller provides, named by the grammar itself.
+    pub(super) fn call_without_arguments(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
+        let callee = self.callee(name, position)?;
+        self.emit_call(&callee, Vec::new(), position);
+        Ok(())
+    }
+
+    /// `(a, b, name=c)` after the name of a function.
+    pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
+        let callee = self.callee(name, position)?;
+        let fault = |what| CompileErrorKind::Arguments { function: name.into(), what };
+        self.expect(Token::Sign("("), "(")?;
+        let mut slots = Vec::new();
+        let mut named = false;
+        while !self.accept(Token::Sign(")")) {
+            if !slots.is_empty() {
+                self.expect(Token::Sign(","), ", or )")?;
+            }
+            let place = self.position();
+            let slot = if let Some(parameter) = self.argument_name() {
+                named = true;
+                let known = callee.params.iter().position(|param| param.name == parameter);
+                let kind = || fault(ArgumentsError::NoSuchName(parameter.into()));
+                index(known.ok_or_else(|| CompileError { position: place, kind: kind() })?)
+            } else if named {
+                return Err(self.unexpected("a named argument"));
+            } else {
+                index(slots.len())
+            };
+            let Some(parameter) = callee.params.get(slot as usize) else {
+                return Err(CompileError {
+                    position: place,
+                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len() }),
+                });
+            };
+            if slots.contains(&slot) {
+                let kind = fault(ArgumentsError::Twice(parameter.name.into()));
+                return Err(CompileError { position: place, kind });
+            }
+            self.expression()?;
+            slots.push(slot);
+        }
+        let missing = (0..).zip(&callee.params).find(|(slot, param)| param.required && !slots.contains(slot));
+        if let Some((_, param)) = missing {
+            return Err(CompileError { position, kind: fault(ArgumentsError::Missing(param.name.into())) });
+        }
+        self.emit_call(&callee, slots, position);
+        Ok(())
+    }
+
+    /// Takes `name =` of a named argument.
+    fn argument_name(&mut self) -> Option<&'s str> {
+        let Token::Name(name) = self.peek() else { return None };
+        let next = self.tokens.get(self.at.saturating_add(1)).map(|placed| placed.token);
+        if next != Some(Token::Sign("=")) {
+            return None;
+        }
+        self.advance();
+        self.advance();
+        Some(name)
+    }
+
+    /// The program's own functions come before the controller's.
+    fn callee(&self, name: &str, position: Position) -> Result<Callee<'s>, CompileError> {
+        if let Some(number) = self.declared.function(name)
+            && let Some(function) = self.declared.functions.get(number as usize)
+            && !function.thread
+        {
+            let params = function.params.iter().map(|param| Param { name: param.name, required: !param.optional });
+            return Ok(Callee { target: Target::Function(number), params: params.collect() });
+        }
+        if let Some(signature) = self.builtins.find(name) {
+            let version = self.builtins.version();
+            let params =
+                signature.params(version).map(|param| Param { name: param.name, required: param.required(version) });
+            return Ok(Callee { target: Target::Builtin(signature), params: params.collect() });
+        }
+        Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) })
+    }
+
+    fn emit_call(&mut self, callee: &Callee<'_>, slots: Vec<u32>, position: Position) {
+        let number = index(self.calls.len());
+        self.calls.push(CallSite { target: callee.target, slots });
+        self.emit(Op::Call(number), position);
+    }
+}
+
+struct Callee<'s> {
+    target: Target,
+    params: Vec<Param<'s>>,
+}
+
+struct Param<'s> {
+    name: &'s str,
+    required: bool,
+}

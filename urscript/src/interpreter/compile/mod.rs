@@ -1,0 +1,198 @@
+//! Text to instructions, in two passes over the tokens: [`declare`] finds names, then one instruction list per function
+//! is written while the grammar is read ([`statement`], [`expression`]). There is no tree; depth of nesting is bounded
+//! by a counter, so that no text can exhaust the stack.
+
+mod declare;
+mod expression;
+mod statement;
+
+use declare::Declarations;
+
+use super::builtins::Builtins;
+use super::error::{CompileError, CompileErrorKind, Position};
+use super::lexer::{self, Placed, Token};
+use super::limits::Limits;
+use super::program::{CallSite, Function, Op, Program, ProgramKind};
+use super::value::Value;
+
+/// Compiles one program.
+pub(super) fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program, CompileError> {
+    if source.len() > limits.source {
+        return Err(CompileError { position: Position::START, kind: CompileErrorKind::TooLong });
+    }
+    // Lines before the head count, but say nothing.
+    let mut tokens = lexer::tokens(source)?;
+    let blank = tokens.iter().take_while(|placed| placed.token == Token::LineEnd).count();
+    tokens.drain(..blank);
+
+    let declared = Declarations::read(&tokens)?;
+    let functions = declared.functions.iter().map(|function| Function {
+        name: function.name.into(),
+        locals: function.locals(),
+        ..Function::default()
+    });
+    let mut compiler = Compiler {
+        functions: functions.collect(),
+        tokens: &tokens,
+        at: 0,
+        declared: &declared,
+        builtins,
+        limits,
+        current: 0,
+        next: 1,
+        constants: Vec::new(),
+        calls: Vec::new(),
+        loops: Vec::new(),
+        depth: 0,
+    };
+    let kind = compiler.top()?;
+    let Compiler { functions, constants, calls, .. } = compiler;
+    Ok(Program { kind, functions, constants, calls, globals: declared.globals(), limits })
+}
+
+/// The second pass.
+struct Compiler<'c, 's> {
+    tokens: &'c [Placed<'s>],
+    at: usize,
+    declared: &'c Declarations<'s>,
+    builtins: &'c Builtins,
+    limits: Limits,
+    functions: Vec<Function>,
+    /// The function being written.
+    current: u32,
+    /// The function whose head comes next.
+    next: u32,
+    constants: Vec<Value>,
+    calls: Vec<CallSite>,
+    /// Loops of the current function that are open, the innermost last.
+    loops: Vec<Loop>,
+    depth: usize,
+}
+
+/// A `while` that is open.
+struct Loop {
+    /// Where its condition begins.
+    again: u32,
+    /// Jumps out of it, to be aimed at its end.
+    breaks: Vec<u32>,
+}
+
+impl<'s> Compiler<'_, 's> {
+    fn placed(&self) -> Placed<'s> {
+        let end = Placed { token: Token::End, position: Position::START };
+        self.tokens.get(self.at).or(self.tokens.last()).copied().unwrap_or(end)
+    }
+
+    fn peek(&self) -> Token<'s> {
+        self.placed().token
+    }
+
+    fn position(&self) -> Position {
+        self.placed().position
+    }
+
+    fn advance(&mut self) {
+        self.at = self.at.saturating_add(1);
+    }
+
+    /// Takes the token if it is this one.
+    fn accept(&mut self, token: Token<'_>) -> bool {
+        let found = self.peek() == token;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, token: Token<'_>, expected: &'static str) -> Result<(), CompileError> {
+        if self.accept(token) { Ok(()) } else { Err(self.unexpected(expected)) }
+    }
+
+    fn expect_name(&mut self, expected: &'static str) -> Result<&'s str, CompileError> {
+        let Token::Name(name) = self.peek() else { return Err(self.unexpected(expected)) };
+        self.advance();
+        Ok(name)
+    }
+
+    fn unexpected(&self, expected: &'static str) -> CompileError {
+        self.error(CompileErrorKind::Syntax { expected, found: self.peek().describe() })
+    }
+
+    fn error(&self, kind: CompileErrorKind) -> CompileError {
+        CompileError { position: self.position(), kind }
+    }
+
+    /// Goes one level deeper for the length of `inner`.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
+        self.depth = self.depth.saturating_add(1);
+        if self.depth > self.limits.nesting {
+            return Err(self.error(CompileErrorKind::NestedTooDeep));
+        }
+        let result = inner(self);
+        self.depth = self.depth.saturating_sub(1);
+        result
+    }
+
+    /// Writes an instruction and says where.
+    fn emit(&mut self, op: Op, position: Position) -> u32 {
+        let Some(function) = self.functions.get_mut(self.current as usize) else { return 0 };
+        let at = index(function.code.len());
+        function.code.push(op);
+        function.positions.push(position);
+        at
+    }
+
+    /// Where the next instruction will be.
+    fn here(&self) -> u32 {
+        self.functions.get(self.current as usize).map_or(0, |function| index(function.code.len()))
+    }
+
+    /// Replaces an instruction whose target was not known when it was written.
+    fn patch(&mut self, at: u32, op: Op) {
+        let code = self.functions.get_mut(self.current as usize).map(|function| &mut function.code);
+        if let Some(slot) = code.and_then(|code| code.get_mut(at as usize)) {
+            *slot = op;
+        }
+    }
+
+    fn constant(&mut self, value: Value, position: Position) {
+        let number = index(self.constants.len());
+        self.constants.push(value);
+        self.emit(Op::Constant(number), position);
+    }
+
+    /// A whole text: one program, and blank lines after it.
+    fn top(&mut self) -> Result<ProgramKind, CompileError> {
+        let kind = match self.peek() {
+            Token::Word("def") => ProgramKind::Primary,
+            Token::Word("sec") => ProgramKind::Secondary,
+            _ => ProgramKind::Line,
+        };
+        if kind == ProgramKind::Line {
+            self.statements_until(&[Token::End])?;
+        } else {
+            self.advance();
+            self.expect_name("the name of the program")?;
+            self.expect(Token::Sign("("), "(")?;
+            self.expect(Token::Sign(")"), ") of a program without parameters")?;
+            self.expect(Token::Sign(":"), ":")?;
+            self.statements_until(&[Token::Word("end")])?;
+            self.advance();
+        }
+        while self.accept(Token::LineEnd) {}
+        self.finish_function();
+        if self.peek() == Token::End { Ok(kind) } else { Err(self.unexpected("nothing after the end of the program")) }
+    }
+
+    /// A function that ends without `return` returns `None`.
+    fn finish_function(&mut self) {
+        let position = self.position();
+        self.constant(Value::None, position);
+        self.emit(Op::Return, position);
+    }
+}
+
+/// Sources are bounded far below this.
+fn index(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,218 @@
+//! Statements and blocks.
+
+use super::super::error::CompileError;
+use super::super::lexer::Token;
+use super::super::program::{Op, Place};
+use super::super::value::Value;
+use super::{CompileErrorKind, Compiler, Loop};
+
+impl<'s> Compiler<'_, 's> {
+    /// Statements up to one of these tokens, which stays.
+    pub(super) fn statements_until(&mut self, ends: &[Token<'_>]) -> Result<(), CompileError> {
+        self.nested(|this| {
+            loop {
+                while this.accept(Token::LineEnd) {}
+                if ends.contains(&this.peek()) {
+                    return Ok(());
+                }
+                this.statement()?;
+            }
+        })
+    }
+
+    fn statement(&mut self) -> Result<(), CompileError> {
+        let position = self.position();
+        let Token::Word(word) = self.peek() else { return self.assignment_or_call() };
+        match word {
+            "def" | "thread" => return self.function(),
+            "if" => return self.branch(),
+            "while" => return self.repeat(),
+            _ => {}
+        }
+        self.advance();
+        match word {
+            "global" | "local" => {
+                let name = self.expect_name("the name of a variable")?;
+                let place = self.place(name)?;
+                if self.accept(Token::Sign("=")) {
+                    self.expression()?;
+                    self.emit(Op::Store(place), position);
+                }
+            }
+            "return" => {
+                if matches!(self.peek(), Token::LineEnd | Token::Word("end") | Token::End) {
+                    self.constant(Value::None, position);
+                } else {
+                    self.expression()?;
+                }
+                self.emit(Op::Return, position);
+            }
+            "break" | "continue" => {
+                let out = self.emit(Op::Jump(0), position);
+                let Some(innermost) = self.loops.last_mut() else {
+                    let kind = CompileErrorKind::Syntax { expected: "a loop around it", found: word.into() };
+                    return Err(CompileError { position, kind });
+                };
+                if word == "break" {
+                    innermost.breaks.push(out);
+                } else {
+                    let again = innermost.again;
+                    self.patch(out, Op::Jump(again));
+                }
+            }
+            "join" | "kill" => {
+                self.expression()?;
+                self.emit(if word == "join" { Op::Join } else { Op::Kill }, position);
+            }
+            "run" => {
+                self.run(position)?;
+                self.emit(Op::Discard, position);
+            }
+            "halt" => {
+                self.emit(Op::Halt, position);
+            }
+            "enter_critical" => {
+                self.emit(Op::EnterCritical, position);
+            }
+            "exit_critical" => {
+                self.emit(Op::ExitCritical, position);
+            }
+            "pause" => {
+                self.call_without_arguments("pause", position)?;
+                self.emit(Op::Discard, position);
+            }
+            _ => {
+                self.at = self.at.saturating_sub(1);
+                return Err(self.unexpected("a statement"));
+            }
+        }
+        Ok(())
+    }
+
+    fn assignment_or_call(&mut self) -> Result<(), CompileError> {
+        let position = self.position();
+        let name = self.expect_name("a statement")?;
+        match self.peek() {
+            Token::Sign("=") => {
+                self.advance();
+                let place = self.place(name)?;
+                self.expression()?;
+                self.emit(Op::Store(place), position);
+            }
+            Token::Sign("[") => {
+                let place = self.variable(name, position)?;
+                let indices = self.subscripts()?;
+                self.expect(Token::Sign("="), "=")?;
+                self.expression()?;
+                self.emit(Op::StoreElement(place, indices), position);
+            }
+            Token::Sign("(") => {
+                self.call(name, position)?;
+                self.emit(Op::Discard, position);
+            }
+            _ if self.declared.place(self.current, name).is_none() => {
+                return Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) });
+            }
+            _ => return Err(self.unexpected("=, [ or (")),
+        }
+        Ok(())
+    }
+
+    /// A variable that is assigned here; the first pass has seen it unless the text is no program.
+    fn place(&self, name: &str) -> Result<Place, CompileError> {
+        self.declared.place(self.current, name).ok_or_else(|| self.unexpected("an assignment"))
+    }
+
+    fn branch(&mut self) -> Result<(), CompileError> {
+        let mut to_end = Vec::new();
+        loop {
+            let position = self.position();
+            // `if` or `elif`.
+            self.advance();
+            self.expression()?;
+            self.expect(Token::Sign(":"), ":")?;
+            let past = self.emit(Op::JumpUnless(0), position);
+            self.statements_until(&[Token::Word("elif"), Token::Word("else"), Token::Word("end")])?;
+            if self.peek() != Token::Word("end") {
+                let position = self.position();
+                to_end.push(self.emit(Op::Jump(0), position));
+            }
+            self.patch(past, Op::JumpUnless(self.here()));
+            if self.peek() != Token::Word("elif") {
+                break;
+            }
+        }
+        if self.accept(Token::Word("else")) {
+            self.expect(Token::Sign(":"), ":")?;
+            self.statements_until(&[Token::Word("end")])?;
+        }
+        self.advance();
+        for jump in to_end {
+            self.patch(jump, Op::Jump(self.here()));
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self) -> Result<(), CompileError> {
+        let position = self.position();
+        self.advance();
+        let again = self.here();
+        self.expression()?;
+        self.expect(Token::Sign(":"), ":")?;
+        let past = self.emit(Op::JumpUnless(0), position);
+        self.loops.push(Loop { again, breaks: Vec::new() });
+        self.statements_until(&[Token::Word("end")])?;
+        self.advance();
+        self.emit(Op::Jump(again), position);
+        self.patch(past, Op::JumpUnless(self.here()));
+        for jump in self.loops.pop().map(|done| done.breaks).unwrap_or_default() {
+            self.patch(jump, Op::Jump(self.here()));
+        }
+        Ok(())
+    }
+
+    /// A `def` or `thread` within the program; its instructions go to a list of their own.
+    fn function(&mut self) -> Result<(), CompileError> {
+        let thread = self.peek() == Token::Word("thread");
+        self.advance();
+        let outer = (core::mem::replace(&mut self.current, self.next), core::mem::take(&mut self.loops));
+        self.next = self.next.saturating_add(1);
+        self.expect_name("the name of the function")?;
+        self.expect(Token::Sign("("), "(")?;
+        if thread {
+            self.expect(Token::Sign(")"), ") of a thread without parameters")?;
+        } else {
+            self.parameters()?;
+        }
+        self.expect(Token::Sign(":"), ":")?;
+        self.statements_until(&[Token::Word("end")])?;
+        self.finish_function();
+        self.advance();
+        (self.current, self.loops) = outer;
+        Ok(())
+    }
+
+    /// Parameters, with code that fills in the defaults of those a call left out.
+    fn parameters(&mut self) -> Result<(), CompileError> {
+        if self.accept(Token::Sign(")")) {
+            return Ok(());
+        }
+        loop {
+            let position = self.position();
+            let name = self.expect_name("the name of a parameter")?;
+            if self.accept(Token::Sign("=")) {
+                let Some(Place::Local(slot)) = self.declared.place(self.current, name) else {
+                    return Err(self.unexpected("the name of a parameter"));
+                };
+                let given = self.emit(Op::JumpIfGiven(slot, 0), position);
+                self.expression()?;
+                self.emit(Op::Store(Place::Local(slot)), position);
+                self.patch(given, Op::JumpIfGiven(slot, self.here()));
+            }
+            if self.accept(Token::Sign(")")) {
+                return Ok(());
+            }
+            self.expect(Token::Sign(","), ", or )")?;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Bounds on what a program may take. Controllers have such bounds too; most of theirs are not published.
+
+/// Bounds of compiling and running; every one is checked, none can be passed by input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one program's text.
+    pub source: usize,
+    /// Nesting of blocks and expressions.
+    pub nesting: usize,
+    /// Functions that have been entered and not left, per thread.
+    pub frames: usize,
+    /// Values an expression may hold at once, per thread.
+    pub stack: usize,
+    /// Threads alive at once, with the main thread.
+    pub threads: usize,
+    /// Levels of lists within lists; a matrix has two.
+    pub list_depth: usize,
+    /// Scalars in one list.
+    pub list_weight: usize,
+    /// Bytes of one text; 1023 on controllers.
+    pub text: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            source: 1 << 20,
+            nesting: 64,
+            frames: 128,
+            stack: 1 << 14,
+            threads: 50,
+            list_depth: 3,
+            list_weight: 1 << 16,
+            text: 1023,
+        }
+    }
+}

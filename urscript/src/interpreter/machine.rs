@@ -1,0 +1,234 @@
+//! Runs a program: its threads share each control cycle.
+//!
+//! | instruction | what happens |
+//! |---|---|
+//! | a call that takes time | the thread waits; the call is made again in the next cycle |
+//! | `join` of a thread that lives | likewise |
+//! | `run f()` | a new thread; it begins in this cycle, after those that were there |
+//! | `kill h` | that thread and those it started end; ended ones and other values are left alone |
+//! | the main thread returns, or `halt` | the program is done, other threads with it |
+//! | any run-time error | the program ends with a [`Fault`] |
+//! | the budget is spent | the rest waits for the next cycle; a thread in a critical section then goes first |
+
+use std::collections::VecDeque;
+
+use super::builtins::Run;
+use super::error::{Fault, FaultKind, Position};
+use super::host::{Call, CallResult, Host};
+use super::program::{Program, ProgramKind, Target};
+use super::thread::{Event, Pending, Thread};
+use super::value::{ThreadId, Value};
+
+/// How one control cycle ended.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Step {
+    /// Every thread waits for the next control cycle.
+    Frame,
+    /// The budget is spent and there is more to do; a controller on which this goes on ends the program with "runtime
+    /// too much behind".
+    Overrun,
+    /// The program ended; so it stays.
+    Done,
+    /// The program ended with a run-time error; so it stays.
+    Error(Fault),
+}
+
+/// A program that runs.
+pub struct Machine {
+    program: Program,
+    globals: Vec<Option<Value>>,
+    /// Threads that still run in this cycle, then those that wait for the next.
+    ready: VecDeque<Thread>,
+    waiting: VecDeque<Thread>,
+    next_id: u32,
+    ended: Option<Step>,
+}
+
+/// Why a thread gave up the processor.
+enum Exit {
+    Waits,
+    Ended,
+    Exhausted,
+    Halt,
+}
+
+impl Machine {
+    /// Puts a program at its beginning.
+    #[must_use]
+    pub fn new(program: Program) -> Self {
+        let main = Thread::new(&program, 0, ThreadId::MAIN, None);
+        Self {
+            globals: vec![None; program.globals as usize],
+            ready: VecDeque::from([main]),
+            waiting: VecDeque::new(),
+            next_id: 1,
+            ended: None,
+            program,
+        }
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Runs one control cycle: each thread until it waits, all together at most `budget` instructions (values that are
+    /// copied count by their size). A secondary program has one cycle.
+    pub fn step(&mut self, host: &mut dyn Host, budget: u32) -> Step {
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        let step = match self.cycle(host, budget) {
+            Ok(Step::Frame | Step::Overrun) if self.program.kind() == ProgramKind::Secondary => {
+                Step::Error(Fault { position: self.position(), kind: FaultKind::TooMuchBehind })
+            }
+            Ok(step) => step,
+            Err(fault) => Step::Error(fault),
+        };
+        if matches!(step, Step::Done | Step::Error(_)) {
+            self.ended = Some(step.clone());
+            self.ready.clear();
+        }
+        step
+    }
+
+    fn cycle(&mut self, host: &mut dyn Host, mut budget: u32) -> Result<Step, Fault> {
+        let mut step = Step::Frame;
+        while let Some(mut thread) = self.ready.pop_front() {
+            let exit = self.run(&mut thread, host, &mut budget).map_err(|kind| thread.fault(kind))?;
+            match exit {
+                Exit::Halt => return Ok(Step::Done),
+                Exit::Ended if thread.id == ThreadId::MAIN => return Ok(Step::Done),
+                Exit::Ended => {}
+                Exit::Waits => self.waiting.push_back(thread),
+                Exit::Exhausted => {
+                    step = Step::Overrun;
+                    if thread.critical {
+                        self.ready.push_front(thread);
+                    } else {
+                        self.waiting.push_back(thread);
+                    }
+                    break;
+                }
+            }
+        }
+        self.ready.append(&mut self.waiting);
+        Ok(step)
+    }
+
+    /// Runs one thread until it gives up the processor.
+    fn run(&mut self, thread: &mut Thread, host: &mut dyn Host, budget: &mut u32) -> Result<Exit, FaultKind> {
+        if let Some(pending) = thread.pending.take()
+            && !self.call(thread, host, pending, budget)?
+        {
+            return Ok(Exit::Waits);
+        }
+        while *budget > 0 {
+            *budget = budget.saturating_sub(1);
+            match thread.advance(&self.program, &mut self.globals, budget)? {
+                Event::Going => {}
+                Event::Builtin(site, args) => {
+                    let first = Pending { site, args, repeat: 0, scratch: 0.0 };
+                    if !self.call(thread, host, first, budget)? {
+                        return Ok(Exit::Waits);
+                    }
+                }
+                Event::Run(function) => self.start(thread, function, budget)?,
+                Event::Join(handle) => {
+                    if matches!(handle, Value::Thread(id) if self.lives(id, thread)) {
+                        thread.unpop(handle);
+                        thread.again();
+                        return Ok(Exit::Waits);
+                    }
+                }
+                Event::Kill(Value::Thread(id)) => {
+                    if self.kill(id, thread) {
+                        return Ok(Exit::Ended);
+                    }
+                }
+                Event::Kill(_) => {}
+                Event::Ended => return Ok(Exit::Ended),
+                Event::Halt => return Ok(Exit::Halt),
+            }
+        }
+        Ok(Exit::Exhausted)
+    }
+
+    /// Makes a call; `false` if it has to be made again in the next cycle.
+    fn call(
+        &mut self,
+        thread: &mut Thread,
+        host: &mut dyn Host,
+        mut pending: Pending,
+        budget: &mut u32,
+    ) -> Result<bool, FaultKind> {
+        let target = self.program.calls.get(pending.site as usize).map(|site| site.target);
+        let Some(Target::Builtin(signature)) = target else { return Ok(true) };
+        let limits = &self.program.limits;
+        let result = match signature.run {
+            Run::Here(compute) => CallResult::Value(compute(&pending.args, limits)?),
+            Run::Host => host.call(Call {
+                name: signature.name,
+                args: &pending.args,
+                thread: thread.id,
+                position: thread.position,
+                repeat: pending.repeat,
+                scratch: &mut pending.scratch,
+            }),
+        };
+        match result {
+            CallResult::Value(value) => thread.push(value, limits, budget).map(|()| true),
+            CallResult::Again => {
+                pending.repeat = pending.repeat.saturating_add(1);
+                thread.pending = Some(pending);
+                Ok(false)
+            }
+            CallResult::Unknown => Err(FaultKind::NotProvided(signature.name)),
+            CallResult::Error(text) => Err(FaultKind::Host(text)),
+        }
+    }
+
+    fn start(&mut self, parent: &mut Thread, function: u32, budget: &mut u32) -> Result<(), FaultKind> {
+        let limits = &self.program.limits;
+        let alive = self.ready.len().saturating_add(self.waiting.len()).saturating_add(1);
+        if self.program.kind() == ProgramKind::Secondary {
+            return Err(FaultKind::TooMuchBehind);
+        }
+        if alive >= limits.threads {
+            return Err(FaultKind::Limit("threads"));
+        }
+        let id = ThreadId(self.next_id);
+        self.next_id = self.next_id.wrapping_add(1).max(1);
+        self.ready.push_back(Thread::new(&self.program, function, id, Some(parent.id)));
+        parent.push(Value::Thread(id), limits, budget)
+    }
+
+    fn lives(&self, id: ThreadId, current: &Thread) -> bool {
+        current.id == id || self.ready.iter().chain(&self.waiting).any(|thread| thread.id == id)
+    }
+
+    /// Ends a thread and its family; whether the current one is among them.
+    fn kill(&mut self, id: ThreadId, current: &Thread) -> bool {
+        let mut alive: Vec<_> =
+            self.ready.iter().chain(&self.waiting).map(|thread| (thread.id, thread.parent)).collect();
+        alive.push((current.id, current.parent));
+        // A parent is older than its children, so one pass in order of age finds them all.
+        alive.sort_unstable();
+        let mut family = vec![id];
+        for (child, parent) in alive {
+            if parent.is_some_and(|parent| family.contains(&parent)) {
+                family.push(child);
+            }
+        }
+        self.ready.retain(|thread| !family.contains(&thread.id));
+        self.waiting.retain(|thread| !family.contains(&thread.id));
+        family.contains(&current.id)
+    }
+
+    /// Where the first thread stands.
+    fn position(&self) -> Position {
+        self.ready.front().map_or(Position::START, |thread| thread.position)
+    }
+}

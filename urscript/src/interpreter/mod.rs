@@ -1,0 +1,33 @@
+//! The interpreter half: what a controller does with program text.
+//!
+//! [`LineAssembler`] cuts the bytes of a connection into programs and service lines, [`Program::compile`] makes a program
+//! out of a text or says where it is wrong, and a [`Machine`] runs it on a [`Host`], one control cycle per
+//! [`Machine::step`]. Nothing recurses as deep as its input likes, and nothing runs longer than its budget.
+//!
+//! What the language has here: whole and real numbers, booleans, strings, lists, poses, indexing; arithmetic, comparison
+//! and logic; assignment with `global` and `local`; `if`, `while`, `break`, `continue`, `return`, `halt`; nested functions
+//! with defaults and named arguments; threads with `run`, `join`, `kill` and critical sections. Not yet: arithmetic on
+//! lists, matrices as such, `struct`, sockets, interpreter mode.
+
+mod assembler;
+mod builtins;
+mod compile;
+mod error;
+mod host;
+mod lexer;
+mod limits;
+mod machine;
+mod operators;
+mod program;
+mod pure;
+mod thread;
+mod value;
+
+pub use assembler::{Assembled, LineAssembler, Service};
+pub use builtins::Builtins;
+pub use error::{ArgumentsError, CompileError, CompileErrorKind, Fault, FaultKind, Position};
+pub use host::{Call, CallResult, Host};
+pub use limits::Limits;
+pub use machine::{Machine, Step};
+pub use program::{Program, ProgramKind};
+pub use value::{ThreadId, Value};

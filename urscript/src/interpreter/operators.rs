@@ -1,0 +1,242 @@
+//! What operators do with values.
+//!
+//! Whole numbers are 32 bits and wrap; `/` is always real division. Array arithmetic (3.14.3, 5.9.4 and later) is not
+//! here yet.
+
+use core::cmp::Ordering;
+
+use super::error::FaultKind;
+use super::program::{Binary, Unary};
+use super::value::Value;
+
+impl Unary {
+    pub(super) fn apply(self, value: &Value) -> Result<Value, FaultKind> {
+        let fault = |operation| FaultKind::Type { operation, found: value.kind() };
+        match (self, value) {
+            (Self::Negate, Value::Int(value)) => Ok(Value::Int(value.wrapping_neg())),
+            (Self::Negate, Value::Float(value)) => Ok(Value::Float(-value)),
+            (Self::Negate, _) => Err(fault("-")),
+            (Self::Plus, Value::Int(_) | Value::Float(_)) => Ok(value.clone()),
+            (Self::Plus, _) => Err(fault("+")),
+            (Self::Not, _) => value.truth().map(|truth| Value::Bool(!truth)).ok_or_else(|| fault("not")),
+            (Self::Truth, _) => value.truth().map(Value::Bool).ok_or_else(|| fault("condition")),
+        }
+    }
+}
+
+impl Binary {
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Xor => "xor",
+        }
+    }
+
+    pub(super) fn apply(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
+        match self {
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder => {
+                self.arithmetic(left, right)
+            }
+            Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual => self.order(left, right),
+            Self::Equal => Ok(Value::Bool(equal(left, right))),
+            Self::NotEqual => Ok(Value::Bool(!equal(left, right))),
+            Self::Xor => match (left.truth(), right.truth()) {
+                (Some(left), Some(right)) => Ok(Value::Bool(left != right)),
+                _ => Err(self.fault(left, right)),
+            },
+        }
+    }
+
+    fn arithmetic(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
+        if let (Value::Int(left), Value::Int(right)) = (left, right) {
+            let whole = match self {
+                Self::Add => left.wrapping_add(*right),
+                Self::Subtract => left.wrapping_sub(*right),
+                Self::Multiply => left.wrapping_mul(*right),
+                Self::Remainder if *right == -1 => 0,
+                Self::Remainder => left.checked_rem(*right).ok_or(FaultKind::Domain("%"))?,
+                _ => return self.real(f64::from(*left), f64::from(*right)),
+            };
+            return Ok(Value::Int(whole));
+        }
+        match (left.number(), right.number()) {
+            (Some(left), Some(right)) => self.real(left, right),
+            _ => Err(self.fault(left, right)),
+        }
+    }
+
+    fn real(self, left: f64, right: f64) -> Result<Value, FaultKind> {
+        if matches!(self, Self::Divide | Self::Remainder) && right == 0.0 {
+            return Err(FaultKind::Domain(self.sign()));
+        }
+        Ok(Value::Float(match self {
+            Self::Add => left + right,
+            Self::Subtract => left - right,
+            Self::Multiply => left * right,
+            Self::Divide => left / right,
+            _ => left % right,
+        }))
+    }
+
+    fn order(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
+        let (Some(a), Some(b)) = (left.number(), right.number()) else { return Err(self.fault(left, right)) };
+        // NaN is in no order: every comparison of it is false.
+        let order = a.partial_cmp(&b);
+        Ok(Value::Bool(match self {
+            Self::Less => order == Some(Ordering::Less),
+            Self::LessEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order == Some(Ordering::Greater),
+            _ => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        }))
+    }
+
+    /// Names the operand that does not fit: the left one, unless that is a number.
+    fn fault(self, left: &Value, right: &Value) -> FaultKind {
+        let found = if left.number().is_some() { right.kind() } else { left.kind() };
+        FaultKind::Type { operation: self.sign(), found }
+    }
+}
+
+/// Lists are equal when all their elements are; values of different kinds are not, save for numbers.
+#[expect(clippy::float_cmp, reason = "the language compares so")]
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::List(left), Value::List(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        _ => match (left.number(), right.number()) {
+            (Some(left), Some(right)) => left == right,
+            _ => left == right,
+        },
+    }
+}
+
+/// The element of `base` that `indices` point at, one level each.
+pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<'v>, FaultKind> {
+    let mut found = Element::Value(base);
+    for index in indices {
+        found = match found {
+            Element::Value(Value::List(items)) => Element::Value(at(items, index)?),
+            Element::Value(Value::Pose(values)) => Element::Number(*at(values, index)?),
+            Element::Value(other) => return Err(FaultKind::Type { operation: "[]", found: other.kind() }),
+            Element::Number(_) => return Err(FaultKind::Type { operation: "[]", found: "Float" }),
+        };
+    }
+    Ok(found)
+}
+
+/// An element, borrowed where it is a value of its own.
+#[derive(Debug)]
+pub(super) enum Element<'v> {
+    Value(&'v Value),
+    /// Out of a pose.
+    Number(f64),
+}
+
+impl Element<'_> {
+    pub(super) fn to_value(&self) -> Value {
+        match self {
+            Self::Value(value) => (*value).clone(),
+            Self::Number(value) => Value::Float(*value),
+        }
+    }
+}
+
+/// Replaces the element of `base` that `indices` point at.
+pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Result<(), FaultKind> {
+    let Some((index, deeper)) = indices.split_first() else {
+        *base = new;
+        return Ok(());
+    };
+    // As deep as there are indices in the text, and lists are: bounded by both.
+    match base {
+        Value::List(items) => set_element(at_mut(items, index)?, deeper, new),
+        Value::Pose(values) if deeper.is_empty() => {
+            let value = new.number().ok_or(FaultKind::Type { operation: "p[]", found: new.kind() })?;
+            *at_mut(values, index)? = value;
+            Ok(())
+        }
+        other => Err(FaultKind::Type { operation: "[]", found: other.kind() }),
+    }
+}
+
+fn position(index: &Value, len: usize) -> Result<usize, FaultKind> {
+    let whole = index.whole().ok_or(FaultKind::Type { operation: "index", found: index.kind() })?;
+    usize::try_from(whole).ok().filter(|at| *at < len).ok_or(FaultKind::IndexOutOfRange { index: whole, len })
+}
+
+fn at<'v, T>(items: &'v [T], index: &Value) -> Result<&'v T, FaultKind> {
+    let fault = FaultKind::IndexOutOfRange { index: -1, len: items.len() };
+    items.get(position(index, items.len())?).ok_or(fault)
+}
+
+fn at_mut<'v, T>(items: &'v mut [T], index: &Value) -> Result<&'v mut T, FaultKind> {
+    let len = items.len();
+    items.get_mut(position(index, len)?).ok_or(FaultKind::IndexOutOfRange { index: -1, len })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_of_whole_numbers_is_real() {
+        assert_eq!(Binary::Divide.apply(&Value::Int(1), &Value::Int(2)), Ok(Value::Float(0.5)));
+        assert_eq!(Binary::Remainder.apply(&Value::Int(7), &Value::Int(3)), Ok(Value::Int(1)));
+        assert_eq!(Binary::Remainder.apply(&Value::Float(5.5), &Value::Float(5.0)), Ok(Value::Float(0.5)));
+        for zero in [Value::Int(0), Value::Float(0.0)] {
+            assert_eq!(Binary::Divide.apply(&Value::Int(1), &zero), Err(FaultKind::Domain("/")));
+            assert_eq!(Binary::Remainder.apply(&Value::Int(1), &zero), Err(FaultKind::Domain("%")));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_wrap_at_32_bits() {
+        assert_eq!(Binary::Add.apply(&Value::Int(i32::MAX), &Value::Int(1)), Ok(Value::Int(i32::MIN)));
+        assert_eq!(Binary::Remainder.apply(&Value::Int(i32::MIN), &Value::Int(-1)), Ok(Value::Int(0)));
+        assert_eq!(Unary::Negate.apply(&Value::Int(i32::MIN)), Ok(Value::Int(i32::MIN)));
+    }
+
+    #[test]
+    fn lists_compare_element_by_element() {
+        let a = Value::List(vec![Value::Int(1), Value::Float(2.0)]);
+        let b = Value::List(vec![Value::Float(1.0), Value::Int(2)]);
+        assert_eq!(Binary::Equal.apply(&a, &b), Ok(Value::Bool(true)));
+        assert_eq!(Binary::NotEqual.apply(&a, &Value::None), Ok(Value::Bool(true)));
+        assert_eq!(Binary::Equal.apply(&Value::None, &Value::None), Ok(Value::Bool(true)));
+    }
+
+    #[test]
+    fn a_fault_names_the_operand_that_does_not_fit() {
+        let text = Value::String("a".into());
+        for (left, right) in [(&text, &Value::Int(1)), (&Value::Int(1), &text)] {
+            assert_eq!(Binary::Add.apply(left, right), Err(FaultKind::Type { operation: "+", found: "String" }));
+        }
+        assert!(Unary::Truth.apply(&Value::List(vec![])).is_err());
+    }
+
+    #[test]
+    fn elements_are_read_and_written_in_place() {
+        let mut matrix = Value::List(vec![Value::List(vec![Value::Int(1), Value::Int(2)]); 2]);
+        let at = |row, column| [Value::Int(row), Value::Int(column)];
+        set_element(&mut matrix, &at(1, 0), Value::Int(9)).unwrap();
+        assert_eq!(element(&matrix, &at(1, 0)).unwrap().to_value(), Value::Int(9));
+        assert_eq!(element(&matrix, &at(0, 0)).unwrap().to_value(), Value::Int(1));
+        let fault = element(&matrix, &at(0, 2)).unwrap_err();
+        assert_eq!(fault, FaultKind::IndexOutOfRange { index: 2, len: 2 });
+        let mut pose = Value::Pose([0.0; 6]);
+        set_element(&mut pose, &[Value::Int(5)], Value::Int(1)).unwrap();
+        assert_eq!(element(&pose, &[Value::Int(5)]).unwrap().to_value(), Value::Float(1.0));
+        assert!(set_element(&mut pose, &at(0, 0), Value::Int(1)).is_err());
+    }
+}

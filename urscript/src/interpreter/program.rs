@@ -1,0 +1,161 @@
+//! A compiled program: an instruction list per function, for a machine with an explicit stack.
+
+use super::builtins::{Builtins, Signature};
+use super::compile;
+use super::error::{CompileError, Position};
+use super::limits::Limits;
+use super::value::Value;
+
+/// How a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// `def name():` … `end`: replaces the program that runs.
+    Primary,
+    /// `sec name():` … `end`: runs beside it, within one control cycle.
+    Secondary,
+    /// A single line: replaces the program that runs, like a primary program without a name.
+    Line,
+}
+
+/// A program that passed every check a controller makes before starting one.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) kind: ProgramKind,
+    /// Function 0 is where the program begins.
+    pub(super) functions: Vec<Function>,
+    pub(super) constants: Vec<Value>,
+    pub(super) calls: Vec<CallSite>,
+    /// How many global variables there are.
+    pub(super) globals: u32,
+    pub(super) limits: Limits,
+}
+
+impl Program {
+    /// Compiles one program: the text of one `def` or `sec` with its `end`, or a single line of statements.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn compile(source: &str, builtins: &Builtins) -> Result<Self, CompileError> {
+        Self::compile_within(source, builtins, Limits::default())
+    }
+
+    /// The same, within other limits; they also hold when it runs.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn compile_within(source: &str, builtins: &Builtins, limits: Limits) -> Result<Self, CompileError> {
+        compile::program(source, builtins, limits)
+    }
+
+    /// How it runs.
+    #[must_use]
+    pub fn kind(&self) -> ProgramKind {
+        self.kind
+    }
+
+    /// The name after `def` or `sec`; `None` for a single line.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self.kind {
+            ProgramKind::Line => None,
+            ProgramKind::Primary | ProgramKind::Secondary => {
+                self.functions.first().map(|function| function.name.as_str())
+            }
+        }
+    }
+}
+
+/// A function, a thread's body, or the program itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) code: Vec<Op>,
+    /// Where each instruction comes from; as long as `code`.
+    pub(super) positions: Vec<Position>,
+    /// Slots of parameters, then local variables.
+    pub(super) locals: u32,
+}
+
+/// A call with its arguments sorted: pushed value *k* goes to `slots[k]`.
+#[derive(Clone, Debug)]
+pub(super) struct CallSite {
+    pub(super) target: Target,
+    pub(super) slots: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    Function(u32),
+    Builtin(&'static Signature),
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Global(u32),
+    Local(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unary {
+    Negate,
+    Plus,
+    Not,
+    /// To a boolean, as a condition sees it.
+    Truth,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    Xor,
+}
+
+/// An instruction. Numbers are indices: of constants, calls, functions, or of the instruction to go on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Constant(u32),
+    Load(Place),
+    /// Takes this many indices.
+    LoadElement(Place, u32),
+    Store(Place),
+    /// Takes a value and, below it, this many indices.
+    StoreElement(Place, u32),
+    /// Takes this many values.
+    List(u32),
+    /// Takes six values.
+    Pose,
+    /// Takes this many indices and, below them, what they point into.
+    Index(u32),
+    Unary(Unary),
+    Binary(Binary),
+    Jump(u32),
+    /// Takes a condition.
+    JumpUnless(u32),
+    /// Looks at a condition: if it is false, makes it `False` and jumps, else drops it.
+    And(u32),
+    /// Likewise with true.
+    Or(u32),
+    /// Jumps if the parameter in this slot was given.
+    JumpIfGiven(u32, u32),
+    Call(u32),
+    /// Starts this function as a thread.
+    Run(u32),
+    Join,
+    Kill,
+    Return,
+    Halt,
+    Discard,
+    EnterCritical,
+    ExitCritical,
+}

@@ -1,0 +1,280 @@
+//! One thread of a running program: its frames, its values, and the call it waits in.
+
+use super::error::{Fault, FaultKind, Position};
+use super::limits::Limits;
+use super::operators;
+use super::program::{Op, Place, Program};
+use super::value::{ThreadId, Value};
+
+/// What the next instruction needs from outside the thread.
+pub(super) enum Event {
+    /// Nothing; go on.
+    Going,
+    /// Make this call, number and arguments.
+    Builtin(u32, Vec<Value>),
+    /// Start this function as a thread and push its handle.
+    Run(u32),
+    /// Wait for this thread.
+    Join(Value),
+    /// End this thread and those it started.
+    Kill(Value),
+    /// The thread's function returned.
+    Ended,
+    /// End the program.
+    Halt,
+}
+
+/// A call that takes time, to be made again in the next control cycle.
+pub(super) struct Pending {
+    pub(super) site: u32,
+    pub(super) args: Vec<Value>,
+    pub(super) repeat: u32,
+    pub(super) scratch: f64,
+}
+
+pub(super) struct Thread {
+    pub(super) id: ThreadId,
+    pub(super) parent: Option<ThreadId>,
+    pub(super) pending: Option<Pending>,
+    /// `enter_critical` not yet left.
+    pub(super) critical: bool,
+    /// Where the current instruction comes from.
+    pub(super) position: Position,
+    frames: Vec<Frame>,
+    stack: Vec<Value>,
+}
+
+/// A function that was entered and not left.
+struct Frame {
+    function: u32,
+    next: u32,
+    /// Parameters and local variables; `None` until something is assigned.
+    locals: Vec<Option<Value>>,
+}
+
+impl Frame {
+    fn new(program: &Program, function: u32) -> Self {
+        let locals = program.functions.get(function as usize).map_or(0, |function| function.locals);
+        Self { function, next: 0, locals: vec![None; locals as usize] }
+    }
+}
+
+impl Thread {
+    pub(super) fn new(program: &Program, function: u32, id: ThreadId, parent: Option<ThreadId>) -> Self {
+        Self {
+            id,
+            parent,
+            pending: None,
+            critical: false,
+            position: Position::START,
+            frames: vec![Frame::new(program, function)],
+            stack: Vec::new(),
+        }
+    }
+
+    pub(super) fn fault(&self, kind: FaultKind) -> Fault {
+        Fault { position: self.position, kind }
+    }
+
+    /// Pushes a value; the budget pays for its size.
+    pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
+        *budget = budget.saturating_sub(u32::try_from(value.weight()).unwrap_or(u32::MAX));
+        if self.stack.len() >= limits.stack {
+            return Err(FaultKind::Limit("stack"));
+        }
+        self.stack.push(value);
+        Ok(())
+    }
+
+    /// The compiler leaves exactly the values each instruction takes.
+    fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or_default()
+    }
+
+    fn pop_many(&mut self, count: usize) -> Vec<Value> {
+        self.stack.split_off(self.stack.len().saturating_sub(count))
+    }
+
+    /// Goes back to the instruction that was just taken.
+    pub(super) fn again(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.next = frame.next.saturating_sub(1);
+        }
+    }
+
+    /// Puts back what [`Event::Join`] took.
+    pub(super) fn unpop(&mut self, value: Value) {
+        self.stack.push(value);
+    }
+
+    /// Executes one instruction, as far as the thread can by itself.
+    pub(super) fn advance(
+        &mut self,
+        program: &Program,
+        globals: &mut [Option<Value>],
+        budget: &mut u32,
+    ) -> Result<Event, FaultKind> {
+        let limits = &program.limits;
+        let Some(frame) = self.frames.last_mut() else { return Ok(Event::Ended) };
+        let function = program.functions.get(frame.function as usize);
+        let at = frame.next as usize;
+        let Some((op, position)) = function.and_then(|f| Some((*f.code.get(at)?, *f.positions.get(at)?))) else {
+            return Ok(Event::Ended);
+        };
+        frame.next = frame.next.saturating_add(1);
+        self.position = position;
+        match op {
+            Op::Constant(number) => {
+                let value = program.constants.get(number as usize).cloned().unwrap_or_default();
+                self.push(value, limits, budget)?;
+            }
+            Op::Load(place) => {
+                let value = self.variable(place, globals).cloned().ok_or(FaultKind::NotAssigned)?;
+                self.push(value, limits, budget)?;
+            }
+            Op::LoadElement(place, count) => {
+                let indices = self.pop_many(count as usize);
+                let base = self.variable(place, globals).ok_or(FaultKind::NotAssigned)?;
+                let value = operators::element(base, &indices)?.to_value();
+                self.push(value, limits, budget)?;
+            }
+            Op::Store(place) => {
+                let value = self.pop();
+                if let Some(slot) = self.slot(place, globals) {
+                    *slot = Some(value);
+                }
+            }
+            Op::StoreElement(place, count) => {
+                let value = self.pop();
+                let indices = self.pop_many(count as usize);
+                let nests = matches!(value, Value::List(_));
+                let Some(Some(base)) = self.slot(place, globals) else { return Err(FaultKind::NotAssigned) };
+                operators::set_element(base, &indices, value)?;
+                if nests && !base.fits(limits) {
+                    return Err(FaultKind::Limit("list"));
+                }
+            }
+            Op::List(count) => {
+                let list = Value::List(self.pop_many(count as usize));
+                if !list.fits(limits) {
+                    return Err(FaultKind::Limit("list"));
+                }
+                self.push(list, limits, budget)?;
+            }
+            Op::Pose => {
+                let items = Value::List(self.pop_many(6));
+                let fault = FaultKind::Type { operation: "p[]", found: "a value that is no number" };
+                self.push(Value::Pose(items.vector().ok_or(fault)?), limits, budget)?;
+            }
+            Op::Index(count) => {
+                let indices = self.pop_many(count as usize);
+                let base = self.pop();
+                let value = operators::element(&base, &indices)?.to_value();
+                self.push(value, limits, budget)?;
+            }
+            Op::Unary(operator) => {
+                let value = self.pop();
+                self.push(operator.apply(&value)?, limits, budget)?;
+            }
+            Op::Binary(operator) => {
+                let right = self.pop();
+                let left = self.pop();
+                self.push(operator.apply(&left, &right)?, limits, budget)?;
+            }
+            Op::Jump(to) => self.jump(to),
+            Op::JumpUnless(to) => {
+                let condition = self.pop();
+                if !truth(&condition)? {
+                    self.jump(to);
+                }
+            }
+            Op::And(to) | Op::Or(to) => {
+                let left = self.pop();
+                let decides = matches!(op, Op::Or(_));
+                if truth(&left)? == decides {
+                    self.push(Value::Bool(decides), limits, budget)?;
+                    self.jump(to);
+                }
+            }
+            Op::JumpIfGiven(slot, to) => {
+                let frame = self.frames.last();
+                if frame.and_then(|frame| frame.locals.get(slot as usize)).is_some_and(Option::is_some) {
+                    self.jump(to);
+                }
+            }
+            Op::Call(site) => return self.call(program, site),
+            Op::Return => {
+                let value = self.pop();
+                self.frames.pop();
+                if self.frames.is_empty() {
+                    return Ok(Event::Ended);
+                }
+                self.push(value, limits, budget)?;
+            }
+            Op::Discard => {
+                self.pop();
+            }
+            Op::EnterCritical => self.critical = true,
+            Op::ExitCritical => self.critical = false,
+            Op::Run(function) => return Ok(Event::Run(function)),
+            Op::Join => return Ok(Event::Join(self.pop())),
+            Op::Kill => return Ok(Event::Kill(self.pop())),
+            Op::Halt => return Ok(Event::Halt),
+        }
+        Ok(Event::Going)
+    }
+
+    fn call(&mut self, program: &Program, site: u32) -> Result<Event, FaultKind> {
+        use super::program::Target;
+        let Some(call) = program.calls.get(site as usize) else { return Ok(Event::Ended) };
+        let given = self.pop_many(call.slots.len());
+        match call.target {
+            Target::Function(function) => {
+                if self.frames.len() >= program.limits.frames {
+                    return Err(FaultKind::Limit("frames"));
+                }
+                let mut frame = Frame::new(program, function);
+                for (slot, value) in call.slots.iter().zip(given) {
+                    if let Some(local) = frame.locals.get_mut(*slot as usize) {
+                        *local = Some(value);
+                    }
+                }
+                self.frames.push(frame);
+                Ok(Event::Going)
+            }
+            Target::Builtin(signature) => {
+                let mut args = signature.defaults();
+                for (slot, value) in call.slots.iter().zip(given) {
+                    if let Some(arg) = args.get_mut(*slot as usize) {
+                        *arg = value;
+                    }
+                }
+                Ok(Event::Builtin(site, args))
+            }
+        }
+    }
+
+    fn jump(&mut self, to: u32) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.next = to;
+        }
+    }
+
+    fn variable<'v>(&'v self, place: Place, globals: &'v [Option<Value>]) -> Option<&'v Value> {
+        match place {
+            Place::Global(slot) => globals.get(slot as usize)?.as_ref(),
+            Place::Local(slot) => self.frames.last()?.locals.get(slot as usize)?.as_ref(),
+        }
+    }
+
+    fn slot<'v>(&'v mut self, place: Place, globals: &'v mut [Option<Value>]) -> Option<&'v mut Option<Value>> {
+        match place {
+            Place::Global(slot) => globals.get_mut(slot as usize),
+            Place::Local(slot) => self.frames.last_mut()?.locals.get_mut(slot as usize),
+        }
+    }
+}
+
+fn truth(value: &Value) -> Result<bool, FaultKind> {
+    value.truth().ok_or(FaultKind::Type { operation: "condition", found: value.kind() })
+}
