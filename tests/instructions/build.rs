@@ -1,0 +1,6 @@
+//! Puts the memory layout where the linker looks.
+
+fn main() {
+    println!("cargo::rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));
+    println!("cargo::rerun-if-changed=memory.x");
+}
