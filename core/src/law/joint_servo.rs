@@ -3,7 +3,8 @@
 //! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015.
 
-use super::Law;
+use super::tool_space::positive;
+use super::{Law, LawConfigError};
 use crate::command::{Samples, SourceId};
 use crate::robot::{JointPositions, JointVelocities, Reason, State};
 use crate::time::Duration;
@@ -61,6 +62,23 @@ impl Default for JointServoConfig {
             resume_ramp: Duration::from_millis(500),
             sensor: None,
         }
+    }
+}
+
+impl JointServoConfig {
+    /// Whether a law can work with these settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of its range.
+    pub fn check(&self) -> Result<(), LawConfigError> {
+        let gain = |value: f32| value.is_finite() && value >= 0.0;
+        LawConfigError::unless(gain(self.proportional), "proportional", "a gain of 0 or more")?;
+        LawConfigError::unless(gain(self.derivative), "derivative", "a gain of 0 or more")?;
+        LawConfigError::unless((0.0..=1.0).contains(&self.feed_forward), "feed_forward", "a fraction 0 … 1")?;
+        LawConfigError::unless(positive(self.correction_limit), "correction_limit", "a speed above 0 rad/s")?;
+        LawConfigError::unless(positive(self.path_tolerance), "path_tolerance", "an angle above 0 rad")?;
+        let sensor = self.sensor.is_none_or(|s| s.gain.is_finite());
+        LawConfigError::unless(sensor, "sensor gain", "a finite number")
     }
 }
 

@@ -6,24 +6,40 @@
 //!
 //! | call | when |
 //! |---|---|
+//! | [`Law::use_kinematics`] | the arm's kinematics became known, by configuration or from the robot |
 //! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
 //! | [`Law::resume`] | a person asked to go on with what was suspended |
 
+mod any;
+mod cartesian_twist;
 mod joint_servo;
 #[cfg(test)]
 mod plant;
+mod standoff;
+mod tool_space;
 
+pub use any::{AnyLaw, LawConfig, LawConfigError};
+pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+pub use standoff::{Standoff, StandoffConfig};
+pub use tool_space::ToolSpaceConfig;
 
 use crate::command::{Samples, SourceId};
+use crate::kinematics::KinematicChain;
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::Progress;
 
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize> {
+    /// The arm's kinematics, for laws that need them; without them these refuse to be armed with
+    /// [`Reason::KinematicsUnknown`].
+    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
+        let _ = chain;
+    }
+
     /// Takes the state as the place to begin from, so that the first step asks for no jump.
     ///
     /// # Errors

@@ -1,0 +1,135 @@
+//! Moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, a force law outside).
+
+use super::tool_space::{ToolSpace, positive};
+use super::{Law, LawConfigError, ToolSpaceConfig};
+use crate::command::{Samples, SourceId};
+use crate::kinematics::KinematicChain;
+use crate::math::{norm, scale};
+use crate::robot::{JointVelocities, Reason, State, Twist};
+use crate::time::Duration;
+
+/// The frame whose axes a twist is given along; its point is the tool centre point either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum TwistFrame {
+    /// The robot's base.
+    Base,
+    /// The tool, as it stands at the moment.
+    Tool,
+}
+
+/// Where the twist comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum TwistInput {
+    /// Always this one.
+    Constant(Twist),
+    /// Six numbers of a sensor: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
+    Source(SourceId),
+}
+
+/// Settings of a [`CartesianTwist`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct CartesianTwistConfig {
+    /// The frame of the twist.
+    pub frame: TwistFrame,
+    /// Its origin.
+    pub input: TwistInput,
+    /// Highest speed of the tool centre point \[m/s\]: a faster twist is made slower as a whole.
+    pub linear_limit: f32,
+    /// Highest turning speed of the tool \[rad/s\].
+    pub angular_limit: f32,
+    /// How the joints are moved.
+    pub tool_space: ToolSpaceConfig,
+}
+
+impl CartesianTwistConfig {
+    /// A twist of at most 0.1 m/s and 0.5 rad/s.
+    #[must_use]
+    pub fn new(frame: TwistFrame, input: TwistInput) -> Self {
+        Self { frame, input, linear_limit: 0.1, angular_limit: 0.5, tool_space: ToolSpaceConfig::default() }
+    }
+
+    /// Whether a law can work with these settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of its range.
+    pub fn check(&self) -> Result<(), LawConfigError> {
+        if let TwistInput::Constant(twist) = self.input {
+            let finite = twist.linear.iter().chain(&twist.angular).all(|v| v.is_finite());
+            LawConfigError::unless(finite, "twist", "six finite numbers")?;
+        }
+        LawConfigError::unless(positive(self.linear_limit), "linear_limit", "a speed above 0 m/s")?;
+        LawConfigError::unless(positive(self.angular_limit), "angular_limit", "a speed above 0 rad/s")?;
+        self.tool_space.check()
+    }
+}
+
+/// Moves the tool by a twist.
+#[derive(Clone, Debug)]
+pub struct CartesianTwist<const N: usize> {
+    config: CartesianTwistConfig,
+    tool_space: ToolSpace<N>,
+}
+
+impl<const N: usize> CartesianTwist<N> {
+    /// The law with these settings; it cannot be armed before it knows the arm's kinematics.
+    #[must_use]
+    pub const fn new(config: CartesianTwistConfig) -> Self {
+        Self { config, tool_space: ToolSpace::new(config.tool_space) }
+    }
+
+    fn wanted(&self, samples: &Samples<'_>) -> Result<Twist, Reason> {
+        let twist = match self.config.input {
+            TwistInput::Constant(twist) => twist,
+            TwistInput::Source(source) => {
+                let sample = samples.of(source).ok_or(Reason::SourceStale)?;
+                let [vx, vy, vz, wx, wy, wz] = sample.value.as_slice() else {
+                    return Err(Reason::SourceOutOfRange);
+                };
+                Twist { linear: [*vx, *vy, *vz], angular: [*wx, *wy, *wz] }
+            }
+        };
+        let excess =
+            (norm(twist.linear) / self.config.linear_limit).max(norm(twist.angular) / self.config.angular_limit);
+        if excess <= 1.0 {
+            return Ok(twist);
+        }
+        let slower = 1.0 / excess;
+        Ok(Twist { linear: scale(twist.linear, slower), angular: scale(twist.angular, slower) })
+    }
+}
+
+impl<const N: usize> Law<N> for CartesianTwist<N> {
+    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
+        self.tool_space.set_chain(chain);
+    }
+
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        self.tool_space.posture(state).map(|_| ())
+    }
+
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<N>, Reason> {
+        let posture = self.tool_space.posture(state)?;
+        let wanted = self.wanted(samples)?;
+        let twist = match self.config.frame {
+            TwistFrame::Base => wanted,
+            TwistFrame::Tool => Twist {
+                linear: posture.tcp.rotation.apply(wanted.linear),
+                angular: posture.tcp.rotation.apply(wanted.angular),
+            },
+        };
+        self.tool_space.realise(&posture, &twist)
+    }
+
+    fn sources(&self) -> &[SourceId] {
+        match &self.config.input {
+            TwistInput::Constant(_) => &[],
+            TwistInput::Source(source) => core::slice::from_ref(source),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

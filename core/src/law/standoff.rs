@@ -1,0 +1,200 @@
+//! Holds the tool at a distance from a surface, by a distance sensor along the tool's z axis.
+//!
+//! The line along which the tool stood at arming is kept, and so is its orientation: along the line the
+//! sensor decides, across it the arm's own kinematics do. The line may travel sideways, so that the tool
+//! follows the surface at a distance, for a seam or a scan.
+//!
+//! Along the line `v = P·e + I·∫e`, with `e` the measured minus the wanted distance, limited to the approach
+//! and retreat speeds; the integral stands still while the limits hold, and follows a surface that recedes
+//! steadily. Across it and about it, speed is proportional to the error.
+
+use super::tool_space::{ToolSpace, positive};
+use super::{Law, LawConfigError, ToolSpaceConfig};
+use crate::command::{Samples, SourceId};
+use crate::kinematics::{KinematicChain, Posture};
+use crate::math::{Frame, Vector3, add, cross, dot, norm, scale, subtract};
+use crate::robot::{JointVelocities, Reason, State, Twist};
+use crate::time::Duration;
+
+/// Settings of a [`Standoff`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct StandoffConfig {
+    /// The sensor: one number, the distance \[m\] to the surface along the tool's z axis.
+    pub source: SourceId,
+    /// The distance to hold, as the sensor measures it \[m\].
+    pub distance: f32,
+    /// Speed along the axis per distance error \[1/s\].
+    pub proportional: f32,
+    /// Growth of that speed per distance error \[1/s²\]; 0 for none.
+    pub integral: f32,
+    /// Highest speed towards the surface \[m/s\].
+    pub approach_limit: f32,
+    /// Highest speed away from it \[m/s\].
+    pub retreat_limit: f32,
+    /// Speeds of the line along the tool's x and y axes as they stood at arming \[m/s\].
+    pub travel: [f32; 2],
+    /// Distance error at which travel has slowed to nothing \[m\]: the tool does not run ahead of what it follows.
+    pub travel_window: f32,
+    /// Speed per error across the line \[1/s\] and about it \[rad/s per rad\].
+    pub hold_gain: f32,
+    /// Distance from the line that ends commanding \[m\].
+    pub line_tolerance: f32,
+    /// Turn away from the orientation at arming that ends commanding \[rad\].
+    pub turn_tolerance: f32,
+    /// How the joints are moved.
+    pub tool_space: ToolSpaceConfig,
+}
+
+impl StandoffConfig {
+    /// Holds `distance` \[m\] by the sensor `source`, without travel: at most 50 mm/s near and 100 mm/s away.
+    #[must_use]
+    pub fn new(source: SourceId, distance: f32) -> Self {
+        Self {
+            source,
+            distance,
+            proportional: 5.0,
+            integral: 5.0,
+            approach_limit: 0.05,
+            retreat_limit: 0.1,
+            travel: [0.0; 2],
+            travel_window: 0.01,
+            hold_gain: 5.0,
+            line_tolerance: 0.02,
+            turn_tolerance: 0.1,
+            tool_space: ToolSpaceConfig::default(),
+        }
+    }
+
+    /// Whether a law can work with these settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of its range.
+    pub fn check(&self) -> Result<(), LawConfigError> {
+        LawConfigError::unless(positive(self.distance), "distance", "a distance above 0 m")?;
+        LawConfigError::unless(positive(self.proportional), "proportional", "a gain above 0")?;
+        let integral = self.integral.is_finite() && self.integral >= 0.0;
+        LawConfigError::unless(integral, "integral", "a gain of 0 or more")?;
+        LawConfigError::unless(positive(self.approach_limit), "approach_limit", "a speed above 0 m/s")?;
+        LawConfigError::unless(positive(self.retreat_limit), "retreat_limit", "a speed above 0 m/s")?;
+        LawConfigError::unless(self.travel.iter().all(|v| v.is_finite()), "travel", "two finite speeds")?;
+        LawConfigError::unless(positive(self.travel_window), "travel_window", "a distance above 0 m")?;
+        LawConfigError::unless(positive(self.hold_gain), "hold_gain", "a gain above 0")?;
+        LawConfigError::unless(positive(self.line_tolerance), "line_tolerance", "a distance above 0 m")?;
+        LawConfigError::unless(positive(self.turn_tolerance), "turn_tolerance", "an angle above 0 rad")?;
+        self.tool_space.check()
+    }
+}
+
+/// Longest time one step integrates over: lost states are not made up for.
+const LONGEST_STEP_SECONDS: f32 = 0.1;
+
+/// Holds the tool at a distance.
+#[derive(Clone, Debug)]
+pub struct Standoff<const N: usize> {
+    config: StandoffConfig,
+    tool_space: ToolSpace<N>,
+    /// Where the tool stood at arming.
+    line: Option<Frame>,
+    /// How far the line has travelled since, along its x and y axes \[nm\]: an integrator that loses nothing.
+    travelled: [i64; 2],
+    /// Speed from the integral \[m/s\].
+    trend: f32,
+    error: f32,
+}
+
+impl<const N: usize> Standoff<N> {
+    /// The law with these settings; it cannot be armed before it knows the arm's kinematics.
+    #[must_use]
+    pub const fn new(config: StandoffConfig) -> Self {
+        let tool_space = ToolSpace::new(config.tool_space);
+        Self { config, tool_space, line: None, travelled: [0; 2], trend: 0.0, error: 0.0 }
+    }
+
+    /// Measured minus wanted distance at the last step \[m\].
+    #[must_use]
+    pub const fn error(&self) -> f32 {
+        self.error
+    }
+
+    /// Speed along the axis, positive towards the surface.
+    fn along(&mut self, error: f32, seconds: f32) -> f32 {
+        let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
+        let trend = (self.trend + integral * error * seconds).clamp(-retreat_limit, approach_limit);
+        let wanted = proportional * error + trend;
+        let speed = wanted.clamp(-retreat_limit, approach_limit);
+        // While a limit holds, integrating further that way would only have to be undone.
+        if (wanted - speed) * error <= 0.0 {
+            self.trend = trend;
+        }
+        speed
+    }
+
+    /// Lets the line travel and gives its speed along its x and y axes.
+    fn travel(&mut self, error: f32, seconds: f32) -> [f32; 2] {
+        let part = (1.0 - error.abs() / self.config.travel_window).max(0.0);
+        let speeds = self.config.travel.map(|v| v * part);
+        for (travelled, speed) in self.travelled.iter_mut().zip(speeds) {
+            // Below 2³¹ nm for any tool: the narrow conversion is one instruction on a microcontroller.
+            *travelled = travelled.saturating_add(i64::from((speed * seconds * 1e9) as i32));
+        }
+        speeds
+    }
+
+    /// The twist that holds orientation and line, with the given speeds along the line's axes.
+    fn hold(&self, line: &Frame, posture: &Posture<N>, speeds: Vector3) -> Result<Twist, Reason> {
+        let (axes, now) = (&line.rotation, &posture.tcp.rotation);
+        let moved = subtract(posture.tcp.position, line.position);
+        let [ahead_x, ahead_y] = self.travelled.map(|nanometres| nanometres as f32 * 1e-9);
+        let across = [ahead_x - dot(moved, axes.x), ahead_y - dot(moved, axes.y), 0.0];
+        // Half the sum of the axes' cross products is the sine of the turn between them, about its axis.
+        let turns = [cross(now.x, axes.x), cross(now.y, axes.y), cross(now.z, axes.z)];
+        let turn = scale(turns.into_iter().fold([0.0; 3], add), 0.5);
+        // Beyond a quarter turn the sine falls again; the cosine, half the trace less one, tells.
+        let agreement = dot(now.x, axes.x) + dot(now.y, axes.y) + dot(now.z, axes.z);
+        let turned = norm(turn) > self.config.turn_tolerance || agreement < 1.0;
+        if turned || norm(across) > self.config.line_tolerance {
+            return Err(Reason::PathTolerance);
+        }
+        let gain = self.config.hold_gain;
+        Ok(Twist { linear: axes.apply(add(speeds, scale(across, gain))), angular: scale(turn, gain) })
+    }
+}
+
+impl<const N: usize> Law<N> for Standoff<N> {
+    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
+        self.tool_space.set_chain(chain);
+    }
+
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        self.line = Some(self.tool_space.posture(state)?.tcp);
+        self.travelled = [0; 2];
+        self.trend = 0.0;
+        Ok(())
+    }
+
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+        let line = self.line.ok_or(Reason::Internal)?;
+        let posture = self.tool_space.posture(state)?;
+        let sample = samples.of(self.config.source).ok_or(Reason::SourceStale)?;
+        let error = sample.value.first() - self.config.distance;
+        if !error.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        self.error = error;
+        // A paused or slowed robot moves less than it is asked to: nothing is to wind up meanwhile.
+        let scaling = state.speed_scaling.unwrap_or(1.0).clamp(0.0, 1.0);
+        let seconds = dt.as_secs_f32().min(LONGEST_STEP_SECONDS) * scaling;
+        let toward = self.along(error, seconds);
+        let [x, y] = self.travel(error, seconds);
+        let twist = self.hold(&line, &posture, [x, y, toward])?;
+        self.tool_space.realise(&posture, &twist)
+    }
+
+    fn sources(&self) -> &[SourceId] {
+        core::slice::from_ref(&self.config.source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

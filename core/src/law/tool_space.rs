@@ -1,0 +1,77 @@
+//! What all laws of the tool share: from a twist of the tool centre point to joint speeds.
+
+use super::LawConfigError;
+use crate::kinematics::{DampedLeastSquares, KinematicChain, Posture};
+use crate::robot::{JointVelocities, Reason, State, Twist};
+
+/// How a law of the tool moves the joints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ToolSpaceConfig {
+    /// How twists become joint speeds.
+    pub solver: DampedLeastSquares,
+    /// Part of the twist that may stay unreached near a singular pose, 0 … 1; beyond it commanding ends.
+    pub unreached_limit: f32,
+    /// Highest speed of any joint \[rad/s\]: a twist that needs more is made slower, in its direction.
+    pub joint_speed: f32,
+}
+
+impl Default for ToolSpaceConfig {
+    fn default() -> Self {
+        Self { solver: DampedLeastSquares::default(), unreached_limit: 0.2, joint_speed: 1.0 }
+    }
+}
+
+impl ToolSpaceConfig {
+    pub(super) fn check(&self) -> Result<(), LawConfigError> {
+        LawConfigError::unless(positive(self.solver.damping), "damping", "a number above 0")?;
+        LawConfigError::unless(positive(self.solver.length), "length", "a length above 0 m")?;
+        LawConfigError::unless((0.0..=1.0).contains(&self.unreached_limit), "unreached_limit", "a fraction 0 … 1")?;
+        LawConfigError::unless(positive(self.joint_speed), "joint_speed", "a speed above 0 rad/s")
+    }
+}
+
+/// Whether a number is finite and above zero.
+pub(super) fn positive(value: f32) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// An arm's kinematics, once known, and the way to use them.
+#[derive(Clone, Debug)]
+pub(super) struct ToolSpace<const N: usize> {
+    config: ToolSpaceConfig,
+    chain: Option<KinematicChain<N>>,
+}
+
+impl<const N: usize> ToolSpace<N> {
+    pub(super) const fn new(config: ToolSpaceConfig) -> Self {
+        Self { config, chain: None }
+    }
+
+    pub(super) const fn set_chain(&mut self, chain: &KinematicChain<N>) {
+        self.chain = Some(*chain);
+    }
+
+    /// Where the tool is.
+    pub(super) fn posture(&self, state: &State<N>) -> Result<Posture<N>, Reason> {
+        let chain = self.chain.as_ref().ok_or(Reason::KinematicsUnknown)?;
+        if state.positions.is_finite() { Ok(chain.posture(&state.positions)) } else { Err(Reason::NotFinite) }
+    }
+
+    /// The joint speeds that move the tool by `twist`, given in the base frame.
+    pub(super) fn realise(&self, posture: &Posture<N>, twist: &Twist) -> Result<JointVelocities<N>, Reason> {
+        let solution = self.config.solver.solve(&posture.jacobian, twist);
+        if !(solution.velocities.is_finite() && solution.unreached.is_finite()) {
+            return Err(Reason::NotFinite);
+        }
+        if solution.unreached > self.config.unreached_limit {
+            return Err(Reason::Singular);
+        }
+        let fastest = solution.velocities.max_abs();
+        if fastest <= self.config.joint_speed {
+            return Ok(solution.velocities);
+        }
+        let slower = self.config.joint_speed / fastest;
+        Ok(solution.velocities.map(|v| v * slower))
+    }
+}
