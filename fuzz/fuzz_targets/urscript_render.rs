@@ -4,8 +4,8 @@
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use outrigger_urscript::{
-    AnalogDomain, DigitalOutput, Output, Popup, RenderError, Sec, ServoJ, SpeedJ, SpeedJForm, SpeedSlider, StopJ,
-    TextMsg, Version,
+    AnalogDomain, Assembled, Builtins, DigitalOutput, LineAssembler, Output, Popup, Program, RenderError, Sec, ServoJ,
+    SpeedJ, SpeedJForm, SpeedSlider, StopJ, TextMsg, Version,
 };
 
 #[derive(Arbitrary, Debug)]
@@ -73,7 +73,12 @@ impl Statement<'_> {
 }
 
 fuzz_target!(|case: Case<'_>| {
-    let version = Version::new(case.version.0, case.version.1);
+    let version = match case.version.0 % 4 {
+        0 => Version::new(1, 5 + case.version.1 % 4),
+        1 => Version::new(3, case.version.1 % 16),
+        2 => Version::new(5, case.version.1 % 26),
+        _ => Version::new(10, case.version.1 % 12),
+    };
     let mut room = [0xa5; 2048];
     let Ok(len) = case.statement.render(version, &mut room) else { return };
     let text = std::str::from_utf8(&room[..len]).expect("ASCII");
@@ -85,6 +90,19 @@ fuzz_target!(|case: Case<'_>| {
     if case.statement.quotes() == 0 {
         assert!(!text.contains("nan") && !text.contains("inf") && !text.contains("--"));
     }
+
+    // A controller of this version takes it for one program, or one service line.
+    let mut bytes = text.as_bytes();
+    let mut assembler = LineAssembler::default();
+    match assembler.next(&mut bytes) {
+        Some(Assembled::Program(program)) => {
+            assert_eq!(program, text);
+            Program::compile(text, &Builtins::of(version)).expect("what is rendered compiles");
+        }
+        Some(Assembled::Service(_)) => assert!(matches!(case.statement, Statement::SpeedSlider(_))),
+        None => panic!("incomplete: {text:?}"),
+    }
+    assert!(bytes.is_empty());
 
     // The same text or an error in less room, never part of it.
     let mut less = vec![0; usize::from(case.room) % 2048];
