@@ -90,10 +90,10 @@ impl<'s> Compiler<'_, 's> {
             return Ok(());
         }
         self.primary()?;
-        while self.accept(Token::Sign("[")) {
-            let position = self.position();
-            let count = self.indices()?;
-            self.emit(Op::Index(count), position);
+        let bracket = self.position();
+        let count = self.subscripts()?;
+        if count > 0 {
+            self.emit(Op::Index(count), bracket);
         }
         Ok(())
     }

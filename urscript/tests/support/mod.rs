@@ -1,0 +1,87 @@
+//! A host that writes down what is called, in control cycles of 8 ms.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use outrigger_urscript::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value, Version};
+
+/// Length of a control cycle \[s\].
+const PERIOD: f64 = 0.008;
+
+/// More instructions than any of these programs needs in one cycle.
+pub(crate) const BUDGET: u32 = 10_000;
+
+/// Records first calls; functions that take time take as long as their argument says, `stopj` two cycles.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    pub(crate) cycle: u32,
+    pub(crate) calls: Vec<(u32, &'static str, Vec<Value>)>,
+}
+
+impl Host for Recorder {
+    fn call(&mut self, call: Call<'_>) -> CallResult {
+        if call.repeat == 0 {
+            self.calls.push((self.cycle, call.name, call.args.to_vec()));
+        } else {
+            *call.scratch += PERIOD;
+        }
+        let lasts = match call.name {
+            "sleep" => call.arg(0).number().unwrap(),
+            "speedj" => call.arg(2).number().unwrap_or(0.0),
+            "servoj" => call.arg(3).number().unwrap_or(0.0),
+            "stopj" => 2.0 * PERIOD,
+            "sync" => PERIOD,
+            "get_digital_in" => return CallResult::Value(Value::Bool(call.arg(0).whole() == Some(1))),
+            "get_digital_out" => return CallResult::Unknown,
+            "get_flag" => return CallResult::Error("flag is stuck".into()),
+            _ => 0.0,
+        };
+        // Half a period of slack, as sums of periods are not exact.
+        if *call.scratch + PERIOD / 2.0 < lasts { CallResult::Again } else { CallResult::Value(Value::None) }
+    }
+}
+
+/// Compiles for software 5.15 and runs until the end, at most 1000 cycles.
+pub(crate) fn run(source: &str) -> (Recorder, Step) {
+    run_on(Version::new(5, 15), source)
+}
+
+/// Likewise for another version.
+pub(crate) fn run_on(version: Version, source: &str) -> (Recorder, Step) {
+    let program = Program::compile(source, &Builtins::of(version)).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let mut machine = Machine::new(program);
+    let mut host = Recorder::default();
+    loop {
+        let step = machine.step(&mut host, BUDGET);
+        host.cycle += 1;
+        if matches!(step, Step::Done | Step::Error(_)) || host.cycle == 1000 {
+            return (host, step);
+        }
+    }
+}
+
+/// One line per call, `cycle: name(args)`, and how it ended.
+pub(crate) fn trace(source: &str) -> String {
+    let (host, end) = run(source);
+    let mut lines: Vec<String> = host
+        .calls
+        .iter()
+        .map(|(cycle, name, args)| {
+            let args: Vec<String> = args.iter().map(Value::to_string).collect();
+            format!("{cycle}: {name}({})", args.join(", "))
+        })
+        .collect();
+    let last = host.cycle - 1;
+    lines.push(match end {
+        Step::Done => format!("{last}: done"),
+        Step::Error(fault) => format!("{last}: error {fault}"),
+        Step::Frame | Step::Overrun => format!("{last}: still running"),
+    });
+    lines.join("\n")
+}
+
+/// What a program says with `textmsg`, line by line.
+pub(crate) fn said(source: &str) -> Vec<String> {
+    let (host, end) = run(source);
+    assert_eq!(end, Step::Done, "{source}");
+    let spoken = host.calls.into_iter().filter(|(_, name, _)| *name == "textmsg");
+    spoken.map(|(_, _, args)| args.iter().map(Value::to_string).collect()).collect()
+}
