@@ -25,6 +25,19 @@ fn polynomial<const N: usize>(coefficients: [f32; N], z: f32) -> f32 {
     coefficients.into_iter().rev().reduce(|sum, c| sum * z + c).unwrap_or(0.0)
 }
 
+/// `value` held between `low` and `high`; NaN stays NaN. Unlike [`f32::clamp`] it does not panic where the bounds are
+/// the wrong way round or NaN: then it gives one of the three.
+#[must_use]
+pub fn bounded(value: f32, low: f32, high: f32) -> f32 {
+    if value < low {
+        low
+    } else if value > high {
+        high
+    } else {
+        value
+    }
+}
+
 /// Sine and cosine of an angle \[rad\]; NaN beyond ±12 800 rad, where no joint angle lies.
 #[must_use]
 pub fn sin_cos(angle: f32) -> (f32, f32) {
@@ -228,6 +241,15 @@ impl Frame {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn bounds_hold_a_value_and_never_hide_what_is_no_number() {
+        assert_eq!([-2.0, 0.5, 2.0].map(|v| bounded(v, -1.0, 1.0)), [-1.0, 0.5, 1.0]);
+        assert_eq!(bounded(f32::INFINITY, -1.0, 1.0), 1.0);
+        assert!(bounded(f32::NAN, -1.0, 1.0).is_nan());
+        assert_eq!(bounded(0.5, f32::NAN, f32::NAN), 0.5);
+        assert_eq!(bounded(0.5, 1.0, -1.0), 1.0);
+    }
 
     #[test]
     fn sine_and_cosine_stay_within_their_bound_over_many_turns() {

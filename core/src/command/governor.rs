@@ -12,6 +12,7 @@
 //! while it speeds up. Shaping is not a fault, but it is reported ([`Shaped`]).
 
 use super::Limits;
+use crate::math::bounded;
 use crate::robot::{Authority, JointAccelerations, JointVelocities, Reason, State};
 use crate::time::Duration;
 
@@ -122,7 +123,8 @@ impl<const N: usize> Governor<N> {
         }
         let factor = 1.0 / excess;
         // The clamp removes the rounding of the factor: an approved speed is never above its limit.
-        let scaled = wanted.zip_with(&self.limits.velocity.0, |v, limit| (v * factor).clamp(-limit.abs(), limit.abs()));
+        let scaled =
+            wanted.zip_with(&self.limits.velocity.0, |v, limit| bounded(v * factor, -limit.abs(), limit.abs()));
         Ok((scaled, factor))
     }
 

@@ -6,6 +6,7 @@
 use super::tool_space::positive;
 use super::{Law, LawConfigError};
 use crate::command::{Samples, SourceId};
+use crate::math::bounded;
 use crate::robot::{JointPositions, JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
@@ -164,7 +165,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         let measured = error.iter().zip(state.velocities.iter());
         for (v, (error, speed)) in wanted.0.iter_mut().zip(measured) {
             let correction = proportional * error + derivative * (scaling * *v - speed);
-            *v = feed_forward * *v + correction.clamp(-limit, limit);
+            *v = feed_forward * *v + bounded(correction, -limit, limit);
         }
         if let Some(SensorFeedForward { source, gain }) = self.config.sensor {
             let sample = samples.of(source).ok_or(Reason::SourceStale)?;

@@ -12,7 +12,7 @@ use super::tool_space::{ToolSpace, positive};
 use super::{Law, LawConfigError, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::math::{Frame, Vector3, add, cross, dot, norm, scale, subtract};
+use crate::math::{Frame, Vector3, add, bounded, cross, dot, norm, scale, subtract};
 use crate::robot::{JointVelocities, Reason, State, Twist};
 use crate::time::Duration;
 
@@ -120,9 +120,9 @@ impl<const N: usize> Standoff<N> {
     /// Speed along the axis, positive towards the surface.
     fn along(&mut self, error: f32, seconds: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
-        let trend = (self.trend + integral * error * seconds).clamp(-retreat_limit, approach_limit);
+        let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);
         let wanted = proportional * error + trend;
-        let speed = wanted.clamp(-retreat_limit, approach_limit);
+        let speed = bounded(wanted, -retreat_limit, approach_limit);
         // While a limit holds, integrating further that way would only have to be undone.
         if (wanted - speed) * error <= 0.0 {
             self.trend = trend;

@@ -1,5 +1,6 @@
 //! One cubic polynomial per joint between two states of motion.
 
+use crate::math::bounded;
 use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
 
 /// Where the arm should be, and how fast it should pass there.
@@ -49,7 +50,7 @@ impl<const N: usize> CubicSegment<N> {
     /// The setpoint `t` seconds after the start; before and after the segment, that of its ends.
     #[must_use]
     pub fn at(&self, t: f32) -> Setpoint<N> {
-        let t = t.clamp(0.0, self.seconds);
+        let t = bounded(t, 0.0, self.seconds);
         let mut setpoint = self.start;
         let joints = setpoint.positions.0.iter_mut().zip(&mut setpoint.velocities.0);
         for (((q, v), b), c) in joints.zip(&self.quadratic).zip(&self.cubic) {

@@ -7,6 +7,8 @@
 #![no_main]
 
 mod command;
+mod link;
+mod motion;
 mod robot;
 mod urscript;
 mod wire;
@@ -64,6 +66,8 @@ fn shown(value: impl core::fmt::Display) {
 extern "C" fn _start() -> ! {
     robot::probe();
     command::probe();
+    link::probe();
+    motion::probe();
     urscript::probe();
     wire::probe();
     #[cfg(feature = "must_fail")]

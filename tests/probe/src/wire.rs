@@ -1,7 +1,7 @@
 //! Bytes to values and back, and messages out of a stream.
 
 use outrigger_core::frame::{Assembler, Framing};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{SoftwareVersion, State};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::realtime::{Packet, Repr, plausible_head};
 
@@ -18,6 +18,11 @@ impl FieldVisitor for Fields {
         used((name, group));
     }
     fn end(&mut self) {}
+}
+
+/// The state of any packet.
+pub fn any_state() -> Option<State<6>> {
+    Packet::new_checked(any_bytes()).ok()?.to_state().ok()
 }
 
 #[inline(never)]
