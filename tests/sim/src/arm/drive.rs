@@ -1,0 +1,122 @@
+//! What the motors make of the targets: late, smoothed, and a little off.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::rng::Rng;
+
+/// How far the drives are from ideal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drive {
+    /// Control cycles between a target and the first movement.
+    pub latency_cycles: usize,
+    /// Time constant of the first-order answer.
+    pub lag: Duration,
+    /// Relative error of the speed, per joint with a sign drawn from the seed: 0.005 is 0.5 %. What drifts from
+    /// this during a velocity-controlled move stays; position-controlled moves correct it.
+    pub velocity_error: f64,
+}
+
+impl Drive {
+    /// Joints that do exactly what the targets say, in the same cycle.
+    pub const IDEAL: Self = Self { latency_cycles: 0, lag: Duration::ZERO, velocity_error: 0.0 };
+}
+
+impl Default for Drive {
+    /// One cycle of latency, 10 ms of lag, 0.5 % velocity error.
+    fn default() -> Self {
+        Self { latency_cycles: 1, lag: Duration::from_millis(10), velocity_error: 0.005 }
+    }
+}
+
+impl std::fmt::Display for Drive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if *self == Self::IDEAL {
+            return write!(f, "ideal drive");
+        }
+        let Self { latency_cycles, lag, velocity_error } = self;
+        let lag_ms = lag.as_secs_f64() * 1e3;
+        let percent = velocity_error * 100.0;
+        write!(f, "drive: {latency_cycles} cycle(s) latency, {lag_ms} ms lag, {percent} % velocity error")
+    }
+}
+
+/// Position correction while a position is commanded \[1/s\].
+const POSITION_GAIN: f64 = 20.0;
+/// Below this a joint with a zero target counts as standing \[rad/s\].
+const STANDING: f64 = 1e-7;
+
+/// The drives of one arm.
+#[derive(Clone, Debug)]
+pub(super) struct Motors {
+    on_the_way: VecDeque<[f64; 6]>,
+    factor: [f64; 6],
+    smoothing: f64,
+    /// Actual joint speeds \[rad/s\].
+    pub(super) qd: [f64; 6],
+}
+
+impl Motors {
+    pub(super) fn new(drive: &Drive, dt: f64, rng: &mut Rng) -> Self {
+        let lag = drive.lag.as_secs_f64();
+        Self {
+            on_the_way: VecDeque::from(vec![[0.0; 6]; drive.latency_cycles]),
+            factor: std::array::from_fn(|_| {
+                let sign = if rng.up_to(1) == 0 { -1.0 } else { 1.0 };
+                1.0 + sign * drive.velocity_error
+            }),
+            smoothing: if lag > 0.0 { 1.0 - (-dt / lag).exp() } else { 1.0 },
+            qd: [0.0; 6],
+        }
+    }
+
+    /// One cycle: `q` moves by what the joints really do. `hold` corrects towards a position target.
+    pub(super) fn step(&mut self, q: &mut [f64; 6], qd_target: [f64; 6], hold: Option<&[f64; 6]>, dt: f64) {
+        self.on_the_way.push_back(qd_target);
+        let asked = self.on_the_way.pop_front().unwrap_or(qd_target);
+        for joint in 0..6 {
+            let mut wanted = asked[joint] * self.factor[joint];
+            if let Some(position) = hold {
+                wanted += POSITION_GAIN * (position[joint] - q[joint]);
+            }
+            let before = self.qd[joint];
+            self.qd[joint] += (wanted - before) * self.smoothing;
+            if wanted == 0.0 && self.qd[joint].abs() < STANDING {
+                self.qd[joint] = 0.0;
+            }
+            q[joint] += 0.5 * (before + self.qd[joint]) * dt;
+        }
+    }
+
+    /// Brakes closed: nothing moves, and nothing asked before has any effect.
+    pub(super) fn block(&mut self) {
+        self.on_the_way.iter_mut().for_each(|asked| *asked = [0.0; 6]);
+        self.qd = [0.0; 6];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ideal_drive_moves_exactly_as_asked() {
+        let mut motors = Motors::new(&Drive::IDEAL, 0.002, &mut Rng::new(1, 0));
+        let mut q = [0.0; 6];
+        motors.step(&mut q, [0.3; 6], None, 0.002);
+        assert_eq!(motors.qd, [0.3; 6]);
+    }
+
+    #[test]
+    fn the_default_drive_starts_a_cycle_late_lags_and_ends_half_a_percent_off() {
+        let dt = 0.008;
+        let mut motors = Motors::new(&Drive::default(), dt, &mut Rng::new(1, 0));
+        let mut q = [0.0; 6];
+        motors.step(&mut q, [1.0; 6], None, dt);
+        assert_eq!(motors.qd, [0.0; 6], "latency");
+        motors.step(&mut q, [1.0; 6], None, dt);
+        assert!(motors.qd.iter().all(|v| (0.5..0.6).contains(v)), "one cycle of a 10 ms lag: {:?}", motors.qd);
+        (0..100).for_each(|_| motors.step(&mut q, [1.0; 6], None, dt));
+        assert!(motors.qd.iter().all(|v| ((v - 1.0).abs() - 0.005).abs() < 1e-9), "{:?}", motors.qd);
+    }
+}

@@ -1,0 +1,209 @@
+//! The arm itself: what it is asked (targets), what it does (truth), and what it must not exceed.
+
+mod drive;
+mod motion;
+
+pub use drive::Drive;
+pub use motion::{Motion, Targets};
+
+use crate::kinematics::{Chain, Frame, Pose6, Vec3};
+use crate::model::{ArmModel, POSITION_LIMIT};
+use crate::rng::Rng;
+use drive::Motors;
+
+/// Why the controller stops the arm by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exceeded {
+    /// A joint left its range.
+    Position {
+        /// Joint, 0 is the base.
+        joint: usize,
+    },
+    /// A joint was asked to move faster than it may.
+    Speed {
+        /// Joint, 0 is the base.
+        joint: usize,
+    },
+}
+
+/// The simulated arm: the truth no wire shows exactly.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// Joint positions \[rad\].
+    pub q: [f64; 6],
+    /// Joint speeds \[rad/s\].
+    pub qd: [f64; 6],
+    /// Where the controller wants the joints.
+    pub targets: Targets,
+    /// What moves the targets.
+    pub motion: Motion,
+    /// Tool centre point in the flange, x y z \[m\] rx ry rz \[rad\].
+    pub tcp: Pose6,
+    /// Speed scaling in force, 0 … 1.
+    pub scaling: f64,
+    chain: Chain,
+    speed_limits: [f64; 6],
+    motors: Motors,
+    dt: f64,
+}
+
+/// How fast the scaling follows the slider \[1/s\]: full range in a quarter of a second (assumed).
+const SCALING_RATE: f64 = 4.0;
+
+impl Arm {
+    /// At rest at `q` \[rad\], stepping `dt` \[s\] per control cycle.
+    #[must_use]
+    pub fn new(model: &ArmModel, drive: &Drive, q: [f64; 6], dt: f64, rng: &mut Rng) -> Self {
+        Self {
+            q,
+            qd: [0.0; 6],
+            targets: Targets::at(q),
+            motion: Motion::Rest,
+            tcp: [0.0; 6],
+            scaling: 1.0,
+            chain: Chain::new(model.lengths),
+            speed_limits: model.speed_limits(),
+            motors: Motors::new(drive, dt, rng),
+            dt,
+        }
+    }
+
+    /// One control cycle with powered joints; `slider` is where the scaling goes.
+    pub fn step(&mut self, slider: f64) -> Option<Exceeded> {
+        let change = SCALING_RATE * self.dt;
+        self.scaling += (slider - self.scaling).clamp(-change, change);
+        self.targets.step(&self.motion, self.scaling, self.dt);
+        let hold = match self.motion {
+            Motion::Servo { .. } | Motion::Move { .. } => Some(self.targets.q),
+            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } => None,
+        };
+        self.motors.step(&mut self.q, self.targets.qd, hold.as_ref(), self.dt);
+        self.qd = self.motors.qd;
+        if hold.is_none() && self.targets.qd == [0.0; 6] && self.qd == [0.0; 6] {
+            // At rest the reference is seated where the arm is: the error of one move does not add to the next.
+            self.targets.q = self.q;
+            if matches!(self.motion, Motion::Stop { .. }) {
+                self.motion = Motion::Rest;
+            }
+        }
+        self.exceeded()
+    }
+
+    /// One control cycle with the brakes closed.
+    pub fn hold(&mut self) {
+        self.motors.block();
+        self.qd = [0.0; 6];
+        self.targets = Targets::at(self.q);
+        self.motion = Motion::Rest;
+    }
+
+    /// Whether neither the targets nor the joints move.
+    #[must_use]
+    pub fn at_rest(&self) -> bool {
+        self.targets.qd == [0.0; 6] && self.qd.iter().all(|v| v.abs() < 1e-3)
+    }
+
+    /// Largest joint speed the controller tolerates \[rad/s\].
+    #[must_use]
+    pub fn speed_limits(&self) -> [f64; 6] {
+        self.speed_limits
+    }
+
+    /// The first limit the arm is outside of. A joint outside its range may still move back in.
+    fn exceeded(&self) -> Option<Exceeded> {
+        let out = |joint: &usize| {
+            let (q, qd) = (self.q[*joint], self.targets.qd[*joint]);
+            q.abs() > POSITION_LIMIT && q * qd > 0.0
+        };
+        if let Some(joint) = (0..6).find(out) {
+            return Some(Exceeded::Position { joint });
+        }
+        let fast = |joint: &usize| self.targets.qd[*joint].abs() > self.speed_limits[*joint];
+        (0..6).find(fast).map(|joint| Exceeded::Speed { joint })
+    }
+
+    /// Where the tool is.
+    #[must_use]
+    pub fn tool(&self) -> Frame {
+        self.chain.tool(&self.q, &self.tcp)
+    }
+
+    /// Where the tool should be, x y z \[m\] rx ry rz \[rad\].
+    #[must_use]
+    pub fn tool_target(&self) -> Pose6 {
+        self.chain.tool(&self.targets.q, &self.tcp).to_pose()
+    }
+
+    /// Speed of the tool \[m/s, rad/s\].
+    #[must_use]
+    pub fn tool_speed(&self) -> [f64; 6] {
+        self.chain.tool_speed(&self.q, &self.qd, &self.tcp)
+    }
+
+    /// Speed the tool should have \[m/s, rad/s\].
+    #[must_use]
+    pub fn tool_speed_target(&self) -> [f64; 6] {
+        self.chain.tool_speed(&self.targets.q, &self.targets.qd, &self.tcp)
+    }
+
+    /// Where upper arm and forearm meet \[m\].
+    #[must_use]
+    pub fn elbow(&self) -> Vec3 {
+        self.chain.elbow(&self.q)
+    }
+
+    /// Speed of the elbow \[m/s\].
+    #[must_use]
+    pub fn elbow_speed(&self) -> Vec3 {
+        self.chain.elbow_speed(&self.q, &self.qd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outrigger_core::robot::RobotModel;
+
+    fn arm(drive: &Drive) -> Arm {
+        Arm::new(&ArmModel::of(RobotModel::Ur5e), drive, [0.0; 6], 0.002, &mut Rng::new(1, 0))
+    }
+
+    #[test]
+    fn a_velocity_move_drifts_and_the_next_one_starts_from_where_it_ended() {
+        let mut arm = arm(&Drive::default());
+        arm.motion = Motion::Speed { qd: [1.0; 6], acceleration: 10.0 };
+        (0..500).for_each(|_| assert_eq!(arm.step(1.0), None));
+        let drift = (arm.targets.q[0] - arm.q[0]).abs();
+        assert!(drift > 0.004, "0.5 % of nearly 1 rad: {drift}");
+        arm.motion = Motion::Stop { deceleration: 10.0 };
+        (0..500).for_each(|_| assert_eq!(arm.step(1.0), None));
+        assert_eq!(arm.targets.q, arm.q);
+        assert_eq!(arm.motion, Motion::Rest);
+    }
+
+    #[test]
+    fn leaving_the_joint_range_is_reported_and_moving_back_is_not() {
+        let mut arm = arm(&Drive::IDEAL);
+        arm.q[4] = POSITION_LIMIT + 0.01;
+        arm.motion = Motion::Speed { qd: [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], acceleration: 40.0 };
+        assert_eq!(arm.step(1.0), Some(Exceeded::Position { joint: 4 }));
+        arm.motion = Motion::Speed { qd: [0.0, 0.0, 0.0, 0.0, -0.1, 0.0], acceleration: 1000.0 };
+        assert_eq!(arm.step(1.0), None);
+    }
+
+    #[test]
+    fn a_target_above_the_joint_speed_is_reported() {
+        let mut arm = arm(&Drive::IDEAL);
+        arm.motion = Motion::Speed { qd: [0.0, 3.5, 0.0, 0.0, 0.0, 0.0], acceleration: 4000.0 };
+        assert_eq!(arm.step(1.0), Some(Exceeded::Speed { joint: 1 }));
+    }
+
+    #[test]
+    fn the_scaling_follows_the_slider_at_a_limited_rate() {
+        let mut arm = arm(&Drive::IDEAL);
+        arm.step(0.0);
+        assert!((arm.scaling - 0.992).abs() < 1e-12);
+        (0..200).for_each(|_| assert_eq!(arm.step(0.0), None));
+        assert_eq!(arm.scaling, 0.0);
+    }
+}

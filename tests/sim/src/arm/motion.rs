@@ -1,0 +1,195 @@
+//! The trajectory side of the controller: how the targets move, cycle by cycle.
+
+/// What moves the targets. A motion lasts until another replaces it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Motion {
+    /// The arm holds where it is.
+    Rest,
+    /// Follow joint speeds \[rad/s\]; the leading axis accelerates with `acceleration` \[rad/s²\].
+    Speed {
+        /// Wanted speeds.
+        qd: [f64; 6],
+        /// Acceleration of the leading axis.
+        acceleration: f64,
+    },
+    /// Come to rest, the leading axis decelerating with `deceleration` \[rad/s²\].
+    Stop {
+        /// Deceleration of the leading axis.
+        deceleration: f64,
+    },
+    /// Follow a position \[rad\], smoothed over `lookahead` \[s\].
+    Servo {
+        /// Wanted position.
+        q: [f64; 6],
+        /// Smoothing time, 0.03 … 0.2 s.
+        lookahead: f64,
+        /// Stiffness, 100 … 2000; the smoothing time holds at 300.
+        gain: f64,
+    },
+    /// Go to a position \[rad\] in a straight line of joint space.
+    Move {
+        /// Goal.
+        q: [f64; 6],
+        /// Speed of the leading axis \[rad/s\].
+        speed: f64,
+        /// Its acceleration \[rad/s²\].
+        acceleration: f64,
+    },
+}
+
+/// Position, velocity and acceleration targets of the six joints \[rad, rad/s, rad/s²\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Targets {
+    /// Positions.
+    pub q: [f64; 6],
+    /// Velocities.
+    pub qd: [f64; 6],
+    /// Accelerations of the last cycle.
+    pub qdd: [f64; 6],
+}
+
+impl Targets {
+    /// At rest at `q`.
+    #[must_use]
+    pub fn at(q: [f64; 6]) -> Self {
+        Self { q, qd: [0.0; 6], qdd: [0.0; 6] }
+    }
+
+    /// One control cycle of `dt` \[s\], with the trajectory slowed by `scaling` (0 … 1).
+    pub fn step(&mut self, motion: &Motion, scaling: f64, dt: f64) {
+        let before = self.qd;
+        match *motion {
+            Motion::Rest => self.qd = [0.0; 6],
+            Motion::Speed { qd, acceleration } => self.approach(qd.map(|v| v * scaling), acceleration, dt),
+            Motion::Stop { deceleration } => self.approach([0.0; 6], deceleration, dt),
+            Motion::Servo { q, lookahead, gain } => self.follow(q, lookahead, gain, scaling, dt),
+            Motion::Move { q, speed, acceleration } => {
+                let way: [f64; 6] = std::array::from_fn(|joint| q[joint] - self.q[joint]);
+                let longest = way.iter().fold(0.0, |longest: f64, d| longest.max(d.abs()));
+                if longest <= acceleration * dt * dt {
+                    *self = Self::at(q);
+                    return;
+                }
+                // Never faster than can be braked on the way that is left, with one cycle in hand.
+                let left = (longest - longest.min(speed * dt)).max(0.0);
+                let fastest = (2.0 * acceleration * left).sqrt().max(0.5 * acceleration * dt).min(speed);
+                self.approach(way.map(|d| d / longest * fastest * scaling), acceleration, dt);
+            }
+        }
+        for (joint, before) in before.into_iter().enumerate() {
+            self.q[joint] += 0.5 * (before + self.qd[joint]) * dt;
+            self.qdd[joint] = (self.qd[joint] - before) / dt;
+        }
+    }
+
+    /// Whether the velocity targets are `qd`.
+    #[must_use]
+    pub fn reached(&self, qd: &[f64; 6]) -> bool {
+        self.qd.iter().zip(qd).all(|(have, want)| (have - want).abs() < 1e-9)
+    }
+
+    /// The velocity targets vanish within one cycle, as when a `servoj` program is aborted.
+    pub fn halt(&mut self) {
+        self.qd = [0.0; 6];
+    }
+
+    /// All joints change speed together, the one with the longest way at `acceleration`.
+    fn approach(&mut self, wanted: [f64; 6], acceleration: f64, dt: f64) {
+        let longest = self.qd.iter().zip(&wanted).map(|(have, want)| (want - have).abs()).fold(0.0, f64::max);
+        let share = if longest > acceleration * dt { acceleration * dt / longest } else { 1.0 };
+        for (have, want) in self.qd.iter_mut().zip(wanted) {
+            *have = if share < 1.0 { *have + (want - *have) * share } else { want };
+        }
+    }
+
+    /// A critically damped second order per joint: a ramp is followed `lookahead` late at gain 300.
+    fn follow(&mut self, q: [f64; 6], lookahead: f64, gain: f64, scaling: f64, dt: f64) {
+        let omega = 2.0 / lookahead * (gain / 300.0).sqrt();
+        // The slider slows the trajectory's own time.
+        let dt = dt * scaling;
+        if dt <= 0.0 {
+            self.qd = [0.0; 6];
+            return;
+        }
+        // Exact over the cycle, so that stiff settings stay stable at 8 ms.
+        let decay = (-omega * dt).exp();
+        for (joint, goal) in q.into_iter().enumerate() {
+            let speed = self.qd[joint] / scaling;
+            let slope = speed + omega * (self.q[joint] - goal);
+            self.qd[joint] = (speed - omega * slope * dt) * decay * scaling;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DT: f64 = 0.008;
+
+    #[test]
+    fn speedj_accelerates_the_leading_axis_with_a_and_the_others_in_proportion() {
+        let mut targets = Targets::at([0.0; 6]);
+        let motion = Motion::Speed { qd: [1.0, -0.5, 0.0, 0.0, 0.0, 0.25], acceleration: 2.0 };
+        targets.step(&motion, 1.0, DT);
+        let expected = [0.016, -0.008, 0.0, 0.0, 0.0, 0.004];
+        assert!(targets.qd.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", targets.qd);
+        assert!((targets.qdd[0] - 2.0).abs() < 1e-9);
+        for _ in 1..63 {
+            targets.step(&motion, 1.0, DT);
+        }
+        assert_eq!(targets.qd, [1.0, -0.5, 0.0, 0.0, 0.0, 0.25], "1 rad/s at 2 rad/s² takes 62.5 cycles");
+    }
+
+    #[test]
+    fn stopping_from_speed_takes_v_over_a() {
+        let mut targets = Targets::at([0.0; 6]);
+        targets.qd = [0.8, -0.8, 0.4, 0.0, 0.0, 0.0];
+        let cycles = (0..1000).take_while(|_| {
+            targets.step(&Motion::Stop { deceleration: 4.0 }, 1.0, DT);
+            targets.qd != [0.0; 6]
+        });
+        assert_eq!(cycles.count(), 24, "0.2 s is 25 cycles, the last of which ends at rest");
+        assert!((targets.q[0] - 0.08).abs() < 1e-9, "v²/2a");
+    }
+
+    #[test]
+    fn a_slider_at_half_halves_the_speed() {
+        let mut targets = Targets::at([0.0; 6]);
+        let motion = Motion::Speed { qd: [1.0; 6], acceleration: 40.0 };
+        (0..10).for_each(|_| targets.step(&motion, 0.5, DT));
+        assert_eq!(targets.qd, [0.5; 6]);
+    }
+
+    #[test]
+    fn movej_arrives_exactly_without_passing_its_goal() {
+        let mut targets = Targets::at([0.0; 6]);
+        let goal = [1.0, -0.5, 0.0, 0.0, 0.25, 0.0];
+        let mut cycles = 0;
+        while targets.q != goal {
+            targets.step(&Motion::Move { q: goal, speed: 0.5, acceleration: 1.0 }, 1.0, DT);
+            assert!(targets.q[0] <= 1.0 && targets.qd[0] <= 0.5 + 1e-12, "{targets:?}");
+            cycles += 1;
+            assert!(cycles < 400, "{targets:?}");
+        }
+        // 2 s at full speed, and half a second each way for the ramps.
+        assert!((310..340).contains(&cycles), "{cycles} cycles");
+    }
+
+    #[test]
+    fn servoj_follows_a_ramp_by_its_lookahead_late_and_comes_to_rest_on_its_goal() {
+        let mut targets = Targets::at([0.0; 6]);
+        let speed = 0.5;
+        let mut goal = 0.0;
+        for _ in 0..400 {
+            goal += speed * DT;
+            targets.step(&Motion::Servo { q: [goal; 6], lookahead: 0.1, gain: 300.0 }, 1.0, DT);
+        }
+        let lag = (goal - targets.q[0]) / speed;
+        assert!((lag - 0.1).abs() < 0.01, "lag {lag} s");
+        for _ in 0..400 {
+            targets.step(&Motion::Servo { q: [goal; 6], lookahead: 0.03, gain: 2000.0 }, 1.0, DT);
+        }
+        assert!((targets.q[0] - goal).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,55 @@
+//! What an operator, or the world, does to a controller.
+
+use std::time::Duration;
+
+/// One action, done at once or scripted for later.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Press an emergency stop button: the arm stops, power goes off, the program ends.
+    EmergencyStop,
+    /// Release it. The arm stays without power.
+    ReleaseEmergencyStop,
+    /// A collision, say: the arm stops, the program is paused.
+    ProtectiveStop,
+    /// Unlock it; refused within 5 s.
+    UnlockProtectiveStop,
+    /// Open the safeguard input.
+    OpenSafeguard,
+    /// Close it again. The program stays paused.
+    CloseSafeguard,
+    /// Enter or leave reduced mode.
+    Reduced(bool),
+    /// After a violation or fault: power off, safety normal.
+    RestartSafety,
+    /// Power on.
+    PowerOn,
+    /// Power off.
+    PowerOff,
+    /// Release the brakes, with power on before it where needed.
+    ReleaseBrakes,
+    /// Switch the pendant to local control (e-Series).
+    SwitchToLocal,
+    /// Switch the pendant to remote control (e-Series).
+    SwitchToRemote,
+    /// Move the speed slider, 0 … 1.
+    Slider(f64),
+    /// Pause the program.
+    PauseProgram,
+    /// Let a paused program go on.
+    ResumeProgram,
+    /// Stop the program.
+    StopProgram,
+    /// Start a program of somebody else; it moves the last joint to and fro with this speed \[rad/s\].
+    StartForeignProgram(f64),
+    /// Let a second client stream `speedj` with this speed on the last joint \[rad/s\]; `None` ends it.
+    SecondCommander(Option<f64>),
+    /// The controller's clock jumps by this many µs.
+    JumpClock(i64),
+    /// Everything is closed and refused for this long; then the controller is there again, without power, its
+    /// clock at zero.
+    Restart(Duration),
+    /// Close every connection.
+    Disconnect,
+    /// Set the digital inputs.
+    DigitalInputs(u32),
+}

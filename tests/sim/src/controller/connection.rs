@@ -1,0 +1,65 @@
+//! One client's connection: two directions of network, and what the controller remembers about it.
+
+use outrigger_urscript::LineAssembler;
+
+use crate::net::Link;
+use crate::port::Port;
+use crate::rng::Rng;
+
+/// A connection, as the driver names it. Never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Conn(pub(crate) u64);
+
+/// Bytes the controller queues for a client that does not read; whole messages beyond it are dropped.
+pub(crate) const SEND_QUEUE: usize = 256 * 1024;
+/// Bytes a client may have on the way to the controller; more is not taken.
+pub(crate) const RECEIVE_QUEUE: usize = 64 * 1024;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Open,
+    /// The client has closed; what it sent before is still read.
+    ClosedByClient,
+    /// The controller closes once everything sent has been read.
+    Closing,
+    Closed,
+}
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) port: Port,
+    pub(crate) phase: Phase,
+    /// Controller to client.
+    pub(crate) down: Link,
+    /// Client to controller.
+    pub(crate) up: Link,
+    /// Programs out of text (30001 to 30003).
+    pub(crate) text: LineAssembler,
+    /// An unfinished request (29999).
+    pub(crate) request: Vec<u8>,
+    /// Whether it was opened in remote control.
+    pub(crate) permitted: bool,
+    /// Bytes the client has read.
+    pub(crate) read: u64,
+}
+
+impl Connection {
+    pub(crate) fn new(port: Port, seed: u64, id: u64, permitted: bool) -> Self {
+        Self {
+            port,
+            phase: Phase::Open,
+            down: Link::new(Rng::new(seed, id * 2 + 100)),
+            up: Link::new(Rng::new(seed, id * 2 + 101)),
+            text: LineAssembler::default(),
+            request: vec![],
+            permitted,
+            read: 0,
+        }
+    }
+
+    /// Whether the controller still sends to it.
+    pub(crate) fn listens(&self) -> bool {
+        self.phase == Phase::Open
+    }
+}

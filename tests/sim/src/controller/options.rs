@@ -1,0 +1,119 @@
+//! What a simulated controller is made from.
+
+use std::time::Duration;
+
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
+
+use crate::arm::Drive;
+use crate::fault::Fault;
+use crate::firmware::{AfterT, LocalMode};
+use crate::robot::PowerTiming;
+
+/// The state a controller is found in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartState {
+    /// Powered, brakes open, safety normal, remote control, no program.
+    #[default]
+    Running,
+    /// No power on the joints.
+    PowerOff,
+    /// Powered, brakes closed.
+    Idle,
+    /// Running, but in local control (e-Series).
+    Local,
+    /// Running, in a protective stop.
+    ProtectiveStop,
+}
+
+impl StartState {
+    /// Every state with the word options use for it.
+    pub const NAMED: [(Self, &'static str); 5] = [
+        (Self::Running, "running"),
+        (Self::PowerOff, "power-off"),
+        (Self::Idle, "idle"),
+        (Self::Local, "local"),
+        (Self::ProtectiveStop, "protective-stop"),
+    ];
+
+    /// The state of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(state, _)| state)
+    }
+}
+
+/// What a simulated controller is made from. `Options::new` gives the values a user would expect; every field can
+/// be changed before [`Controller::new`](super::Controller::new).
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The arm.
+    pub model: RobotModel,
+    /// Its software.
+    pub software: SoftwareVersion,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// The state it is found in.
+    pub state: StartState,
+    /// Joint positions to begin with \[rad\].
+    pub q: [f64; 6],
+    /// How far the drives are from ideal.
+    pub drive: Drive,
+    /// What follows the end of a `speedj` program; by version where `None`.
+    pub after_t: Option<AfterT>,
+    /// What happens to text in local mode; by version where `None`.
+    pub local_mode: Option<LocalMode>,
+    /// Deceleration where a program leaves the arm moving and the firmware stops it \[rad/s²\]; not documented,
+    /// assumed.
+    pub end_deceleration: f64,
+    /// Deceleration of `stopj` on software that does not obey its argument (before 3.2) \[rad/s²\]; not
+    /// documented, assumed.
+    pub fixed_stop_deceleration: f64,
+    /// Deceleration of protective, safeguard and emergency stops \[rad/s²\]; not documented, assumed.
+    pub stop_deceleration: f64,
+    /// Whether a client that closes before it has read 79 bytes loses a program that has not started (spec 5.7).
+    pub needs_79_bytes: bool,
+    /// How long switching on takes.
+    pub power: PowerTiming,
+    /// What the controller's clock shows at the beginning.
+    pub clock: Duration,
+    /// What goes wrong, and when.
+    pub faults: Vec<Fault>,
+}
+
+impl Options {
+    /// This arm with this software: running, non-ideal drive, tool pointing down, no faults.
+    #[must_use]
+    pub fn new(model: RobotModel, software: SoftwareVersion) -> Self {
+        use std::f64::consts::FRAC_PI_2;
+        Self {
+            model,
+            software,
+            seed: 1,
+            state: StartState::Running,
+            q: [0.0, -FRAC_PI_2, -FRAC_PI_2, -FRAC_PI_2, FRAC_PI_2, 0.0],
+            drive: Drive::default(),
+            after_t: None,
+            local_mode: None,
+            end_deceleration: 10.0,
+            fixed_stop_deceleration: 3.0,
+            stop_deceleration: 15.0,
+            needs_79_bytes: false,
+            power: PowerTiming::default(),
+            clock: Duration::from_secs(100),
+            faults: vec![],
+        }
+    }
+
+    /// The arm of this size class that ran this software: a UR5, or a UR5e from 5.0.
+    #[must_use]
+    pub fn for_software(software: SoftwareVersion) -> Self {
+        Self::new(if software.at_least(5, 0) { RobotModel::Ur5e } else { RobotModel::Ur5 }, software)
+    }
+}
+
+impl Default for Options {
+    /// A UR5e with software 5.15.
+    fn default() -> Self {
+        Self::for_software(SoftwareVersion::new(5, 15))
+    }
+}

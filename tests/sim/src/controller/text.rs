@@ -1,0 +1,126 @@
+//! What clients send: requests on 29999, programs and service lines on the other ports.
+
+use outrigger_urscript::{Assembled, Service, ServiceLine};
+
+use super::connection::Phase;
+use super::{Action, Conn, Controller};
+use crate::dashboard;
+use crate::fault::FaultKind;
+use crate::firmware::LocalMode;
+use crate::port::Port;
+use crate::program::{Notice, Sender};
+
+/// Longest request on 29999; a longer one is cut.
+const REQUEST: usize = 4096;
+/// Error code for text in local mode or on a read-only port.
+const NOT_IN_REMOTE: i32 = 210;
+
+impl Controller {
+    /// Takes what has arrived from every client.
+    pub(super) fn read_clients(&mut self) {
+        let now = self.now;
+        let ids: Vec<Conn> = self.connections.keys().copied().collect();
+        for id in ids {
+            while let Some(connection) = self.connections.get_mut(&id)
+                && matches!(connection.phase, Phase::Open | Phase::ClosedByClient)
+                && let Some(bytes) = connection.up.receive(now, usize::MAX)
+            {
+                match connection.port {
+                    Port::Dashboard => self.requests(id, &bytes),
+                    port if port.takes_text() => self.text(id, port, &bytes),
+                    Port::PrimaryReadOnly => self.refuse_text(),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn text(&mut self, id: Conn, port: Port, mut bytes: &[u8]) {
+        let muted = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Mute);
+        while let Some(connection) = self.connections.get_mut(&id)
+            && let Some(assembled) = connection.text.next(&mut bytes)
+        {
+            let permitted = self.plant.robot.remote && (connection.permitted || !self.upgrade_needs_reconnect());
+            if muted {
+                continue;
+            }
+            if !permitted {
+                match self.local_mode() {
+                    LocalMode::Silent => {}
+                    LocalMode::DropsSecondary if port == Port::Secondary => {
+                        self.close_where(|port| port == Port::Secondary);
+                    }
+                    LocalMode::DropsSecondary => {}
+                    LocalMode::Code210 => self.refuse_text(),
+                }
+                continue;
+            }
+            match assembled {
+                Assembled::Program(text) => self.programs.offer(Sender::Client(id), self.now, text),
+                Assembled::Service(service) => {
+                    if let Some(action) = service_action(service) {
+                        self.act(action);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a connection opened in local control stays without rights after the switch to remote.
+    fn upgrade_needs_reconnect(&self) -> bool {
+        self.local_mode() == LocalMode::Code210
+    }
+
+    fn refuse_text(&mut self) {
+        let text = "not allowed, robot is not in remote control";
+        self.notices.push(Notice::Code { code: NOT_IN_REMOTE, argument: 0, text });
+    }
+
+    fn requests(&mut self, id: Conn, bytes: &[u8]) {
+        for byte in bytes {
+            let Some(connection) = self.connections.get_mut(&id) else { return };
+            if *byte != b'\n' {
+                if connection.request.len() < REQUEST {
+                    connection.request.push(*byte);
+                }
+                continue;
+            }
+            let line = String::from_utf8_lossy(&std::mem::take(&mut connection.request)).into_owned();
+            let reply = dashboard::reply(
+                &line,
+                &dashboard::Context {
+                    now: self.now,
+                    firmware: self.firmware,
+                    model: &self.model,
+                    robot: &self.plant.robot,
+                    program_running: self.programs.running(),
+                    program_paused: self.programs.paused(),
+                    permitted: connection.permitted && self.plant.robot.remote,
+                },
+            );
+            connection.down.send(self.now, format!("{}\n", reply.line).as_bytes());
+            if reply.closes {
+                connection.phase = Phase::Closing;
+                return;
+            }
+            if let Some(action) = reply.action {
+                self.act(action);
+            }
+        }
+    }
+}
+
+/// What a service line asks for; the simulator has no freedrive.
+fn service_action(service: Service) -> Option<Action> {
+    Some(match service {
+        Service::Speed(share) => Action::Slider(share),
+        Service::Line(line) => match line {
+            ServiceLine::PowerOn => Action::PowerOn,
+            ServiceLine::PowerOff => Action::PowerOff,
+            ServiceLine::BrakeRelease | ServiceLine::RobotModeRun => Action::ReleaseBrakes,
+            ServiceLine::RobotModeFreedrive => return None,
+            ServiceLine::UnlockProtectiveStop => Action::UnlockProtectiveStop,
+            ServiceLine::StopProgram => Action::StopProgram,
+        },
+    })
+}

@@ -1,0 +1,254 @@
+//! What can go wrong, when and where: `kind[/selector]…@start[:duration][:argument]`.
+//!
+//! `stall@5s:200ms` stalls every connection for 200 ms; `delay/30003/up@0::4ms` delays, for good, what clients
+//! send to 30003. [`Fault::help`] prints the table below for a terminal.
+
+mod parse;
+mod schedule;
+
+use std::time::Duration;
+
+pub use parse::{FaultError, Problem};
+pub(crate) use schedule::{Edge, Schedule};
+
+use crate::port::Port;
+use crate::time::SimTime;
+
+/// One fault, from when to when, and on which connections.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fault {
+    /// What happens.
+    pub kind: FaultKind,
+    /// Where: every port, or one.
+    pub port: Option<Port>,
+    /// Which way, for faults of the network: both, or one.
+    pub direction: Option<Direction>,
+    /// When it begins.
+    pub start: SimTime,
+    /// How long it lasts; for good where absent.
+    pub duration: Option<Duration>,
+}
+
+/// One way of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From client to controller.
+    Up,
+    /// From controller to client.
+    Down,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FaultKind {
+    /// Segments are cut into pieces of this many bytes.
+    Split(usize),
+    /// This many messages arrive as one segment.
+    Coalesce(usize),
+    /// Everything arrives this much later.
+    Delay(Duration),
+    /// Everything arrives up to this much later, at random.
+    Jitter(Duration),
+    /// Nothing arrives until the end, then all at once.
+    Stall,
+    /// Everything arrives this much later, and the queue is worked off afterwards.
+    Backlog(Duration),
+    /// The controller uses Nagle's algorithm and clients acknowledge this late.
+    Nagle(Duration),
+    /// This share of the segments is lost and comes 200 ms later.
+    Loss(f64),
+    /// Connections are closed, and refused until the end.
+    Drop,
+    /// Messages end this many bytes early; the length in front agrees.
+    Truncated(usize),
+    /// A message of type 25 with this many bytes is sent before every state message.
+    Oversize(usize),
+    /// A message and a sub-package of unknown type go out with every state message.
+    Unknown,
+    /// Every sub-package is this many bytes longer than this version's.
+    Extended(usize),
+    /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes.
+    Polluted(u64),
+    /// Every n-th control cycle is not published.
+    Skip(u64),
+    /// Every n-th real-time packet is published twice.
+    Repeat(u64),
+    /// The controller's clock jumps by this many µs.
+    ClockJump(i64),
+    /// The controller restarts: connections closed, clock from zero, power off; refuses until the end.
+    Restart,
+    /// An emergency stop button is pressed, and released at the end.
+    Estop,
+    /// A protective stop occurs, and is unlocked at the end.
+    ProtectiveStop,
+    /// The safeguard input opens, and closes at the end.
+    Safeguard,
+    /// The pendant is switched to local control, and back at the end.
+    Local,
+    /// The arm's power is switched off; at the end it is switched on and the brakes released.
+    PowerOff,
+    /// The speed slider goes to this value, and to 1 at the end.
+    Slider(f64),
+    /// The program is paused, and resumed at the end.
+    Pause,
+    /// Text is taken and silently ignored.
+    Mute,
+    /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
+    SecondCommander(f64),
+    /// A program of somebody else runs and moves the last joint to and fro with this speed.
+    ForeignProgram(f64),
+}
+
+/// The argument of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Argument {
+    None,
+    /// A whole number of at least 1.
+    Count,
+    /// A whole number of bytes of at least 1.
+    Bytes,
+    Time,
+    SignedTime,
+    /// 0 … 1, or a percentage.
+    Share,
+    /// rad/s.
+    Speed,
+}
+
+/// What a duration means to a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    /// From start to end, for good where no duration is given.
+    Span,
+    /// A moment, or as long as the duration says.
+    Brief,
+    /// Nothing lasts.
+    Moment,
+}
+
+/// One row of the table.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) argument: Argument,
+    /// What is taken where no argument is given.
+    pub(crate) default: &'static str,
+    pub(crate) lasting: Lasting,
+    /// Whether `/port` and `/up`, `/down` can be given.
+    pub(crate) selectors: Selectors,
+    pub(crate) what: &'static str,
+    pub(crate) make: fn(Value) -> FaultKind,
+}
+
+/// What of `/port` and `/up`, `/down` a kind understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selectors {
+    None,
+    Port,
+    PortAndDirection,
+}
+
+/// A parsed argument; each kind reads the field its row names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Value {
+    pub(crate) count: u64,
+    pub(crate) micros: i64,
+    pub(crate) number: f64,
+}
+
+impl Value {
+    fn bytes(self) -> usize {
+        usize::try_from(self.count).unwrap_or(usize::MAX)
+    }
+
+    fn span(self) -> Duration {
+        Duration::from_micros(self.micros.unsigned_abs())
+    }
+}
+
+macro_rules! rows {
+    ($($name:literal $argument:ident $default:literal $lasting:ident $selectors:ident $what:literal => $make:expr;)+) => {
+        &[$(Row {
+            name: $name,
+            argument: Argument::$argument,
+            default: $default,
+            lasting: Lasting::$lasting,
+            selectors: Selectors::$selectors,
+            what: $what,
+            make: $make,
+        }),+]
+    };
+}
+
+/// Every kind: name, argument, its default, whether it lasts, selectors, meaning.
+pub(crate) const TABLE: &[Row] = rows! {
+    "split" Bytes "7" Span PortAndDirection "segments cut into pieces of N bytes" => |v| FaultKind::Split(v.bytes());
+    "coalesce" Count "4" Span PortAndDirection "N messages arrive as one segment" => |v| FaultKind::Coalesce(v.bytes());
+    "delay" Time "20ms" Span PortAndDirection "everything arrives TIME later" => |v| FaultKind::Delay(v.span());
+    "jitter" Time "10ms" Span PortAndDirection "everything arrives up to TIME later" => |v| FaultKind::Jitter(v.span());
+    "stall" None "" Span PortAndDirection "nothing arrives until the end, then all at once" => |_| FaultKind::Stall;
+    "backlog" Time "300ms" Span PortAndDirection "everything TIME late, then worked off" => |v| FaultKind::Backlog(v.span());
+    "nagle" Time "16ms" Span Port "old firmware's pairs: acknowledgements take TIME" => |v| FaultKind::Nagle(v.span());
+    "loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 200 ms later" => |v| FaultKind::Loss(v.number);
+    "drop" None "" Brief Port "connections closed, refused until the end" => |_| FaultKind::Drop;
+    "truncated" Bytes "8" Span Port "messages N bytes short, their length agrees" => |v| FaultKind::Truncated(v.bytes());
+    "oversize" Bytes "20000" Span Port "program state messages of N bytes" => |v| FaultKind::Oversize(v.bytes());
+    "unknown" None "" Span Port "messages and sub-packages of unknown type" => |_| FaultKind::Unknown;
+    "extended" Bytes "4" Span Port "sub-packages N bytes longer than known" => |v| FaultKind::Extended(v.bytes());
+    "polluted" Count "17" Span Port "state messages between every N real-time packets" => |v| FaultKind::Polluted(v.count);
+    "skip" Count "10" Span Port "every Nth cycle is not published on 30003" => |v| FaultKind::Skip(v.count);
+    "repeat" Count "10" Span Port "every Nth cycle is published twice on 30003" => |v| FaultKind::Repeat(v.count);
+    "clock-jump" SignedTime "5s" Moment None "the controller's clock jumps by TIME" => |v| FaultKind::ClockJump(v.micros);
+    "restart" None "" Brief None "controller restarts, refuses until the end" => |_| FaultKind::Restart;
+    "estop" None "" Span None "emergency stop, released at the end" => |_| FaultKind::Estop;
+    "protective-stop" None "" Span None "protective stop, unlocked at the end" => |_| FaultKind::ProtectiveStop;
+    "safeguard" None "" Span None "safeguard stop, reset at the end" => |_| FaultKind::Safeguard;
+    "local" None "" Span None "local control, remote again at the end" => |_| FaultKind::Local;
+    "power-off" None "" Span None "arm power off, on and released at the end" => |_| FaultKind::PowerOff;
+    "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
+    "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
+    "mute" None "" Span Port "text taken and silently ignored" => |_| FaultKind::Mute;
+    "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
+    "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
+};
+
+impl Fault {
+    /// A fault on every connection, from `start`.
+    #[must_use]
+    pub fn new(kind: FaultKind, start: SimTime, duration: Option<Duration>) -> Self {
+        Self { kind, port: None, direction: None, start, duration }
+    }
+
+    /// When it ends; never, where no duration is given.
+    #[must_use]
+    pub fn end(&self) -> SimTime {
+        self.duration.map_or(SimTime::MAX, |duration| self.start + duration)
+    }
+
+    /// Whether it is on at `now`.
+    #[must_use]
+    pub fn active(&self, now: SimTime) -> bool {
+        self.start <= now && now < self.end()
+    }
+
+    /// The kinds and the grammar, for a terminal.
+    #[must_use]
+    pub fn help() -> String {
+        let mut text = String::from(
+            "KIND[/PORT][/up|/down]@START[:DURATION][:ARGUMENT], e.g. stall@5s:200ms, delay/30003@0::4ms\n\
+             times: 200ms, 5s, 1m; no DURATION: for good (drop, restart: a moment); an empty DURATION keeps the\n\
+             ARGUMENT's place\n",
+        );
+        for row in TABLE {
+            let argument = match row.argument {
+                Argument::None => "",
+                Argument::Count | Argument::Bytes => "N",
+                Argument::Time | Argument::SignedTime => "TIME",
+                Argument::Share => "X",
+                Argument::Speed => "V",
+            };
+            let default = if row.default.is_empty() { String::new() } else { format!(" [{}]", row.default) };
+            text += &format!("  {:<17}{argument:<6}{}{default}\n", row.name, row.what);
+        }
+        text
+    }
+}

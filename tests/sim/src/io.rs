@@ -1,0 +1,127 @@
+//! Inputs, outputs, tool and payload.
+
+use outrigger_core::robot::Generation;
+
+/// A digital output by its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigitalOutput {
+    /// Controller box, 0 … 7.
+    Standard(u8),
+    /// Configurable, 0 … 7 (3.0 on).
+    Configurable(u8),
+    /// Tool, 0 … 1.
+    Tool(u8),
+}
+
+/// What is on the terminals and in the tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Io {
+    generation: Generation,
+    /// Digital inputs, one bit each (CB3 on: 0–7 standard, 8–15 configurable, 16–17 tool; CB2: 0–7 box, 8–9 tool).
+    pub digital_in: u32,
+    /// Digital outputs, the same bits.
+    pub digital_out: u32,
+    /// Analogue inputs of the box \[V or A\].
+    pub analog_in: [f64; 2],
+    /// Range of each analogue input.
+    pub analog_in_range: [u8; 2],
+    /// Analogue outputs of the box \[V or A\].
+    pub analog_out: [f64; 2],
+    /// Domain of each analogue output: 0 current, 1 voltage.
+    pub analog_out_domain: [u8; 2],
+    /// Analogue inputs of the tool \[V or A\].
+    pub tool_analog_in: [f64; 2],
+    /// Range of each analogue input of the tool.
+    pub tool_analog_in_range: [u8; 2],
+    /// Supply of the tool \[V\]: 0, 12 or 24.
+    pub tool_voltage: u8,
+    /// The 32 flags of a program.
+    pub flags: u32,
+    /// Mass on the flange \[kg\].
+    pub payload: f64,
+    /// Its centre of gravity in the flange \[m\].
+    pub payload_cog: [f64; 3],
+}
+
+impl Io {
+    /// Everything off, voltage ranges.
+    #[must_use]
+    pub fn new(generation: Generation) -> Self {
+        Self {
+            generation,
+            digital_in: 0,
+            digital_out: 0,
+            analog_in: [0.0; 2],
+            analog_in_range: [1; 2],
+            analog_out: [0.0; 2],
+            analog_out_domain: [1; 2],
+            tool_analog_in: [0.0; 2],
+            tool_analog_in_range: [1; 2],
+            tool_voltage: 0,
+            flags: 0,
+            payload: 0.0,
+            payload_cog: [0.0; 3],
+        }
+    }
+
+    /// The bit of an output on this generation; none where it does not exist.
+    pub(crate) fn bit(&self, output: DigitalOutput) -> Option<u32> {
+        let cb2 = self.generation == Generation::Cb2;
+        match output {
+            DigitalOutput::Standard(n @ 0..8) => Some(u32::from(n)),
+            DigitalOutput::Configurable(n @ 0..8) if !cb2 => Some(8 + u32::from(n)),
+            DigitalOutput::Tool(n @ 0..2) => Some(if cb2 { 8 } else { 16 } + u32::from(n)),
+            _ => None,
+        }
+    }
+
+    /// Sets one output; false where it does not exist.
+    pub fn set_digital(&mut self, output: DigitalOutput, on: bool) -> bool {
+        let Some(bit) = self.bit(output) else { return false };
+        let mask = 1 << bit;
+        self.digital_out = if on { self.digital_out | mask } else { self.digital_out & !mask };
+        true
+    }
+
+    /// One output's state; none where it does not exist.
+    #[must_use]
+    pub fn digital(&self, output: DigitalOutput) -> Option<bool> {
+        self.bit(output).map(|bit| self.digital_out & (1 << bit) != 0)
+    }
+
+    /// Sets an analogue output to a share of its range: 10 V, or 4 … 20 mA.
+    pub fn set_analog(&mut self, port: usize, share: f64) -> bool {
+        let (Some(value), Some(domain)) = (self.analog_out.get_mut(port), self.analog_out_domain.get(port)) else {
+            return false;
+        };
+        *value = if *domain == 0 { 0.004 + 0.016 * share } else { 10.0 * share };
+        (0.0..=1.0).contains(&share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_outputs_are_bits_8_and_9_on_cb2_and_16_and_17_later() {
+        for (generation, mask) in
+            [(Generation::Cb2, 1 << 9), (Generation::Cb3, 1 << 17), (Generation::ESeries, 1 << 17)]
+        {
+            let mut io = Io::new(generation);
+            assert!(io.set_digital(DigitalOutput::Tool(1), true));
+            assert_eq!(io.digital_out, mask);
+        }
+        assert!(!Io::new(Generation::Cb2).set_digital(DigitalOutput::Configurable(0), true));
+    }
+
+    #[test]
+    fn half_an_analogue_output_is_5_volts_or_12_milliamperes() {
+        let mut io = Io::new(Generation::Cb3);
+        assert!(io.set_analog(0, 0.5));
+        io.analog_out_domain[1] = 0;
+        assert!(io.set_analog(1, 0.5));
+        assert_eq!(io.analog_out, [5.0, 0.012]);
+        assert!(!io.set_analog(2, 0.5));
+    }
+}

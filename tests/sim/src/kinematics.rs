@@ -1,0 +1,283 @@
+//! Forward kinematics of the simulator, in `f64`, by a route of its own: the joint axes as lines in space at the
+//! zero pose, turned one after another by unit quaternions. No Denavit-Hartenberg matrix occurs, so a mistake in
+//! the core's chain cannot hide behind the same mistake here. Checked on poses of real controllers.
+
+use crate::model::Lengths;
+
+/// x, y, z.
+pub type Vec3 = [f64; 3];
+
+/// A frame: position \[m\] and rotation vector \[rad\], in UR's order x y z rx ry rz.
+pub type Pose6 = [f64; 6];
+
+/// `a + b`.
+pub(crate) fn add(a: Vec3, b: Vec3) -> Vec3 {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// `a − b`.
+pub(crate) fn sub(a: Vec3, b: Vec3) -> Vec3 {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// `a` times `factor`.
+pub(crate) fn scale(a: Vec3, factor: f64) -> Vec3 {
+    a.map(|x| x * factor)
+}
+
+/// The scalar product.
+pub(crate) fn dot(a: Vec3, b: Vec3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// The vector product.
+pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// The Euclidean length.
+pub(crate) fn norm(a: Vec3) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// A rotation as a unit quaternion (scalar first).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotation {
+    w: f64,
+    v: Vec3,
+}
+
+impl Rotation {
+    /// No rotation.
+    pub const IDENTITY: Self = Self { w: 1.0, v: [0.0; 3] };
+
+    /// `angle` \[rad\] about the unit vector `axis`.
+    #[must_use]
+    pub fn about(axis: Vec3, angle: f64) -> Self {
+        let (sin, cos) = (angle / 2.0).sin_cos();
+        Self { w: cos, v: scale(axis, sin) }
+    }
+
+    /// From a rotation vector \[rad\].
+    #[must_use]
+    pub fn from_vector(vector: Vec3) -> Self {
+        let angle = norm(vector);
+        if angle < 1e-12 { Self::IDENTITY } else { Self::about(scale(vector, 1.0 / angle), angle) }
+    }
+
+    /// The rotation vector, of length 0 … π \[rad\].
+    #[must_use]
+    pub fn to_vector(self) -> Vec3 {
+        let flip = if self.w < 0.0 { -1.0 } else { 1.0 };
+        let (w, v) = (self.w * flip, scale(self.v, flip));
+        let sin = norm(v);
+        if sin < 1e-12 { scale(v, 2.0) } else { scale(v, 2.0 * sin.atan2(w) / sin) }
+    }
+
+    /// The same angle the other way.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self { w: self.w, v: scale(self.v, -1.0) }
+    }
+
+    /// This rotation after `first`.
+    #[must_use]
+    pub fn after(self, first: Self) -> Self {
+        let w = self.w * first.w - dot(self.v, first.v);
+        let v = add(add(scale(first.v, self.w), scale(self.v, first.w)), cross(self.v, first.v));
+        Self { w, v }
+    }
+
+    /// `point` turned.
+    #[must_use]
+    pub fn turn(self, point: Vec3) -> Vec3 {
+        let t = scale(cross(self.v, point), 2.0);
+        add(point, add(scale(t, self.w), cross(self.v, t)))
+    }
+}
+
+/// Position and orientation of a frame in the base.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// Origin \[m\].
+    pub position: Vec3,
+    /// Orientation.
+    pub rotation: Rotation,
+}
+
+impl Frame {
+    /// As UR writes it: x y z rx ry rz.
+    #[must_use]
+    pub fn to_pose(self) -> Pose6 {
+        let ([x, y, z], [rx, ry, rz]) = (self.position, self.rotation.to_vector());
+        [x, y, z, rx, ry, rz]
+    }
+
+    /// The frame's z axis in the base.
+    #[must_use]
+    pub fn z_axis(self) -> Vec3 {
+        self.rotation.turn([0.0, 0.0, 1.0])
+    }
+}
+
+/// One joint: its axis and a point on it, at the zero pose.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    direction: Vec3,
+    point: Vec3,
+}
+
+/// A chain of six axes and the flange.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    axes: [Axis; 6],
+    flange: Frame,
+    elbow: Vec3,
+}
+
+impl Chain {
+    /// The chain of these lengths: at zero the arm lies along −x, shoulder, elbow, wrist 1 and wrist 3 turn about
+    /// −y, wrist 2 about −z, and the flange looks along −y.
+    #[must_use]
+    pub fn new(l: Lengths) -> Self {
+        const MINUS_Y: Vec3 = [0.0, -1.0, 0.0];
+        let reach = l.a2 + l.a3;
+        let axis = |direction, point| Axis { direction, point };
+        let wrist = [reach, -l.d4, l.d1 - l.d5];
+        Self {
+            axes: [
+                axis([0.0, 0.0, 1.0], [0.0; 3]),
+                axis(MINUS_Y, [0.0, 0.0, l.d1]),
+                axis(MINUS_Y, [l.a2, 0.0, l.d1]),
+                axis(MINUS_Y, [reach, 0.0, l.d1]),
+                axis([0.0, 0.0, -1.0], [reach, -l.d4, l.d1]),
+                axis(MINUS_Y, wrist),
+            ],
+            flange: Frame {
+                position: add(wrist, [0.0, -l.d6, 0.0]),
+                rotation: Rotation::about([1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2),
+            },
+            elbow: [l.a2, 0.0, l.d1],
+        }
+    }
+
+    /// `frame`, given at the zero pose behind joint `joints`, with the first `joints` joints at `q`.
+    fn carry(&self, q: &[f64; 6], joints: usize, mut frame: Frame) -> Frame {
+        for (axis, angle) in self.axes.iter().zip(q).take(joints).rev() {
+            let turn = Rotation::about(axis.direction, *angle);
+            frame.position = add(axis.point, turn.turn(sub(frame.position, axis.point)));
+            frame.rotation = turn.after(frame.rotation);
+        }
+        frame
+    }
+
+    /// The tool's frame at joint positions `q` \[rad\], with the tool at `tcp` (pose in the flange).
+    #[must_use]
+    pub fn tool(&self, q: &[f64; 6], tcp: &Pose6) -> Frame {
+        let [x, y, z, rx, ry, rz] = *tcp;
+        let at_zero = Frame {
+            position: add(self.flange.position, self.flange.rotation.turn([x, y, z])),
+            rotation: self.flange.rotation.after(Rotation::from_vector([rx, ry, rz])),
+        };
+        self.carry(q, 6, at_zero)
+    }
+
+    /// Where upper arm and forearm meet \[m\].
+    #[must_use]
+    pub fn elbow(&self, q: &[f64; 6]) -> Vec3 {
+        self.carry(q, 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
+    }
+
+    /// Linear and angular speed of `point`, fixed to the link behind joint `joints`, at `q` and `qd` \[rad/s\].
+    fn speed_of(&self, q: &[f64; 6], qd: &[f64; 6], joints: usize, point: Vec3) -> (Vec3, Vec3) {
+        let mut linear = [0.0; 3];
+        let mut angular = [0.0; 3];
+        for (joint, (axis, speed)) in self.axes.iter().zip(qd).enumerate().take(joints) {
+            let here = self.carry(q, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
+            let direction = here.rotation.turn(axis.direction);
+            linear = add(linear, scale(cross(direction, sub(point, here.position)), *speed));
+            angular = add(angular, scale(direction, *speed));
+        }
+        (linear, angular)
+    }
+
+    /// Speed of the tool \[m/s, rad/s\] at `q` and `qd`, in the base.
+    #[must_use]
+    pub fn tool_speed(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> [f64; 6] {
+        let ([x, y, z], [rx, ry, rz]) = self.speed_of(q, qd, 6, self.tool(q, tcp).position);
+        [x, y, z, rx, ry, rz]
+    }
+
+    /// Speed of the elbow \[m/s\].
+    #[must_use]
+    pub fn elbow_speed(&self, q: &[f64; 6], qd: &[f64; 6]) -> Vec3 {
+        self.speed_of(q, qd, 2, self.elbow(q)).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ArmModel;
+    use crate::rng::Rng;
+    use outrigger_core::robot::RobotModel;
+
+    fn chain(model: RobotModel) -> Chain {
+        Chain::new(ArmModel::of(model).lengths)
+    }
+
+    fn assert_near(actual: &[f64], expected: &[f64], tolerance: f64) {
+        for (a, e) in actual.iter().zip(expected) {
+            assert!((a - e).abs() < tolerance, "{actual:?} is not {expected:?} within {tolerance}");
+        }
+    }
+
+    #[test]
+    fn reproduces_the_tool_pose_of_a_real_ur5_on_cb2() {
+        let q = [1.0455, -3.0191, 1.79928, -1.92684, 0.516016, -0.0157542];
+        let pose = chain(RobotModel::Ur5).tool(&q, &[0.0; 6]).to_pose();
+        // The published joint values are rounded to 10⁻⁴ rad in the first places.
+        assert_near(&pose, &[0.32087, 0.193182, 0.603869, -1.22156, 1.20834, -1.22965], 6e-5);
+    }
+
+    #[test]
+    fn reproduces_the_rotation_of_a_second_real_ur5_whatever_its_tool() {
+        let q = [-3.859885, -2.262535, 2.391686, -1.996109, 2.875521, -2.082074];
+        let rotation = chain(RobotModel::Ur5).tool(&q, &[0.0; 6]).rotation.to_vector();
+        assert_near(&rotation, &[1.306526, -0.398935, -0.848902], 1e-5);
+    }
+
+    #[test]
+    fn reproduces_the_tool_pose_of_a_ur5e_on_software_5_8() {
+        let q = [-1.6007, -1.7271, -2.203, -0.808, 1.5951, -0.031];
+        let pose = chain(RobotModel::Ur5e).tool(&q, &[0.0; 6]).to_pose();
+        assert_near(&pose, &[-0.143969, -0.43562, 0.20203, -0.001221, 3.116277, 0.038892], 1e-4);
+    }
+
+    #[test]
+    fn tool_speed_is_the_derivative_of_the_tool_pose() {
+        let mut rng = Rng::new(3, 0);
+        let tcp = [0.01, -0.02, 0.15, 0.3, -0.2, 0.1];
+        for model in RobotModel::ALL {
+            let chain = chain(*model);
+            let q: [f64; 6] = std::array::from_fn(|_| rng.unit() * 4.0 - 2.0);
+            let qd: [f64; 6] = std::array::from_fn(|_| rng.unit() - 0.5);
+            let h = 1e-6;
+            let moved = |h: f64| std::array::from_fn(|j| q[j] + h * qd[j]);
+            let (before, after) = (chain.tool(&moved(-h), &tcp), chain.tool(&moved(h), &tcp));
+            let speed = chain.tool_speed(&q, &qd, &tcp);
+            assert_near(&scale(sub(after.position, before.position), 0.5 / h), &speed[..3], 1e-6);
+            let turned = after.rotation.after(before.rotation.inverse()).to_vector();
+            assert_near(&scale(turned, 0.5 / h), &speed[3..], 1e-6);
+            let elbow = sub(chain.elbow(&moved(h)), chain.elbow(&moved(-h)));
+            assert_near(&scale(elbow, 0.5 / h), &chain.elbow_speed(&q, &qd), 1e-6);
+        }
+    }
+
+    #[test]
+    fn rotation_vectors_round_trip() {
+        for vector in [[0.0; 3], [0.1, -0.2, 3.0], [3.1, 0.0, 0.0], [-1e-9, 0.0, 0.0]] {
+            assert_near(&Rotation::from_vector(vector).to_vector(), &vector, 1e-12);
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! The network between one client and the controller, as one TCP direction sees it: bytes arrive complete and in
+//! order, but late, cut, glued, or in bursts. Knows no port and no protocol; time is an argument.
+//!
+//! A segment goes through the sender (Nagle, coalescing), the wire (splitting, delay, jitter, loss with
+//! retransmission, backlog) and the receiver (stall).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::rng::Rng;
+use crate::time::SimTime;
+
+/// Largest segment \[B\]: Ethernet's, so that held data leaves once one is full.
+const MAX_SEGMENT: usize = 1460;
+
+/// What the network does to this direction right now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// Constant delay.
+    pub delay: Duration,
+    /// Added at random, 0 up to this.
+    pub jitter: Duration,
+    /// Cut each segment into pieces.
+    pub split: Option<Split>,
+    /// Glue this many messages into one segment.
+    pub coalesce: Option<usize>,
+    /// Hold a small segment until the one before is acknowledged; the peer acknowledges after this time, or with
+    /// its next data.
+    pub nagle: Option<Duration>,
+    /// Lose a share of the segments (0 … 1); each comes back after the retransmission time, what follows waits.
+    pub loss: Option<(f64, Duration)>,
+    /// Everything runs late, and the queue is worked off afterwards.
+    pub backlog: Option<Backlog>,
+    /// Nothing arrives; what was held arrives at once when this ends.
+    pub stalled: bool,
+}
+
+/// How segments are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Bytes per piece.
+    pub bytes: usize,
+    /// Time between the first piece and the last.
+    pub spread: Duration,
+}
+
+/// A queue somewhere on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// How late everything is.
+    pub lag: Duration,
+    /// Time between segments while the queue empties.
+    pub drain_gap: Duration,
+}
+
+#[derive(Debug)]
+struct Segment {
+    arrives: SimTime,
+    bytes: Vec<u8>,
+}
+
+/// One direction of one connection.
+#[derive(Debug)]
+pub struct Link {
+    conditions: Conditions,
+    rng: Rng,
+    /// Given by the application, not yet sent.
+    held: Vec<u8>,
+    held_messages: usize,
+    /// When the peer acknowledges what is on its way (Nagle).
+    acknowledged_at: Option<SimTime>,
+    on_the_way: VecDeque<Segment>,
+    last_arrival: SimTime,
+    drain_gap: Duration,
+}
+
+impl Link {
+    /// A perfect link, with its own random numbers.
+    #[must_use]
+    pub fn new(rng: Rng) -> Self {
+        Self {
+            conditions: Conditions::default(),
+            rng,
+            held: Vec::new(),
+            held_messages: 0,
+            acknowledged_at: None,
+            on_the_way: VecDeque::new(),
+            last_arrival: SimTime::ZERO,
+            drain_gap: Duration::ZERO,
+        }
+    }
+
+    /// From `now` on these conditions hold. What a condition that ended was holding goes on its way.
+    pub fn set_conditions(&mut self, now: SimTime, conditions: &Conditions) {
+        if self.conditions == *conditions {
+            return;
+        }
+        let was_stalled = self.conditions.stalled;
+        self.conditions = conditions.clone();
+        if was_stalled && !conditions.stalled {
+            self.release_burst(now);
+        }
+        if conditions.nagle.is_none() && conditions.coalesce.is_none() {
+            self.flush(now);
+        }
+    }
+
+    /// One message leaves the application.
+    pub fn send(&mut self, now: SimTime, message: &[u8]) {
+        self.advance(now);
+        self.held.extend_from_slice(message);
+        self.held_messages += 1;
+        let waits_for_ack = self.conditions.nagle.is_some() && self.acknowledged_at.is_some();
+        let waits_for_more = self.conditions.coalesce.is_some_and(|count| self.held_messages < count);
+        if waits_for_ack || waits_for_more {
+            while self.held.len() >= MAX_SEGMENT && !waits_for_more {
+                let rest = self.held.split_off(MAX_SEGMENT);
+                let full = std::mem::replace(&mut self.held, rest);
+                self.put_on_the_way(now, &full);
+            }
+        } else {
+            self.flush(now);
+        }
+    }
+
+    /// The peer sent data, which carries its acknowledgement.
+    pub fn peer_sent(&mut self, now: SimTime) {
+        if self.acknowledged_at.take().is_some() {
+            self.flush(now);
+        }
+    }
+
+    /// Lets the sender act on what time has brought.
+    pub fn advance(&mut self, now: SimTime) {
+        while let Some(at) = self.acknowledged_at.filter(|at| *at <= now) {
+            self.acknowledged_at = None;
+            self.flush(at);
+        }
+    }
+
+    /// The next segment that has arrived by `now`; at most `room` bytes of it.
+    pub fn receive(&mut self, now: SimTime, room: usize) -> Option<Vec<u8>> {
+        self.advance(now);
+        if self.conditions.stalled {
+            return None;
+        }
+        let front = self.on_the_way.front_mut().filter(|segment| segment.arrives <= now)?;
+        if front.bytes.len() <= room {
+            return self.on_the_way.pop_front().map(|segment| segment.bytes);
+        }
+        let rest = front.bytes.split_off(room);
+        Some(std::mem::replace(&mut front.bytes, rest))
+    }
+
+    /// Bytes that have arrived and wait to be read.
+    #[must_use]
+    pub fn arrived(&self, now: SimTime) -> usize {
+        if self.conditions.stalled {
+            return 0;
+        }
+        self.on_the_way.iter().take_while(|segment| segment.arrives <= now).map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// Bytes given and not yet read by the peer.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.held.len() + self.on_the_way.iter().map(|segment| segment.bytes.len()).sum::<usize>()
+    }
+
+    /// When something will change by itself: an arrival, or an acknowledgement that lets held data go.
+    #[must_use]
+    pub fn next_event(&self, now: SimTime) -> Option<SimTime> {
+        let arrival = if self.conditions.stalled {
+            None
+        } else {
+            self.on_the_way.iter().map(|segment| segment.arrives).find(|at| *at > now)
+        };
+        [arrival, self.acknowledged_at].into_iter().flatten().min()
+    }
+
+    fn flush(&mut self, now: SimTime) {
+        self.held_messages = 0;
+        if self.held.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.held);
+        self.put_on_the_way(now, &bytes);
+        if let Some(ack_delay) = self.conditions.nagle {
+            self.acknowledged_at = Some(now + ack_delay);
+        }
+    }
+
+    fn put_on_the_way(&mut self, now: SimTime, bytes: &[u8]) {
+        let split = self.conditions.split.unwrap_or(Split { bytes: bytes.len(), spread: Duration::ZERO });
+        let pieces = u32::try_from(bytes.len().div_ceil(split.bytes.max(1))).unwrap_or(u32::MAX).max(1);
+        let gap = split.spread / pieces;
+        for (index, piece) in (0u32..).zip(bytes.chunks(split.bytes.max(1))) {
+            let arrives = self.arrival(now + gap * index);
+            self.last_arrival = arrives;
+            self.on_the_way.push_back(Segment { arrives, bytes: piece.to_vec() });
+        }
+    }
+
+    fn arrival(&mut self, sent: SimTime) -> SimTime {
+        let mut travel = self.conditions.delay;
+        let jitter = u64::try_from(self.conditions.jitter.as_micros()).unwrap_or(u64::MAX);
+        if jitter > 0 {
+            travel += Duration::from_micros(self.rng.up_to(jitter));
+        }
+        if let Some((share, retransmission)) = self.conditions.loss
+            && self.rng.unit() < share
+        {
+            travel += retransmission;
+        }
+        if let Some(backlog) = self.conditions.backlog {
+            travel += backlog.lag;
+            self.drain_gap = backlog.drain_gap;
+        }
+        let natural = sent + travel;
+        if natural > self.last_arrival {
+            if self.conditions.backlog.is_none() {
+                self.drain_gap = Duration::ZERO;
+            }
+            natural
+        } else {
+            self.last_arrival + self.drain_gap
+        }
+    }
+
+    /// What a stall held arrives as one piece.
+    fn release_burst(&mut self, now: SimTime) {
+        let mut burst = Vec::new();
+        while let Some(segment) = self.on_the_way.pop_front_if(|segment| segment.arrives <= now) {
+            burst.extend_from_slice(&segment.bytes);
+        }
+        if !burst.is_empty() {
+            self.on_the_way.push_front(Segment { arrives: now, bytes: burst });
+            self.last_arrival = self.last_arrival.max(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> SimTime {
+        SimTime::from_millis(millis)
+    }
+
+    fn link(conditions: &Conditions) -> Link {
+        let mut link = Link::new(Rng::new(1, 0));
+        link.set_conditions(SimTime::ZERO, conditions);
+        link
+    }
+
+    /// Arrivals of `count` messages of 8 B, one per `period`, read as soon as they arrive: (time, bytes).
+    fn arrivals(link: &mut Link, count: u64, period: u64) -> Vec<(u64, usize)> {
+        let mut seen = vec![];
+        for micros in (0..(count + 100) * period * 1000).step_by(100) {
+            let now = SimTime::from_micros(micros);
+            if micros % (period * 1000) == 0 && micros / (period * 1000) < count {
+                link.send(now, b"8 bytes!");
+            }
+            while let Some(bytes) = link.receive(now, usize::MAX) {
+                seen.push((micros, bytes.len()));
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn a_perfect_link_delivers_each_message_at_once_as_one_segment() {
+        assert_eq!(arrivals(&mut link(&Conditions::default()), 3, 8), [(0, 8), (8_000, 8), (16_000, 8)]);
+    }
+
+    #[test]
+    fn nagle_with_a_delayed_acknowledgement_makes_pairs() {
+        let nagle = Conditions { nagle: Some(Duration::from_millis(16)), ..Conditions::default() };
+        let seen = arrivals(&mut link(&nagle), 7, 8);
+        assert_eq!(seen, [(0, 8), (16_000, 8), (32_000, 16), (48_000, 16), (64_000, 8)]);
+    }
+
+    #[test]
+    fn data_of_the_peer_releases_what_nagle_holds() {
+        let nagle = Conditions { nagle: Some(Duration::from_millis(40)), ..Conditions::default() };
+        let mut link = link(&nagle);
+        link.send(ms(0), b"a");
+        link.send(ms(1), b"b");
+        assert_eq!(link.receive(ms(2), 9), Some(b"a".to_vec()));
+        assert_eq!(link.receive(ms(2), 9), None);
+        link.peer_sent(ms(3));
+        assert_eq!(link.receive(ms(3), 9), Some(b"b".to_vec()));
+    }
+
+    #[test]
+    fn a_stall_holds_everything_and_ends_in_one_burst() {
+        let mut link = link(&Conditions { stalled: true, ..Conditions::default() });
+        link.send(ms(1), b"one ");
+        link.send(ms(2), b"two");
+        assert_eq!((link.receive(ms(3), 99), link.next_event(ms(3))), (None, None));
+        link.set_conditions(ms(4), &Conditions::default());
+        assert_eq!(link.receive(ms(4), 99), Some(b"one two".to_vec()));
+    }
+
+    #[test]
+    fn splitting_cuts_within_the_spread_and_loses_nothing() {
+        let split = Some(Split { bytes: 3, spread: Duration::from_millis(1) });
+        let mut link = link(&Conditions { split, ..Conditions::default() });
+        assert_eq!(arrivals(&mut link, 1, 8), [(0, 3), (400, 3), (700, 2)]);
+    }
+
+    #[test]
+    fn coalescing_waits_for_the_last_message_and_lets_go_when_it_ends() {
+        let mut link = link(&Conditions { coalesce: Some(3), ..Conditions::default() });
+        (0..4).for_each(|n| link.send(ms(n), &[b'0' + n as u8]));
+        assert_eq!(link.receive(ms(4), 9), Some(b"012".to_vec()));
+        assert_eq!(link.receive(ms(4), 9), None);
+        link.set_conditions(ms(5), &Conditions::default());
+        assert_eq!(link.receive(ms(5), 9), Some(b"3".to_vec()));
+    }
+
+    #[test]
+    fn jitter_and_loss_never_reorder_and_every_byte_arrives() {
+        let conditions = Conditions {
+            delay: Duration::from_millis(2),
+            jitter: Duration::from_millis(20),
+            loss: Some((0.3, Duration::from_millis(50))),
+            ..Conditions::default()
+        };
+        let mut link = link(&conditions);
+        (0..200u8).for_each(|n| link.send(ms(u64::from(n)), &[n]));
+        let mut all = vec![];
+        while let Some(bytes) = link.receive(ms(10_000), 9) {
+            all.extend(bytes);
+        }
+        assert_eq!(all, (0..200u8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_backlog_runs_late_and_is_worked_off_at_its_own_pace() {
+        let backlog = Some(Backlog { lag: Duration::from_millis(100), drain_gap: Duration::from_millis(4) });
+        let mut link = link(&Conditions { backlog, ..Conditions::default() });
+        (0..10).for_each(|n| link.send(ms(n * 8), &[0]));
+        link.set_conditions(ms(80), &Conditions::default());
+        (10..60).for_each(|n| link.send(ms(n * 8), &[0]));
+        let mut lateness = vec![];
+        for now in 0..1000 {
+            while link.receive(ms(now), 9).is_some() {
+                lateness.push(now - lateness.len() as u64 * 8);
+            }
+        }
+        assert_eq!(lateness[..10], [100; 10]);
+        assert!(lateness[10..].windows(2).all(|pair| pair[1] <= pair[0]), "{lateness:?}");
+        assert_eq!(lateness.last(), Some(&0));
+    }
+
+    #[test]
+    fn a_small_read_leaves_the_rest_of_the_segment() {
+        let mut link = link(&Conditions::default());
+        link.send(ms(0), b"abcdef");
+        assert_eq!(link.receive(ms(0), 4), Some(b"abcd".to_vec()));
+        assert_eq!((link.arrived(ms(0)), link.queued()), (2, 2));
+        assert_eq!(link.receive(ms(0), 4), Some(b"ef".to_vec()));
+    }
+}

@@ -1,0 +1,316 @@
+//! Programs on the controller (spec 5): one primary program at a time, secondary programs beside it, and what
+//! happens to the arm when one is replaced, paused, stopped or over.
+
+mod host;
+
+use std::collections::VecDeque;
+
+use outrigger_core::robot::SafetyMode;
+use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, ProgramKind, Step, Version};
+
+use crate::arm::{Arm, Motion};
+use crate::controller::Conn;
+use crate::firmware::{AfterT, Firmware};
+use crate::io::Io;
+use crate::robot::Robot;
+use crate::time::SimTime;
+use host::ProgramHost;
+
+/// The machine room: what programs act on.
+pub(crate) struct Plant {
+    pub(crate) arm: Arm,
+    pub(crate) io: Io,
+    pub(crate) robot: Robot,
+    pub(crate) firmware: Firmware,
+    /// Control period \[s\].
+    pub(crate) dt: f64,
+    pub(crate) fixed_stop_deceleration: f64,
+}
+
+/// Something 30001 tells its clients.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Notice {
+    /// A program began.
+    Started(String),
+    /// It ended, however.
+    Stopped(String),
+    /// A text is no program, or one ended by an error; line and column count from 1.
+    Exception { line: i32, column: i32, text: String },
+    /// `textmsg`.
+    Text(String),
+    /// `popup`.
+    Popup { text: String, title: String, warning: bool, error: bool },
+    /// The safety mode changed.
+    Safety(SafetyMode),
+    /// An error code, as C*code*A*argument*.
+    Code { code: i32, argument: i32, text: &'static str },
+}
+
+impl Notice {
+    fn exception(at: Position, text: String) -> Self {
+        let number = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
+        Self::Exception { line: number(at.line), column: number(at.column), text }
+    }
+}
+
+/// Instructions one program may execute per control cycle.
+const BUDGET: u32 = 20_000;
+/// A program that spends its budget this many cycles in a row is ended.
+const OVERRUNS: u32 = 100;
+/// Programs one client may have waiting; more are dropped.
+const WAITING: usize = 256;
+/// A foreign program turns round this often \[s\].
+const FOREIGN_TURN: f64 = 2.0;
+/// Its acceleration \[rad/s²\].
+const FOREIGN_ACCELERATION: f64 = 1.0;
+
+/// Who sent a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    Client(Conn),
+    /// Another commander, whose connection is not simulated.
+    Other,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    from: Sender,
+    arrived: SimTime,
+    text: String,
+}
+
+enum Body {
+    Script(Box<Machine>),
+    /// Native: the last joint to and fro.
+    Foreign {
+        speed: f64,
+        cycles: u64,
+    },
+}
+
+struct Running {
+    name: String,
+    body: Body,
+    /// Cycles in a row in which its budget was spent.
+    overruns: u32,
+}
+
+/// The programs of one controller.
+pub(crate) struct Programs {
+    builtins: Builtins,
+    after_t: AfterT,
+    end_deceleration: f64,
+    waiting: VecDeque<Waiting>,
+    primary: Option<Running>,
+    /// While paused: what moved the arm before.
+    paused: Option<Motion>,
+    /// Whether the last `speedj` gave its time.
+    gave_time: bool,
+    /// Texts that were dropped: too many waiting, or the arm not ready.
+    pub(crate) refused: u64,
+}
+
+impl Programs {
+    pub(crate) fn new(firmware: Firmware, after_t: AfterT, end_deceleration: f64) -> Self {
+        Self {
+            builtins: Builtins::of(Version::new(firmware.0.major, firmware.0.minor)),
+            after_t,
+            end_deceleration,
+            waiting: VecDeque::new(),
+            primary: None,
+            paused: None,
+            gave_time: false,
+            refused: 0,
+        }
+    }
+
+    /// A complete program has arrived.
+    pub(crate) fn offer(&mut self, from: Sender, arrived: SimTime, text: String) {
+        if self.waiting.iter().filter(|waiting| waiting.from == from).count() < WAITING {
+            self.waiting.push_back(Waiting { from, arrived, text });
+        } else {
+            self.refused += 1;
+        }
+    }
+
+    /// Drops what this client sent and has not begun.
+    pub(crate) fn forget(&mut self, client: Conn) {
+        self.waiting.retain(|waiting| waiting.from != Sender::Client(client));
+    }
+
+    /// Whether a primary program exists, paused or not.
+    pub(crate) fn running(&self) -> bool {
+        self.primary.is_some()
+    }
+
+    /// Whether it is paused.
+    pub(crate) fn paused(&self) -> bool {
+        self.primary.is_some() && self.paused.is_some()
+    }
+
+    /// One control cycle: takes what has arrived early enough, at most one primary program of each sender, and runs
+    /// a slice of every program.
+    pub(crate) fn cycle(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) {
+        let replaced = self.take_in(now, plant, notices);
+        if self.paused.is_some() {
+            return;
+        }
+        let (ended, moves) = self.run_primary(plant, notices);
+        if ended || (replaced && !moves) {
+            self.nobody_moves(plant);
+        }
+    }
+
+    /// Starts what has arrived; says whether a running program was replaced.
+    fn take_in(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
+        let intake = plant.firmware.intake();
+        let mut replaced = false;
+        let mut later = VecDeque::new();
+        let mut served = vec![];
+        while let Some(waiting) = self.waiting.pop_front() {
+            if now.since(waiting.arrived) < intake || served.contains(&waiting.from) {
+                later.push_back(waiting);
+                continue;
+            }
+            match Program::compile(&waiting.text, &self.builtins) {
+                Err(error) => notices.push(Notice::exception(error.position, error.kind.to_string())),
+                Ok(program) if program.kind() == ProgramKind::Secondary => self.run_secondary(program, plant, notices),
+                Ok(program) => {
+                    served.push(waiting.from);
+                    replaced |= self.start(program, plant, notices);
+                }
+            }
+        }
+        self.waiting = later;
+        replaced
+    }
+
+    /// Starts a primary program in place of the one that runs; says whether one was replaced.
+    fn start(&mut self, program: Program, plant: &Plant, notices: &mut Vec<Notice>) -> bool {
+        if !plant.robot.may_move() {
+            self.refused += 1;
+            return false;
+        }
+        let replaced = self.end(notices);
+        let name = program.name().unwrap_or_default().to_owned();
+        notices.push(Notice::Started(name.clone()));
+        let body = Body::Script(Box::new(Machine::new(program)));
+        self.primary = Some(Running { name, body, overruns: 0 });
+        replaced
+    }
+
+    /// The primary program is over; says whether there was one.
+    fn end(&mut self, notices: &mut Vec<Notice>) -> bool {
+        self.paused = None;
+        let Some(running) = self.primary.take() else { return false };
+        notices.push(Notice::Stopped(running.name));
+        true
+    }
+
+    fn run_secondary(&mut self, program: Program, plant: &mut Plant, notices: &mut Vec<Notice>) {
+        let mut machine = Machine::new(program);
+        let mut host = ProgramHost { plant, notices, moves: false, gave_time: &mut self.gave_time };
+        if let Step::Error(fault) = machine.step(&mut host, BUDGET) {
+            // Only logged: the primary program goes on.
+            notices.push(Notice::Text(fault.to_string()));
+        }
+    }
+
+    /// A slice of the primary program; says whether it ended, and whether it called a motion function.
+    fn run_primary(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) -> (bool, bool) {
+        let Some(running) = &mut self.primary else { return (false, false) };
+        let machine = match &mut running.body {
+            Body::Foreign { speed, cycles } => {
+                let turns = (*cycles as f64 * plant.dt / FOREIGN_TURN) as u64;
+                *cycles += 1;
+                if *speed != 0.0 {
+                    let direction = if turns.is_multiple_of(2) { 1.0 } else { -1.0 };
+                    let qd = [0.0, 0.0, 0.0, 0.0, 0.0, *speed * direction];
+                    plant.arm.motion = Motion::Speed { qd, acceleration: FOREIGN_ACCELERATION };
+                }
+                return (false, *speed != 0.0);
+            }
+            Body::Script(machine) => machine,
+        };
+        let mut host = ProgramHost { plant, notices, moves: false, gave_time: &mut self.gave_time };
+        let step = machine.step(&mut host, BUDGET);
+        let moves = host.moves;
+        match step {
+            Step::Frame => {
+                running.overruns = 0;
+                return (false, moves);
+            }
+            Step::Overrun if running.overruns < OVERRUNS => {
+                running.overruns += 1;
+                return (false, moves);
+            }
+            Step::Overrun => {
+                notices.push(Notice::exception(Position::START, FaultKind::TooMuchBehind.to_string()));
+            }
+            Step::Done => {}
+            Step::Error(fault) => notices.push(Notice::exception(fault.position, fault.kind.to_string())),
+        }
+        self.end(notices);
+        (true, moves)
+    }
+
+    /// The program that moved the arm is over or was replaced by one that does not move it (spec 5.4).
+    fn nobody_moves(&self, plant: &mut Plant) {
+        let keeps = self.after_t == AfterT::KeepsMoving && (self.gave_time || !plant.firmware.stops_without_t());
+        if !(keeps && matches!(plant.arm.motion, Motion::Speed { .. })) {
+            self.release(&mut plant.arm);
+        }
+    }
+
+    /// Nobody moves the arm any more: speeds ramp down, servoing ends abruptly (spec 5.2).
+    fn release(&self, arm: &mut Arm) {
+        match arm.motion {
+            Motion::Speed { .. } | Motion::Move { .. } => {
+                arm.motion = Motion::Stop { deceleration: self.end_deceleration };
+            }
+            Motion::Servo { .. } => {
+                arm.targets.halt();
+                arm.motion = Motion::Rest;
+            }
+            Motion::Stop { .. } | Motion::Rest => {}
+        }
+    }
+
+    /// Stops the program and the arm.
+    pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
+        self.end(notices);
+        self.release(&mut plant.arm);
+    }
+
+    /// Pauses the program; the arm comes to rest with `deceleration` \[rad/s²\], whoever moved it.
+    pub(crate) fn pause(&mut self, arm: &mut Arm, deceleration: f64) {
+        if self.paused.is_none() && self.primary.is_some() {
+            self.paused = Some(arm.motion);
+        }
+        if arm.motion != Motion::Rest {
+            arm.motion = Motion::Stop { deceleration };
+        }
+    }
+
+    /// Lets a paused program go on with the motion it was in.
+    pub(crate) fn resume(&mut self, arm: &mut Arm) {
+        if let Some(motion) = self.paused.take() {
+            arm.motion = motion;
+        }
+    }
+
+    /// A program of somebody else replaces the one that runs.
+    pub(crate) fn start_foreign(&mut self, speed: f64, plant: &mut Plant, notices: &mut Vec<Notice>) {
+        if self.end(notices) {
+            self.release(&mut plant.arm);
+        }
+        notices.push(Notice::Started("foreign".to_owned()));
+        let body = Body::Foreign { speed, cycles: 0 };
+        self.primary = Some(Running { name: "foreign".to_owned(), body, overruns: 0 });
+    }
+
+    /// Whether the primary program is the foreign one.
+    pub(crate) fn foreign(&self) -> bool {
+        matches!(self.primary, Some(Running { body: Body::Foreign { .. }, .. }))
+    }
+}

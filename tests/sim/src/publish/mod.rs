@@ -1,0 +1,41 @@
+//! What the controller tells its clients: the state it is in, turned into the bytes of its generation.
+
+pub(crate) mod realtime;
+
+use outrigger_core::robot::RobotMode;
+
+use crate::arm::Arm;
+use crate::firmware::Firmware;
+use crate::io::Io;
+use crate::robot::Robot;
+use crate::time::SimTime;
+
+/// Recorded on a real arm \[°C\].
+pub(crate) const MOTOR_TEMPERATURES: [f32; 6] = [30.1, 29.0, 28.5, 31.2, 34.3, 35.2];
+
+/// Everything a message may show, at one moment.
+pub(crate) struct Snapshot<'a> {
+    pub(crate) now: SimTime,
+    /// The controller's own clock \[µs\].
+    pub(crate) controller_micros: u64,
+    pub(crate) firmware: Firmware,
+    pub(crate) arm: &'a Arm,
+    pub(crate) robot: &'a Robot,
+    pub(crate) io: &'a Io,
+    pub(crate) program_running: bool,
+    pub(crate) program_paused: bool,
+}
+
+impl Snapshot<'_> {
+    pub(crate) fn robot_mode(&self) -> RobotMode {
+        self.robot.mode(self.now)
+    }
+
+    /// Joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.
+    pub(crate) fn currents(&self) -> [f64; 6] {
+        std::array::from_fn(|joint| {
+            let friction = 0.3 * (self.arm.qd[joint] / 0.01).clamp(-1.0, 1.0);
+            friction + 0.15 * self.arm.targets.qdd[joint]
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! The packet of 30003 and 30013: the state of the control cycle just finished.
+
+use outrigger_core::robot::{Generation, ProgramState};
+use outrigger_core::wire::realtime::Repr;
+
+use super::Snapshot;
+
+/// Recorded on a real controller: execution time of its real-time thread \[s\].
+const CONTROLLER_TIMER: f64 = 0.0256;
+/// Recorded on a real controller; internal to the vendor.
+const TEST_VALUE: f64 = 8.0;
+/// Gravity \[m/s²\]: what the tool's accelerometer feels at rest, against its own z axis or along it.
+const GRAVITY: f64 = 9.82;
+
+/// Every field this generation has, the others at zero.
+pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
+    let Snapshot { arm, robot, io, .. } = state;
+    let generation = state.firmware.generation();
+    let tool = arm.tool();
+    let pose = tool.to_pose();
+    let speed = arm.tool_speed();
+    let number = |raw: i32| f64::from(raw);
+    let mode = number(state.robot_mode().raw(generation).unwrap_or(-1));
+    let safety = number(robot.safety_mode().raw());
+    let up = tool.rotation.inverse().turn([0.0, 0.0, GRAVITY]);
+    let volts = if robot.powered() { 48.0 } else { 0.0 };
+    Repr {
+        time: state.controller_micros as f64 * 1e-6,
+        q_target: arm.targets.q,
+        qd_target: arm.targets.qd,
+        qdd_target: arm.targets.qdd,
+        i_target: state.currents(),
+        q_actual: arm.q,
+        qd_actual: arm.qd,
+        i_actual: state.currents(),
+        i_control: state.currents(),
+        cb2_tool_accelerometer_values: up,
+        tool_accelerometer_values: up,
+        tool_vector: pose,
+        tool_vector_actual: pose,
+        tool_vector_target: arm.tool_target(),
+        tcp_speed: speed,
+        tcp_speed_actual: speed,
+        tcp_speed_target: arm.tool_speed_target(),
+        digital_input_bits: io.digital_in.into(),
+        digital_outputs: io.digital_out.into(),
+        motor_temperatures: super::MOTOR_TEMPERATURES.map(f64::from),
+        controller_timer: CONTROLLER_TIMER,
+        test_value: TEST_VALUE,
+        robot_mode: mode,
+        joint_modes: [number(robot.joint_mode(state.now).raw()); 6],
+        safety_mode: safety,
+        safety_status: safety,
+        speed_scaling: arm.scaling,
+        v_main: volts,
+        v_robot: volts,
+        i_robot: if robot.powered() { 0.7 } else { 0.0 },
+        v_actual: [volts; 6],
+        program_state: number(program_state(state).raw()),
+        elbow_position: arm.elbow(),
+        elbow_velocity: arm.elbow_speed(),
+        payload_mass: io.payload,
+        payload_cog: io.payload_cog,
+        ..Repr::default()
+    }
+}
+
+/// RTDE's numbering, which is the likely one here (spec 2.5).
+fn program_state(state: &Snapshot<'_>) -> ProgramState {
+    debug_assert!(state.firmware.generation() != Generation::PolyScopeX);
+    match (state.program_running, state.program_paused) {
+        (_, true) => ProgramState::Paused,
+        (true, false) => ProgramState::Playing,
+        (false, false) => ProgramState::Stopped,
+    }
+}

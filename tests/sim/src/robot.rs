@@ -1,0 +1,324 @@
+//! Power and safety: the two state machines an operator works with, and what the wire calls their states.
+//!
+//! | power | robot mode CB3+ | CB2 | joints |
+//! |---|---|---|---|
+//! | off | POWER_OFF 3 | NO_POWER 7 | 239 |
+//! | switching on | BOOTING 2, then POWER_ON 4 | INITIALIZING 3 | 247, then 246 |
+//! | idle (brakes closed) | IDLE 5 | READY 2 | 255 |
+//! | releasing brakes | IDLE 5 | READY 2 | 255 |
+//! | running | RUNNING 7 | RUNNING 0 | 253 |
+//!
+//! On CB2 a stop shows in the robot mode (4, 5, 10) and in the masterboard's safety state.
+
+use std::time::Duration;
+
+use outrigger_core::robot::{Generation, JointMode, MasterOnOffState, MasterSafetyState, RobotMode, SafetyMode};
+
+use crate::time::SimTime;
+
+/// How long the steps of switching on take. Real times are of this order; none is documented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerTiming {
+    /// Until the joints have power.
+    pub boot: Duration,
+    /// From there until they are ready.
+    pub initialise: Duration,
+    /// Until the brakes are open.
+    pub release: Duration,
+}
+
+impl Default for PowerTiming {
+    fn default() -> Self {
+        Self {
+            boot: Duration::from_millis(500),
+            initialise: Duration::from_millis(1500),
+            release: Duration::from_millis(1500),
+        }
+    }
+}
+
+/// A protective stop cannot be unlocked earlier than this after it occurred (`ur-dashboard` 3).
+pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
+
+/// Power of the arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// No power on the joints.
+    Off,
+    /// Booting, then initialising; the brakes follow at once where `release` is set.
+    SwitchingOn {
+        /// Since when.
+        since: SimTime,
+        /// Whether brake release was asked for.
+        release: bool,
+    },
+    /// Powered, brakes closed.
+    Idle,
+    /// Brakes opening.
+    Releasing {
+        /// Since when.
+        since: SimTime,
+    },
+    /// Powered, brakes open.
+    Running,
+}
+
+/// Why the arm may not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It may.
+    None,
+    /// It may, within reduced limits.
+    Reduced,
+    /// Protective stop.
+    Protective {
+        /// When it occurred.
+        at: SimTime,
+    },
+    /// The safeguard input is open.
+    Safeguard,
+    /// An emergency stop button is pressed.
+    Emergency,
+    /// A safety limit was violated.
+    Violation,
+    /// A fault was found.
+    Fault,
+}
+
+/// Power, safety and who is in control.
+#[derive(Clone, Debug)]
+pub struct Robot {
+    generation: Generation,
+    timing: PowerTiming,
+    /// Power of the arm.
+    pub power: Power,
+    /// Why the arm may not move.
+    pub stop: Stop,
+    /// Remote control (e-Series); always true before.
+    pub remote: bool,
+    /// Where the speed slider stands, 0 … 1.
+    pub slider: f64,
+}
+
+impl Robot {
+    /// Running, normal, in remote control, slider at 1.
+    #[must_use]
+    pub fn new(generation: Generation, timing: PowerTiming) -> Self {
+        Self { generation, timing, power: Power::Running, stop: Stop::None, remote: true, slider: 1.0 }
+    }
+
+    /// Power and brakes take their time.
+    pub fn tick(&mut self, now: SimTime) {
+        match self.power {
+            Power::SwitchingOn { since, release } if now.since(since) >= self.timing.boot + self.timing.initialise => {
+                self.power = if release { Power::Releasing { since: now } } else { Power::Idle };
+            }
+            Power::Releasing { since } if now.since(since) >= self.timing.release => self.power = Power::Running,
+            _ => {}
+        }
+    }
+
+    /// Power on, if nothing forbids it.
+    pub fn power_on(&mut self, now: SimTime) {
+        if self.power == Power::Off && self.may_have_power() {
+            self.power = Power::SwitchingOn { since: now, release: false };
+        }
+    }
+
+    /// Power off, from anywhere.
+    pub fn power_off(&mut self) {
+        self.power = Power::Off;
+    }
+
+    /// Brakes open; power comes first where it is missing.
+    pub fn release_brakes(&mut self, now: SimTime) {
+        match self.power {
+            Power::Off if self.may_have_power() => self.power = Power::SwitchingOn { since: now, release: true },
+            Power::SwitchingOn { since, .. } => self.power = Power::SwitchingOn { since, release: true },
+            Power::Idle => self.power = Power::Releasing { since: now },
+            Power::Off | Power::Releasing { .. } | Power::Running => {}
+        }
+    }
+
+    /// A protective stop; stronger stops stay.
+    pub fn protective_stop(&mut self, now: SimTime) {
+        if matches!(self.stop, Stop::None | Stop::Reduced | Stop::Safeguard) && self.power == Power::Running {
+            self.stop = Stop::Protective { at: now };
+        }
+    }
+
+    /// Unlocks a protective stop that is old enough; says whether it did or there was none.
+    pub fn unlock_protective_stop(&mut self, now: SimTime) -> bool {
+        match self.stop {
+            Stop::Protective { at } if now.since(at) < UNLOCK_AFTER => false,
+            Stop::Protective { .. } => {
+                self.stop = Stop::None;
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the joints may get power.
+    fn may_have_power(&self) -> bool {
+        !matches!(self.stop, Stop::Emergency | Stop::Violation | Stop::Fault)
+    }
+
+    /// Whether a program may move the arm.
+    #[must_use]
+    pub fn may_move(&self) -> bool {
+        self.power == Power::Running && matches!(self.stop, Stop::None | Stop::Reduced)
+    }
+
+    /// Whether the joints have power.
+    #[must_use]
+    pub fn powered(&self) -> bool {
+        !matches!(self.power, Power::Off)
+    }
+
+    /// The robot mode of this generation.
+    #[must_use]
+    pub fn mode(&self, now: SimTime) -> RobotMode {
+        if self.generation == Generation::Cb2 {
+            return match (self.stop, self.power) {
+                (Stop::Fault | Stop::Violation, _) => RobotMode::FatalError,
+                (Stop::Emergency, _) => RobotMode::EmergencyStopped,
+                (_, Power::Off) => RobotMode::NoPower,
+                (_, Power::SwitchingOn { .. }) => RobotMode::Initializing,
+                (_, Power::Idle | Power::Releasing { .. }) => RobotMode::Ready,
+                (Stop::Protective { .. }, Power::Running) => RobotMode::SecurityStopped,
+                (Stop::Safeguard, Power::Running) => RobotMode::SafeguardStop,
+                (Stop::None | Stop::Reduced, Power::Running) => RobotMode::Running,
+            };
+        }
+        match self.power {
+            Power::Off => RobotMode::PowerOff,
+            Power::SwitchingOn { since, .. } if now.since(since) < self.timing.boot => RobotMode::Booting,
+            Power::SwitchingOn { .. } => RobotMode::PowerOn,
+            Power::Idle | Power::Releasing { .. } => RobotMode::Idle,
+            Power::Running => RobotMode::Running,
+        }
+    }
+
+    /// The mode of every joint, consistent with the robot mode.
+    #[must_use]
+    pub fn joint_mode(&self, now: SimTime) -> JointMode {
+        match self.power {
+            Power::Off => JointMode::PowerOff,
+            Power::SwitchingOn { since, .. } if now.since(since) < self.timing.boot => JointMode::Booting,
+            Power::SwitchingOn { .. } if self.generation == Generation::Cb2 => JointMode::Initialisation,
+            Power::SwitchingOn { .. } => JointMode::MotorInitialisation,
+            Power::Idle | Power::Releasing { .. } => JointMode::Idle,
+            Power::Running => JointMode::Running,
+        }
+    }
+
+    /// The safety mode (3.0 on).
+    #[must_use]
+    pub fn safety_mode(&self) -> SafetyMode {
+        match self.stop {
+            Stop::None => SafetyMode::Normal,
+            Stop::Reduced => SafetyMode::Reduced,
+            Stop::Protective { .. } => SafetyMode::ProtectiveStop,
+            Stop::Safeguard => SafetyMode::SafeguardStop,
+            Stop::Emergency => SafetyMode::RobotEmergencyStop,
+            Stop::Violation => SafetyMode::Violation,
+            Stop::Fault => SafetyMode::Fault,
+        }
+    }
+
+    /// The CB2 masterboard's safety state.
+    #[must_use]
+    pub fn master_safety_state(&self) -> MasterSafetyState {
+        match self.stop {
+            Stop::None | Stop::Reduced | Stop::Protective { .. } => MasterSafetyState::Ok,
+            Stop::Safeguard => MasterSafetyState::SafeguardStop,
+            Stop::Emergency => MasterSafetyState::RobotEmergencyStop,
+            Stop::Violation | Stop::Fault => MasterSafetyState::Fault,
+        }
+    }
+
+    /// The CB2 masterboard's power state.
+    #[must_use]
+    pub fn master_on_off_state(&self) -> MasterOnOffState {
+        match self.power {
+            Power::Off => MasterOnOffState::Off,
+            Power::SwitchingOn { .. } => MasterOnOffState::TurningOn,
+            Power::Idle | Power::Releasing { .. } | Power::Running => MasterOnOffState::On,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn robot(generation: Generation) -> Robot {
+        Robot::new(generation, PowerTiming::default())
+    }
+
+    #[test]
+    fn power_on_and_brake_release_lead_through_every_mode() {
+        let mut robot = robot(Generation::ESeries);
+        robot.power_off();
+        assert_eq!(
+            (robot.mode(SimTime::ZERO), robot.joint_mode(SimTime::ZERO)),
+            (RobotMode::PowerOff, JointMode::PowerOff)
+        );
+        robot.power_on(SimTime::ZERO);
+        let mut seen = vec![];
+        for ms in (0..6000).step_by(10) {
+            let now = SimTime::from_millis(ms);
+            robot.tick(now);
+            if ms == 3000 {
+                robot.release_brakes(now);
+            }
+            if seen.last() != Some(&robot.mode(now)) {
+                seen.push(robot.mode(now));
+            }
+        }
+        assert_eq!(seen, [RobotMode::Booting, RobotMode::PowerOn, RobotMode::Idle, RobotMode::Running]);
+    }
+
+    #[test]
+    fn brake_release_from_off_switches_on_first() {
+        let mut robot = robot(Generation::Cb3);
+        robot.power_off();
+        robot.release_brakes(SimTime::ZERO);
+        (0..500).for_each(|step| robot.tick(SimTime::from_millis(step * 10)));
+        assert_eq!(robot.power, Power::Running);
+    }
+
+    #[test]
+    fn a_protective_stop_stays_locked_for_five_seconds() {
+        let mut robot = robot(Generation::ESeries);
+        robot.protective_stop(SimTime::from_secs(1));
+        assert!(!robot.may_move() && robot.mode(SimTime::ZERO) == RobotMode::Running);
+        assert!(!robot.unlock_protective_stop(SimTime::from_millis(5_999)));
+        assert!(robot.unlock_protective_stop(SimTime::from_millis(6_000)));
+        assert!(robot.may_move());
+    }
+
+    #[test]
+    fn an_emergency_stop_forbids_power_until_it_is_released() {
+        let mut robot = robot(Generation::ESeries);
+        robot.stop = Stop::Emergency;
+        robot.power_off();
+        robot.power_on(SimTime::ZERO);
+        assert_eq!(robot.power, Power::Off);
+        robot.stop = Stop::None;
+        robot.power_on(SimTime::ZERO);
+        assert!(robot.powered());
+    }
+
+    #[test]
+    fn cb2_shows_stops_in_the_robot_mode() {
+        let mut robot = robot(Generation::Cb2);
+        assert_eq!(robot.mode(SimTime::ZERO).raw(Generation::Cb2), Some(0));
+        robot.protective_stop(SimTime::ZERO);
+        assert_eq!(robot.mode(SimTime::ZERO).raw(Generation::Cb2), Some(4));
+        robot.stop = Stop::Emergency;
+        assert_eq!(robot.mode(SimTime::ZERO).raw(Generation::Cb2), Some(5));
+        assert_eq!(robot.master_safety_state(), MasterSafetyState::RobotEmergencyStop);
+    }
+}

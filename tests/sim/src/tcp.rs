@@ -1,0 +1,365 @@
+//! The controller behind kernel TCP: one thread, non-blocking sockets, absolute deadlines.
+//!
+//! This is the one file of the simulator that reads a clock. Simulated time is the time since the server started;
+//! where the process was held up, the cycles that were missed are made up for at once, as bytes that were queued
+//! would arrive.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::set_socket_linger;
+
+use crate::controller::{Conn, Controller};
+use crate::port::Port;
+use crate::time::SimTime;
+
+/// Where port 29999 is on a real controller: the port base that moves nothing.
+pub const REAL_PORTS: u16 = 29_999;
+
+/// Bytes taken from a client, or given to one, in one go.
+const CHUNK: usize = 4096;
+
+/// A port that could not be opened.
+#[derive(Debug)]
+pub struct BindError {
+    /// The address asked for.
+    pub address: IpAddr,
+    /// The port it would have had, where the port base left room for it.
+    pub port: Option<u16>,
+    /// The controller's port it stands for.
+    pub service: Port,
+    /// What the system said.
+    pub source: std::io::Error,
+}
+
+impl std::fmt::Display for BindError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let real = self.service.number();
+        let Some(port) = self.port else {
+            return write!(f, "the port base leaves no room for port {real}; choose one of at most 65521");
+        };
+        write!(f, "cannot listen on {}: {}", SocketAddr::new(self.address, port), self.source)?;
+        match self.source.kind() {
+            ErrorKind::AddrInUse => write!(
+                f,
+                "; another program has it, perhaps a simulator that still runs: stop it, or choose another port base \
+                 (base B puts port {real} at B + {})",
+                real - REAL_PORTS
+            ),
+            ErrorKind::AddrNotAvailable => write!(f, "; no interface of this machine has that address"),
+            ErrorKind::PermissionDenied => write!(f, "; ports below 1024 need privileges, choose a higher port base"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for BindError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// A controller with its ports open.
+#[derive(Debug)]
+pub struct Server {
+    controller: Arc<Mutex<Controller>>,
+    listeners: Vec<(Port, TcpListener)>,
+    address: IpAddr,
+    port_base: u16,
+}
+
+impl Server {
+    /// Opens every port the controller's firmware has: port p at `port_base` + p − 29999.
+    ///
+    /// # Errors
+    /// The first port that could not be opened.
+    pub fn bind(controller: Controller, address: IpAddr, port_base: u16) -> Result<Self, BindError> {
+        let mut listeners = vec![];
+        for service in Port::ALL.into_iter().filter(|port| controller.has_port(*port)) {
+            let port = service.at_base(port_base);
+            let failed = |source| BindError { address, port, service, source };
+            let number = port.ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
+            let listener = TcpListener::bind((address, number)).map_err(failed)?;
+            listener.set_nonblocking(true).map_err(failed)?;
+            listeners.push((service, listener));
+        }
+        Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, address, port_base })
+    }
+
+    /// The same on the first port base from `first` on, in steps of 16, where every port is free: for tests, which
+    /// run side by side.
+    ///
+    /// # Errors
+    /// The last attempt's, when there is no more room.
+    pub fn bind_from(mut controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
+        let mut base = first;
+        loop {
+            let options = controller.options().clone();
+            match (Self::bind(controller, address, base), base.checked_add(16)) {
+                (Err(error), Some(next)) if error.source.kind() == ErrorKind::AddrInUse && next < 65_000 => {
+                    base = next;
+                    match Controller::new(options) {
+                        Ok(again) => controller = again,
+                        Err(_) => return Err(error),
+                    }
+                }
+                (result, _) => return result,
+            }
+        }
+    }
+
+    /// The address and port of one of the controller's ports.
+    #[must_use]
+    pub fn address(&self, port: Port) -> SocketAddr {
+        SocketAddr::new(self.address, port.at_base(self.port_base).unwrap_or_default())
+    }
+
+    /// Serves on the calling thread until `stop` is set.
+    pub fn run(self, stop: &AtomicBool) {
+        Loop { clock: Clock::start(), clients: vec![], server: self }.run(stop);
+    }
+
+    /// Serves on a thread of its own.
+    ///
+    /// # Errors
+    /// The system could not start a thread.
+    pub fn spawn(self) -> std::io::Result<Running> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (address, port_base) = (self.address, self.port_base);
+        let controller = Arc::clone(&self.controller);
+        let until = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("controller".into()).spawn(move || self.run(&until))?;
+        Ok(Running { controller, stop, thread: Some(thread), address, port_base })
+    }
+}
+
+/// A server on its own thread; it stops when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    controller: Arc<Mutex<Controller>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    address: IpAddr,
+    port_base: u16,
+}
+
+impl Running {
+    /// The address and port of one of the controller's ports.
+    #[must_use]
+    pub fn address(&self, port: Port) -> SocketAddr {
+        SocketAddr::new(self.address, port.at_base(self.port_base).unwrap_or_default())
+    }
+
+    /// The port base in force.
+    #[must_use]
+    pub fn port_base(&self) -> u16 {
+        self.port_base
+    }
+
+    /// The controller between two of its cycles; it waits as long as this is held.
+    pub fn controller(&self) -> MutexGuard<'_, Controller> {
+        lock(&self.controller)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the server thread has been printed by then; there is nothing to add.
+            drop(thread.join());
+        }
+    }
+}
+
+/// A holder that panicked leaves a controller that is still whole: every change is made by one call.
+fn lock(controller: &Mutex<Controller>) -> MutexGuard<'_, Controller> {
+    controller.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Simulated time from the system's monotonic clock.
+struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
+    fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    fn now(&self) -> SimTime {
+        SimTime::ZERO + self.start.elapsed()
+    }
+}
+
+/// A client's socket and what it could not take yet.
+struct Client {
+    conn: Conn,
+    stream: TcpStream,
+    unsent: Vec<u8>,
+    gone: bool,
+}
+
+impl Client {
+    /// Sends what the controller has for it, one segment per write.
+    fn send(&mut self, controller: &mut Controller) {
+        let mut buffer = [0; CHUNK];
+        while !self.gone {
+            if self.unsent.is_empty() {
+                let n = controller.read(self.conn, &mut buffer);
+                if n == 0 {
+                    return;
+                }
+                self.unsent.extend_from_slice(buffer.get(..n).unwrap_or_default());
+            }
+            match self.stream.write(&self.unsent) {
+                Ok(0) => self.gone = true,
+                Ok(n) => drop(self.unsent.drain(..n)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => self.gone = true,
+            }
+        }
+    }
+
+    /// Gives the controller what the client sent.
+    fn receive(&mut self, controller: &mut Controller) {
+        let mut buffer = [0; CHUNK];
+        while !self.gone {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => self.gone = true,
+                Ok(n) => {
+                    let bytes = buffer.get(..n).unwrap_or_default();
+                    if controller.write(self.conn, bytes) < n {
+                        // More than the controller's receive queue: it stops listening to such a client.
+                        self.gone = true;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => self.gone = true,
+            }
+        }
+    }
+}
+
+struct Loop {
+    clock: Clock,
+    clients: Vec<Client>,
+    server: Server,
+}
+
+impl Loop {
+    fn run(mut self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Relaxed) {
+            let next = self.turn();
+            self.wait(next);
+        }
+    }
+
+    /// Brings everything up to the present; says when to be back at the latest.
+    fn turn(&mut self) -> SimTime {
+        let shared = Arc::clone(&self.server.controller);
+        let mut controller = lock(&shared);
+        controller.advance_to(self.clock.now());
+        self.accept(&mut controller);
+        for client in &mut self.clients {
+            client.receive(&mut controller);
+            client.send(&mut controller);
+            let over = !controller.is_open(client.conn) && client.unsent.is_empty();
+            if client.gone || over {
+                controller.disconnect(client.conn);
+                client.gone = true;
+            }
+        }
+        self.clients.retain(|client| !client.gone);
+        controller.next_event()
+    }
+
+    fn accept(&mut self, controller: &mut Controller) {
+        for (port, listener) in &self.server.listeners {
+            while let Ok((stream, _)) = listener.accept() {
+                match controller.connect(*port) {
+                    Ok(conn) if stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok() => {
+                        self.clients.push(Client { conn, stream, unsent: vec![], gone: false });
+                    }
+                    Ok(conn) => controller.disconnect(conn),
+                    // The kernel has accepted; a reset is as close to a refusal as can be had.
+                    Err(_) => drop(set_socket_linger(&stream, Some(Duration::ZERO))),
+                }
+            }
+        }
+    }
+
+    /// Sleeps until `next`, or until a socket has something to say.
+    fn wait(&self, next: SimTime) {
+        let listeners = self.server.listeners.iter().map(|(_, listener)| PollFd::new(listener, PollFlags::IN));
+        let clients = self.clients.iter().map(|client| {
+            let wants = if client.unsent.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
+            PollFd::new(&client.stream, wants)
+        });
+        let mut fds: Vec<PollFd<'_>> = listeners.chain(clients).collect();
+        let left = next.since(self.clock.now());
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        // Interrupted or not, the next turn looks at everything.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Options;
+    use std::net::Ipv4Addr;
+
+    const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn a_client_reads_packets_over_the_loopback() {
+        let controller = Controller::new(Options::default()).unwrap();
+        let server = Server::bind_from(controller, LOCAL, 41_000).unwrap().spawn().unwrap();
+        let mut stream = TcpStream::connect(server.address(Port::Realtime)).unwrap();
+        let mut times = vec![];
+        for _ in 0..20 {
+            let mut packet = [0; 1220];
+            stream.read_exact(&mut packet).unwrap();
+            assert_eq!(packet[..4], 1220i32.to_be_bytes());
+            times.push(f64::from_be_bytes(packet[4..12].try_into().unwrap()));
+        }
+        for pair in times.windows(2) {
+            assert!((pair[1] - pair[0] - 0.002).abs() < 1e-9, "{times:?}");
+        }
+    }
+
+    #[test]
+    fn a_taken_port_is_named_with_what_to_do() {
+        let controller = || Controller::new(Options::default()).unwrap();
+        let first = Server::bind_from(controller(), LOCAL, 43_000).unwrap();
+        let error = Server::bind(controller(), LOCAL, first.port_base).unwrap_err();
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("cannot listen on 127.0.0.1:{}", first.port_base)), "{message}");
+        assert!(message.contains("choose another port base"), "{message}");
+        let message = Server::bind(controller(), LOCAL, 65_530).unwrap_err().to_string();
+        assert!(message.contains("no room"), "{message}");
+    }
+
+    #[test]
+    fn what_the_controller_closes_is_closed_for_the_client() {
+        let controller = Controller::new(Options::default()).unwrap();
+        let server = Server::bind_from(controller, LOCAL, 45_000).unwrap().spawn().unwrap();
+        let mut stream = TcpStream::connect(server.address(Port::Dashboard)).unwrap();
+        stream.write_all(b"quit\n").unwrap();
+        let mut all = String::new();
+        stream.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "Connected: Universal Robots Dashboard Server\nDisconnected\n");
+    }
+}

@@ -1,0 +1,139 @@
+//! A bench for tests: a controller in virtual time, clients, and packets read by the offsets of the specification,
+//! without the core's parser.
+#![allow(dead_code, reason = "each test file uses its part of the bench")]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::arm::Drive;
+use outrigger_sim::controller::{Conn, Controller, Options};
+use outrigger_sim::port::Port;
+use outrigger_sim::time::SimTime;
+
+/// Options with an ideal drive, so that cycles can be counted.
+pub(crate) fn ideal(major: u8, minor: u8) -> Options {
+    let mut options = Options::for_software(SoftwareVersion::new(major, minor));
+    options.drive = Drive::IDEAL;
+    options
+}
+
+/// A controller and everything its clients have received.
+pub(crate) struct Bench {
+    pub(crate) controller: Controller,
+    received: BTreeMap<Conn, Vec<u8>>,
+    segments: BTreeMap<Conn, Vec<(SimTime, usize)>>,
+}
+
+impl Bench {
+    pub(crate) fn new(options: Options) -> Self {
+        let controller = Controller::new(options).unwrap();
+        Self { controller, received: BTreeMap::new(), segments: BTreeMap::new() }
+    }
+
+    pub(crate) fn software(major: u8, minor: u8) -> Self {
+        Self::new(ideal(major, minor))
+    }
+
+    pub(crate) fn connect(&mut self, port: Port) -> Conn {
+        let conn = self.controller.connect(port).unwrap();
+        self.received.insert(conn, vec![]);
+        self.segments.insert(conn, vec![]);
+        self.drain();
+        conn
+    }
+
+    /// Lives on for `millis`, every client reading whatever comes.
+    pub(crate) fn run(&mut self, millis: u64) {
+        self.run_for(Duration::from_millis(millis));
+    }
+
+    pub(crate) fn run_for(&mut self, span: Duration) {
+        let end = self.controller.now() + span;
+        while self.controller.now() < end {
+            let next = self.controller.next_event().min(end);
+            self.controller.advance_to(next);
+            self.drain();
+        }
+    }
+
+    /// Lives on for whole control cycles.
+    pub(crate) fn cycles(&mut self, count: u32) {
+        self.run_for(self.controller.period() * count);
+    }
+
+    /// Just after the next control cycle.
+    pub(crate) fn next_cycle(&mut self) {
+        let cycles = self.controller.cycles();
+        while self.controller.cycles() == cycles {
+            let next = self.controller.next_event();
+            self.controller.advance_to(next);
+            self.drain();
+        }
+    }
+
+    fn drain(&mut self) {
+        let mut buffer = [0; 4096];
+        for (conn, all) in &mut self.received {
+            loop {
+                let n = self.controller.read(*conn, &mut buffer);
+                if n == 0 {
+                    break;
+                }
+                all.extend_from_slice(&buffer[..n]);
+                self.segments.get_mut(conn).unwrap().push((self.controller.now(), n));
+            }
+        }
+    }
+
+    pub(crate) fn send(&mut self, conn: Conn, text: &str) {
+        assert_eq!(self.controller.write(conn, text.as_bytes()), text.len());
+        self.drain();
+    }
+
+    /// Takes what a client has received.
+    pub(crate) fn take(&mut self, conn: Conn) -> Vec<u8> {
+        std::mem::take(self.received.get_mut(&conn).unwrap())
+    }
+
+    /// Takes the times and sizes of the segments a client has received.
+    pub(crate) fn take_segments(&mut self, conn: Conn) -> Vec<(SimTime, usize)> {
+        self.take(conn);
+        std::mem::take(self.segments.get_mut(&conn).unwrap())
+    }
+
+    /// Takes what a client has received as messages, cut by the length in front of each.
+    pub(crate) fn messages(&mut self, conn: Conn) -> Vec<Vec<u8>> {
+        let bytes = self.take(conn);
+        let mut rest = bytes.as_slice();
+        let mut messages = vec![];
+        while !rest.is_empty() {
+            let size = i32_at(rest, 0) as usize;
+            assert!(size >= 5 && size <= rest.len(), "length {size} of {}", rest.len());
+            messages.push(rest[..size].to_vec());
+            rest = &rest[size..];
+        }
+        messages
+    }
+
+    /// Takes the lines a client has received.
+    pub(crate) fn lines(&mut self, conn: Conn) -> Vec<String> {
+        String::from_utf8(self.take(conn)).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn qd_target(&self) -> [f64; 6] {
+        self.controller.truth().targets.qd
+    }
+}
+
+pub(crate) fn i32_at(bytes: &[u8], at: usize) -> i32 {
+    i32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+pub(crate) fn f64_at(bytes: &[u8], at: usize) -> f64 {
+    f64::from_be_bytes(bytes[at..at + 8].try_into().unwrap())
+}
