@@ -5,13 +5,15 @@
 //! (`reserved_820`). A printer and a comparison with an independent decoder need nothing else.
 
 use super::layout::{Flag, Mask};
-use zerocopy::big_endian::{F32, F64, I16, I32, U32, U64};
+use zerocopy::big_endian::{F32, F64, I16, I32, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// The value of one field, in host order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
+    /// A variable without a value.
+    Nothing,
     /// A one-byte truth value: every number but 0 is true.
     Bool(bool),
     /// An unsigned number of any width.
@@ -24,7 +26,7 @@ pub enum Value<'a> {
     F32(f32),
     /// A double-precision number.
     F64(f64),
-    /// Several bytes that are numbers of their own.
+    /// Several bytes: numbers of their own, or what is not decoded.
     Bytes(&'a [u8]),
     /// Several unsigned 32-bit numbers.
     U32s(&'a [u32]),
@@ -47,7 +49,7 @@ pub enum Group {
     List,
 }
 
-/// Receives the fields of a message.
+/// Receives the fields of a message. Where a `visit` ends with an error, groups may be left open.
 pub trait FieldVisitor {
     /// One field. In a [`Group::List`] the name is empty.
     fn field(&mut self, name: &str, value: Value<'_>);
@@ -85,6 +87,7 @@ macro_rules! numbers {
 numbers! {
     u8, u8, Unsigned as u64;
     i8, i8, Signed as i64;
+    U16, u16, Unsigned as u64;
     U32, u32, Unsigned as u64;
     U64, u64, Unsigned as u64;
     I16, i16, Signed as i64;

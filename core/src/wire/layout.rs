@@ -44,37 +44,21 @@ impl From<u64> for Mask {
 }
 
 /// Host type of a wire type.
+#[rustfmt::skip]
 macro_rules! host {
-    ([$wire:tt; $n:literal]) => {
-        [$crate::wire::layout::host!($wire); $n]
-    };
-    (F64) => {
-        f64
-    };
-    (F32) => {
-        f32
-    };
-    (U64) => {
-        u64
-    };
-    (U32) => {
-        u32
-    };
-    (I32) => {
-        i32
-    };
-    (I16) => {
-        i16
-    };
-    (Flag) => {
-        bool
-    };
-    (Mask) => {
-        u64
-    };
-    ($other:tt) => {
-        $other
-    };
+    ([$wire:tt; $n:literal]) => { [$crate::wire::layout::host!($wire); $n] };
+    (F64) => { f64 };
+    (F32) => { f32 };
+    (U64) => { u64 };
+    (U32) => { u32 };
+    (I32) => { i32 };
+    (I16) => { i16 };
+    (Flag) => { bool };
+    (Mask) => { u64 };
+    (JointRecord) => { $crate::wire::primary::Joint };
+    (LimitsRecord) => { $crate::wire::primary::JointLimits };
+    (DynamicsRecord) => { $crate::wire::primary::JointDynamics };
+    ($other:tt) => { $other };
 }
 
 /// Defines the body of a message from its table: a view, a `Repr`, both directions and the visitor.
@@ -162,6 +146,13 @@ macro_rules! layout {
                 }
             )+ )?
 
+            /// Bytes behind the last field known here: software newer than this table appends fields.
+            #[must_use]
+            pub fn trailing(&self) -> &'a [u8] {
+                let known = 0 $( + size_of::<$Tail>() )?;
+                self.tail.get(known..).unwrap_or_default()
+            }
+
             /// All fields in host order; absent ones are zero.
             #[must_use]
             pub fn to_repr(&self) -> $Repr {
@@ -201,6 +192,50 @@ macro_rules! layout {
                 )+ )?
                 put.zeros();
                 Ok(())
+            }
+        }
+    };
+}
+
+/// Defines a record that repeats once per joint: the wire struct, its host-order twin, and a visitor that gives one
+/// array per field instead of one group per joint.
+macro_rules! record {
+    (
+        $Record:ident, $size:literal bytes;
+        $(#[$doc:meta])* $Host:ident;
+        $( $at:literal $field:ident: $ty:tt, $unit:literal, $meaning:literal; )+
+    ) => {
+        #[derive(
+            Clone, Copy, Debug,
+            zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout, zerocopy::Unaligned,
+        )]
+        #[repr(C)]
+        pub(in crate::wire) struct $Record { $( $field: $ty, )+ }
+
+        const _: () = {
+            $( assert!(core::mem::offset_of!($Record, $field) == $at, stringify!($field)); )+
+            assert!(size_of::<$Record>() == $size);
+        };
+
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct $Host {
+            $(
+                #[doc = concat!($meaning, " \\[", $unit, "\\], offset ", $at, " of the record.")]
+                pub $field: $crate::wire::layout::host!($ty),
+            )+
+        }
+
+        impl<const N: usize> $crate::wire::fields::Wire for [$Record; N] {
+            type Host = [$Host; N];
+            fn host(self) -> [$Host; N] {
+                self.map(|record| $Host { $( $field: $crate::wire::fields::Wire::host(record.$field), )+ })
+            }
+            fn wire(host: [$Host; N]) -> Self {
+                host.map(|host| $Record { $( $field: $crate::wire::fields::Wire::wire(host.$field), )+ })
+            }
+            fn visit(host: [$Host; N], _: &str, visitor: &mut dyn $crate::wire::fields::FieldVisitor) {
+                $( <[$ty; N] as $crate::wire::fields::Wire>::visit(host.map(|h| h.$field), stringify!($field), visitor); )+
             }
         }
     };
@@ -287,4 +322,4 @@ macro_rules! name {
     };
 }
 
-pub(super) use {fill, getters, held, host, layout, name, put, show, take};
+pub(super) use {fill, getters, held, host, layout, name, put, record, show, take};
