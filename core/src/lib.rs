@@ -8,7 +8,7 @@
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
 //! | 3 | [`frame`], [`law`] |
-//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`] |
+//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`] |
 //! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -35,6 +35,7 @@ pub mod kinematics;
 pub mod law;
 pub mod link;
 pub mod math;
+pub mod mode;
 pub mod robot;
 pub mod session;
 pub mod time;

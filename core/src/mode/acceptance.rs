@@ -1,0 +1,203 @@
+//! Does the peer accept what we send? Zero velocity proves nothing: local mode drops text in silence.
+
+use super::evidence::Held;
+use crate::time::{Duration, Instant};
+
+/// What the controller's program interpreter does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Activity {
+    /// No program.
+    Stopped,
+    /// A program runs.
+    Running,
+    /// A program is paused; no fault.
+    Paused,
+}
+
+/// A kind of proof, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Proof {
+    /// The peer's own state says so.
+    PeerState,
+    /// The peer mirrors our counter.
+    MirroredCounter,
+    /// The program state in the packet of the cycle.
+    ProgramState,
+    /// `isProgramRunning` of the robot mode data, ten times a second.
+    ProgramRunning,
+}
+
+impl Proof {
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PeerState => "peer state",
+            Self::MirroredCounter => "mirrored counter",
+            Self::ProgramState => "program state in the packet",
+            Self::ProgramRunning => "isProgramRunning",
+        }
+    }
+}
+
+/// What is known of acceptance. A field is `None` where this firmware, or this path, does not have it.
+///
+/// Fill `program_state` only where the numbers are known to mean what they seem to (`ur-client-interfaces` 2.5:
+/// unconfirmed on 30003): the best proof present decides, and a wrong one blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acceptance {
+    /// Whether the newest packet mirrors a counter of ours.
+    pub mirrored_counter: Option<Held<bool>>,
+    /// From the packet of the cycle.
+    pub program_state: Option<Held<Activity>>,
+    /// From `isProgramRunning` and `isProgramPaused`.
+    pub program_running: Option<Held<Activity>>,
+}
+
+/// What a proof says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Accepted, last shown at this time.
+    Accepted(Proof, Instant),
+    /// The best proof does not show it yet.
+    NotYet,
+    /// No proof exists, or none that could tell our program from the one before it.
+    Unknown,
+}
+
+/// Which proofs were busy with a foreign program when arming began, and so prove nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Baseline {
+    program_state: bool,
+    program_running: bool,
+}
+
+impl Baseline {
+    pub(super) const IDLE: Self = Self { program_state: false, program_running: false };
+}
+
+impl Acceptance {
+    /// Whether a program runs or is paused, by any fresh field; `None` where no field is fresh.
+    #[must_use]
+    pub fn program(&self, now: Instant, max_age: Duration) -> Option<bool> {
+        let fresh = |held: Option<Held<Activity>>| held.and_then(|h| h.fresh(now, max_age));
+        let (packet, slow) = (fresh(self.program_state), fresh(self.program_running));
+        let alive = |activity| !matches!(activity, Activity::Stopped);
+        match (packet, slow) {
+            (None, None) => None,
+            (a, b) => Some(a.is_some_and(alive) || b.is_some_and(alive)),
+        }
+    }
+
+    pub(super) fn baseline(&self) -> Baseline {
+        let busy = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value != Activity::Stopped);
+        Baseline { program_state: busy(self.program_state), program_running: busy(self.program_running) }
+    }
+
+    /// Whether there is a proof that could tell our program from what runs now.
+    pub(super) fn can_prove(&self) -> bool {
+        let baseline = self.baseline();
+        self.mirrored_counter.is_some()
+            || (self.program_state.is_some() && !baseline.program_state)
+            || (self.program_running.is_some() && !baseline.program_running)
+    }
+
+    /// The verdict of the best proof there is, by what was learned after `since`.
+    pub(super) fn verdict(&self, baseline: Baseline, since: Instant, now: Instant, max_age: Duration) -> Verdict {
+        let after = |at: Instant| at > since && now.since(at) <= max_age;
+        if let Some(mirrored) = self.mirrored_counter {
+            return if mirrored.value && after(mirrored.at) {
+                Verdict::Accepted(Proof::MirroredCounter, mirrored.at)
+            } else {
+                Verdict::NotYet
+            };
+        }
+        let ranked = [
+            (Proof::ProgramState, self.program_state, baseline.program_state),
+            (Proof::ProgramRunning, self.program_running, baseline.program_running),
+        ];
+        for (proof, held, was_busy) in ranked {
+            match held {
+                Some(held) if !was_busy => {
+                    let shows = held.value == Activity::Running && after(held.at);
+                    return if shows { Verdict::Accepted(proof, held.at) } else { Verdict::NotYet };
+                }
+                Some(_) | None => {}
+            }
+        }
+        Verdict::Unknown
+    }
+
+    /// When `proof` last showed that our commands are accepted; a paused program still is ours.
+    pub(super) fn shown_at(&self, proof: Proof) -> Option<Instant> {
+        let alive = |held: Option<Held<Activity>>| held.filter(|h| h.value != Activity::Stopped).map(|h| h.at);
+        match proof {
+            Proof::PeerState => None,
+            Proof::MirroredCounter => self.mirrored_counter.filter(|h| h.value).map(|h| h.at),
+            Proof::ProgramState => alive(self.program_state),
+            Proof::ProgramRunning => alive(self.program_running),
+        }
+    }
+
+    /// When `proof` last said anything.
+    pub(super) fn heard_at(&self, proof: Proof) -> Option<Instant> {
+        match proof {
+            Proof::PeerState => None,
+            Proof::MirroredCounter => self.mirrored_counter.map(|h| h.at),
+            Proof::ProgramState => self.program_state.map(|h| h.at),
+            Proof::ProgramRunning => self.program_running.map(|h| h.at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGE: Duration = Duration::from_millis(300);
+    const START: Instant = Instant::from_micros(1_000_000);
+    const NOW: Instant = Instant::from_micros(1_200_000);
+
+    fn held<T>(value: T, millis: u64) -> Option<Held<T>> {
+        Some(Held::new(value, Instant::from_micros(1_000_000 + millis * 1_000)))
+    }
+
+    #[test]
+    fn the_best_proof_there_is_decides() {
+        let mut known = Acceptance { program_running: held(Activity::Running, 100), ..Acceptance::default() };
+        let verdict = |known: &Acceptance| known.verdict(Baseline::default(), START, NOW, AGE);
+        assert!(matches!(verdict(&known), Verdict::Accepted(Proof::ProgramRunning, _)));
+        known.program_state = held(Activity::Stopped, 199);
+        assert_eq!(verdict(&known), Verdict::NotYet);
+        known.program_state = held(Activity::Running, 199);
+        assert!(matches!(verdict(&known), Verdict::Accepted(Proof::ProgramState, _)));
+        known.mirrored_counter = held(false, 199);
+        assert_eq!(verdict(&known), Verdict::NotYet);
+        known.mirrored_counter = held(true, 199);
+        assert!(matches!(verdict(&known), Verdict::Accepted(Proof::MirroredCounter, _)));
+    }
+
+    #[test]
+    fn what_was_known_before_arming_proves_nothing() {
+        let known = Acceptance { program_running: Some(Held::new(Activity::Running, START)), ..Acceptance::default() };
+        assert_eq!(known.verdict(Baseline::default(), START, NOW, AGE), Verdict::NotYet);
+    }
+
+    #[test]
+    fn a_program_that_ran_before_ours_makes_running_ambiguous() {
+        let before = Acceptance { program_running: held(Activity::Running, 0), ..Acceptance::default() };
+        let after = Acceptance { program_running: held(Activity::Running, 100), ..Acceptance::default() };
+        assert_eq!(after.verdict(before.baseline(), START, NOW, AGE), Verdict::Unknown);
+    }
+
+    #[test]
+    fn no_proof_is_unknown_and_an_old_one_is_none() {
+        assert_eq!(Acceptance::default().verdict(Baseline::default(), START, NOW, AGE), Verdict::Unknown);
+        let old = Acceptance { program_running: held(Activity::Running, 100), ..Acceptance::default() };
+        assert_eq!(old.verdict(Baseline::default(), START, NOW + AGE, AGE), Verdict::NotYet);
+    }
+}

@@ -1,0 +1,370 @@
+//! Does the controller do what it was told? Its target speed against the history of approved commands.
+
+use crate::robot::{BadValue, JointVelocities, State};
+use crate::time::Duration;
+
+const HISTORY: usize = 32;
+
+/// Tolerances of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FollowingConfig {
+    /// A command shows in the target after 0 … this many cycles, at most 31. Default 24 ms.
+    pub delay: u8,
+    /// Consecutive cycles outside before it is [`Followed::Lost`]. Default 40 ms.
+    pub patience: u16,
+    /// Absolute tolerance \[rad/s\]. Default 0.02.
+    pub tolerance: f32,
+    /// Tolerance relative to the command. Default 0.05.
+    pub relative: f32,
+    /// A target that comes closer at least this fast \[rad/s²\] is on its ramp, not lost. Default 0.5.
+    pub ramp: f32,
+    /// How fast the controller's speed scaling may rise \[1/s\]: it lags behind the slider. Default 1.
+    pub scaling_rate: f32,
+}
+
+impl FollowingConfig {
+    /// Defaults for states of period `cycle`.
+    #[must_use]
+    pub fn new(cycle: Duration) -> Self {
+        let cycles = |millis: u64, most: u64| {
+            Duration::from_millis(millis).as_micros().div_ceil(cycle.as_micros().max(1)).clamp(2, most)
+        };
+        Self {
+            delay: u8::try_from(cycles(24, 31)).unwrap_or(31),
+            patience: u16::try_from(cycles(40, 1_000)).unwrap_or(1_000),
+            tolerance: 0.02,
+            relative: 0.05,
+            ramp: 0.5,
+            scaling_rate: 1.0,
+        }
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        BadValue::unless((1..=31).contains(&self.delay), "following.delay", "1 to 31 cycles")?;
+        BadValue::unless((1..=1_000).contains(&self.patience), "following.patience", "1 to 1000 cycles")?;
+        BadValue::unless(
+            self.tolerance > 0.0 && self.tolerance <= 0.5,
+            "following.tolerance",
+            "above 0, at most 0.5 rad/s",
+        )?;
+        BadValue::unless((0.0..=0.5).contains(&self.relative), "following.relative", "0 to 0.5")?;
+        BadValue::unless(self.ramp > 0.0 && self.ramp.is_finite(), "following.ramp", "above 0 rad/s²")?;
+        BadValue::unless(
+            self.scaling_rate > 0.0 && self.scaling_rate.is_finite(),
+            "following.scaling_rate",
+            "above 0 1/s",
+        )
+    }
+}
+
+/// What one state says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Followed {
+    /// The target is among the commands of the last cycles, scaled as the controller says.
+    Within,
+    /// It is not, for so many cycles in a row.
+    Outside(u16),
+    /// It is not for longer than the patience.
+    Lost,
+}
+
+impl Followed {
+    /// Whether commanding may go on.
+    #[must_use]
+    pub const fn holds(self) -> bool {
+        match self {
+            Self::Within | Self::Outside(_) => true,
+            Self::Lost => false,
+        }
+    }
+}
+
+/// Compares the controller's target speed with what was sent to an arm with `N` joints.
+///
+/// It sees a second commander, a killed program and a controller that does not listen, as soon as the commands
+/// differ from what those do. At rest there is nothing to tell them apart: that takes acceptance evidence.
+#[derive(Clone, Copy, Debug)]
+pub struct Following<const N: usize> {
+    config: FollowingConfig,
+    /// Newest at `at`, older ones behind it. Empty slots are zero: arming begins at rest.
+    history: [Sent<N>; HISTORY],
+    at: usize,
+    outside: u16,
+    excess: f32,
+    /// Smallest scaling that may still be in force.
+    scaling_floor: f32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent<const N: usize> {
+    velocities: JointVelocities<N>,
+    /// Nothing was sent in this cycle: the command before lasts, or has ended by itself.
+    repeated: bool,
+}
+
+impl<const N: usize> Following<N> {
+    /// An arm that was told nothing.
+    #[must_use]
+    pub fn new(config: FollowingConfig) -> Self {
+        Self { config, history: [Sent::default(); HISTORY], at: 0, outside: 0, excess: 0.0, scaling_floor: 1.0 }
+    }
+
+    /// Forgets all commands: at each arming.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.config);
+    }
+
+    /// These velocities were put on the wire in this cycle; zero for a hold.
+    pub fn sent(&mut self, velocities: &JointVelocities<N>) {
+        self.push(Sent { velocities: *velocities, repeated: false });
+    }
+
+    /// Nothing was put on the wire in this cycle.
+    pub fn skipped(&mut self) {
+        let velocities = self.newest();
+        self.push(Sent { velocities, repeated: true });
+    }
+
+    /// The newest command.
+    #[must_use]
+    pub fn newest(&self) -> JointVelocities<N> {
+        self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| sent.velocities)
+    }
+
+    /// Judges a state, `dt` after the one before, against everything sent before it. `paused` is the
+    /// controller's own word that the program is paused.
+    pub fn judge(&mut self, state: &State<N>, dt: Duration, paused: bool) -> Followed {
+        let dt = dt.as_secs_f32().min(1.0);
+        let scaling = match state.speed_scaling {
+            Some(scaling) if scaling.is_finite() && !paused => scaling.clamp(0.0, 1.0),
+            None if !paused => 1.0,
+            // Not a number says nothing about the speed: anything up to the command may be meant.
+            Some(_) | None => 0.0,
+        };
+        self.scaling_floor = scaling.min(self.scaling_floor + self.config.scaling_rate * dt);
+        let excess = self.excess_of(&state.target_velocities);
+        let before = core::mem::replace(&mut self.excess, excess);
+        if excess <= 0.0 {
+            self.outside = 0;
+        } else if excess < before - self.config.ramp * dt {
+            // On its ramp; the run so far stands, so that noise around the limit does not excuse itself.
+        } else {
+            self.outside = self.outside.saturating_add(1);
+        }
+        if self.outside >= self.config.patience {
+            Followed::Lost
+        } else if excess > 0.0 {
+            Followed::Outside(self.outside)
+        } else {
+            Followed::Within
+        }
+    }
+
+    /// Whether the target is our newest command, still in force: an arm that goes on by what *we* said last.
+    /// A command that hardly moves is nobody's in particular.
+    #[must_use]
+    pub fn is_moving_by_us(&self, state: &State<N>) -> bool {
+        let newest = self.newest();
+        let off = state.target_velocities.zip_with(newest.as_array(), |target, sent| target - sent).max_abs();
+        newest.max_abs() > 2.0 * self.config.tolerance && off <= self.tolerance_at(newest.max_abs())
+    }
+
+    fn push(&mut self, sent: Sent<N>) {
+        self.at = self.at.saturating_add(1) % HISTORY;
+        if let Some(slot) = self.history.get_mut(self.at) {
+            *slot = sent;
+        }
+    }
+
+    /// How far the worst joint's target is outside of everything it may be \[rad/s\]; infinite for NaN.
+    fn excess_of(&self, target: &JointVelocities<N>) -> f32 {
+        // Hull of the commands in the window, each between its full and its scaled size.
+        let mut low = [f32::INFINITY; N];
+        let mut high = [f32::NEG_INFINITY; N];
+        for behind in 0..=usize::from(self.config.delay) {
+            let at = self.at.saturating_add(HISTORY).saturating_sub(behind) % HISTORY;
+            let Some(sent) = self.history.get(at) else { break };
+            let floor = if sent.repeated { 0.0 } else { self.scaling_floor };
+            for ((low, high), full) in low.iter_mut().zip(&mut high).zip(sent.velocities.iter()) {
+                let scaled = full * floor;
+                *low = low.min(full).min(scaled);
+                *high = high.max(full).max(scaled);
+            }
+        }
+        let mut worst = 0.0_f32;
+        for ((low, high), target) in low.iter().zip(&high).zip(target.iter()) {
+            if !target.is_finite() {
+                return f32::INFINITY;
+            }
+            let tolerance = self.tolerance_at(low.abs().max(high.abs()));
+            worst = worst.max(low - tolerance - target).max(target - high - tolerance);
+        }
+        worst
+    }
+
+    fn tolerance_at(&self, speed: f32) -> f32 {
+        self.config.tolerance + self.config.relative * speed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CYCLE: Duration = Duration::from_millis(8);
+
+    fn following() -> Following<6> {
+        Following::new(FollowingConfig::new(CYCLE))
+    }
+
+    fn target(speed: f32) -> State<6> {
+        State { target_velocities: JointVelocities([speed; 6]), ..State::default() }
+    }
+
+    /// Verdicts of a run: in each cycle the state is judged, then a command is sent.
+    fn run(cycles: usize, command: impl Fn(usize) -> f32, state: impl Fn(usize) -> State<6>) -> Vec<Followed> {
+        let mut following = following();
+        (0..cycles)
+            .map(|cycle| {
+                let verdict = following.judge(&state(cycle), CYCLE, false);
+                following.sent(&JointVelocities([command(cycle); 6]));
+                verdict
+            })
+            .collect()
+    }
+
+    fn lost_at(verdicts: &[Followed]) -> Option<usize> {
+        verdicts.iter().position(|v| *v == Followed::Lost)
+    }
+
+    /// A smooth command, up to 1 rad/s.
+    fn swing(cycle: usize) -> f32 {
+        (cycle as f32 * 0.05).sin()
+    }
+
+    #[test]
+    fn the_defaults_hold_their_own_check() {
+        for (millis, delay, patience) in [(1, 24, 40), (2, 12, 20), (8, 3, 5)] {
+            let config = FollowingConfig::new(Duration::from_millis(millis));
+            assert_eq!((config.check(), config.delay, config.patience), (Ok(()), delay, patience));
+        }
+    }
+
+    #[test]
+    fn a_controller_one_to_three_cycles_behind_follows() {
+        for delay in 1..=3 {
+            let verdicts = run(500, swing, |c| target(if c < delay { 0.0 } else { swing(c - delay) }));
+            assert!(verdicts.iter().all(|v| *v == Followed::Within), "delay {delay}");
+        }
+    }
+
+    #[test]
+    fn a_step_followed_by_a_ramp_is_no_loss() {
+        // 1 rad/s at once, followed at 1.4 rad/s²: 90 cycles on the ramp.
+        let verdicts = run(200, |_| 1.0, |c| target((c as f32 * 0.0112).min(1.0)));
+        assert_eq!(lost_at(&verdicts), None);
+        assert_eq!(verdicts.last(), Some(&Followed::Within));
+    }
+
+    #[test]
+    fn a_killed_program_is_lost_within_the_patience() {
+        let verdicts = run(100, |_| 0.5, |c| target(if (1..50).contains(&c) { 0.5 } else { 0.0 }));
+        assert_eq!(lost_at(&verdicts), Some(54));
+    }
+
+    #[test]
+    fn a_second_commander_is_lost_within_the_patience() {
+        let verdicts = run(
+            100,
+            |_| 0.5,
+            |c| {
+                target(if c < 1 {
+                    0.0
+                } else if c < 50 {
+                    0.5
+                } else {
+                    -0.3
+                })
+            },
+        );
+        assert_eq!(lost_at(&verdicts), Some(54));
+    }
+
+    #[test]
+    fn motion_while_zero_is_commanded_is_somebody_elses() {
+        let verdicts = run(100, |_| 0.0, |c| target(if c < 50 { 0.0 } else { 0.1 }));
+        assert_eq!(lost_at(&verdicts), Some(54));
+    }
+
+    #[test]
+    fn a_single_cycle_outside_is_forgiven() {
+        let verdicts = run(100, |_| 0.5, |c| target(if c < 1 || c % 10 == 0 { 0.0 } else { 0.5 }));
+        assert_eq!(lost_at(&verdicts), None);
+        assert_eq!(verdicts[50], Followed::Outside(1));
+    }
+
+    #[test]
+    fn the_speed_slider_down_to_zero_and_up_again_is_no_loss() {
+        let slider = |c: usize| match c {
+            0..=100 => 1.0,
+            101..=200 => 1.0 - (c - 100) as f32 / 100.0,
+            201..=300 => 0.0,
+            _ => ((c - 300) as f32 / 125.0).min(1.0),
+        };
+        let state =
+            |c: usize| State { speed_scaling: Some(slider(c)), ..target(if c < 1 { 0.0 } else { 0.8 * slider(c) }) };
+        assert_eq!(lost_at(&run(600, |_| 0.8, state)), None);
+    }
+
+    #[test]
+    fn a_slider_at_zero_does_not_excuse_motion_beyond_the_command() {
+        let state = |c: usize| State { speed_scaling: Some(0.0), ..target(if c < 50 { 0.0 } else { 0.8 }) };
+        assert_eq!(lost_at(&run(100, |_| 0.4, state)), Some(54));
+    }
+
+    #[test]
+    fn a_paused_program_stands_still_without_being_lost() {
+        let mut following = following();
+        for cycle in 0..100 {
+            let paused = cycle >= 50;
+            let verdict = following.judge(&target(if paused || cycle == 0 { 0.0 } else { 0.5 }), CYCLE, paused);
+            assert!(verdict.holds(), "cycle {cycle}: {verdict:?}");
+            following.sent(&JointVelocities([0.5; 6]));
+        }
+    }
+
+    #[test]
+    fn a_skipped_cycle_allows_the_command_to_last_or_to_have_ended() {
+        for speed in [0.5, 0.0] {
+            let mut following = following();
+            following.sent(&JointVelocities([0.5; 6]));
+            for _ in 0..10 {
+                following.skipped();
+                assert_eq!(following.judge(&target(speed), CYCLE, false), Followed::Within);
+            }
+        }
+    }
+
+    #[test]
+    fn nan_is_not_following() {
+        let verdicts = run(100, |_| 0.0, |c| target(if c < 50 { 0.0 } else { f32::NAN }));
+        assert_eq!(lost_at(&verdicts), Some(54));
+    }
+
+    #[test]
+    fn only_our_own_command_is_recognised_after_a_reconnect() {
+        let mut following = following();
+        assert!(!following.is_moving_by_us(&target(0.0)), "rest is nobody's motion");
+        following.sent(&JointVelocities([0.4; 6]));
+        assert!(following.is_moving_by_us(&target(0.4)));
+        assert!(!following.is_moving_by_us(&target(-0.4)));
+        assert!(!following.is_moving_by_us(&target(f32::NAN)));
+        following.reset();
+        assert!(!following.is_moving_by_us(&target(0.4)));
+    }
+}

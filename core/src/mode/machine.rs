@@ -1,0 +1,600 @@
+//! The machine itself. Its table is the module's.
+
+use super::acceptance::{Baseline, Proof, Verdict};
+use super::config::ModeConfig;
+use super::evidence::{Evidence, Stage, stops_the_robot};
+use super::request::{Edge, Epoch, Intent, RequestLine};
+use super::{Action, Mode, PeerGate, Transition};
+use crate::robot::{Authority, Reason, ReasonSet};
+use crate::time::Instant;
+
+/// Decides in each cycle what may go out. See the [module](super) for its table.
+///
+/// | input | when |
+/// |---|---|
+/// | [`established`](Self::established), [`link_lost`](Self::link_lost) | the session's links stand, one of them fell |
+/// | [`observe`](Self::observe) | once per newest state, with everything known |
+/// | [`fault`](Self::fault) | something else ends commanding: the link monitor, the law, the governor |
+/// | [`request`](Self::request), [`request_level`](Self::request_level), [`release`](Self::release), [`acknowledge`](Self::acknowledge) | an operator, or a line that stands for one |
+/// | [`tick`](Self::tick) | at [`next_deadline`](Self::next_deadline), or at any other time |
+///
+/// After each of them, [`action`](Self::action) says what may go out: at most one thing per state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ModeMachine {
+    config: ModeConfig,
+    mode: Mode,
+    epoch: Epoch,
+    latch: Option<Reason>,
+    reasons: ReasonSet,
+    line: RequestLine,
+    /// Since when in this mode.
+    entered: Instant,
+    /// The newest state; in `Arming` and `Command` the newest timely one.
+    heard: Instant,
+    /// A state, or its time, that has not been answered yet.
+    owed: bool,
+    good: u32,
+    baseline: Baseline,
+    /// In `Arming`: whether the newest state grants; in `Command`: what did.
+    grant: Grant,
+    stopping: Stopping,
+    /// In `Stopping`: when the next text is due, states or not.
+    due: Instant,
+    /// The robot is known to be unable to take motion text.
+    silenced: bool,
+    motion_unknown: Option<Instant>,
+    stray_stop: StrayStop,
+}
+
+/// Why we believe that commands are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Grant {
+    NotYet,
+    /// Nothing can show it, and the configuration accepts that.
+    Unproven,
+    /// Shown, last at this time.
+    By(Proof, Instant),
+}
+
+/// How far `Stopping` got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Stopping {
+    /// This many zero velocities to go.
+    Zeros(u8),
+    /// The `stopj` is next.
+    StopNext,
+    /// Said everything; waiting for standstill.
+    Waiting,
+}
+
+/// The one `stopj` for an arm found moving by our command after a reconnect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum StrayStop {
+    Unused,
+    Next,
+    Used,
+}
+
+impl ModeMachine {
+    /// A machine in `Offline`. The configuration is taken as [checked](ModeConfig::check).
+    #[must_use]
+    pub const fn new(config: ModeConfig) -> Self {
+        Self {
+            config,
+            mode: Mode::Offline,
+            epoch: Epoch::from_number(0),
+            latch: None,
+            reasons: ReasonSet::EMPTY,
+            line: RequestLine::Unknown,
+            entered: Instant::ZERO,
+            heard: Instant::ZERO,
+            owed: false,
+            good: 0,
+            baseline: Baseline::IDLE,
+            grant: Grant::NotYet,
+            stopping: Stopping::Waiting,
+            due: Instant::ZERO,
+            silenced: false,
+            motion_unknown: None,
+            stray_stop: StrayStop::Used,
+        }
+    }
+
+    /// The mode now.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The thresholds in force.
+    #[must_use]
+    pub const fn config(&self) -> &ModeConfig {
+        &self.config
+    }
+
+    /// The epoch now: the one that an outside commander's [`Intent`] must carry.
+    #[must_use]
+    pub const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The first reason since the last acknowledge.
+    #[must_use]
+    pub const fn latch(&self) -> Option<Reason> {
+        self.latch
+    }
+
+    /// Every reason since the last acknowledge, the first among them.
+    #[must_use]
+    pub const fn reasons(&self) -> ReasonSet {
+        self.reasons
+    }
+
+    /// Whether the arm was last seen moving, or told to, and its rest has not been measured since.
+    #[must_use]
+    pub const fn is_motion_unknown(&self) -> bool {
+        self.motion_unknown.is_some()
+    }
+
+    /// Since when in this mode.
+    #[must_use]
+    pub const fn entered(&self) -> Instant {
+        self.entered
+    }
+
+    /// Good cycles in a row, while arming.
+    #[must_use]
+    pub const fn good_cycles(&self) -> u32 {
+        self.good
+    }
+
+    /// What shows that commands are accepted, while arming and commanding; `None` where nothing does.
+    #[must_use]
+    pub const fn accepted_by(&self) -> Option<Proof> {
+        match self.grant {
+            Grant::By(proof, _) => Some(proof),
+            Grant::NotYet | Grant::Unproven => None,
+        }
+    }
+
+    /// Everything that a request would be refused for now.
+    #[must_use]
+    pub fn unmet(&self, evidence: &Evidence, now: Instant) -> ReasonSet {
+        let mut unmet = evidence.against(Stage::Entry, &self.config, now).all;
+        if self.latch.is_some() {
+            unmet.insert(Reason::Latched);
+        }
+        if self.motion_unknown.is_some() {
+            unmet.insert(Reason::MotionUnknown);
+        }
+        if self.mode == Mode::Offline {
+            unmet.insert(Reason::LinkClosed);
+        }
+        unmet
+    }
+
+    /// The session's links stand and states arrive.
+    pub fn established(&mut self, now: Instant) -> Option<Transition> {
+        match self.mode {
+            Mode::Offline => Some(self.transition(Mode::Monitor, None, now)),
+            Mode::Monitor | Mode::Arming | Mode::Command | Mode::Stopping => None,
+        }
+    }
+
+    /// A link the session needs is gone, for `reason`.
+    pub fn link_lost(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
+        match self.mode {
+            Mode::Offline => None,
+            Mode::Monitor => Some(self.transition(Mode::Offline, Some(reason), now)),
+            Mode::Arming => {
+                self.latch_reason(reason);
+                Some(self.transition(Mode::Offline, Some(reason), now))
+            }
+            Mode::Command | Mode::Stopping => {
+                self.latch_reason(reason);
+                self.lose_sight(now);
+                Some(self.transition(Mode::Offline, Some(reason), now))
+            }
+        }
+    }
+
+    /// Takes the newest state's evidence; one call per state.
+    pub fn observe(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        self.silenced = evidence.forbids_text();
+        self.fall_silent();
+        match self.mode {
+            Mode::Offline => None,
+            Mode::Monitor => {
+                self.heard = now;
+                self.watch_the_unknown(now, evidence);
+                None
+            }
+            Mode::Arming => self.observe_arming(now, evidence),
+            Mode::Command => self.observe_command(now, evidence),
+            Mode::Stopping => self.observe_stopping(now, evidence),
+        }
+    }
+
+    /// Something other than the evidence ends commanding.
+    pub fn fault(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
+        self.silenced |= stops_the_robot(reason);
+        self.fall_silent();
+        match self.mode {
+            // Nothing is commanded: a link or a sensor may be as bad as it likes.
+            Mode::Offline | Mode::Monitor => None,
+            Mode::Arming => Some(self.fall_back(Mode::Monitor, reason, now)),
+            Mode::Command => Some(self.fall_back(Mode::Stopping, reason, now)),
+            Mode::Stopping => {
+                self.latch_reason(reason);
+                None
+            }
+        }
+    }
+
+    /// An operator asks to command: an edge, spent by this call whatever it answers.
+    ///
+    /// # Errors
+    /// The first reason against. Nothing is latched by it, and nothing begins later.
+    pub fn request(&mut self, now: Instant, evidence: &Evidence) -> Result<Option<Transition>, Reason> {
+        match self.mode {
+            Mode::Offline => Err(Reason::LinkClosed),
+            Mode::Monitor => {
+                if self.motion_unknown.is_some() {
+                    return Err(Reason::MotionUnknown);
+                }
+                if self.latch.is_some() {
+                    return Err(Reason::Latched);
+                }
+                if let Some(reason) = evidence.against(Stage::Entry, &self.config, now).first {
+                    return Err(reason);
+                }
+                self.baseline = evidence.acceptance.baseline();
+                Ok(Some(self.transition(Mode::Arming, None, now)))
+            }
+            Mode::Arming | Mode::Command => Ok(None),
+            Mode::Stopping => Err(Reason::NotAtRest),
+        }
+    }
+
+    /// A line that requests while high. Its rising edge is a request, its falling edge a release; high at boot
+    /// or across a fallback is none.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request), for a rising edge.
+    pub fn request_level(
+        &mut self,
+        now: Instant,
+        high: bool,
+        evidence: &Evidence,
+    ) -> Result<Option<Transition>, Reason> {
+        match self.line.observe(high) {
+            Some(Edge::Rise) => self.request(now, evidence),
+            Some(Edge::Fall) => Ok(self.release(now)),
+            None => Ok(None),
+        }
+    }
+
+    /// The operator takes the request back.
+    pub fn release(&mut self, now: Instant) -> Option<Transition> {
+        match self.mode {
+            Mode::Offline | Mode::Monitor | Mode::Stopping => None,
+            Mode::Arming => Some(self.transition(Mode::Monitor, Some(Reason::Released), now)),
+            Mode::Command => Some(self.transition(Mode::Stopping, Some(Reason::Released), now)),
+        }
+    }
+
+    /// The operator has seen the reasons: clears them. Nothing else happens.
+    ///
+    /// # Errors
+    /// `MotionUnknown` until standstill was measured, `NotAtRest` while stopping.
+    pub const fn acknowledge(&mut self) -> Result<(), Reason> {
+        match self.mode {
+            Mode::Stopping => Err(Reason::NotAtRest),
+            Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Command => {
+                if self.motion_unknown.is_some() {
+                    return Err(Reason::MotionUnknown);
+                }
+                self.latch = None;
+                self.reasons = ReasonSet::EMPTY;
+                Ok(())
+            }
+        }
+    }
+
+    /// The value of an outside commander's intent.
+    ///
+    /// # Errors
+    /// `WrongEpoch`: it was decided before the last connection or the last loss of authority.
+    pub fn accept<T>(&self, intent: Intent<T>) -> Result<T, Reason> {
+        intent.accept(self.epoch)
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Instant) -> Option<Transition> {
+        match self.mode {
+            Mode::Offline => None,
+            Mode::Monitor => (now.since(self.heard) > self.config.offline_after)
+                .then(|| self.transition(Mode::Offline, Some(Reason::StateStale), now)),
+            Mode::Arming => self.overdue_in_arming(now).map(|reason| self.fall_back(Mode::Monitor, reason, now)),
+            Mode::Command => (now.since(self.heard) > self.config.state_timeout)
+                .then(|| self.fall_back(Mode::Stopping, Reason::StateStale, now)),
+            Mode::Stopping => {
+                if now.since(self.entered) > self.config.stop_timeout {
+                    return Some(self.give_up_stopping(now));
+                }
+                if now >= self.due {
+                    self.owe(now);
+                }
+                None
+            }
+        }
+    }
+
+    /// When to call [`tick`](Self::tick) at the latest.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        // Deadlines are exceeded, not met: one µs after them.
+        let past = |since: Instant, limit| since + limit + crate::time::Duration::from_micros(1);
+        match self.mode {
+            Mode::Offline => None,
+            Mode::Monitor => Some(past(self.heard, self.config.offline_after)),
+            Mode::Arming => {
+                Some(past(self.heard, self.config.state_timeout).min(past(self.entered, self.config.arming_timeout)))
+            }
+            Mode::Command => Some(past(self.heard, self.config.state_timeout)),
+            Mode::Stopping => {
+                let end = past(self.entered, self.config.stop_timeout);
+                Some(match self.stopping {
+                    Stopping::Zeros(_) | Stopping::StopNext => end.min(self.due),
+                    Stopping::Waiting => end,
+                })
+            }
+        }
+    }
+
+    /// What may go out now. Asking is taking: until the next state, or the next due time while stopping, the
+    /// answer is `Silent`.
+    pub fn action(&mut self) -> Action<'_> {
+        let owed = core::mem::take(&mut self.owed);
+        match self.mode {
+            Mode::Offline => Action::Silent,
+            Mode::Monitor => match self.stray_stop {
+                StrayStop::Next if !self.silenced => {
+                    self.stray_stop = StrayStop::Used;
+                    Action::Stop
+                }
+                StrayStop::Unused | StrayStop::Next | StrayStop::Used => self.resting(owed),
+            },
+            Mode::Arming => match (owed, self.config.mirrors) {
+                (false, _) => Action::Silent,
+                (true, true) => Action::Mirror,
+                (true, false) => Action::Hold,
+            },
+            Mode::Command if owed => Action::Move(Authority::granted_by(self)),
+            Mode::Command => Action::Silent,
+            Mode::Stopping => self.stopping_action(owed),
+        }
+    }
+
+    fn stopping_action(&mut self, owed: bool) -> Action<'_> {
+        match self.stopping {
+            Stopping::Waiting => self.resting(owed),
+            Stopping::Zeros(_) | Stopping::StopNext if !owed => Action::Silent,
+            Stopping::Zeros(left) => {
+                self.stopping = match left.saturating_sub(1) {
+                    0 => Stopping::StopNext,
+                    left => Stopping::Zeros(left),
+                };
+                Action::Hold
+            }
+            Stopping::StopNext => {
+                self.stopping = Stopping::Waiting;
+                Action::Stop
+            }
+        }
+    }
+
+    /// The robot's own safety system has taken over: whatever we said now would be a new program, and once said
+    /// too late it stays unsaid.
+    fn fall_silent(&mut self) {
+        if self.silenced {
+            self.stopping = Stopping::Waiting;
+        }
+    }
+
+    /// Nothing is commanded; a peer that needs an answer to every state gets its own position back.
+    const fn resting(&self, owed: bool) -> Action<'_> {
+        if owed && self.config.mirrors { Action::Mirror } else { Action::Silent }
+    }
+
+    fn observe_arming(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        self.owed = true;
+        let against = evidence.against(Stage::Arming, &self.config, now);
+        if let Some(reason) = against.first {
+            return Some(self.fall_back_with(Mode::Monitor, reason, against.all, now));
+        }
+        if let Some(reason) = self.overdue_in_arming(now) {
+            return Some(self.fall_back(Mode::Monitor, reason, now));
+        }
+        if evidence.timely {
+            self.heard = now;
+            self.good = self.good.saturating_add(1);
+        } else {
+            self.good = 0;
+        }
+        self.grant = self.granted(evidence, now);
+        match self.grant {
+            Grant::Unproven | Grant::By(..) if self.good >= self.config.good_cycles => {
+                Some(self.transition(Mode::Command, None, now))
+            }
+            Grant::NotYet | Grant::Unproven | Grant::By(..) => None,
+        }
+    }
+
+    fn granted(&self, evidence: &Evidence, now: Instant) -> Grant {
+        match evidence.gate.and_then(|held| held.fresh(now, self.config.evidence_age)) {
+            Some(PeerGate::Granted) => return Grant::By(Proof::PeerState, now),
+            Some(PeerGate::No) | None => return Grant::NotYet,
+            Some(PeerGate::Ready) => {}
+        }
+        let verdict = evidence.acceptance.verdict(self.baseline, self.entered, now, self.config.evidence_age);
+        match verdict {
+            Verdict::Accepted(proof, at) => Grant::By(proof, at),
+            Verdict::Unknown if self.config.acceptance_unknown => Grant::Unproven,
+            Verdict::Unknown | Verdict::NotYet => Grant::NotYet,
+        }
+    }
+
+    fn overdue_in_arming(&self, now: Instant) -> Option<Reason> {
+        if now.since(self.heard) > self.config.state_timeout {
+            Some(Reason::StateStale)
+        } else if now.since(self.entered) <= self.config.arming_timeout {
+            None
+        } else {
+            Some(match self.grant {
+                Grant::NotYet => Reason::NotGranted,
+                Grant::Unproven | Grant::By(..) => Reason::ArmingTimeout,
+            })
+        }
+    }
+
+    fn observe_command(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        let mut against = evidence.against(Stage::Command, &self.config, now);
+        against.add(self.lost_acceptance(now, evidence));
+        if now.since(self.heard) > self.config.state_timeout {
+            against.add(Some(Reason::StateStale));
+        }
+        if let Some(reason) = against.first {
+            return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
+        }
+        if evidence.timely {
+            self.heard = now;
+            self.owed = true;
+        }
+        None
+    }
+
+    fn lost_acceptance(&mut self, now: Instant, evidence: &Evidence) -> Option<Reason> {
+        let (proof, shown) = match self.grant {
+            Grant::NotYet | Grant::Unproven => return None,
+            Grant::By(Proof::PeerState, _) => {
+                let gate = evidence.gate.and_then(|held| held.fresh(now, self.config.evidence_age));
+                return (gate != Some(PeerGate::Granted)).then_some(Reason::NotGranted);
+            }
+            Grant::By(proof, shown) => (proof, shown),
+        };
+        let shown = evidence.acceptance.shown_at(proof).map_or(shown, |at| at.max(shown));
+        self.grant = Grant::By(proof, shown);
+        if now.since(shown) <= self.config.program_timeout {
+            return None;
+        }
+        Some(match evidence.acceptance.heard_at(proof) {
+            Some(at) if now.since(at) <= self.config.evidence_age => Reason::ProgramEnded,
+            Some(_) | None => Reason::EvidenceMissing,
+        })
+    }
+
+    fn observe_stopping(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        if now.since(self.entered) > self.config.stop_timeout {
+            return Some(self.give_up_stopping(now));
+        }
+        self.owe(now);
+        if self.stopping == Stopping::Waiting && self.rests_since(self.entered, evidence) {
+            return Some(self.transition(Mode::Monitor, self.latch.or(Some(Reason::Released)), now));
+        }
+        None
+    }
+
+    fn watch_the_unknown(&mut self, now: Instant, evidence: &Evidence) {
+        self.owed = true;
+        let Some(since) = self.motion_unknown else { return };
+        let after = since.max(self.entered);
+        if self.rests_since(after, evidence) {
+            self.motion_unknown = None;
+            return;
+        }
+        let ours = evidence.moving_by_us.is_some_and(|held| held.value && held.at > after);
+        if ours && self.stray_stop == StrayStop::Unused && evidence.permits_text(now, self.config.evidence_age) {
+            self.stray_stop = StrayStop::Next;
+        }
+    }
+
+    /// Rest measured entirely after `since`: before, the arm may only just have been told to move.
+    fn rests_since(&self, since: Instant, evidence: &Evidence) -> bool {
+        evidence.at_rest.is_some_and(|held| held.value && held.at.since(since) >= self.config.rest_window)
+    }
+
+    fn give_up_stopping(&mut self, now: Instant) -> Transition {
+        self.lose_sight(now);
+        self.latch_reason(Reason::StopTimeout);
+        self.transition(Mode::Monitor, Some(Reason::StopTimeout), now)
+    }
+
+    fn lose_sight(&mut self, now: Instant) {
+        self.latch_reason(Reason::MotionUnknown);
+        self.motion_unknown = Some(now);
+    }
+
+    fn owe(&mut self, now: Instant) {
+        self.owed = true;
+        // States come once a cycle; half a cycle later it is time to go on without.
+        self.due = now + self.config.cycle.percent(150);
+    }
+
+    fn latch_reason(&mut self, reason: Reason) {
+        self.reasons.insert(reason);
+        self.latch = self.latch.or(Some(reason));
+    }
+
+    fn fall_back(&mut self, to: Mode, reason: Reason, now: Instant) -> Transition {
+        self.fall_back_with(to, reason, ReasonSet::EMPTY, now)
+    }
+
+    fn fall_back_with(&mut self, to: Mode, reason: Reason, all: ReasonSet, now: Instant) -> Transition {
+        self.latch_reason(reason);
+        for other in all.iter() {
+            self.reasons.insert(other);
+        }
+        self.transition(to, Some(reason), now)
+    }
+
+    /// The only place where the mode changes.
+    fn transition(&mut self, to: Mode, reason: Option<Reason>, now: Instant) -> Transition {
+        let from = core::mem::replace(&mut self.mode, to);
+        self.entered = now;
+        self.heard = now;
+        self.good = 0;
+        self.owed = false;
+        match to {
+            Mode::Offline => self.stray_stop = StrayStop::Used,
+            Mode::Monitor => {
+                self.stray_stop = if from == Mode::Offline { StrayStop::Unused } else { StrayStop::Used };
+            }
+            Mode::Arming => self.grant = Grant::NotYet,
+            // The state that completed arming is answered with motion already.
+            Mode::Command => self.owed = true,
+            Mode::Stopping => {
+                self.stopping =
+                    if self.silenced { Stopping::Waiting } else { Stopping::Zeros(self.config.stop_cycles) };
+                self.owe(now);
+            }
+        }
+        let loses_authority = match from {
+            Mode::Offline | Mode::Command => true,
+            Mode::Arming => to != Mode::Command,
+            Mode::Monitor | Mode::Stopping => false,
+        };
+        if loses_authority {
+            self.epoch = self.epoch.next();
+        }
+        match to {
+            // Whatever the line says now was said before: only a new rise counts.
+            Mode::Offline | Mode::Monitor | Mode::Stopping => {
+                self.line.disarm();
+                self.grant = Grant::NotYet;
+            }
+            Mode::Arming | Mode::Command => {}
+        }
+        Transition { from, to, reason, at: now }
+    }
+}

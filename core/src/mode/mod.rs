@@ -1,0 +1,124 @@
+//! May the arm be moved? One flat machine per robot, the same for every command path.
+//!
+//! | state | motion on the wire ([`Action`]) | leaves when |
+//! |---|---|---|
+//! | [`Offline`](Mode::Offline) | none | link established → `Monitor` |
+//! | [`Monitor`](Mode::Monitor) | none (mirrored position where the peer needs one; one `stopj`, see below) | a request **edge** and every precondition → `Arming`; link lost, or no state for `offline_after` → `Offline` |
+//! | [`Arming`](Mode::Arming) | zero velocity or mirrored position, every state answered | accepted **and** `good_cycles` in a row → `Command`; released, a precondition lost, a fault, no timely state for `state_timeout`, or `arming_timeout` → `Monitor`; link lost → `Offline` |
+//! | [`Command`](Mode::Command) | one command per state | released, the first bad reason, or no timely state for `state_timeout` → `Stopping`; link lost → `Offline` with `MotionUnknown` |
+//! | [`Stopping`](Mode::Stopping) | zero velocity `stop_cycles` times, one `stopj`, then nothing | measured standstill → `Monitor`; `stop_timeout` → `Monitor`, link lost → `Offline`, both with `MotionUnknown` |
+//!
+//! * The first reason of a fallback is latched, later ones are kept as a set. Only
+//!   [`acknowledge`](ModeMachine::acknowledge) clears them; it never moves anything. `Released` is no fault
+//!   and latches nothing, and neither does losing a link over which nothing was commanded.
+//! * A request is an edge. One that is refused is spent: nothing begins later by itself. A level that was high
+//!   at boot, or is still high after a fallback, is no edge ([`ModeMachine::request_level`]).
+//! * While the robot is known not to run, or its safety system not to be NORMAL or REDUCED, no motion text is
+//!   sent at all: `Stopping` waits in silence.
+//! * `MotionUnknown` is cleared by measured standstill alone. An arm that after a reconnect still moves by our
+//!   own last command gets one `stopj`, from `Monitor`.
+//! * Pause, a slider at 0 and a paused program are no faults.
+//! * The right to move is a value: [`Action::Move`] carries an [`Authority`] that borrows the machine, so it
+//!   is gone before the next transition.
+
+mod acceptance;
+mod config;
+mod evidence;
+mod following;
+mod machine;
+mod request;
+mod standstill;
+
+#[cfg(test)]
+mod tests;
+
+pub use acceptance::{Acceptance, Activity, Proof};
+pub use config::ModeConfig;
+pub use evidence::{Evidence, Held};
+pub use following::{Followed, Following, FollowingConfig};
+pub use machine::ModeMachine;
+pub use request::{Epoch, Intent};
+pub use standstill::{Standstill, StandstillConfig};
+
+use crate::robot::{Authority, Reason};
+use crate::time::Instant;
+
+/// State of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Mode {
+    /// No link.
+    Offline,
+    /// States arrive; nothing is commanded.
+    Monitor,
+    /// Showing the peer, and ourselves, that commands arrive: zero velocity only.
+    Arming,
+    /// Commanding.
+    Command,
+    /// Bringing the arm to rest.
+    Stopping,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Self; 5] = [Self::Offline, Self::Monitor, Self::Arming, Self::Command, Self::Stopping];
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Offline => "Offline",
+            Self::Monitor => "Monitor",
+            Self::Arming => "Arming",
+            Self::Command => "Command",
+            Self::Stopping => "Stopping",
+        }
+    }
+}
+
+/// What the peer itself says about being commanded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum PeerGate {
+    /// It takes no commands, or there is no path to send them.
+    #[default]
+    No,
+    /// Commands may be sent. Whether they are accepted is for [`Acceptance`] to show.
+    Ready,
+    /// It reports that it follows our commands (FRI's command state with power on).
+    Granted,
+}
+
+/// What this cycle may put on the wire. I/O and dashboard are not motion and not asked about here.
+#[derive(Debug)]
+#[must_use]
+pub enum Action<'m> {
+    /// No motion text.
+    Silent,
+    /// The measured position, unchanged.
+    Mirror,
+    /// Zero velocity.
+    Hold,
+    /// A moving command, approved with this authority.
+    Move(Authority<'m>),
+    /// `stopj`, or what the path has for it.
+    Stop,
+}
+
+/// The machine went from one state to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[must_use]
+pub struct Transition {
+    /// Before.
+    pub from: Mode,
+    /// After.
+    pub to: Mode,
+    /// Why, on the way down; `None` on the way up.
+    pub reason: Option<Reason>,
+    /// When.
+    pub at: Instant,
+}

@@ -1,0 +1,200 @@
+//! Is the arm at rest? Measured, never assumed.
+
+use crate::robot::{BadValue, ControllerTime, JointPositions, State};
+use crate::time::{Duration, Instant};
+
+/// What counts as rest (design 5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StandstillConfig {
+    /// Fresh states needed for this long, on both clocks. Default 200 ms.
+    pub window: Duration,
+    /// Joint speed at most this \[rad/s\]. Default 0.02.
+    pub speed: f32,
+    /// Joint travel within the window at most this \[rad\]. Default 0.002.
+    pub travel: f32,
+    /// The controller's target speed at most this \[rad/s\]. Default 0.001; infinite where no target is sent.
+    pub target_speed: f32,
+    /// A longer gap between states begins the window anew. Default 100 ms.
+    pub max_gap: Duration,
+}
+
+impl Default for StandstillConfig {
+    fn default() -> Self {
+        Self {
+            window: Duration::from_millis(200),
+            speed: 0.02,
+            travel: 0.002,
+            target_speed: 0.001,
+            max_gap: Duration::from_millis(100),
+        }
+    }
+}
+
+impl StandstillConfig {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        BadValue::unless(
+            self.window >= Duration::from_millis(20) && self.window <= Duration::from_secs(5),
+            "standstill.window",
+            "20 ms to 5 s",
+        )?;
+        BadValue::unless(self.speed > 0.0 && self.speed <= 0.5, "standstill.speed", "above 0, at most 0.5 rad/s")?;
+        BadValue::unless(self.travel > 0.0 && self.travel <= 0.1, "standstill.travel", "above 0, at most 0.1 rad")?;
+        BadValue::unless(self.target_speed > 0.0, "standstill.target_speed", "above 0 rad/s")?;
+        BadValue::unless(self.max_gap > Duration::ZERO, "standstill.max_gap", "above 0")
+    }
+}
+
+/// Measures standstill of an arm with `N` joints.
+#[derive(Clone, Copy, Debug)]
+pub struct Standstill<const N: usize> {
+    config: StandstillConfig,
+    window: Option<Window<N>>,
+    at_rest: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Window<const N: usize> {
+    arrival: Instant,
+    stamp: ControllerTime,
+    positions: JointPositions<N>,
+    newest: (Instant, ControllerTime),
+}
+
+impl<const N: usize> Standstill<N> {
+    /// Nothing measured yet.
+    #[must_use]
+    pub const fn new(config: StandstillConfig) -> Self {
+        Self { config, window: None, at_rest: false }
+    }
+
+    /// Takes the newest state. One that is not `fresh`, read late from a backlog, ends the measurement: where
+    /// the arm was is not where it is. NaN is not rest.
+    pub fn observe(&mut self, state: &State<N>, arrival: Instant, fresh: bool) -> bool {
+        let config = &self.config;
+        let still = state.velocities.max_abs() <= config.speed
+            && state.target_velocities.max_abs() <= config.target_speed
+            && state.positions.is_finite();
+        if !fresh || !still {
+            self.reset();
+            return false;
+        }
+        let stamp = state.controller_time;
+        let begun = Window { arrival, stamp, positions: state.positions, newest: (arrival, stamp) };
+        let Some(window) = self.window.as_mut().filter(|w| w.goes_on(state, arrival, config)) else {
+            self.at_rest = false;
+            self.window = Some(begun);
+            return false;
+        };
+        window.newest = (arrival, stamp);
+        if arrival.since(window.arrival) >= config.window && stamp.since(window.stamp) >= config.window {
+            self.at_rest = true;
+            // Travel is judged per window: a slow creep over hours is no motion.
+            self.window = Some(begun);
+        }
+        self.at_rest
+    }
+
+    /// Whether the arm was at rest when last observed.
+    #[must_use]
+    pub const fn at_rest(&self) -> bool {
+        self.at_rest
+    }
+
+    /// Forgets the measurement, as after a reconnect.
+    pub const fn reset(&mut self) {
+        self.window = None;
+        self.at_rest = false;
+    }
+}
+
+impl<const N: usize> Window<N> {
+    fn goes_on(&self, state: &State<N>, arrival: Instant, config: &StandstillConfig) -> bool {
+        let (last_arrival, last_stamp) = self.newest;
+        let travel = state.positions.zip_with(self.positions.as_array(), |now, then| now - then).max_abs();
+        travel <= config.travel
+            && arrival.since(last_arrival) <= config.max_gap
+            && state.controller_time >= last_stamp
+            && state.controller_time.since(last_stamp) <= config.max_gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::JointVelocities;
+
+    fn state(millis: u64) -> State<6> {
+        State { controller_time: ControllerTime::from_micros(millis * 1_000), ..State::default() }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_micros(millis * 1_000)
+    }
+
+    /// First millisecond at which rest is found; a state every 8 ms, spoiled by `spoil`.
+    fn rests_at(until: u64, mut spoil: impl FnMut(u64, &mut State<6>)) -> Option<u64> {
+        let mut standstill = Standstill::<6>::new(StandstillConfig::default());
+        (0..until).step_by(8).find(|millis| {
+            let mut state = state(*millis);
+            spoil(*millis, &mut state);
+            standstill.observe(&state, at(*millis), true)
+        })
+    }
+
+    #[test]
+    fn rest_needs_200_ms_of_states() {
+        assert_eq!(rests_at(1_000, |_, _| {}), Some(200));
+    }
+
+    #[test]
+    fn noise_of_the_encoders_is_rest() {
+        let noisy = |millis: u64, s: &mut State<6>| {
+            s.velocities = JointVelocities([if millis.is_multiple_of(16) { 0.019 } else { -0.019 }; 6]);
+            s.positions.0[3] += if millis.is_multiple_of(16) { 0.000_5 } else { 0.0 };
+        };
+        assert_eq!(rests_at(1_000, noisy), Some(200));
+    }
+
+    #[test]
+    fn motion_in_one_joint_begins_the_window_anew() {
+        assert_eq!(rests_at(1_000, |ms, s| s.velocities.0[5] = if ms <= 104 { 0.03 } else { 0.0 }), Some(312));
+    }
+
+    #[test]
+    fn a_creep_below_the_speed_limit_is_motion() {
+        assert_eq!(rests_at(2_000, |ms, s| s.positions.0[0] = ms as f32 * 0.000_015), None);
+    }
+
+    #[test]
+    fn a_target_that_is_not_zero_is_motion_to_come() {
+        assert_eq!(rests_at(1_000, |_, s| s.target_velocities.0[0] = 0.01), None);
+    }
+
+    #[test]
+    fn nan_is_not_rest() {
+        assert_eq!(rests_at(1_000, |_, s| s.velocities.0[2] = f32::NAN), None);
+        assert_eq!(rests_at(1_000, |_, s| s.positions.0[2] = f32::NAN), None);
+    }
+
+    #[test]
+    fn a_backlog_read_at_once_is_no_measurement() {
+        let mut standstill = Standstill::<6>::new(StandstillConfig::default());
+        assert!((0..400).step_by(8).all(|millis| !standstill.observe(&state(millis), at(400), true)));
+    }
+
+    #[test]
+    fn an_old_state_and_a_gap_end_the_measurement() {
+        for (fresh, gap) in [(false, 8), (true, 101)] {
+            let mut standstill = Standstill::<6>::new(StandstillConfig::default());
+            for millis in (0..=200).step_by(8) {
+                let _ = standstill.observe(&state(millis), at(millis), true);
+            }
+            assert!(standstill.at_rest());
+            assert!(!standstill.observe(&state(200 + gap), at(200 + gap), fresh));
+        }
+    }
+}
