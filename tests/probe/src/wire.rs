@@ -5,7 +5,9 @@ use outrigger_core::robot::{SoftwareVersion, State};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::realtime::{Packet, Repr, plausible_head};
 
-use outrigger_core::wire::primary::{self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering};
+use outrigger_core::wire::primary::{
+    self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering,
+};
 
 use crate::{any, any_bytes, into_room, shown, used};
 
