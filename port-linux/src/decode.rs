@@ -7,8 +7,10 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use outrigger_core::frame::{Assembler, FrameError, Framing, MAX_PRIMARY_SIZE};
+use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::wire::WireError;
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
 use outrigger_core::wire::realtime;
 
 use crate::cli::{DecodeArgs, Stream};
@@ -79,15 +81,17 @@ struct Messages<'m> {
     stream: Stream,
     assembler: Assembler<'m>,
     offset: u64,
+    software: Option<SoftwareVersion>,
 }
 
 impl<'m> Messages<'m> {
     fn new(stream: Stream, memory: &'m mut [u8]) -> Result<Self, Failure> {
         let framing = match stream {
+            Stream::Primary => Framing::Primary,
             Stream::Realtime => Framing::Realtime,
         };
         let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
-        Ok(Self { stream, assembler, offset: 0 })
+        Ok(Self { stream, assembler, offset: 0, software: None })
     }
 
     /// Puts the next message into `line`; `false` where more bytes are needed.
@@ -103,6 +107,7 @@ impl<'m> Messages<'m> {
         line.begin_object().key("offset").integer(offset);
         let printed = match self.stream {
             Stream::Realtime => print_realtime(message, line),
+            Stream::Primary => print_primary(message, &mut self.software, line),
         };
         line.end_object();
         printed.map(|()| true).map_err(|error| {
@@ -131,6 +136,17 @@ fn print_realtime(message: &[u8], line: &mut Json) -> Result<(), WireError> {
     let packet = realtime::Packet::new_checked(message)?;
     packet.visit(&mut Fields::new(line));
     Ok(())
+}
+
+/// Forms that depend on the software are decoded from the version message on, and given as raw bytes before.
+fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Json) -> Result<(), WireError> {
+    let message = primary::Message::new_checked(message)?;
+    if let MessageKind::RobotMessage(robot_message) = message.kind()
+        && let RobotMessagePayload::Version(version) = robot_message.payload(None)?
+    {
+        *software = Some(version.software());
+    }
+    message.visit(*software, &mut Fields::new(line))
 }
 
 /// Prints fields as they come.

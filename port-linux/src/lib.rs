@@ -3,11 +3,11 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
-//! | [`decode`] | a command each |
+//! | [`decode`], [`simulate`] | a command each |
 //! | [`config`] | the configuration file |
 //! | [`net`], [`clock`], [`sensor`] | sockets, time and sensors for the engine |
-//! | [`host`], [`lock`], [`syscalls`] | what is asked of the operating system |
-//! | [`json`], [`report`] | machine-readable lines, the report page |
+//! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
+//! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
 //! Nothing here decides about the protocol: bytes, links, modes and laws are the core's.
 #![deny(unsafe_code)]
@@ -20,8 +20,20 @@ pub mod decode;
 pub mod exit;
 pub mod host;
 pub mod json;
+pub mod latency;
 pub mod lock;
 pub mod net;
+pub mod output;
 pub mod report;
 pub mod sensor;
+pub mod signals;
+pub mod simulate;
 pub mod syscalls;
+
+/// The one-threaded runtime that every command with sockets runs on.
+fn runtime() -> Result<tokio::runtime::Runtime, exit::Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| exit::Failure::BadInput(format!("cannot start the runtime: {error}")))
+}

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{MessageSource, SoftwareVersion};
+use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
 use outrigger_core::wire::realtime::Repr;
 
 fn outrigger(arguments: &[&str], input: &[u8]) -> Output {
@@ -83,6 +84,34 @@ fn decode_names_the_byte_of_what_is_malformed_after_printing_what_is_not() {
         assert_eq!(text(&output.stdout).lines().count(), 1);
         assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
     }
+}
+
+#[test]
+fn decode_reads_primary_messages_and_learns_the_software_from_the_stream() {
+    let mut bytes = vec![0; 256];
+    let version = RobotMessagePayload::Version(Version {
+        project_name: Text(b"URControl"),
+        major: 5,
+        minor: 15,
+        bugfix: 2,
+        build_number: Some(0),
+        build_date: Text(b"28-06-2022, 11:30:43"),
+    });
+    let size = RobotMessage::emit(u64::MAX, MessageSource::RobotInterface, &version, &mut bytes).expect("room");
+    let output = outrigger(&["decode", "--port", "30002", "-"], &bytes[..size]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let expected = "\"project_name\":\"URControl\",\"major_version\":5,\"minor_version\":15";
+    assert!(text(&output.stdout).contains(expected), "{}", text(&output.stdout));
+}
+
+#[test]
+fn an_arm_that_never_ran_the_software_is_a_usage_error() {
+    let output = outrigger(&["sim", "ur", "--model", "ur20", "--software", "3.15"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("ur20 has no software 3.15"), "{}", text(&output.stderr));
+    let output = outrigger(&["sim", "ur", "--fault", "stal@5s"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean `stall`"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! was found and what was expected. All errors come at once.
 
 mod host;
+mod law;
 mod limits;
 mod reader;
 mod sources;
@@ -11,12 +12,14 @@ mod tests;
 use std::path::Path;
 
 use outrigger_core::command::Limits;
+use outrigger_core::law::LawConfig;
 use outrigger_core::robot::RobotModel;
 
 pub use host::HostSettings;
 pub use reader::Problem;
 pub use sources::{Format, SourceInput, SourceSettings};
 
+use self::law::Surroundings;
 use self::reader::{Document, Section};
 use crate::address::RobotAddress;
 use crate::exit::Failure;
@@ -28,6 +31,8 @@ pub struct Configuration {
     pub robot: RobotSettings,
     /// What the arm may do.
     pub limits: Limits<6>,
+    /// What moves it.
+    pub law: LawConfig<6>,
     /// The sensors; a source's index is its number in the engine.
     pub sources: Vec<SourceSettings>,
     /// What is asked of the operating system.
@@ -66,12 +71,15 @@ impl Configuration {
         let mut root = document.root();
         let robot = RobotSettings::read(root.section("robot"));
         let limits = limits::read(root.section("limits"));
-        let sources: Vec<_> = root.sections("source").into_iter().map(SourceSettings::read).collect();
+        let sources = SourceSettings::read_all(root.sections("source"));
+        let law = law::read(root.section("law"), &Surroundings { sources: &sources, limits: &limits });
         let host = HostSettings::read(root.section("host"));
         root.finish();
-        match (robot, sources.into_iter().collect(), document.into_problems()) {
-            (Some(robot), Some(sources), problems) if problems.is_empty() => Ok(Self { robot, limits, sources, host }),
-            (_, _, problems) => Err(problems),
+        match (robot, law, sources.into_iter().collect(), document.into_problems()) {
+            (Some(robot), Some(law), Some(sources), problems) if problems.is_empty() => {
+                Ok(Self { robot, limits, law, sources, host })
+            }
+            (.., problems) => Err(problems),
         }
     }
 }

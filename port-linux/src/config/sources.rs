@@ -73,9 +73,22 @@ pub enum Format {
 }
 
 impl SourceSettings {
+    /// Every source in the order of the file; `None` and a complaint where one is faulty.
+    pub(super) fn read_all(sections: Vec<Section<'_, '_>>) -> Vec<Option<Self>> {
+        let mut sources = Vec::<Option<Self>>::new();
+        for section in sections {
+            let taken: Vec<_> = sources.iter().flatten().map(|source| source.name.clone()).collect();
+            sources.push(Self::read(section, &taken));
+        }
+        sources
+    }
+
     /// `None` and a complaint where what cannot have a default is missing.
-    pub(super) fn read(mut section: Section<'_, '_>) -> Option<Self> {
+    fn read(mut section: Section<'_, '_>, taken: &[String]) -> Option<Self> {
         let name = section.text("name", "the name that the law refers to");
+        if name.is_some_and(|name| taken.iter().any(|taken| taken == name)) {
+            section.complain("name", "a name that no other source has");
+        }
         if name.is_none() && !section.has("name") {
             section.complain("name", "the name that the law refers to, as a string");
         }

@@ -1,10 +1,12 @@
+use outrigger_core::law::Reference;
+
 use super::*;
 
 fn problems(source: &str) -> Vec<String> {
     Configuration::parse(source).expect_err("a faulty configuration").iter().map(ToString::to_string).collect()
 }
 
-const ROBOT: &str = "[robot]\naddress = \"192.168.56.101\"\n";
+const ROBOT: &str = "robot.address = \"192.168.56.101\"\nlaw.kind = \"joint-servo\"\n";
 
 #[test]
 fn an_unknown_key_is_named_with_its_line_and_the_nearest_name() {
@@ -22,8 +24,7 @@ fn an_unknown_table_is_named_too() {
 
 #[test]
 fn every_problem_is_reported_in_the_order_of_the_file() {
-    let source =
-        "[robot]\naddress = \"10.0.0.2:x\"\nmodel = \"ur5f\"\n[limits]\nvelocity = [1, 2]\nacceleration = \"fast\"\n";
+    let source = "law.kind = \"joint-servo\"\nrobot.address = \"10.0.0.2:x\"\nrobot.model = \"ur5f\"\n[limits]\nvelocity = [1, 2]\nacceleration = \"fast\"\n";
     let lines: Vec<_> = problems(source).iter().map(|p| p.split(": ").take(2).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(
         lines,
@@ -46,7 +47,7 @@ fn a_problem_says_what_was_found_and_what_was_expected() {
 #[test]
 fn what_is_missing_is_said_where_it_belongs() {
     assert_eq!(
-        problems("\n[robot]\n"),
+        problems("law.kind = \"joint-servo\"\n[robot]\n"),
         ["line 2: robot.address: found nothing, expected the robot as \"host\" or \"host:port-base\""]
     );
     let source = format!("{ROBOT}[[source]]\nname = \"a\"\n[[source]]\ninput = \"udp\"\n");
@@ -82,6 +83,55 @@ fn a_single_number_stands_for_every_joint() {
     let configuration = Configuration::parse(&format!("{ROBOT}[limits]\nvelocity = 0.5\n")).expect("valid");
     assert_eq!(configuration.limits.velocity.0, [0.5; 6]);
     assert_eq!(configuration.limits.acceleration, Limits::<6>::default().acceleration);
+}
+
+#[test]
+fn a_law_is_required_and_a_source_it_names_must_be_there_with_the_right_count() {
+    assert_eq!(
+        problems("robot.address = \"a\"\n[law]\n"),
+        ["line 2: law.kind: found nothing, expected the law: \"joint-servo\", \"twist\" or \"standoff\""]
+    );
+    let law = "robot.address = \"a\"\n[law]\nkind = \"joint-servo\"\nsensor = \"force\"\n";
+    let [problem] = problems(law).try_into().expect("one problem");
+    assert_eq!(problem, "line 4: law.sensor: found \"force\", expected a [[source]] with this name in the file");
+    let one_value = format!("{law}[[source]]\nname = \"force\"\ninput = \"stdin\"\n");
+    let [problem] = problems(&one_value).try_into().expect("one problem");
+    assert_eq!(problem, "line 4: law.sensor: found \"force\", expected a source with values = 6");
+    Configuration::parse(&format!("{one_value}values = 6\n")).expect("valid");
+}
+
+#[test]
+fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
+    let head = "robot.address = \"a\"\n[law]\nkind = \"joint-servo\"\nrelative = true\n[[law.waypoint]]\nat = 0.0\n";
+    let valid = format!("{head}joints = 0\n[[law.waypoint]]\nat = 2\ndegrees = [-180, 0, 0, 0, 0, 0]\n");
+    let configuration = Configuration::parse(&valid).expect("valid");
+    let LawConfig::JointServo { reference, .. } = configuration.law else { panic!("another law") };
+    let Reference::Relative(motion) = reference else { panic!("not relative") };
+    assert_eq!(motion.at_nanos(2_000_000_000).positions.0[0], -std::f32::consts::PI);
+    let early = format!("{head}joints = 0\n[[law.waypoint]]\nat = 0\njoints = 1\n");
+    let [problem] = problems(&early).try_into().expect("one problem");
+    assert!(
+        problem.ends_with("expected a motion from rest to rest: waypoint 1 must be later than the one before"),
+        "{problem}"
+    );
+    let twice = format!("{valid}joints = 0\n");
+    let [problem] = problems(&twice).try_into().expect("one problem");
+    assert!(problem.starts_with("line 10: law.waypoint[1].degrees: found [-180"), "{problem}");
+}
+
+#[test]
+fn laws_of_the_tool_need_their_source_and_move_no_joint_faster_than_the_slowest_may_go() {
+    let head = "robot.address = \"a\"\nlimits.velocity = [1, 2, 2, 2, 2, 0.25]\n[law]\n";
+    let found = problems(&format!("{head}kind = \"standoff\"\n"));
+    assert!(found[0].starts_with("line 3: law.source: found nothing"), "{found:?}");
+    assert!(found[1].starts_with("line 3: law.distance: found nothing"), "{found:?}");
+    let source = "[[source]]\nname = \"d\"\ninput = \"stdin\"\n";
+    let valid = format!("{head}kind = \"standoff\"\nsource = \"d\"\ndistance = 0.05\n{source}");
+    let configuration = Configuration::parse(&valid).expect("valid");
+    let LawConfig::Standoff(standoff) = configuration.law else { panic!("another law") };
+    assert_eq!((standoff.distance, standoff.tool_space.joint_speed), (0.05, 0.25));
+    let [problem] = problems(&format!("{head}kind = \"twist\"\n")).try_into().expect("one problem");
+    assert_eq!(problem, "line 3: law.source: found nothing, expected a source of six values, or a constant `twist`");
 }
 
 proptest::proptest! {

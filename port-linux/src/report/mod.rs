@@ -1,3 +1,306 @@
 //! The report page of a run: one HTML file that needs nothing else.
 
 pub mod plot;
+
+use std::fmt::Write as _;
+
+use outrigger_core::link::Grade;
+use outrigger_core::mode::Mode;
+
+use self::plot::{Band, Histogram, Line, Mark, Span, Strips, TimeChart, escape};
+
+/// Names of the joints, base first, as the vendor calls them.
+const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
+
+/// One self-check of a run.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What is checked, as a short name that scripts can rely on.
+    pub name: &'static str,
+    /// Whether it holds.
+    pub passed: bool,
+    /// Bound and measured value.
+    pub detail: String,
+}
+
+/// One number worth a large font.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The number.
+    pub value: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What it is.
+    pub name: String,
+}
+
+/// Everything the page shows. Times are seconds since the start of the run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// One sentence on what was run.
+    pub lead: String,
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// The tiles.
+    pub figures: Vec<Figure>,
+    /// When each mode began; the last one lasts to the end.
+    pub modes: Vec<(f64, Mode)>,
+    /// When the link got each grade.
+    pub grades: Vec<(f64, Grade)>,
+    /// When the fault struck.
+    pub fault_at: Option<f64>,
+    /// What happened.
+    pub events: Vec<(f64, String)>,
+    /// Standoff error \[mm\].
+    pub error: Vec<(f64, f64)>,
+    /// The bound of the standoff error \[mm\].
+    pub error_bound: f64,
+    /// Measured joint speeds \[rad/s\], base first.
+    pub speeds: [Vec<(f64, f64)>; 6],
+    /// Age of the newest state when the engine had dealt with it \[ms\].
+    pub ages: Vec<(f64, f64)>,
+    /// Times between states \[ms\].
+    pub intervals: Vec<f64>,
+    /// Times from the arrival of a state to the command that answers it \[ms\].
+    pub turnarounds: Vec<f64>,
+    /// Name and value: versions, host, seed.
+    pub facts: Vec<(&'static str, String)>,
+    /// Length of the run \[s\].
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Whether every check holds.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.checks.iter().all(|check| check.passed)
+    }
+
+    /// The page.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        page.push_str("<title>Outrigger demo</title>\n<style>\n");
+        page.push_str(include_str!("style.css"));
+        page.push_str("</style>\n</head>\n<body>\n<main>\n");
+        self.head(&mut page);
+        self.timeline(&mut page);
+        self.link(&mut page);
+        self.tables(&mut page);
+        page.push_str(
+            "<footer>Outrigger performs no safety function. What is shown here was measured on one machine, over its \
+             loopback network, with a simulated controller.</footer>\n</main>\n</body>\n</html>\n",
+        );
+        page
+    }
+
+    fn head(&self, page: &mut String) {
+        let failed = self.checks.iter().filter(|check| !check.passed).count();
+        let (class, verdict) = match failed {
+            0 => ("good", format!("✓ all {} checks hold", self.checks.len())),
+            n => ("bad", format!("✗ {n} of {} checks failed", self.checks.len())),
+        };
+        let _ = write!(
+            page,
+            "<header><h1>Outrigger demo</h1><p class=\"lead\">{}</p>\
+             <p class=\"verdict {class}\">{verdict}</p></header>\n<div class=\"tiles\">",
+            escape(&self.lead)
+        );
+        for figure in &self.figures {
+            let _ = write!(
+                page,
+                "<div class=\"tile\"><div class=\"value\">{}<small>{}</small></div><div class=\"name\">{}</div></div>",
+                escape(&figure.value),
+                escape(figure.unit),
+                escape(&figure.name)
+            );
+        }
+        page.push_str("</div>\n");
+    }
+
+    fn time(&self) -> Span {
+        Span::new(0.0, self.seconds)
+    }
+
+    /// The run as bands of modes.
+    fn bands(&self) -> Vec<Band<'static>> {
+        stretches(&self.modes, self.seconds, |mode| (mode_class(mode), mode.name()))
+    }
+
+    fn timeline(&self, page: &mut String) {
+        page.push_str(
+            "<section><h2>The run</h2><p>Behind every curve, the shade of the co-controller's mode; dotted lines are \
+             events. Point at anything for its name and time.</p>\n",
+        );
+        let bands = self.bands();
+        let grades = stretches(&self.grades, self.seconds, |grade| (grade_class(grade), grade.name()));
+        let rows = [("mode", self.bands()), ("link", grades)];
+        let strips = Strips { title: "Mode and link grade over time", time: self.time(), rows: &rows };
+        figure(page, "Mode and link grade", "", &strips.svg());
+        self.standoff(page, self.time(), &bands);
+        self.joint_speeds(page, self.time(), &bands);
+        self.state_age(page, self.time(), &bands);
+        page.push_str("</section>\n");
+        let Some(at) = self.fault_at else { return };
+        page.push_str(
+            "<section><h2>The fault, close up</h2><p>The link stands still. The newest state grows old, commanding ends \
+             at the limit, and the arm comes to rest although nothing more can be heard of it.</p>\n",
+        );
+        let close = Span::new(at - 0.15, at + 0.85);
+        self.state_age(page, close, &bands);
+        self.joint_speeds(page, close, &bands);
+        page.push_str("</section>\n");
+    }
+
+    fn marks(&self) -> Vec<Mark<'_>> {
+        self.events.iter().map(|(at, name)| Mark { at: *at, name }).collect()
+    }
+
+    fn standoff(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
+        let bound = self.error_bound;
+        let chart = TimeChart {
+            title: "Standoff error over time",
+            unit: "standoff error [mm]",
+            height: 330.0,
+            time,
+            // The approach from afar runs along the edge: the bound is what is of interest.
+            values: Span::new(-4.0 * bound, 4.0 * bound),
+            bands,
+            marks: &self.marks(),
+            limits: &[-bound, bound],
+            lines: &[Line { name: "standoff error", class: "wide", points: &self.error }],
+        };
+        let keys: String = Mode::ALL.map(|mode| key(&format!("{} area", mode_class(mode)), mode.name())).concat();
+        figure(page, "Standoff error", &format!("<span>dashed: ±{bound} mm</span>{keys}"), &chart.svg());
+    }
+
+    fn joint_speeds(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
+        const CLASSES: [&str; 6] = ["j0", "j1", "j2", "j3", "j4", "j5"];
+        let speeds = self.speeds.iter().flatten().filter(|(at, _)| (time.from..=time.to).contains(at));
+        let lines: Vec<_> = JOINTS
+            .iter()
+            .zip(CLASSES)
+            .zip(&self.speeds)
+            .map(|((name, class), points)| Line { name, class, points })
+            .collect();
+        let chart = TimeChart {
+            title: "Joint speeds over time",
+            unit: "joint speed [rad/s]",
+            height: 330.0,
+            time,
+            values: Span::around(speeds.map(|(_, value)| *value), Span::new(-0.01, 0.01)),
+            bands,
+            marks: &self.marks(),
+            limits: &[],
+            lines: &lines,
+        };
+        let keys: String = JOINTS.iter().zip(CLASSES).map(|(name, class)| key(class, name)).collect();
+        figure(page, "Joint speeds of the simulated arm", &keys, &chart.svg());
+    }
+
+    fn state_age(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
+        let ages = self.ages.iter().filter(|(at, _)| (time.from..=time.to).contains(at)).map(|(_, value)| *value);
+        let chart = TimeChart {
+            title: "Age of the robot's state over time",
+            unit: "age [ms]",
+            height: 230.0,
+            time,
+            values: Span { from: 0.0, ..Span::around(ages, Span::new(0.0, 5.0)) },
+            bands,
+            marks: &self.marks(),
+            limits: &[],
+            lines: &[Line { name: "age of the newest state", class: "", points: &self.ages }],
+        };
+        figure(page, "Age of the newest state", "", &chart.svg());
+    }
+
+    fn link(&self, page: &mut String) {
+        page.push_str(
+            "<section><h2>The link</h2><p>Both axes are logarithmic: one late cycle in ten thousand is visible.</p>\n",
+        );
+        for (title, values) in [
+            ("Time between states", &self.intervals),
+            ("Turnaround: from a state's arrival to its command", &self.turnarounds),
+        ] {
+            let quantiles = [(0.5, "median"), (0.99, "99 %"), (1.0, "longest")];
+            let names: Vec<_> = quantiles
+                .into_iter()
+                .filter_map(|(share, name)| quantile(values, share).map(|v| (v, format!("{name} {v:.3} ms"))))
+                .collect();
+            let marks: Vec<_> = names.iter().map(|(at, name)| Mark { at: *at, name }).collect();
+            let histogram = Histogram { title, unit: "ms", values, marks: &marks };
+            let count = format!("{} cycles", plot::grouped(values.len() as u64));
+            figure(page, title, &count, &histogram.svg());
+        }
+        page.push_str("</section>\n");
+    }
+
+    fn tables(&self, page: &mut String) {
+        page.push_str("<section><h2>Checks</h2><div class=\"card\"><table>");
+        for check in &self.checks {
+            let (class, word) = if check.passed { ("good", "holds") } else { ("bad", "failed") };
+            let _ = write!(
+                page,
+                "<tr><td class=\"state {class}\">{word}</td><th>{}</th><td>{}</td></tr>",
+                escape(check.name),
+                escape(&check.detail)
+            );
+        }
+        page.push_str("</table></div></section>\n<section><h2>Events</h2><div class=\"card\"><table>");
+        for (at, event) in &self.events {
+            let _ = write!(page, "<tr><td class=\"time\">{at:.3} s</td><td>{}</td></tr>", escape(event));
+        }
+        page.push_str("</table></div></section>\n<section><h2>What ran</h2><div class=\"card\"><table>");
+        for (name, value) in &self.facts {
+            let _ = write!(page, "<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value));
+        }
+        page.push_str("</table></div></section>\n");
+    }
+}
+
+fn figure(page: &mut String, title: &str, keys: &str, svg: &str) {
+    let _ = writeln!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>{svg}</figure>", escape(title));
+}
+
+fn key(class: &str, name: &str) -> String {
+    format!("<span class=\"key\"><i class=\"{class}\"></i>{}</span>", escape(name))
+}
+
+/// Each value's stretch, up to the next one or the end.
+fn stretches<'a, T: Copy>(changes: &[(f64, T)], end: f64, look: impl Fn(T) -> (&'a str, &'a str)) -> Vec<Band<'a>> {
+    let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([end]);
+    let stretch = |((from, value), to): (&(f64, T), f64)| {
+        let (class, name) = look(*value);
+        Band { span: Span { from: *from, to }, class, name }
+    };
+    changes.iter().zip(ends).filter(|((from, _), to)| to > from).map(stretch).collect()
+}
+
+const fn grade_class(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Unacceptable => "unacceptable",
+        Grade::Bad => "poor",
+        Grade::Ok => "fair",
+        Grade::Perfect => "perfect",
+    }
+}
+
+const fn mode_class(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Offline => "offline",
+        Mode::Monitor => "monitor",
+        Mode::Arming => "arming",
+        Mode::Command => "command",
+        Mode::Stopping => "stopping",
+    }
+}
+
+/// The value that `share` of all do not exceed.
+#[must_use]
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted: Vec<_> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
+}

@@ -1,5 +1,6 @@
 //! Line charts, bands and histograms as SVG text. Colours are classes, so that the page's style sheet decides.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Width of every chart in its own units; the page scales it.
@@ -73,6 +74,64 @@ pub struct Band<'a> {
     pub name: &'a str,
 }
 
+/// Rows of coloured stretches over a common time, each stretch with its name where there is room.
+pub struct Strips<'a> {
+    /// What a screen reader says.
+    pub title: &'a str,
+    /// The horizontal axis \[s\].
+    pub time: Span,
+    /// The rows with their names.
+    pub rows: &'a [(&'a str, Vec<Band<'a>>)],
+}
+
+impl Strips<'_> {
+    const ROW: f64 = 30.0;
+
+    /// The rows as an SVG element.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let height = TOP + Self::ROW * self.rows.len() as f64 + BOTTOM;
+        let frame = Frame { height, x: self.time, y: Span::new(0.0, 1.0) };
+        let mut svg = String::new();
+        frame.begin(&mut svg, self.title);
+        frame.time_axis(&mut svg, "time [s]", 10.0);
+        for (row, (name, bands)) in self.rows.iter().enumerate() {
+            let top = TOP + Self::ROW * row as f64;
+            let middle = top + Self::ROW / 2.0 + 2.5;
+            let _ = write!(
+                svg,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
+                LEFT - 8.0,
+                escape(name)
+            );
+            for band in bands {
+                let (from, to) = (frame.x(band.span.from), frame.x(band.span.to));
+                let _ = write!(
+                    svg,
+                    "<rect class=\"{} solid\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\">\
+                     <title>{}: {:.3} s to {:.3} s</title></rect>",
+                    band.class,
+                    (to - from - 1.0).max(1.0),
+                    Self::ROW - 5.0,
+                    escape(band.name),
+                    band.span.from,
+                    band.span.to
+                );
+                if to - from > 8.0 * band.name.len() as f64 + 10.0 {
+                    let _ = write!(
+                        svg,
+                        "<text class=\"strip\" x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"middle\">{}</text>",
+                        f64::midpoint(from, to),
+                        escape(band.name)
+                    );
+                }
+            }
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+}
+
 /// A marked instant.
 pub struct Mark<'a> {
     /// When.
@@ -128,7 +187,7 @@ impl Frame {
         );
     }
 
-    fn axes(&self, svg: &mut String, x_label: &str, y_label: &str, x_count: f64) {
+    fn value_axis(&self, svg: &mut String, label: &str) {
         let (bottom, right) = (self.height - BOTTOM, WIDTH - RIGHT);
         let (ticks, decimals) = self.y.ticks((self.height / 44.0).max(2.0));
         for tick in ticks {
@@ -142,7 +201,17 @@ impl Frame {
                 y + 4.0
             );
         }
-        let (ticks, decimals) = self.x.ticks(x_count);
+        let _ = write!(
+            svg,
+            "<text class=\"label\" transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            f64::midpoint(TOP, bottom),
+            escape(label)
+        );
+    }
+
+    fn time_axis(&self, svg: &mut String, label: &str, count: f64) {
+        let (bottom, right) = (self.height - BOTTOM, WIDTH - RIGHT);
+        let (ticks, decimals) = self.x.ticks(count);
         for tick in ticks {
             let x = self.x(tick);
             let _ = write!(
@@ -152,14 +221,11 @@ impl Frame {
                 bottom + 17.0
             );
         }
-        let middle = f64::midpoint(TOP, bottom);
         let _ = write!(
             svg,
-            "<text class=\"label\" x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <text class=\"label\" transform=\"translate(14 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            "<text class=\"label\" x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             self.height - 3.0,
-            escape(x_label),
-            escape(y_label)
+            escape(label)
         );
     }
 }
@@ -173,7 +239,11 @@ impl TimeChart<'_> {
         let mut svg = String::new();
         frame.begin(&mut svg, self.title);
         for band in self.bands {
-            let (from, to) = (frame.x(band.span.from), frame.x(band.span.to));
+            let (from, to) = (band.span.from.max(self.time.from), band.span.to.min(self.time.to));
+            if to <= from {
+                continue;
+            }
+            let (from, to) = (frame.x(from), frame.x(to));
             let _ = write!(
                 svg,
                 "<rect class=\"{}\" x=\"{from:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"{:.1}\"><title>{}</title></rect>",
@@ -183,7 +253,8 @@ impl TimeChart<'_> {
                 escape(band.name)
             );
         }
-        frame.axes(&mut svg, "time [s]", self.unit, 10.0);
+        frame.value_axis(&mut svg, self.unit);
+        frame.time_axis(&mut svg, "time [s]", 10.0);
         for limit in self.limits {
             let y = frame.y(*limit);
             let _ = write!(svg, "<path class=\"limit\" d=\"M{LEFT} {y:.1}H{}\"/>", WIDTH - RIGHT);
@@ -197,7 +268,7 @@ impl TimeChart<'_> {
                 escape(line.name)
             );
         }
-        for mark in self.marks {
+        for mark in self.marks.iter().filter(|mark| (self.time.from..=self.time.to).contains(&mark.at)) {
             let x = frame.x(mark.at);
             let _ = write!(
                 svg,
@@ -230,7 +301,11 @@ fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
             pen_down = false;
             continue;
         }
-        let at = (frame.x(*time), frame.y(*value));
+        if !(frame.x.from..=frame.x.to).contains(time) {
+            continue;
+        }
+        // What leaves the picture runs along its edge.
+        let at = (frame.x(*time), frame.y(value.clamp(frame.y.from, frame.y.to)));
         let index = (at.0 * 2.0) as i64;
         match &mut column {
             Some((current, kept)) if *current == index => keep(kept, at),
@@ -257,43 +332,46 @@ fn keep(kept: &mut Vec<(f64, f64)>, at: (f64, f64)) {
     *kept = [first, least, greatest, Some(at)].into_iter().flatten().collect();
 }
 
-/// A histogram of counts over bins.
+/// A histogram of positive values over a logarithmic axis: a cycle and a stall fit on one picture.
 pub struct Histogram<'a> {
     /// What a screen reader says.
     pub title: &'a str,
     /// Label of the horizontal axis with its unit.
     pub unit: &'a str,
-    /// Lower edge, upper edge and count of each bin, ascending.
-    pub bins: &'a [(f64, f64, u64)],
+    /// What is counted; values that are not above zero are left out.
+    pub values: &'a [f64],
     /// Values marked on the axis with their names, e.g. the median.
     pub marks: &'a [Mark<'a>],
-    /// Class of the bars.
-    pub class: &'a str,
 }
 
 impl Histogram<'_> {
-    /// The histogram as an SVG element. The vertical axis is logarithmic: what matters is in the tail.
+    /// Bins to an octave.
+    const FINENESS: f64 = 12.0;
+    const HEIGHT: f64 = 320.0;
+
+    /// The histogram as an SVG element. The counts are on a logarithmic axis too: what matters is in the tail.
     #[must_use]
     pub fn svg(&self) -> String {
-        const HEIGHT: f64 = 300.0;
-        let filled = || self.bins.iter().filter(|(_, _, count)| *count > 0);
-        let from = filled().map(|bin| bin.0).fold(f64::INFINITY, f64::min);
-        let to = filled().map(|bin| bin.1).fold(f64::NEG_INFINITY, f64::max);
-        let most = filled().map(|bin| bin.2).max().unwrap_or(1) as f64;
-        if !(from.is_finite() && to.is_finite()) {
-            return "<p class=\"empty\">nothing recorded</p>".into();
+        let mut bins = BTreeMap::<i64, u64>::new();
+        for value in self.values.iter().filter(|value| **value > 0.0 && value.is_finite()) {
+            *bins.entry((value.log2() * Self::FINENESS).floor() as i64).or_default() += 1;
         }
-        let room = (to - from) / 30.0;
-        let span = Span::new((from - room).max(0.0), to + room);
+        let (Some((first, _)), Some((last, _))) = (bins.first_key_value(), bins.last_key_value()) else {
+            return "<p class=\"empty\">Nothing was recorded.</p>".into();
+        };
+        // At least three octaves, so that one narrow peak is not the whole picture.
+        let missing = (3.0 * Self::FINENESS - (last - first) as f64).max(0.0) / 2.0;
+        let edge = |bin: f64| bin / Self::FINENESS;
+        let span = Span::new(edge(*first as f64 - missing - 1.0), edge(*last as f64 + missing + 2.0));
+        let most = bins.values().copied().max().unwrap_or(1) as f64;
         // From half a count, so that a single one shows.
-        let counts = Span::new(-0.301, (most * 1.4).log10().max(0.5));
-        let frame = Frame { height: HEIGHT, x: span, y: counts };
+        let frame = Frame { height: Self::HEIGHT, x: span, y: Span::new(0.5_f64.log10(), (most * 1.5).log10()) };
+        let bottom = Self::HEIGHT - BOTTOM;
+
         let mut svg = String::new();
         frame.begin(&mut svg, self.title);
-        let bottom = HEIGHT - BOTTOM;
-        let mut decade = 1.0_f64;
-        while decade.log10() <= counts.to {
-            let y = frame.y(decade.log10());
+        for decade in (0..=9).map(|n| 10_u64.pow(n)).filter(|n| (*n as f64) <= most * 1.5) {
+            let y = frame.y((decade as f64).log10());
             let _ = write!(
                 svg,
                 "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" \
@@ -301,33 +379,58 @@ impl Histogram<'_> {
                 WIDTH - RIGHT,
                 LEFT - 8.0,
                 y + 4.0,
-                grouped(decade as u64)
+                grouped(decade)
             );
-            decade *= 10.0;
         }
-        for (low, high, count) in filled() {
-            let (left, right, top) = (frame.x(*low), frame.x(*high), frame.y((*count as f64).log10()));
+        self.draw_ticks(&mut svg, &frame, bottom);
+        for (bin, count) in &bins {
+            let (low, high) = (edge(*bin as f64), edge(*bin as f64 + 1.0));
+            let (left, right, top) = (frame.x(low), frame.x(high), frame.y((*count as f64).log10()));
             let _ = write!(
                 svg,
-                "<rect class=\"bar {}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
-                 <title>{low:.3} to {high:.3}: {}</title></rect>",
-                self.class,
-                (right - left - 0.6).max(0.8),
+                "<rect class=\"bar\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
+                 <title>{:.3} to {:.3}: {}</title></rect>",
+                (right - left - 0.8).max(0.8),
                 bottom - top,
+                low.exp2(),
+                high.exp2(),
                 grouped(*count)
             );
         }
-        let (ticks, decimals) = span.ticks(8.0);
-        for tick in ticks {
-            let x = frame.x(tick);
+        self.draw_marks(&mut svg, &frame, bottom);
+        let _ = write!(
+            svg,
+            "<path class=\"zero\" d=\"M{LEFT} {bottom:.1}H{right}\"/>\
+             <text class=\"label\" x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+             <text class=\"label\" transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">cycles</text></svg>",
+            Self::HEIGHT - 3.0,
+            escape(self.unit),
+            f64::midpoint(TOP, bottom),
+            right = WIDTH - RIGHT
+        );
+        svg
+    }
+
+    /// 1, 2 and 5 of every decade.
+    fn draw_ticks(&self, svg: &mut String, frame: &Frame, bottom: f64) {
+        for (decade, step) in (-6..=6).flat_map(|decade| [1.0, 2.0, 5.0].map(|step| (decade, step))) {
+            let value = step * 10_f64.powi(decade);
+            if !(frame.x.from..=frame.x.to).contains(&value.log2()) {
+                continue;
+            }
+            let (x, decimals) = (frame.x(value.log2()), usize::try_from(-decade).unwrap_or(0));
             let _ = write!(
                 svg,
-                "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick:.decimals$}</text>",
+                "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom:.1}\"/><text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"middle\">{value:.decimals$}</text>",
                 bottom + 17.0
             );
         }
+    }
+
+    fn draw_marks(&self, svg: &mut String, frame: &Frame, bottom: f64) {
         for (row, mark) in self.marks.iter().enumerate() {
-            let x = frame.x(mark.at.clamp(span.from, span.to));
+            let x = frame.x(mark.at.log2().clamp(frame.x.from, frame.x.to));
             // Near the right edge the name stands left of its line.
             let (dx, anchor) = if x > WIDTH * 0.72 { (-6.0, "end") } else { (6.0, "start") };
             let _ = write!(
@@ -335,19 +438,10 @@ impl Histogram<'_> {
                 "<path class=\"mark\" d=\"M{x:.1} {TOP}V{bottom:.1}\"/>\
                  <text class=\"note\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
                 x + dx,
-                TOP + 14.0 + 17.0 * row as f64,
+                TOP + 14.0 + 18.0 * row as f64,
                 escape(mark.name)
             );
         }
-        let _ = write!(
-            svg,
-            "<path class=\"zero\" d=\"M{LEFT} {bottom:.1}H{right}\"/>\
-             <text class=\"label\" x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\">{}</text></svg>",
-            HEIGHT - 3.0,
-            escape(self.unit),
-            right = WIDTH - RIGHT
-        );
-        svg
     }
 }
 

@@ -1,0 +1,214 @@
+//! `[law]`: from the arm's state and its sensors to joint speeds.
+
+use outrigger_core::command::{Limits, SourceId};
+use outrigger_core::kinematics::DampedLeastSquares;
+use outrigger_core::law::{
+    AnyLaw, CartesianTwistConfig, JointServoConfig, LawConfig, Reference, SensorFeedForward, StandoffConfig,
+    ToolSpaceConfig, TwistFrame, TwistInput,
+};
+use outrigger_core::robot::{JointPositions, JointVelocities, Twist};
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+
+use super::SourceSettings;
+use super::reader::Section;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Missing,
+    JointServo,
+    Twist,
+    Standoff,
+}
+
+const KINDS: [(&str, Kind); 3] =
+    [("joint-servo", Kind::JointServo), ("twist", Kind::Twist), ("standoff", Kind::Standoff)];
+
+/// The sources as far as they are read, and what the joints may do.
+pub(super) struct Surroundings<'a> {
+    pub(super) sources: &'a [Option<SourceSettings>],
+    pub(super) limits: &'a Limits<6>,
+}
+
+/// `None` and a complaint where what cannot have a default is missing or wrong.
+pub(super) fn read(mut section: Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+    let law = match section.choice("kind", &KINDS, Kind::Missing) {
+        Kind::Missing => {
+            if !section.has("kind") {
+                section.complain("kind", "the law: \"joint-servo\", \"twist\" or \"standoff\"");
+            }
+            // Keys of a law that is not known cannot be judged.
+            return None;
+        }
+        Kind::JointServo => joint_servo(&mut section, around),
+        Kind::Twist => twist(&mut section, around),
+        Kind::Standoff => standoff(&mut section, around),
+    };
+    if let Some(Err(error)) = law.clone().map(AnyLaw::new) {
+        section.complain(error.field, error.expected);
+    }
+    section.finish();
+    law
+}
+
+fn joint_servo(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+    let default = JointServoConfig::default();
+    let feedback = section.flag("feedback", true);
+    let gain = |gain: f32| if feedback { gain } else { 0.0 };
+    let config = JointServoConfig {
+        proportional: gain(section.number_or("proportional", default.proportional, 0.0..=100.0, "1/s")),
+        derivative: gain(section.number_or("derivative", default.derivative, 0.0..=10.0, "")),
+        feed_forward: section.number_or("feed_forward", default.feed_forward, 0.0..=1.0, ""),
+        correction_limit: section.number_or("correction_limit", default.correction_limit, 0.001..=6.0, "rad/s"),
+        path_tolerance: section.number_or("path_tolerance", default.path_tolerance, 0.001..=6.3, "rad"),
+        resume_ramp: section.duration_or("resume_ramp", default.resume_ramp, 0.0..=60.0),
+        sensor: sensor(section, around),
+    };
+    let reference = reference(section)?;
+    Some(LawConfig::JointServo { reference, config })
+}
+
+fn twist(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+    let frame = section.choice("frame", &[("base", TwistFrame::Base), ("tool", TwistFrame::Tool)], TwistFrame::Tool);
+    let constant = section.numbers::<6>("twist", -2.0..=2.0, "m/s, rad/s");
+    let sensor = source(section, "source", 6, around);
+    let input = match (section.has("twist"), section.has("source")) {
+        (true, false) => {
+            let [vx, vy, vz, wx, wy, wz] = constant?;
+            TwistInput::Constant(Twist { linear: [vx, vy, vz], angular: [wx, wy, wz] })
+        }
+        (false, true) => TwistInput::Source(sensor?),
+        (true, true) => {
+            section.complain("twist", "nothing here, for `source` gives the twist");
+            return None;
+        }
+        (false, false) => {
+            section.complain("source", "a source of six values, or a constant `twist`");
+            return None;
+        }
+    };
+    let default = CartesianTwistConfig::new(frame, input);
+    Some(LawConfig::CartesianTwist(CartesianTwistConfig {
+        linear_limit: section.number_or("linear_limit", default.linear_limit, 0.0001..=2.0, "m/s"),
+        angular_limit: section.number_or("angular_limit", default.angular_limit, 0.0001..=6.0, "rad/s"),
+        tool_space: tool_space(section, around),
+        ..default
+    }))
+}
+
+fn standoff(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+    let sensor = source(section, "source", 1, around);
+    if !section.has("source") {
+        section.complain("source", "the name of the [[source]] that measures the distance");
+    }
+    let distance = section.number("distance", 0.001..=2.0, "m");
+    if !section.has("distance") {
+        section.complain("distance", "the distance to hold [m]");
+    }
+    let default = StandoffConfig::new(SourceId::default(), 1.0);
+    let travel = section.numbers("travel", -1.0..=1.0, "m/s");
+    let config = StandoffConfig {
+        proportional: section.number_or("proportional", default.proportional, 0.01..=100.0, "1/s"),
+        integral: section.number_or("integral", default.integral, 0.0..=100.0, "1/s²"),
+        approach_limit: section.number_or("approach_limit", default.approach_limit, 0.0001..=1.0, "m/s"),
+        retreat_limit: section.number_or("retreat_limit", default.retreat_limit, 0.0001..=1.0, "m/s"),
+        travel: travel.unwrap_or(default.travel),
+        travel_window: section.number_or("travel_window", default.travel_window, 0.0001..=1.0, "m"),
+        hold_gain: section.number_or("hold_gain", default.hold_gain, 0.01..=100.0, "1/s"),
+        line_tolerance: section.number_or("line_tolerance", default.line_tolerance, 0.0001..=1.0, "m"),
+        turn_tolerance: section.number_or("turn_tolerance", default.turn_tolerance, 0.0001..=3.0, "rad"),
+        tool_space: tool_space(section, around),
+        ..default
+    };
+    Some(LawConfig::Standoff(StandoffConfig { source: sensor?, distance: distance?, ..config }))
+}
+
+/// How a law of the tool moves the joints: no faster than the slowest joint may go, unless the file says so.
+fn tool_space(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> ToolSpaceConfig {
+    let default = ToolSpaceConfig::default();
+    let slowest = around.limits.velocity.iter().fold(f32::INFINITY, f32::min);
+    ToolSpaceConfig {
+        solver: DampedLeastSquares {
+            damping: section.number_or("damping", default.solver.damping, 1e-6..=10.0, ""),
+            length: section.number_or("length", default.solver.length, 0.001..=10.0, "m"),
+        },
+        unreached_limit: section.number_or("unreached_limit", default.unreached_limit, 0.0..=1.0, ""),
+        joint_speed: section.number_or("joint_speed", slowest, 0.001..=6.3, "rad/s"),
+    }
+}
+
+fn sensor(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<SensorFeedForward> {
+    let gain = section.number("sensor_gain", -1e3..=1e3, "");
+    let source = source(section, "sensor", 6, around);
+    if gain.is_some() && !section.has("sensor") {
+        section.complain("sensor_gain", "sensor = \"NAME\" beside it");
+    }
+    Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
+}
+
+/// The number of the source named by `key`, which must have `values` values.
+fn source(
+    section: &mut Section<'_, '_>,
+    key: &'static str,
+    values: usize,
+    around: &Surroundings<'_>,
+) -> Option<SourceId> {
+    let known: Vec<_> = around.sources.iter().flatten().collect();
+    let names = || known.iter().map(|source| source.name.as_str());
+    let name = section.text(key, "the name of a [[source]]")?;
+    let Some(index) = names().position(|known| known == name) else {
+        let expected = if known.is_empty() {
+            "a [[source]] with this name in the file".into()
+        } else {
+            let names: Vec<_> = names().map(|name| format!("\"{name}\"")).collect();
+            format!("the name of a [[source]]: {}", names.join(", "))
+        };
+        section.complain(key, expected);
+        return None;
+    };
+    if known.get(index).is_some_and(|source| source.values != values) {
+        section.complain(key, format!("a source with values = {values}"));
+        return None;
+    }
+    u8::try_from(index).ok().map(SourceId)
+}
+
+fn reference(section: &mut Section<'_, '_>) -> Option<Reference<6>> {
+    let relative = section.flag("relative", false);
+    let waypoints = section.sections("waypoint");
+    if waypoints.is_empty() {
+        if section.has("relative") {
+            section.complain("relative", "[[law.waypoint]] tables that it speaks of");
+        }
+        return Some(Reference::Hold);
+    }
+    let waypoints: Vec<_> = waypoints.into_iter().map(waypoint).collect();
+    let waypoints: Vec<_> = waypoints.into_iter().collect::<Option<_>>()?;
+    match Trajectory::through(&waypoints) {
+        Ok(trajectory) if relative => Some(Reference::Relative(trajectory)),
+        Ok(trajectory) => Some(Reference::Absolute(trajectory)),
+        Err(error) => {
+            section.complain("waypoint", format!("a motion from rest to rest: {error}"));
+            None
+        }
+    }
+}
+
+fn waypoint(mut section: Section<'_, '_>) -> Option<Waypoint<6>> {
+    let at = section.number("at", 0.0..=86_400.0, "s");
+    if at.is_none() && !section.has("at") {
+        section.complain("at", "the time from the start of the motion [s]");
+    }
+    let radians = section.numbers("joints", -13.0..=13.0, "rad");
+    let degrees = section.numbers("degrees", -720.0..=720.0, "°");
+    match (section.has("joints"), section.has("degrees")) {
+        (true, true) => section.complain("degrees", "nothing here, for `joints` says it already"),
+        (false, false) => section.complain("joints", "6 angles as `joints` [rad] or `degrees`"),
+        _ => {}
+    }
+    let velocities = section.numbers("velocities", -6.3..=6.3, "rad/s").unwrap_or_default();
+    section.finish();
+    let positions = radians.or(degrees.map(|angles: [f32; 6]| angles.map(f32::to_radians)))?;
+    let setpoint = Setpoint { positions: JointPositions(positions), velocities: JointVelocities(velocities) };
+    Some(Waypoint { setpoint, at: Duration::from_micros((f64::from(at?) * 1e6).round() as u64) })
+}

@@ -1,0 +1,55 @@
+//! `outrigger sim ur`: a simulated controller behind kernel TCP.
+
+use std::time::Duration;
+
+use outrigger_sim::controller::{Controller, Options, StartState};
+use outrigger_sim::port::Port;
+use outrigger_sim::tcp::Server;
+
+use crate::cli::SimUrArgs;
+use crate::exit::{Failure, Outcome};
+use crate::signals::Signals;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] for an arm that never ran the software; [`Failure::Connection`] for a port that is taken.
+pub fn run(args: &SimUrArgs) -> Outcome {
+    let options = options(args);
+    let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
+    let server = Server::bind(controller, args.listen, args.port_base)
+        .map_err(|error| Failure::Connection(error.to_string()))?;
+    let ports: Vec<_> =
+        Port::ALL.into_iter().map(|port| server.address(port).port()).filter(|port| *port != 0).collect();
+    let (first, last) = (ports.iter().min().copied().unwrap_or(0), ports.iter().max().copied().unwrap_or(0));
+    let software = options.software;
+    println!(
+        "simulated {} with software {software}, {}, at {} Hz, on {} ports {first} to {last}",
+        options.model.name(),
+        state_name(options.state),
+        1_000_000 / software.generation().period_micros(),
+        args.listen,
+    );
+    println!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len());
+    let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+    let runtime = crate::runtime()?;
+    runtime.block_on(async {
+        let mut signals = Signals::listen()?;
+        match args.seconds {
+            None => drop(signals.next().await),
+            Some(seconds) => drop(tokio::time::timeout(Duration::from_secs(seconds), signals.next()).await),
+        }
+        drop(running);
+        Ok(())
+    })
+}
+
+fn options(args: &SimUrArgs) -> Options {
+    let by_software = Options::for_software(args.software);
+    let model = args.model.unwrap_or(by_software.model);
+    Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..Options::new(model, args.software) }
+}
+
+fn state_name(state: StartState) -> &'static str {
+    StartState::NAMED.into_iter().find(|(known, _)| *known == state).map_or("", |(_, name)| name)
+}
