@@ -54,16 +54,22 @@ impl DampedLeastSquares {
         let damping = self.damping * self.damping;
 
         let mut rows: [Row; 6] = [[0.0; 7]; 6];
-        for column in &columns {
-            for (row, a) in rows.iter_mut().zip(column) {
-                for (sum, b) in row.iter_mut().zip(column) {
-                    *sum += a * b;
-                }
-            }
-        }
-        for (i, (row, right)) in rows.iter_mut().zip(wanted).enumerate() {
+        for (row, right) in rows.iter_mut().zip(wanted) {
             let [.., last] = row;
             *last = right;
+        }
+        // The matrix is symmetric: only what stands right of its diagonal is worked out and used.
+        for column in &columns {
+            let mut rest = column.as_slice();
+            for (i, row) in rows.iter_mut().enumerate() {
+                let (Some((a, right)), Some(sums)) = (rest.split_first(), row.get_mut(i..6)) else { break };
+                for (sum, b) in sums.iter_mut().zip(rest) {
+                    *sum += a * b;
+                }
+                rest = right;
+            }
+        }
+        for (i, row) in rows.iter_mut().enumerate() {
             if let Some(diagonal) = row.get_mut(i) {
                 *diagonal += damping;
             }
@@ -79,17 +85,20 @@ impl DampedLeastSquares {
     }
 }
 
-/// Solves six equations whose matrix is symmetric and positive definite.
+/// Solves six equations whose matrix is symmetric and positive definite, given from its diagonal rightwards.
 fn solve_positive_definite(mut rows: [Row; 6]) -> [f32; 6] {
     let mut rest = rows.as_mut_slice();
     let mut column = 0_usize;
     while let Some((pivot, below)) = rest.split_first_mut() {
-        let inverse = 1.0 / pivot.get(column).copied().unwrap_or(f32::NAN);
-        for row in below.iter_mut() {
-            let factor = row.get(column).copied().unwrap_or(f32::NAN) * inverse;
-            for (value, above) in row.iter_mut().zip(pivot.iter()).skip(column) {
+        let Some((diagonal, mut right)) = pivot.get(column..).and_then(<[f32]>::split_first) else { break };
+        let inverse = 1.0 / diagonal;
+        for (i, row) in (column.saturating_add(1)..).zip(below.iter_mut()) {
+            let (Some((first, after)), Some(values)) = (right.split_first(), row.get_mut(i..)) else { break };
+            let factor = first * inverse;
+            for (value, above) in values.iter_mut().zip(right) {
                 *value -= factor * above;
             }
+            right = after;
         }
         rest = below;
         column = column.saturating_add(1);

@@ -107,11 +107,11 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
     }
 
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.tool_space.posture(state).map(|_| ())
+        self.tool_space.chain(state).map(|_| ())
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<N>, Reason> {
-        let posture = self.tool_space.posture(state)?;
+        let posture = self.tool_space.chain(state)?.posture(&state.positions);
         let wanted = self.wanted(samples)?;
         let twist = match self.config.frame {
             TwistFrame::Base => wanted,

@@ -52,10 +52,10 @@ impl<const N: usize> ToolSpace<N> {
         self.chain = Some(*chain);
     }
 
-    /// Where the tool is.
-    pub(super) fn posture(&self, state: &State<N>) -> Result<Posture<N>, Reason> {
+    /// The arm's kinematics, for a state that they can be applied to.
+    pub(super) fn chain(&self, state: &State<N>) -> Result<&KinematicChain<N>, Reason> {
         let chain = self.chain.as_ref().ok_or(Reason::KinematicsUnknown)?;
-        if state.positions.is_finite() { Ok(chain.posture(&state.positions)) } else { Err(Reason::NotFinite) }
+        if state.positions.is_finite() { Ok(chain) } else { Err(Reason::NotFinite) }
     }
 
     /// The joint speeds that move the tool by `twist`, given in the base frame.

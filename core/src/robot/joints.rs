@@ -52,7 +52,10 @@ macro_rules! joint_vector {
                     if v.is_nan() {
                         return f32::NAN;
                     }
-                    worst = worst.max(v.abs());
+                    // Not `f32::max`, which minds NaN and is a call on a microcontroller.
+                    if v.abs() > worst {
+                        worst = v.abs();
+                    }
                 }
                 worst
             }

@@ -5,6 +5,8 @@
 #![no_std]
 #![no_main]
 
+mod commands;
+mod laws;
 mod steps;
 
 use core::hint::black_box;
@@ -50,14 +52,18 @@ fn main() -> ! {
         write_volatile(timer::CONTROL, 1);
     }
     let mut within = true;
-    steps::each(|name, budget, step| {
+    let mut report = |name: &str, budget: u32, step: &mut dyn FnMut()| {
         step(); // the first run may set things up
         let count = instructions(step);
         let verdict = if count <= budget { "" } else { "  OVER" };
         within &= count <= budget;
         hprintln!("{:<58} {:>7} instructions, budget {:>6}{}", name, count, budget, verdict);
-    });
-    exit(black_box(within))
+    };
+    steps::each(&mut report);
+    laws::each(&mut report);
+    let same = commands::fingerprint() == commands::FINGERPRINT;
+    hprintln!("commands of the laws: {} as on the host", if same { "the same bits" } else { "NOT the same bits" });
+    exit(black_box(within && same))
 }
 
 fn exit(success: bool) -> ! {

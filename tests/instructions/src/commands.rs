@@ -1,0 +1,76 @@
+//! Laws at work, and a fingerprint of what they command: the same on the emulated board and, in
+//! `tests/same_bits.rs`, on the host.
+
+use outrigger_core::command::{Sample, SampleValue, Samples, SourceId};
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::law::{AnyLaw, JointServoConfig, Law, LawConfig, Reference, StandoffConfig};
+use outrigger_core::robot::{JointPositions, JointVelocities, Pose, RobotModel, State};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+
+pub(crate) const CYCLE: Duration = Duration::from_millis(2);
+/// Elbow and wrist well bent, the tool pointing down.
+pub(crate) const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
+const SENSOR: SourceId = SourceId(1);
+pub(crate) const DISTANCE: f32 = 0.12;
+
+pub(crate) fn chain() -> KinematicChain<6> {
+    let tool = Pose { position: [0.0, 0.01, 0.15], rotation: [0.0, 0.1, 0.0] };
+    KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &tool)
+}
+
+pub(crate) fn state(positions: [f32; 6]) -> State<6> {
+    State { positions: JointPositions(positions), speed_scaling: Some(1.0), ..State::default() }
+}
+
+pub(crate) fn reading(distance: f32) -> [Sample; 1] {
+    let value = SampleValue::scalar(distance);
+    [Sample { source: SENSOR, value, seq: 0, taken_at: Instant::ZERO }]
+}
+
+fn armed(config: LawConfig<6>) -> AnyLaw<6> {
+    let mut law = AnyLaw::new(config).expect("settings in range");
+    law.use_kinematics(&chain());
+    law.arm(&state(BENT)).expect("an ordinary pose");
+    law
+}
+
+pub(crate) fn standoff() -> AnyLaw<6> {
+    armed(LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }))
+}
+
+/// Half a turn of the base and back through a waypoint, as fast as the demo.
+pub(crate) fn servo() -> AnyLaw<6> {
+    let waypoint = |q, v, millis| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions([q, 0.1 * q, 0.0, 0.0, -0.1 * q, 0.0]),
+            velocities: JointVelocities([v, 0.1 * v, 0.0, 0.0, -0.1 * v, 0.0]),
+        },
+        at: Duration::from_millis(millis),
+    };
+    let waypoints =
+        [waypoint(0.0, 0.0, 0), waypoint(-1.5, -2.0, 1_000), waypoint(-3.0, 0.0, 2_000), waypoint(0.0, 0.0, 4_000)];
+    let trajectory = Trajectory::through(&waypoints).expect("a motion");
+    armed(LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() })
+}
+
+/// What [`fingerprint`] gives on every machine.
+pub(crate) const FINGERPRINT: u64 = 0x54da_9615_2431_e495;
+
+/// A hash of the bits of everything the laws command in some hundred cycles with an ideal arm.
+pub(crate) fn fingerprint() -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    for mut law in [standoff(), servo()] {
+        let mut arm = state(BENT);
+        for cycle in 0_u16..300 {
+            let distance = DISTANCE + 1e-5 * f32::from(cycle % 97);
+            let wanted = law.step(&arm, &Samples::new(&reading(distance)), CYCLE).expect("on its way");
+            for (q, v) in arm.positions.0.iter_mut().zip(wanted.iter()) {
+                *q += v * 0.002;
+                hash = (hash ^ u64::from(v.to_bits())).wrapping_mul(0x0100_0000_01b3);
+            }
+            arm.velocities = wanted;
+        }
+    }
+    hash
+}

@@ -1,0 +1,32 @@
+//! Steps of the laws, counted.
+
+use core::hint::black_box;
+
+use outrigger_core::command::Samples;
+use outrigger_core::kinematics::DampedLeastSquares;
+use outrigger_core::law::Law;
+use outrigger_core::robot::Twist;
+
+use crate::commands::{BENT, CYCLE, DISTANCE, chain, reading, servo, standoff, state};
+
+/// Calls `count` with the name, the budget and the body of each step.
+pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {
+    let (chain, bent) = (chain(), state(BENT));
+    count("pose and Jacobian of the tool, six joints", 1_250, &mut || {
+        black_box(black_box(&chain).posture(black_box(&bent.positions)));
+    });
+    let (posture, solver) = (chain.posture(&bent.positions), DampedLeastSquares::default());
+    let twist = Twist { linear: [0.01, -0.02, 0.05], angular: [0.01, 0.0, 0.02] };
+    count("damped least squares, six joints", 800, &mut || {
+        black_box(black_box(solver).solve(black_box(&posture.jacobian), black_box(&twist)));
+    });
+    let (mut law, samples) = (servo(), reading(DISTANCE));
+    count("joint servo on a trajectory, one step", 1_100, &mut || {
+        black_box(law.step(black_box(&bent), &Samples::NONE, black_box(CYCLE))).expect("near its path");
+    });
+    let mut law = standoff();
+    count("standoff, one step", 2_800, &mut || {
+        black_box(law.step(black_box(&bent), &Samples::new(black_box(&samples)), black_box(CYCLE)))
+            .expect("on its line");
+    });
+}

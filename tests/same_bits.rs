@@ -1,0 +1,10 @@
+//! The laws command the same bits on this machine as on the board. `tests/instructions` asks the board.
+
+#[path = "instructions/src/commands.rs"]
+mod commands;
+
+#[test]
+fn the_laws_command_the_same_bits_here_as_on_the_board() {
+    let here = commands::fingerprint();
+    assert_eq!(here, commands::FINGERPRINT, "{here:#018x}: every recorded run changes with it");
+}
