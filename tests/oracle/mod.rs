@@ -3,13 +3,14 @@
 //! It shares no code and no table with the core, so a mistake in one of them shows as a difference.
 
 mod codec;
+pub mod generate;
 mod seen;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub use codec::{Cell, Malformed, Value, decode, decode_realtime};
-pub use seen::{Collector, Seen, difference};
+pub use seen::{Collector, Kind, Seen, common_name, difference};
 
 /// Rows of one message or sub-package.
 #[derive(Debug)]

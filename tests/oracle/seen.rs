@@ -1,5 +1,7 @@
 //! What the core's field visitor shows, in the shape of the oracle's cells, and the comparison of the two.
 
+use std::collections::BTreeMap;
+
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value as Shown};
 
 use super::{Cell, Value};
@@ -11,8 +13,26 @@ pub struct Seen {
     pub path: Vec<String>,
     /// What it holds.
     pub value: Value,
-    /// Whether the core read a bit mask out of a double.
-    pub mask: bool,
+    /// What the core read it as, beyond its value.
+    pub kind: Kind,
+}
+
+impl Seen {
+    /// Name of the field; an element of a list has that of the list.
+    pub fn name(&self) -> &str {
+        self.path.iter().rfind(|name| !name.is_empty()).map_or("", String::as_str)
+    }
+}
+
+/// How a value in the core may differ from the bytes it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Not at all.
+    Plain,
+    /// A bit mask, which may travel as a double.
+    Mask,
+    /// A truth value: every number but 0 is true.
+    Flag,
 }
 
 /// Collects what the core shows; elements of arrays follow each other, as in the oracle.
@@ -38,12 +58,17 @@ impl FieldVisitor for Collector {
             Shown::F32s(all) => all.iter().map(|v| Value::F32(v.to_bits())).collect(),
             Shown::F64s(all) => all.iter().map(|v| Value::F64(v.to_bits())).collect(),
             Shown::Text(text) => vec![Value::Text(text.to_vec())],
+            Shown::Nothing => vec![],
             other => panic!("{name}: {other:?} is new to the oracle"),
         };
         let mut path = self.groups.clone();
         path.push(name.to_owned());
-        let mask = matches!(value, Shown::Mask(_));
-        self.seen.extend(values.into_iter().map(|value| Seen { path: path.clone(), value, mask }));
+        let kind = match value {
+            Shown::Mask(_) => Kind::Mask,
+            Shown::Bool(_) => Kind::Flag,
+            _ => Kind::Plain,
+        };
+        self.seen.extend(values.into_iter().map(|value| Seen { path: path.clone(), value, kind }));
     }
 
     fn begin(&mut self, name: &str, _: Group) {
@@ -55,40 +80,49 @@ impl FieldVisitor for Collector {
     }
 }
 
-/// Where the core and the oracle first differ, as a sentence.
+/// Where the core and the oracle differ, as a sentence. Fields of the same name are compared in wire order: what the
+/// specification repeats for each joint the core shows as one array.
 pub fn difference(core: &[Seen], oracle: &[Cell]) -> Option<String> {
-    for (seen, cell) in core.iter().zip(oracle) {
-        if !same_name(&seen.path, cell) || !same_value(seen, &cell.value) {
+    let mut ours = BTreeMap::<String, Vec<&Seen>>::new();
+    for seen in core {
+        ours.entry(common_name(seen.name())).or_default().push(seen);
+    }
+    let mut theirs = BTreeMap::<String, Vec<&Cell>>::new();
+    for cell in oracle {
+        theirs.entry(common_name(&cell.name)).or_default().push(cell);
+    }
+    if let Some(only) = ours.keys().find(|name| !theirs.contains_key(*name)) {
+        return Some(format!("only the core shows {only}"));
+    }
+    for (name, cells) in theirs {
+        let seen = ours.remove(&name).unwrap_or_default();
+        if seen.len() != cells.len() {
+            return Some(format!("core shows {} of {name}, the specification has {}", seen.len(), cells.len()));
+        }
+        if let Some((seen, cell)) = seen.into_iter().zip(cells).find(|(seen, cell)| !same_value(seen, &cell.value)) {
             return Some(format!("core shows {seen:?}, the specification has {cell:?}"));
         }
     }
-    match core.len().cmp(&oracle.len()) {
-        std::cmp::Ordering::Equal => None,
-        std::cmp::Ordering::Greater => Some(format!("core also shows {:?}", core[oracle.len()])),
-        std::cmp::Ordering::Less => Some(format!("core does not show {:?}", oracle[core.len()])),
-    }
+    None
 }
 
-/// Letters and digits alone, in lower case: the specification's `robotVoltage48V` and `q target` as the core has them.
-fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-}
-
-/// The last names agree. A name the specification uses several times in one table carries a number in the core.
-fn same_name(path: &[String], cell: &Cell) -> bool {
-    let ours = plain(path.iter().rfind(|p| !p.is_empty()).map_or("", String::as_str));
-    ours.strip_prefix(&plain(&cell.name)).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+/// Letters and digits alone, in lower case, without the number that tells elements apart: what the specification's
+/// `robotVoltage48V`, `q target` and `analogInput1` have in common with the core's names.
+pub fn common_name(name: &str) -> String {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    plain.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
 }
 
 fn same_value(seen: &Seen, value: &Value) -> bool {
-    match value {
+    match (seen.kind, value) {
         // Section 2.5: a mask is a double, or (by some accounts) an integer that never reaches bit 52.
-        Value::F64(raw) if seen.mask => {
+        (Kind::Mask, Value::F64(raw)) => {
             let number = f64::from_bits(*raw);
             let mask = if *raw >> 52 == 0 { *raw } else { number.round() as u64 };
             // No mask is that large: what is made of such a number is nobody's business.
             number >= f64::powi(2.0, 52) || seen.value == Value::Integer(mask.into())
         }
-        other => seen.value == *other,
+        (Kind::Flag, Value::Integer(number)) => seen.value == Value::Integer((*number != 0).into()),
+        (_, other) => seen.value == *other,
     }
 }
