@@ -5,6 +5,10 @@ use outrigger_core::robot::{SoftwareVersion, State};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::realtime::{Packet, Repr, plausible_head};
 
+use outrigger_core::wire::primary::{
+    self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering,
+};
+
 use crate::{any, any_bytes, into_room, shown, used};
 
 /// Takes every field, as a printer would.
@@ -29,6 +33,8 @@ pub fn any_state() -> Option<State<6>> {
 pub fn probe() {
     realtime();
     stream(any(Framing::Primary));
+    messages();
+    written();
 }
 
 #[inline(never)]
@@ -62,5 +68,45 @@ fn stream(framing: Framing) {
         used((assembler.buffered(), assembler.dropped()));
         assembler.reset();
         Ok::<_, outrigger_core::wire::WireError>(())
+    });
+}
+
+#[inline(never)]
+fn messages() {
+    let message = match Message::new_checked(any_bytes()) {
+        Ok(message) => message,
+        Err(error) => return shown(error),
+    };
+    used(message.visit(any(Some(SoftwareVersion::new(5, 15))), &mut Fields));
+    let MessageKind::RobotState(packages) = message.kind() else { return };
+    for package in packages {
+        match package {
+            Ok(primary::SubPackage::RobotModeData(view)) => used((view.controller_time(), view.to_repr())),
+            Ok(primary::SubPackage::KinematicsInfo(view)) => used(view.to_repr()),
+            Ok(primary::SubPackage::MasterboardData(view)) => used((view.named_safety_mode(), view.trailing())),
+            other => used(other),
+        }
+    }
+}
+
+#[inline(never)]
+fn written() {
+    into_room(|room| {
+        let mut state = RobotStateWriter::new(room)?;
+        state.add(&any(primary::RobotModeDataRepr::default()), any(47))?;
+        state.add(&any(primary::MasterboardDataRepr::default()), any(91))?;
+        state.add_extended(&any(primary::JointDataRepr::default()), any(251), any_bytes())?;
+        state.add_raw(any(14), any_bytes())?;
+        used(primary::size_for(any(3), any(SoftwareVersion::new(3, 2))));
+        state.finish()
+    });
+    into_room(|room| {
+        let text = primary::Text(any_bytes());
+        let payload = any(RobotMessagePayload::Text(text));
+        RobotMessage::emit(any(1), any(outrigger_core::robot::MessageSource::Rtde), &payload, room)
+    });
+    into_room(|room| {
+        let elements = any::<&[Element<'_>]>(&[Element::List { count: 1 }, Element::Int(1), Element::End]);
+        primary::ProgramStateMessage::emit_update(1, any(2), any(ValueNumbering::From5_9), elements, room)
     });
 }

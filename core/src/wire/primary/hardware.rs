@@ -61,10 +61,10 @@ sub_package! {
         63 euromap67_interface_installed: u8, "–", "Whether the Euromap 67 block follows";
     }
     block euromap: Euromap67Cb2 at 64 when size >= 76 && safety.is_some_and(|s| s.euromap67_interface_installed != 0); {
-        64 euromap_input_bits: I32, "–", "Euromap 67 inputs";
-        68 euromap_output_bits: I32, "–", "Euromap 67 outputs";
-        72 euromap_voltage: I16, "V", "Euromap 67 voltage";
-        74 euromap_current: I16, "A", "Euromap 67 current";
+        64 input_bits: I32, "–", "Euromap 67 inputs";
+        68 output_bits: I32, "–", "Euromap 67 outputs";
+        72 voltage: I16, "V", "Euromap 67 voltage";
+        74 current: I16, "A", "Euromap 67 current";
     }
 }
 

@@ -158,7 +158,7 @@ impl<'a> Message<'a> {
                     Ok(values)
                         if message_type == SAFETY_COMPLIANCE_TOLERANCES && body.len() == size_of_val(&values) =>
                     {
-                        visitor.field("tolerances", Value::F64s(&values));
+                        visitor.field("internal", Value::F64s(&values));
                     }
                     _ => visitor.field("body", Value::Bytes(body)),
                 }

@@ -116,8 +116,8 @@ fn cb2_masterboards_are_told_from_later_ones_by_size() {
         digital_input_bits: -2,
         master_safety_state: 8,
         euromap67_interface_installed: 1,
-        euromap_output_bits: 77,
-        euromap_current: -5,
+        output_bits: 77,
+        current: -5,
         ..Default::default()
     };
     for (size, states, euromap) in [(61, false, false), (64, true, false), (76, true, true)] {
@@ -125,10 +125,7 @@ fn cb2_masterboards_are_told_from_later_ones_by_size() {
         let Ok(SubPackage::MasterboardDataCb2(view)) = SubPackage::new_checked(&bytes) else { panic!("{size}") };
         assert_eq!(view.digital_input_bits(), -2);
         assert_eq!(view.named_safety_state(), states.then_some(MasterSafetyState::Ok));
-        assert_eq!(
-            (view.euromap_output_bits(), view.euromap_current()),
-            (euromap.then_some(77), euromap.then_some(-5))
-        );
+        assert_eq!((view.output_bits(), view.current()), (euromap.then_some(77), euromap.then_some(-5)));
     }
     // One byte more than 75 would be software newer than the tables, not CB2.
     let newer = emitted(&MasterboardDataRepr { safety_mode: 1, ..Default::default() }, 76);
@@ -352,7 +349,7 @@ fn internal_messages_are_passed_by() {
     let body: Vec<_> = (0..22).flat_map(|n| f64::from(n).to_be_bytes()).collect();
     let mut out = [0; 181];
     assert_eq!(emit_raw(SAFETY_COMPLIANCE_TOLERANCES, &body, &mut out), Ok(181));
-    assert!(listing(&out, None)[2].starts_with("tolerances F64s([0.0, 1.0, 2.0"));
+    assert!(listing(&out, None)[2].starts_with("internal F64s([0.0, 1.0, 2.0"));
 }
 
 /// Emits, parses for `software` and gives back the bytes; parsing must return `payload` itself.
