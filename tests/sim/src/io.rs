@@ -37,6 +37,8 @@ pub struct Io {
     pub tool_voltage: u8,
     /// The 32 flags of a program.
     pub flags: u32,
+    /// Whether the box has the interface for injection moulding machines.
+    pub euromap67: bool,
     /// Mass on the flange \[kg\].
     pub payload: f64,
     /// Its centre of gravity in the flange \[m\].
@@ -46,7 +48,7 @@ pub struct Io {
 impl Io {
     /// Everything off, voltage ranges.
     #[must_use]
-    pub fn new(generation: Generation) -> Self {
+    pub fn new(generation: Generation, euromap67: bool) -> Self {
         Self {
             generation,
             digital_in: 0,
@@ -59,6 +61,7 @@ impl Io {
             tool_analog_in_range: [1; 2],
             tool_voltage: 0,
             flags: 0,
+            euromap67,
             payload: 0.0,
             payload_cog: [0.0; 3],
         }
@@ -108,16 +111,16 @@ mod tests {
         for (generation, mask) in
             [(Generation::Cb2, 1 << 9), (Generation::Cb3, 1 << 17), (Generation::ESeries, 1 << 17)]
         {
-            let mut io = Io::new(generation);
+            let mut io = Io::new(generation, false);
             assert!(io.set_digital(DigitalOutput::Tool(1), true));
             assert_eq!(io.digital_out, mask);
         }
-        assert!(!Io::new(Generation::Cb2).set_digital(DigitalOutput::Configurable(0), true));
+        assert!(!Io::new(Generation::Cb2, false).set_digital(DigitalOutput::Configurable(0), true));
     }
 
     #[test]
     fn half_an_analogue_output_is_5_volts_or_12_milliamperes() {
-        let mut io = Io::new(Generation::Cb3);
+        let mut io = Io::new(Generation::Cb3, false);
         assert!(io.set_analog(0, 0.5));
         io.analog_out_domain[1] = 0;
         assert!(io.set_analog(1, 0.5));

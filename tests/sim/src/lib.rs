@@ -1,4 +1,39 @@
-//! Simulated Universal Robots controller.
+//! A simulated Universal Robots controller with its arm: CB2, CB3 and e-Series, software 1.5 to 5.25.
+//!
+//! [`Controller`](controller::Controller) is sans-IO: it lives in virtual time, and a driver connects clients, moves
+//! their bytes and advances the clock. [`tcp`] is the driver for kernel sockets; tests drive it directly.
+//! [`fault`]s, [`net`]work conditions and an operator's [`Action`](controller::Action)s come from options, from a
+//! script or from the caller, all of it seeded: the same run gives the same bytes.
+//!
+//! ```
+//! use outrigger_sim::controller::{Controller, Options};
+//! use outrigger_sim::port::Port;
+//! use outrigger_sim::time::SimTime;
+//!
+//! let mut controller = Controller::new(Options::default())?;
+//! let client = controller.connect(Port::Realtime).unwrap();
+//! controller.write(client, b"speedj([0.1,0,0,0,0,0],1.0,0.5)\n");
+//! controller.advance_to(SimTime::from_millis(300));
+//! assert!(controller.truth().qd[0] > 0.09);
+//! # Ok::<(), outrigger_sim::model::UnknownPairing>(())
+//! ```
+//!
+//! Not simulated: freedrive, force mode, RTDE, loading of pendant programs, Cartesian moves, collision. Where the
+//! specification knows two behaviours or none, the choice is an option and its documentation says so.
+//!
+//! # The checklist of a faithful controller (`ur-client-interfaces` 5.8)
+//!
+//! | point | what | where | held by |
+//! |---|---|---|---|
+//! | 1 | a server per port, several clients, data at once | [`controller`] | `tests/publication.rs` |
+//! | 2 | burst after connecting, first and periodic state | `publish::message`, `publish::state`, [`firmware`] | `tests/publication.rs` |
+//! | 3 | orders, sizes, unknown types, recorded reserved bytes | [`firmware`], `publish::state` | `tests/publication.rs` |
+//! | 4 | 30003 at 125 or 500 Hz with exact times | `publish::realtime` | `tests/publication.rs` |
+//! | 5 | modes, clocks, pose and masks agree | [`robot`], [`arm`], [`kinematics`], [`io`] | `tests/publication.rs` |
+//! | 6 | programs: assembling, replacing, latency, queue, messages | `program`, `controller::text` | `tests/programs.rs` |
+//! | 7 | `speedj` by firmware, and what follows its time | [`arm`], `program::host`, [`firmware`] | `tests/programs.rs` |
+//! | 8 | nothing without newline; a client that closes early | `controller::text`, [`controller`] | `tests/programs.rs` |
+//! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 
 pub mod arm;

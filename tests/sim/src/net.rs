@@ -10,9 +10,6 @@ use std::time::Duration;
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// Largest segment \[B\]: Ethernet's, so that held data leaves once one is full.
-const MAX_SEGMENT: usize = 1460;
-
 /// What the network does to this direction right now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
@@ -24,8 +21,8 @@ pub struct Conditions {
     pub split: Option<Split>,
     /// Glue this many messages into one segment.
     pub coalesce: Option<usize>,
-    /// Hold a small segment until the one before is acknowledged; the peer acknowledges after this time, or with
-    /// its next data.
+    /// Hold what is sent until what went before is acknowledged; the peer acknowledges after this time, or with
+    /// its next data. Held packets leave together, in pairs, as was observed on old controllers.
     pub nagle: Option<Duration>,
     /// Lose a share of the segments (0 … 1); each comes back after the retransmission time, what follows waits.
     pub loss: Option<(f64, Duration)>,
@@ -112,13 +109,7 @@ impl Link {
         self.held_messages += 1;
         let waits_for_ack = self.conditions.nagle.is_some() && self.acknowledged_at.is_some();
         let waits_for_more = self.conditions.coalesce.is_some_and(|count| self.held_messages < count);
-        if waits_for_ack || waits_for_more {
-            while self.held.len() >= MAX_SEGMENT && !waits_for_more {
-                let rest = self.held.split_off(MAX_SEGMENT);
-                let full = std::mem::replace(&mut self.held, rest);
-                self.put_on_the_way(now, &full);
-            }
-        } else {
+        if !(waits_for_ack || waits_for_more) {
             self.flush(now);
         }
     }

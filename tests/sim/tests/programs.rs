@@ -58,7 +58,7 @@ fn commands_faster_than_the_cycle_are_queued_and_none_is_lost() {
 #[test]
 fn a_new_primary_program_replaces_the_old_one_without_a_gap() {
     let mut bench = Bench::software(5, 15);
-    let conn = bench.connect(Port::Realtime);
+    let conn = bench.connect(Port::Secondary);
     bench.send(conn, "def long():\n speedj([0.2,0,0,0,0,0],40,10)\n set_standard_digital_out(0,True)\nend\n");
     bench.run(20);
     assert_eq!(bench.qd_target(), base(0.2));
@@ -86,7 +86,7 @@ fn text_without_its_newline_does_not_run() {
 
 #[test]
 fn a_program_may_arrive_byte_by_byte_on_every_port_that_takes_text() {
-    for port in [Port::Realtime] {
+    for port in [Port::Primary, Port::Secondary, Port::Realtime] {
         let mut bench = Bench::software(3, 5);
         let conn = bench.connect(port);
         for byte in "sec io():\n set_standard_digital_out(3,True)\nend\n".chars() {
@@ -203,7 +203,7 @@ fn on_3_0_t_is_a_minimum_and_from_3_1_it_is_the_time() {
 #[test]
 fn in_a_longer_program_the_last_speed_is_kept_after_speedj_returns() {
     let mut bench = Bench::software(5, 15);
-    let conn = bench.connect(Port::Realtime);
+    let conn = bench.connect(Port::Primary);
     bench.send(conn, "def p():\n speedj([0.2,0,0,0,0,0],10,0.1)\n sleep(0.5)\n stopj(2.0)\nend\n");
     bench.run(500);
     assert_eq!(bench.qd_target(), base(0.2));

@@ -40,6 +40,8 @@ pub(crate) struct Connection {
     pub(crate) request: Vec<u8>,
     /// Whether it was opened in remote control.
     pub(crate) permitted: bool,
+    /// Whether the next state message is its first.
+    pub(crate) first_state: bool,
     /// Bytes the client has read.
     pub(crate) read: u64,
 }
@@ -54,6 +56,7 @@ impl Connection {
             text: LineAssembler::default(),
             request: vec![],
             permitted,
+            first_state: true,
             read: 0,
         }
     }

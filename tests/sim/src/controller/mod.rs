@@ -61,6 +61,8 @@ pub struct Controller {
     next_conn: u64,
     now: SimTime,
     next_cycle: SimTime,
+    /// When the next periodic state messages are due.
+    next_state: SimTime,
     /// Control cycles run.
     cycles: u64,
     /// What the controller's clock shows \[µs\].
@@ -101,7 +103,7 @@ impl Controller {
             firmware,
             plant: Plant {
                 arm,
-                io: Io::new(firmware.generation()),
+                io: Io::new(firmware.generation(), options.euromap67),
                 robot,
                 firmware,
                 dt,
@@ -115,6 +117,7 @@ impl Controller {
             next_conn: 0,
             now: SimTime::ZERO,
             next_cycle: SimTime::ZERO + firmware.period(),
+            next_state: SimTime::ZERO,
             cycles: 0,
             clock: u64::try_from(options.clock.as_micros()).unwrap_or(u64::MAX),
             away_until: None,
@@ -229,7 +232,12 @@ impl Controller {
             self.clock += u64::try_from(self.firmware.period().as_micros()).unwrap_or(0);
         }
         self.cycles += 1;
+        let ran = self.plant.robot.power == Power::Running;
         self.plant.robot.tick(self.now);
+        if !ran && self.plant.robot.power == Power::Running {
+            // Leaving initialisation, kinematics and configuration are sent once more.
+            self.connections.values_mut().for_each(|connection| connection.first_state = true);
+        }
         self.move_arm();
     }
 
@@ -424,8 +432,8 @@ impl Controller {
     /// Whether the firmware has this port at all.
     #[must_use]
     pub fn has_port(&self, port: Port) -> bool {
-        // State messages are not written yet: their ports are closed rather than silent.
-        !port.sends_state() && (port != Port::RealtimeReadOnly || self.firmware.read_only_ports())
+        let read_only = matches!(port, Port::PrimaryReadOnly | Port::SecondaryReadOnly | Port::RealtimeReadOnly);
+        !read_only || self.firmware.read_only_ports()
     }
 
     /// A client connects to a port; bytes flow at once, nothing has to be asked for.

@@ -72,6 +72,8 @@ pub struct Options {
     pub stop_deceleration: f64,
     /// Whether a client that closes before it has read 79 bytes loses a program that has not started (spec 5.7).
     pub needs_79_bytes: bool,
+    /// Whether the box has the Euromap 67 interface, which lengthens the masterboard data.
+    pub euromap67: bool,
     /// How long switching on takes.
     pub power: PowerTiming,
     /// What the controller's clock shows at the beginning.
@@ -98,6 +100,7 @@ impl Options {
             fixed_stop_deceleration: 3.0,
             stop_deceleration: 15.0,
             needs_79_bytes: false,
+            euromap67: false,
             power: PowerTiming::default(),
             clock: Duration::from_secs(100),
             faults: vec![],

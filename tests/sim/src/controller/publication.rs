@@ -1,12 +1,19 @@
 //! What goes out: greetings, real-time packets, state and messages, with the faults of content applied.
 
+use std::time::Duration;
+
+use outrigger_core::wire::realtime::{MAX_SIZE, Repr};
+
 use super::connection::SEND_QUEUE;
 use super::{Conn, Controller};
 use crate::dashboard;
 use crate::fault::FaultKind;
 use crate::port::Port;
-use crate::publish::{self, Snapshot};
-use outrigger_core::wire::realtime::{MAX_SIZE, Repr};
+use crate::publish::state::Deviations;
+use crate::publish::{self, Snapshot, message};
+
+/// Time between periodic state messages.
+const STATE_PERIOD: Duration = Duration::from_millis(100);
 
 impl Controller {
     fn snapshot(&self) -> Snapshot<'_> {
@@ -14,6 +21,7 @@ impl Controller {
             now: self.now,
             controller_micros: self.clock,
             firmware: self.firmware,
+            model: &self.model,
             arm: &self.plant.arm,
             robot: &self.plant.robot,
             io: &self.plant.io,
@@ -24,25 +32,47 @@ impl Controller {
 
     /// What a client gets before anything else.
     pub(super) fn greet(&mut self, id: Conn) {
-        let now = self.now;
-        let Some(connection) = self.connections.get_mut(&id) else { return };
-        if connection.port == Port::Dashboard {
-            connection.down.send(now, dashboard::GREETING.as_bytes());
+        let Some(port) = self.connections.get(&id).map(|connection| connection.port) else { return };
+        if port == Port::Dashboard {
+            self.send(id, dashboard::GREETING.as_bytes());
+        }
+        for bytes in message::burst(self.firmware, port) {
+            self.send(id, &bytes);
         }
     }
 
     /// The state of the control cycle just finished, to everybody who is due.
     pub(super) fn publish(&mut self) {
-        // Nobody to tell yet.
-        self.notices.clear();
+        let periodic = self.now >= self.next_state;
+        while self.next_state <= self.now {
+            self.next_state = self.next_state + STATE_PERIOD;
+        }
+        let notices = self.notices();
         let packet = self.realtime_packet();
         let ids: Vec<Conn> = self.connections.keys().copied().collect();
         for id in ids {
-            let Some(port) = self.connections.get(&id).filter(|c| c.listens()).map(|c| c.port) else { continue };
+            let Some(connection) = self.connections.get_mut(&id).filter(|c| c.listens()) else { continue };
+            let port = connection.port;
             if port.sends_realtime() {
                 self.send_realtime(id, port, &packet);
             }
+            if port.sends_messages() {
+                notices.iter().for_each(|bytes| self.send(id, bytes));
+            }
+            if port.sends_state() {
+                let first = self.connections.get_mut(&id).is_some_and(|c| std::mem::take(&mut c.first_state));
+                if first || periodic {
+                    self.send_state(id, port, first);
+                }
+            }
         }
+    }
+
+    /// What happened since the last cycle, as messages.
+    fn notices(&mut self) -> Vec<Vec<u8>> {
+        let timestamp = self.snapshot().timestamp();
+        let notices = std::mem::take(&mut self.notices);
+        notices.iter().filter_map(|notice| message::notice(notice, self.firmware, timestamp)).collect()
     }
 
     fn realtime_packet(&self) -> Vec<u8> {
@@ -53,16 +83,53 @@ impl Controller {
     }
 
     fn send_realtime(&mut self, id: Conn, port: Port, packet: &[u8]) {
-        let nth = |n: u64| self.cycles.is_multiple_of(n);
+        let mut bytes = packet.to_vec();
+        let (mut copies, mut polluted) = (1, false);
         let faults: Vec<FaultKind> = self.faults.on(self.now, port).collect();
-        if faults.iter().any(|kind| matches!(kind, FaultKind::Skip(n) if nth(*n))) {
-            return;
+        for fault in faults {
+            match fault {
+                FaultKind::Skip(n) if self.cycles.is_multiple_of(n) => copies = 0,
+                FaultKind::Repeat(n) if self.cycles.is_multiple_of(n) => copies *= 2,
+                FaultKind::Polluted(n) => polluted = self.cycles.is_multiple_of(n),
+                FaultKind::Truncated(by) => bytes.truncate(bytes.len().saturating_sub(by)),
+                FaultKind::Extended(by) => bytes.resize(bytes.len() + by, 0xEE),
+                _ => {}
+            }
         }
-        let bytes = with_length_faults(packet.to_vec(), &faults);
-        let twice = faults.iter().any(|kind| matches!(kind, FaultKind::Repeat(n) if nth(*n)));
-        for _ in 0..if twice { 2 } else { 1 } {
+        correct_length(&mut bytes);
+        for _ in 0..copies {
             self.send(id, &bytes);
         }
+        if polluted {
+            let state = publish::state::message(&self.snapshot(), false, Deviations::default());
+            self.send(id, &state);
+            self.send(id, &message::pollution());
+        }
+    }
+
+    fn send_state(&mut self, id: Conn, port: Port, first: bool) {
+        let mut deviations = Deviations::default();
+        let mut cut = 0;
+        let faults: Vec<FaultKind> = self.faults.on(self.now, port).collect();
+        for fault in faults {
+            match fault {
+                FaultKind::Extended(by) => deviations.extension += by,
+                FaultKind::Truncated(by) => cut += by,
+                FaultKind::Unknown => {
+                    deviations.unknown = true;
+                    self.send(id, &message::unknown());
+                }
+                FaultKind::Oversize(size) => {
+                    let timestamp = self.snapshot().timestamp();
+                    self.send(id, &message::oversize(timestamp, size));
+                }
+                _ => {}
+            }
+        }
+        let mut bytes = publish::state::message(&self.snapshot(), first, deviations);
+        bytes.truncate(bytes.len().saturating_sub(cut));
+        correct_length(&mut bytes);
+        self.send(id, &bytes);
     }
 
     /// Sends a message whole, or not at all to a client that has stopped reading.
@@ -76,18 +143,10 @@ impl Controller {
     }
 }
 
-/// Cuts or extends a message and corrects the length in front.
-fn with_length_faults(mut bytes: Vec<u8>, faults: &[FaultKind]) -> Vec<u8> {
-    for kind in faults {
-        match kind {
-            FaultKind::Truncated(by) => bytes.truncate(bytes.len().saturating_sub(*by).max(5)),
-            FaultKind::Extended(by) => bytes.resize(bytes.len() + by, 0),
-            _ => {}
-        }
-    }
+/// The length in front says how long the message really is.
+fn correct_length(bytes: &mut [u8]) {
     let length = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {
         *slot = byte;
     }
-    bytes
 }

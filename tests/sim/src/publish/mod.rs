@@ -1,12 +1,15 @@
 //! What the controller tells its clients: the state it is in, turned into the bytes of its generation.
 
+pub(crate) mod message;
 pub(crate) mod realtime;
+pub(crate) mod state;
 
-use outrigger_core::robot::RobotMode;
+use outrigger_core::robot::{Generation, RobotMode};
 
 use crate::arm::Arm;
 use crate::firmware::Firmware;
 use crate::io::Io;
+use crate::model::ArmModel;
 use crate::robot::Robot;
 use crate::time::SimTime;
 
@@ -19,6 +22,7 @@ pub(crate) struct Snapshot<'a> {
     /// The controller's own clock \[µs\].
     pub(crate) controller_micros: u64,
     pub(crate) firmware: Firmware,
+    pub(crate) model: &'a ArmModel,
     pub(crate) arm: &'a Arm,
     pub(crate) robot: &'a Robot,
     pub(crate) io: &'a Io,
@@ -29,6 +33,14 @@ pub(crate) struct Snapshot<'a> {
 impl Snapshot<'_> {
     pub(crate) fn robot_mode(&self) -> RobotMode {
         self.robot.mode(self.now)
+    }
+
+    /// The controller's clock as messages carry it: ms on CB2, µs later.
+    pub(crate) fn timestamp(&self) -> u64 {
+        match self.firmware.generation() {
+            Generation::Cb2 => self.controller_micros / 1000,
+            _ => self.controller_micros,
+        }
     }
 
     /// Joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.

@@ -1,0 +1,164 @@
+//! Messages that are not the state: the burst after connecting, and what 30001 tells as it happens.
+
+use outrigger_core::robot::{Generation, MessageSource, SoftwareVersion};
+use outrigger_core::wire::primary::{
+    ErrorCode, ErrorDetail, Popup, PopupRequest, ProgramStateMessage, RobotMessage, RobotMessagePayload,
+    SAFETY_COMPLIANCE_TOLERANCES, SafetyDetail, SafetyModeMessage, Text, Titled, Version, emit_raw,
+};
+
+use crate::firmware::Firmware;
+use crate::port::Port;
+use crate::program::Notice;
+
+/// Timestamp of the messages of the burst.
+const NO_TIME: u64 = u64::MAX;
+/// What stands in the version message; nothing depends on the date.
+const BUILD_DATE: &[u8] = b"01-01-2020, 00:00:00";
+/// Source revision in version messages up to 3.2.
+const REVISION: i32 = 16_828;
+/// Body of the internal message of type 24, as recorded on 3.10.
+const TOLERANCES: [f64; 22] = [
+    0.15, 25.0, 0.0, 3.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.05236, 0.05236, 0.05236, 0.05236, 0.05236, 0.05236, 0.0, 0.0,
+    0.0, 0.01745, 0.001, 0.01,
+];
+/// A message type no controller sends.
+const UNKNOWN_MESSAGE: u8 = 99;
+/// Bytes around the texts of any message.
+const FRAME: usize = 64;
+/// Titles have one byte of length.
+const TITLE: usize = 255;
+/// Names of programs are cut to this.
+const PROGRAM_NAME: usize = 31;
+
+/// What a client of `port` gets before anything else, message by message.
+pub(crate) fn burst(firmware: Firmware, port: Port) -> Vec<Vec<u8>> {
+    let mut messages = vec![];
+    let opens = if port.sends_messages() {
+        firmware.0.at_least(1, 6)
+    } else {
+        port.sends_state() && firmware.version_on_secondary()
+    };
+    if !opens {
+        return messages;
+    }
+    messages.push(robot_message(NO_TIME, MessageSource::RobotInterface, &version(firmware), BUILD_DATE.len()));
+    if firmware.opens_with_type_12() {
+        let (first, second) = if firmware.generation() == Generation::Cb3 { (0x1FE, 0x103) } else { (0, 0) };
+        let payload = RobotMessagePayload::Undocumented { first, second, third: 1 };
+        messages.push(robot_message(NO_TIME, MessageSource::RobotInterface, &payload, 0));
+    }
+    if firmware.opens_with_type_24() {
+        let body: Vec<u8> = TOLERANCES.iter().flat_map(|value| value.to_be_bytes()).collect();
+        messages.push(raw(SAFETY_COMPLIANCE_TOLERANCES, &body));
+    }
+    messages
+}
+
+fn version(firmware: Firmware) -> RobotMessagePayload<'static> {
+    let SoftwareVersion { major, minor, bugfix } = firmware.0;
+    let numbered = firmware.build_number();
+    RobotMessagePayload::Version(Version {
+        project_name: Text(b"URControl"),
+        major,
+        minor,
+        bugfix: if numbered { i32::try_from(bugfix).unwrap_or(0) } else { REVISION },
+        build_number: numbered.then_some(0),
+        build_date: Text(BUILD_DATE),
+    })
+}
+
+/// A notice as a message of this software; none where it has no such message.
+pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Option<Vec<u8>> {
+    let key = |title: &'static [u8], name: &str, timestamp| {
+        let text = Text(name.as_bytes().get(..PROGRAM_NAME).unwrap_or(name.as_bytes()));
+        let payload = RobotMessagePayload::Key(Titled { code: 0, argument: 0, title: Text(title), text });
+        // What a single line is called is not known: only named programs are announced.
+        let announced = firmware.key_messages() && !name.is_empty();
+        announced.then(|| robot_message(timestamp, MessageSource::RobotInterface, &payload, PROGRAM_NAME + title.len()))
+    };
+    let send = |source, payload: &RobotMessagePayload<'_>, len| Some(robot_message(timestamp, source, payload, len));
+    match notice {
+        Notice::Started(name) => key(b"PROGRAM_XXX_STARTED", name, timestamp),
+        Notice::Stopped(name) => key(b"PROGRAM_XXX_STOPPED", name, timestamp),
+        Notice::Exception { line, column, text } => {
+            // Line and column came between 3.3 and 5.0.
+            let position = firmware.0.at_least(5, 0).then_some((*line, *column));
+            let payload = RobotMessagePayload::RuntimeException { position, text: Text(text.as_bytes()) };
+            send(MessageSource::RtMachine, &payload, text.len())
+        }
+        Notice::Text(text) => {
+            send(MessageSource::RtMachine, &RobotMessagePayload::Text(Text(text.as_bytes())), text.len())
+        }
+        Notice::Popup { text, title, warning, error } => {
+            const NO_VALUE: u32 = 8;
+            let title = title.as_bytes().get(..TITLE).unwrap_or(title.as_bytes());
+            let request = PopupRequest { request_id: 0, requested_type: NO_VALUE, blocking: false };
+            let payload = RobotMessagePayload::Popup(Popup {
+                request: (firmware.generation() != Generation::Cb2).then_some(request),
+                warning: *warning,
+                error: *error,
+                title: Text(title),
+                text: Text(text.as_bytes()),
+            });
+            send(MessageSource::RtMachine, &payload, text.len() + title.len())
+        }
+        Notice::Safety(mode) => {
+            let safety_mode_type = u8::try_from(mode.raw()).unwrap_or(0);
+            let text = Text(mode.name().as_bytes());
+            let detail = match firmware.generation() {
+                Generation::Cb2 => SafetyDetail::Security(text),
+                Generation::Cb3 => SafetyDetail::Mode { safety_mode_type, text },
+                _ => SafetyDetail::Report { safety_mode_type, report_data_type: 0, report_data: 0 },
+            };
+            let payload = RobotMessagePayload::SafetyMode(SafetyModeMessage { code: 0, argument: 0, detail });
+            send(MessageSource::SafetyProcessorA, &payload, text.0.len())
+        }
+        Notice::Code { code, argument, text } => {
+            const WARNING: i32 = 2;
+            let text = Text(text.as_bytes());
+            let detail = match firmware.generation() {
+                Generation::Cb2 => ErrorDetail::Text(text),
+                Generation::Cb3 => ErrorDetail::Warning { warning_level: WARNING, text },
+                _ => ErrorDetail::Report { report_level: WARNING, data_type: 0, data: 0, text },
+            };
+            let payload = RobotMessagePayload::ErrorCode(ErrorCode { code: *code, argument: *argument, detail });
+            send(MessageSource::Controller, &payload, text.0.len())
+        }
+    }
+}
+
+/// A program state message of `size` bytes: one long variable.
+pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
+    /// Header, timestamp, subtype and an empty title.
+    const AROUND: usize = 15;
+    let text = vec![b'x'; size.saturating_sub(AROUND)];
+    let mut bytes = vec![0; text.len() + FRAME];
+    let written = ProgramStateMessage::emit_variable(timestamp, Text(b""), Text(&text), &mut bytes);
+    bytes.truncate(written.unwrap_or(0));
+    bytes
+}
+
+/// A message of a type nobody knows.
+pub(crate) fn unknown() -> Vec<u8> {
+    raw(UNKNOWN_MESSAGE, b"from a future release")
+}
+
+/// The shortest message that was seen among real-time packets: 9 bytes.
+pub(crate) fn pollution() -> Vec<u8> {
+    raw(UNKNOWN_MESSAGE, &[0; 4])
+}
+
+fn raw(message_type: u8, body: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; body.len() + FRAME];
+    let written = emit_raw(message_type, body, &mut bytes).unwrap_or(0);
+    bytes.truncate(written);
+    bytes
+}
+
+/// `text` is the length of everything in the payload that has no fixed size.
+fn robot_message(timestamp: u64, source: MessageSource, payload: &RobotMessagePayload<'_>, text: usize) -> Vec<u8> {
+    let mut bytes = vec![0; text + FRAME];
+    let written = RobotMessage::emit(timestamp, source, payload, &mut bytes).unwrap_or(0);
+    bytes.truncate(written);
+    bytes
+}
