@@ -108,6 +108,13 @@ fn nesting_ends_in_an_error_not_in_the_stack() {
 }
 
 #[test]
+fn a_functions_parameters_are_bounded() {
+    let names: Vec<String> = (0..65).map(|number| format!("p{number}")).collect();
+    let source = format!("def a():\n def f({}):\n end\nend\n", names.join(","));
+    assert_eq!(error(&source), "2:8: compile_error_too_many_parameters:");
+}
+
+#[test]
 fn a_text_over_the_limit_is_not_read() {
     let limits = Limits { source: 10, ..Limits::default() };
     let builtins = Builtins::of(Version::new(5, 15));

@@ -60,6 +60,8 @@ pub enum CompileErrorKind {
     },
     /// Blocks or expressions are nested deeper than [`Limits::nesting`](super::Limits::nesting).
     NestedTooDeep,
+    /// A function has more parameters than [`Limits::parameters`](super::Limits::parameters).
+    TooManyParameters,
     /// The text is longer than [`Limits::source`](super::Limits::source).
     TooLong,
 }
@@ -98,6 +100,7 @@ impl fmt::Display for CompileErrorKind {
                 }
             }
             Self::NestedTooDeep => f.write_str("compile_error_nested_too_deep:"),
+            Self::TooManyParameters => f.write_str("compile_error_too_many_parameters:"),
             Self::TooLong => f.write_str("compile_error_too_long:"),
         }
     }

@@ -7,6 +7,8 @@ pub struct Limits {
     pub source: usize,
     /// Nesting of blocks and expressions.
     pub nesting: usize,
+    /// Parameters of one function.
+    pub parameters: usize,
     /// Functions that have been entered and not left, per thread.
     pub frames: usize,
     /// Values an expression may hold at once, per thread.
@@ -26,6 +28,7 @@ impl Default for Limits {
         Self {
             source: 1 << 20,
             nesting: 64,
+            parameters: 64,
             frames: 128,
             stack: 1 << 14,
             threads: 50,

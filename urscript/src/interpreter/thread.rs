@@ -78,7 +78,7 @@ impl Thread {
 
     /// Pushes a value; the budget pays for its size.
     pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
-        *budget = budget.saturating_sub(u32::try_from(value.weight()).unwrap_or(u32::MAX));
+        charge(budget, value.weight());
         if self.stack.len() >= limits.stack {
             return Err(FaultKind::Limit("stack"));
         }
@@ -150,8 +150,11 @@ impl Thread {
                 let nests = matches!(value, Value::List(_));
                 let Some(Some(base)) = self.slot(place, globals) else { return Err(FaultKind::NotAssigned) };
                 operators::set_element(base, &indices, value)?;
-                if nests && !base.fits(limits) {
-                    return Err(FaultKind::Limit("list"));
+                if nests {
+                    if !base.fits(limits) {
+                        return Err(FaultKind::Limit("list"));
+                    }
+                    charge(budget, base.weight());
                 }
             }
             Op::List(count) => {
@@ -202,7 +205,7 @@ impl Thread {
                     self.jump(to);
                 }
             }
-            Op::Call(site) => return self.call(program, site),
+            Op::Call(site) => return self.call(program, site, budget),
             Op::Return => {
                 let value = self.pop();
                 self.frames.pop();
@@ -224,7 +227,7 @@ impl Thread {
         Ok(Event::Going)
     }
 
-    fn call(&mut self, program: &Program, site: u32) -> Result<Event, FaultKind> {
+    fn call(&mut self, program: &Program, site: u32, budget: &mut u32) -> Result<Event, FaultKind> {
         use super::program::Target;
         let Some(call) = program.calls.get(site as usize) else { return Ok(Event::Ended) };
         let given = self.pop_many(call.slots.len());
@@ -239,6 +242,7 @@ impl Thread {
                         *local = Some(value);
                     }
                 }
+                charge(budget, frame.locals.len());
                 self.frames.push(frame);
                 Ok(Event::Going)
             }
@@ -273,6 +277,11 @@ impl Thread {
             Place::Local(slot) => self.frames.last_mut()?.locals.get_mut(slot as usize),
         }
     }
+}
+
+/// Makes the budget pay for work that grows with values.
+fn charge(budget: &mut u32, work: usize) {
+    *budget = budget.saturating_sub(u32::try_from(work).unwrap_or(u32::MAX));
 }
 
 fn truth(value: &Value) -> Result<bool, FaultKind> {

@@ -197,6 +197,10 @@ impl<'s> Compiler<'_, 's> {
         if self.accept(Token::Sign(")")) {
             return Ok(());
         }
+        let declared = self.declared.functions.get(self.current as usize);
+        if declared.is_some_and(|function| function.params.len() > self.limits.parameters) {
+            return Err(self.error(CompileErrorKind::TooManyParameters));
+        }
         loop {
             let position = self.position();
             let name = self.expect_name("the name of a parameter")?;
