@@ -2,6 +2,8 @@
 
 use std::hint::black_box;
 
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
 use outrigger_core::wire::realtime::{Packet, Repr};
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
 
@@ -17,7 +19,7 @@ pub(crate) struct Operation {
 
 /// Every operation, prepared.
 pub(crate) fn all() -> Vec<Operation> {
-    vec![realtime_packet(), speedj_line()]
+    vec![realtime_packet(), primary_state(), speedj_line()]
 }
 
 fn operation(name: &'static str, budget: u32, run: impl FnMut() + 'static) -> Operation {
@@ -30,6 +32,36 @@ fn realtime_packet() -> Operation {
     operation("real-time packet of 1220 B, all fields to host order", 150, move || {
         let packet = Packet::new_checked(black_box(&bytes)).expect("a packet");
         black_box(packet.to_repr());
+    })
+}
+
+/// Every field of a sub-package in host order.
+macro_rules! to_host_order {
+    ($package:expr, $($variant:ident)+) => {
+        match $package {
+            $( SubPackage::$variant(view) => _ = black_box(view.to_repr()), )+
+            other => unreachable!("{other:?} is not in the message"),
+        }
+    };
+}
+
+fn primary_state() -> Operation {
+    let mut bytes = vec![0; 2048];
+    let mut state = RobotStateWriter::new(&mut bytes).expect("room");
+    let software = SoftwareVersion::new(5, 8);
+    for package_type in [0, 1, 4, 9, 3, 2, 7, 8, 10, 11, 12] {
+        let size = size_for(package_type, software).expect("a sub-package of this software");
+        state.add_raw(package_type, &vec![0; size - 5]).expect("room");
+    }
+    let size = state.finish().expect("room");
+    bytes.truncate(size);
+    operation("robot state of 11 sub-packages, all fields to host order", 500, move || {
+        let message = Message::new_checked(black_box(&bytes)).expect("a message");
+        let MessageKind::RobotState(packages) = message.kind() else { unreachable!("it is a state") };
+        for package in packages {
+            to_host_order!(package.expect("a sub-package"), RobotModeData JointData CartesianInfo CalibrationData
+                MasterboardData ToolData ForceModeData AdditionalInfo SafetyData ToolCommunicationInfo ToolModeInfo);
+        }
     })
 }
 
