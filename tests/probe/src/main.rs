@@ -8,6 +8,7 @@
 
 mod command;
 mod link;
+mod mode;
 mod motion;
 mod robot;
 mod urscript;
@@ -67,6 +68,7 @@ extern "C" fn _start() -> ! {
     robot::probe();
     command::probe();
     link::probe();
+    mode::probe();
     motion::probe();
     urscript::probe();
     wire::probe();

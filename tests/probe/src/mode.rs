@@ -1,0 +1,52 @@
+//! The mode machine, its two measurements, and the one way from its authority to approved speeds.
+
+use outrigger_core::command::{Governor, Limits};
+use outrigger_core::mode::{
+    Action, Evidence, Following, FollowingConfig, ModeConfig, ModeMachine, Standstill, StandstillConfig,
+};
+use outrigger_core::robot::{JointVelocities, Reason, State};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::wire::any_state;
+use crate::{any, any_numbers, used};
+
+#[inline(never)]
+pub fn probe() {
+    let Some(state) = any_state() else { return };
+    machine(&state);
+    measurements(&state);
+}
+
+#[inline(never)]
+fn machine(state: &State<6>) {
+    let now = any(Instant::from_micros(9));
+    let evidence = any(Evidence::default());
+    let mut machine = any(ModeMachine::new(any(ModeConfig::new(any(Duration::from_millis(2))))));
+    let mut governor = Governor::<6>::new(any(Limits::default()));
+    used(machine.config().check());
+    used((machine.established(now), machine.request(now, &evidence), machine.request_level(now, any(true), &evidence)));
+    used((machine.observe(now, &evidence), machine.tick(now), machine.next_deadline()));
+    if let Action::Move(authority) = machine.action() {
+        match governor.approve(authority, JointVelocities(any_numbers()), state, any(Duration::from_millis(2))) {
+            Ok(approved) => used((approved.velocities(), approved.shaped())),
+            Err(reason) => used(reason),
+        }
+    }
+    used(governor.last());
+    for reason in machine.unmet(&evidence, now).iter() {
+        used(reason.text());
+    }
+    used((machine.fault(now, any(Reason::StateStale)), machine.release(now), machine.acknowledge()));
+    used((machine.link_lost(now, any(Reason::LinkClosed)), machine.mode(), machine.latch(), machine.reasons()));
+}
+
+#[inline(never)]
+fn measurements(state: &State<6>) {
+    let mut following = any(Following::<6>::new(any(FollowingConfig::new(any(Duration::from_millis(2))))));
+    following.sent(&JointVelocities(any_numbers()));
+    following.skipped();
+    used(following.judge(state, any(Duration::from_millis(2)), any(false)));
+    used((following.newest(), following.is_moving_by_us(state)));
+    let mut standstill = any(Standstill::<6>::new(any(StandstillConfig::default())));
+    used((standstill.observe(state, any(Instant::from_micros(9)), any(true)), standstill.at_rest()));
+}
