@@ -2,8 +2,10 @@
 //! the core nor the core itself takes part in the reading.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::arm::Arm;
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_tests::oracle::{self, Cell, Value};
@@ -107,5 +109,88 @@ fn every_real_time_packet_shows_the_arm_as_it_is() {
             moved |= arm.qd[0].abs() > 0.01;
         }
         assert!(moved, "{software}: the arm took no command");
+    }
+}
+
+/// Bytes of the first and of the periodic state message, where they were observed on a controller or add up from the
+/// documented sizes (client interfaces, 3.1).
+const STATE_SIZES: &[(u8, u8, Option<usize>, usize)] = &[
+    (1, 5, None, 465),
+    (1, 7, None, 510),
+    (1, 8, None, 560),
+    (3, 0, None, 577),
+    (3, 1, Some(1295), 625),
+    (3, 2, None, 636),
+    (3, 5, Some(1350), 680),
+    (3, 10, None, 682),
+    (5, 0, Some(1376), 706),
+    (5, 8, Some(1386), 716),
+];
+
+/// Orders of sub-packages that were recorded (client interfaces, 3.1).
+const RECORDED_ORDERS: &[(u8, u8, &[u8])] = &[
+    (1, 5, &[0, 1, 4, 5, 3, 2]),
+    (1, 7, &[0, 1, 4, 3, 2, 7, 8]),
+    (3, 10, &[0, 1, 4, 9, 3, 2, 7, 8, 10]),
+    (5, 8, &[0, 1, 4, 9, 3, 2, 7, 8, 10, 11, 12]),
+];
+
+/// Every message of a fresh connection to 30001 in the first `millis` ms, with the arm of its cycle.
+fn primary_messages(controller: &mut Controller, millis: u64) -> Vec<(Vec<u8>, Arm)> {
+    let conn = controller.connect(Port::Primary).expect("a port that is open");
+    let mut messages = Vec::new();
+    let mut stream = Vec::new();
+    let start = controller.now();
+    while controller.now().since(start) < Duration::from_millis(millis) {
+        // At rest, so that it does not matter how long a message was under way.
+        let arm = controller.truth().clone();
+        controller.advance_to(controller.next_event());
+        stream.extend(read(controller, conn));
+        while let Some(size) = stream.first_chunk().map(|s| i32::from_be_bytes(*s) as usize) {
+            if stream.len() < size {
+                break;
+            }
+            let message: Vec<u8> = stream.drain(..size).collect();
+            messages.push((message, arm.clone()));
+        }
+    }
+    messages
+}
+
+#[test]
+fn every_state_message_has_the_size_and_order_of_its_software_and_shows_the_arm() {
+    for &(major, minor, first, periodic) in STATE_SIZES {
+        let software = SoftwareVersion::new(major, minor);
+        let mut controller = Controller::new(Options::for_software(software)).expect("an arm that ran this software");
+        let messages = primary_messages(&mut controller, 450);
+        let states: Vec<_> = messages.iter().filter(|m| m.0[4] == 16).collect();
+        assert!(states.len() >= 4, "{software}: {} in 450 ms", states.len());
+        if let Some(first) = first {
+            assert_eq!(states[0].0.len(), first, "first message of {software}");
+        }
+        for (message, arm) in &states[1..] {
+            assert_eq!(message.len(), periodic, "{software}");
+            let parts = oracle::sub_packages(message).expect("sizes that add up");
+            let types: Vec<u8> = parts.iter().map(|p| p[4]).collect();
+            if let Some((.., recorded)) = RECORDED_ORDERS.iter().find(|o| (o.0, o.1) == (major, minor)) {
+                assert_eq!(types, *recorded, "{software}");
+            }
+            for part in parts {
+                let table = &oracle::tables()[oracle::key_of(part).as_str()];
+                let cells = oracle::decode(table, None, part).expect("a whole sub-package");
+                match part[4] {
+                    1 => {
+                        assert_eq!(numbers(&cells, "q_actual"), arm.q);
+                        assert_eq!(numbers(&cells, "q_target"), arm.targets.q);
+                    }
+                    4 => {
+                        let pose: Vec<f64> =
+                            ["X", "Y", "Z", "Rx", "Ry", "Rz"].iter().flat_map(|n| numbers(&cells, n)).collect();
+                        assert_eq!(pose, arm.tool().to_pose());
+                    }
+                    _ => {}
+                }
+            }
+        }
     }
 }
