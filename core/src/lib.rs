@@ -8,7 +8,7 @@
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
 //! | 3 | [`frame`], [`law`] |
-//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`] |
+//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
 //! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -27,6 +27,10 @@
     )
 )]
 
+// The peer of the examples is a test's peer too, and names this package as examples do.
+#[cfg(test)]
+extern crate self as outrigger_core;
+
 pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
@@ -36,6 +40,7 @@ pub mod law;
 pub mod link;
 pub mod math;
 pub mod mode;
+pub mod recorder;
 pub mod robot;
 pub mod session;
 pub mod time;

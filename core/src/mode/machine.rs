@@ -112,6 +112,12 @@ impl ModeMachine {
         &self.config
     }
 
+    /// New thresholds, for a new session with a controller that may be another one. Whatever an operator must still
+    /// acknowledge stays.
+    pub const fn set_config(&mut self, config: ModeConfig) {
+        self.config = config;
+    }
+
     /// The epoch now: the one that an outside commander's [`Intent`] must carry.
     #[must_use]
     pub const fn epoch(&self) -> Epoch {

@@ -1,5 +1,6 @@
 //! What goes into an engine and what comes out of it.
 
+use crate::command::Sample;
 use crate::time::Duration;
 
 /// One connection of a session; the port owns the socket behind it.
@@ -69,8 +70,12 @@ pub enum Input {
         /// Time since the oldest of them was written.
         age: Duration,
     },
+    /// A reading of a sensor. The newest of each source wins.
+    Sample(Sample),
     /// An operator asks to command: an edge, never a level.
     Request,
+    /// An operator asks to go on with the motion that the last fallback suspended: an edge as well.
+    Resume,
     /// The operator takes the request back: the arm is stopped.
     Release,
     /// The operator has seen the latched reason and clears it.

@@ -5,6 +5,34 @@
 //! An engine reads no clock, allocates nothing and does not panic: time is an argument, memory is handed in when it is
 //! made, and any bytes on any link end in a value, an event or a counted skip.
 
+mod co_controller;
+mod coast;
+mod config;
+mod connector;
+mod cycle;
+mod event;
+mod identity;
 mod io;
+mod path;
+mod primary;
+mod probe;
+mod realtime;
+mod report;
+mod text;
 
+#[cfg(all(test, feature = "async"))]
+#[path = "../../examples/peer/mod.rs"]
+pub(crate) mod peer;
+
+pub use co_controller::{CoController, Memory};
+pub use coast::Coast;
+pub use config::{Config, ConfigError, ConnectConfig, FollowingTuning, LinkTuning, ModeTuning, Ports};
+pub use connector::Next;
+pub use event::{DownCause, Event, Found};
+pub use identity::{Identity, KnownBy, oldest_software};
 pub use io::{Endpoint, Input, LinkId, Output};
+pub use path::{FormChoice, TextConfig, TextPath};
+pub use primary::{ArmConfiguration, Facts, Geometry};
+pub use realtime::StreamCounts;
+pub use report::{Report, ReportKind};
+pub use text::Text;

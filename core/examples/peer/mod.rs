@@ -1,0 +1,227 @@
+//! A controller in a few lines, for examples and trace tests: just enough of 30001 and 30003 to be commanded.
+//!
+//! The arm is ideal: it has the commanded speed in the next cycle. `outrigger-sim` is the faithful one.
+
+use std::collections::VecDeque;
+
+use outrigger_core::robot::{MessageSource, SoftwareVersion};
+use outrigger_core::session::LinkId;
+use outrigger_core::wire::primary;
+use outrigger_core::wire::realtime;
+
+/// The peer.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    software: SoftwareVersion,
+    /// Its clock, equal to the port's clock less a constant [µs].
+    micros: u64,
+    /// Joint angles [rad] and speeds [rad/s].
+    pub(crate) q: [f64; 6],
+    /// See `q`.
+    pub(crate) qd: [f64; 6],
+    /// Text is dropped without a word, as in local control.
+    pub(crate) local: bool,
+    /// Safety mode by its number; anything but 1 and 2 stops the arm.
+    pub(crate) safety: u8,
+    /// Whether a program runs that did not come from us.
+    pub(crate) foreign: bool,
+    /// The program that runs: its speeds hold until then, and then it ends.
+    program: Option<Program>,
+    /// Text programs received whole, in order.
+    pub(crate) programs: Vec<String>,
+    text: String,
+    out: [VecDeque<u8>; LinkId::COUNT],
+    open: [bool; LinkId::COUNT],
+    first_state_due: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    ends_at: u64,
+    stops_at_end: bool,
+}
+
+impl Peer {
+    /// A peer with this software, arm at rest, no program running.
+    pub(crate) fn new(software: SoftwareVersion) -> Self {
+        Self {
+            software,
+            micros: 1_000_000,
+            q: [0.0, -1.5, 1.5, -1.5, -1.5, 0.0],
+            qd: [0.0; 6],
+            local: false,
+            safety: 1,
+            foreign: false,
+            program: None,
+            programs: Vec::new(),
+            text: String::new(),
+            out: Default::default(),
+            open: [false; LinkId::COUNT],
+            first_state_due: false,
+        }
+    }
+
+    /// Its control and publishing period [µs].
+    pub(crate) fn period(&self) -> u64 {
+        self.software.generation().period_micros()
+    }
+
+    /// Somebody connects; what is sent at once is there to read.
+    pub(crate) fn open(&mut self, link: LinkId) {
+        self.open[link.index()] = true;
+        self.out[link.index()].clear();
+        if link == LinkId::PRIMARY {
+            self.send_version();
+            self.first_state_due = true;
+        } else {
+            self.text.clear();
+        }
+    }
+
+    /// The connection is gone.
+    pub(crate) fn close(&mut self, link: LinkId) {
+        self.open[link.index()] = false;
+        self.out[link.index()].clear();
+    }
+
+    /// Bytes sent on `link` and not yet read; at most `most` of them.
+    pub(crate) fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
+        let out = &mut self.out[link.index()];
+        out.drain(..most.min(out.len())).collect()
+    }
+
+    /// Text arrives on 30003.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.text.push_str(std::str::from_utf8(bytes).expect("we only send ASCII"));
+        while let Some(end) = self.end_of_program() {
+            let program: String = self.text.drain(..end).collect();
+            if !self.local {
+                self.run(&program);
+            }
+            self.programs.push(program);
+        }
+    }
+
+    /// One control cycle passes: the arm moves, states are sent.
+    pub(crate) fn cycle(&mut self) {
+        let period = self.period();
+        self.micros += period;
+        if let Some(program) = self.program
+            && self.micros >= program.ends_at
+        {
+            self.program = None;
+            if program.stops_at_end {
+                self.qd = [0.0; 6];
+            }
+        }
+        if !matches!(self.safety, 1 | 2) {
+            self.program = None;
+            self.foreign = false;
+            self.qd = [0.0; 6];
+        }
+        for (q, qd) in self.q.iter_mut().zip(self.qd) {
+            *q += qd * period as f64 * 1e-6;
+        }
+        if self.open[LinkId::REALTIME.index()] {
+            self.send_realtime();
+        }
+        if self.open[LinkId::PRIMARY.index()] && (self.first_state_due || self.micros % 100_000 < period) {
+            self.first_state_due = false;
+            self.send_robot_state();
+        }
+    }
+
+    /// Whether a program runs, ours or not.
+    pub(crate) fn program_runs(&self) -> bool {
+        self.program.is_some() || self.foreign
+    }
+
+    fn end_of_program(&self) -> Option<usize> {
+        let line = self.text.find('\n')? + 1;
+        if !self.text.starts_with("def ") {
+            return Some(line);
+        }
+        self.text.find("\nend\n").map(|at| at + 5)
+    }
+
+    fn run(&mut self, program: &str) {
+        self.foreign = false;
+        let self_ending = program.starts_with("def ");
+        if let Some(at) = program.find("speedj([") {
+            let (list, rest) = program[at + 8..].split_once(']').expect("a closed list");
+            let speeds: Vec<f64> = list.split(',').map(|n| n.parse().expect("a number")).collect();
+            self.qd = speeds.try_into().expect("six joints");
+            let arguments = rest.split_once(')').expect("a closed call").0;
+            let seconds: f64 = arguments.split(',').nth(2).map_or(0.02, |t| t.parse().expect("a number"));
+            let ends_at = self.micros + (seconds * 1e6) as u64;
+            let stops_at_end = self_ending || self.software.at_least(3, 5);
+            self.program = Some(Program { ends_at, stops_at_end });
+        } else {
+            self.qd = [0.0; 6];
+            self.program = None;
+        }
+    }
+
+    fn send_realtime(&mut self) {
+        let repr = realtime::Repr {
+            time: self.micros as f64 * 1e-6,
+            q_actual: self.q,
+            q_target: self.q,
+            qd_actual: self.qd,
+            qd_target: self.qd,
+            robot_mode: if self.software.major < 3 { 0.0 } else { 7.0 },
+            safety_mode: f64::from(self.safety),
+            speed_scaling: 1.0,
+            program_state: if self.program_runs() { 2.0 } else { 1.0 },
+            ..realtime::Repr::default()
+        };
+        let size = realtime::Repr::size_for(self.software);
+        let mut bytes = [0; realtime::MAX_SIZE];
+        let size = repr.emit(size, &mut bytes).expect("a known size");
+        self.out[LinkId::REALTIME.index()].extend(&bytes[..size]);
+    }
+
+    fn send_version(&mut self) {
+        let version = primary::Version {
+            project_name: primary::Text(b"URControl"),
+            major: self.software.major,
+            minor: self.software.minor,
+            bugfix: self.software.bugfix.try_into().expect("a small number"),
+            build_number: self.software.at_least(3, 3).then_some(0),
+            build_date: primary::Text(b"01-01-2020, 00:00:00"),
+        };
+        let payload = primary::RobotMessagePayload::Version(version);
+        let mut bytes = [0; 128];
+        let size = primary::RobotMessage::emit(u64::MAX, MessageSource::RobotInterface, &payload, &mut bytes)
+            .expect("a short message");
+        self.out[LinkId::PRIMARY.index()].extend(&bytes[..size]);
+    }
+
+    fn send_robot_state(&mut self) {
+        let cb2 = self.software.major < 3;
+        let mode = primary::RobotModeDataRepr {
+            timestamp: if cb2 { self.micros / 1_000 } else { self.micros },
+            is_robot_connected: true,
+            is_real_robot_enabled: true,
+            is_power_on_robot: true,
+            is_program_running: self.program_runs(),
+            robot_mode: if cb2 { 0 } else { 7 },
+            target_speed_fraction: 1.0,
+            speed_fraction: 1.0,
+            ..Default::default()
+        };
+        let mut bytes = [0; 512];
+        let mut writer = primary::RobotStateWriter::new(&mut bytes).expect("room for the header");
+        let size = |kind| primary::size_for(kind, self.software).expect("sent by every software");
+        writer.add(&mode, size(0)).expect("room");
+        if cb2 {
+            let board = primary::MasterboardDataCb2Repr { master_safety_state: 8, ..Default::default() };
+            writer.add(&board, size(3)).expect("room");
+        } else {
+            let board = primary::MasterboardDataRepr { safety_mode: self.safety, ..Default::default() };
+            writer.add(&board, size(3)).expect("room");
+        }
+        let size = writer.finish().expect("a whole message");
+        self.out[LinkId::PRIMARY.index()].extend(&bytes[..size]);
+    }
+}

@@ -1,0 +1,288 @@
+//! The loop over in-memory sockets and a clock that only moves when everybody waits.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use super::*;
+use crate::command::{Sample, SampleValue, SourceId};
+use crate::law::{JointServo, JointServoConfig, Reference};
+use crate::mode::Mode;
+use crate::robot::SoftwareVersion;
+use crate::session::peer::Peer;
+use crate::session::{Config, Memory};
+
+/// Everything outside the loop: the peer, the wire, the clock.
+struct World {
+    micros: u64,
+    next_cycle: u64,
+    peer: Peer,
+    /// Who waits until when.
+    sleepers: BTreeSet<u64>,
+    open: [bool; LinkId::COUNT],
+    refuse: bool,
+    /// Reads give at most this many bytes.
+    read_most: usize,
+    /// Writes never end.
+    write_blocked: bool,
+    inputs: Vec<(u64, Input)>,
+    events: Vec<Event>,
+    modes: Vec<Mode>,
+}
+
+type Shared = Rc<RefCell<World>>;
+
+struct MemClock(Shared);
+struct MemSocket(Shared, LinkId);
+struct MemNet(MemClock, [MemSocket; LinkId::COUNT]);
+struct Desk(Shared);
+
+impl Clock for MemClock {
+    fn now(&self) -> Instant {
+        Instant::from_micros(self.0.borrow().micros)
+    }
+
+    async fn sleep_until(&self, at: Instant) {
+        poll_fn(|_| {
+            let mut world = self.0.borrow_mut();
+            if world.micros >= at.as_micros() {
+                return Poll::Ready(());
+            }
+            world.sleepers.insert(at.as_micros());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl embedded_io_async::ErrorType for MemSocket {
+    type Error = embedded_io_async::ErrorKind;
+}
+
+impl Read for MemSocket {
+    async fn read(&mut self, buf: &mut [u8]) -> Result<usize, Self::Error> {
+        poll_fn(|_| {
+            let mut world = self.0.borrow_mut();
+            if !world.open[self.1.index()] {
+                return Poll::Ready(Ok(0));
+            }
+            let most = buf.len().min(world.read_most);
+            let bytes = world.peer.read(self.1, most);
+            if bytes.is_empty() {
+                return Poll::Pending;
+            }
+            buf[..bytes.len()].copy_from_slice(&bytes);
+            Poll::Ready(Ok(bytes.len()))
+        })
+        .await
+    }
+}
+
+impl Write for MemSocket {
+    async fn write(&mut self, buf: &[u8]) -> Result<usize, Self::Error> {
+        if self.0.borrow().write_blocked {
+            pending::<()>().await;
+        }
+        self.0.borrow_mut().peer.write(buf);
+        Ok(buf.len())
+    }
+
+    async fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+impl Socket for MemSocket {
+    fn open(&mut self, _: Endpoint) {}
+
+    async fn opened(&mut self) -> bool {
+        let mut world = self.0.borrow_mut();
+        if world.refuse {
+            return false;
+        }
+        world.open[self.1.index()] = true;
+        world.peer.open(self.1);
+        true
+    }
+
+    fn abort(&mut self) {
+        let mut world = self.0.borrow_mut();
+        world.open[self.1.index()] = false;
+        world.peer.close(self.1);
+    }
+
+    fn unacked(&mut self, _: Instant) -> Unacked {
+        Unacked::default()
+    }
+}
+
+impl Net for MemNet {
+    type Clock = MemClock;
+    type Socket = MemSocket;
+
+    fn split(&mut self) -> (&MemClock, &mut [MemSocket; LinkId::COUNT]) {
+        (&self.0, &mut self.1)
+    }
+}
+
+impl<L: Law<6>> Application<L> for Desk {
+    async fn next(&mut self) -> Input {
+        poll_fn(|_| {
+            let mut world = self.0.borrow_mut();
+            match world.inputs.first() {
+                Some((at, input)) if *at <= world.micros => {
+                    let input = *input;
+                    world.inputs.remove(0);
+                    Poll::Ready(input)
+                }
+                Some((at, _)) => {
+                    let at = *at;
+                    world.sleepers.insert(at);
+                    Poll::Pending
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    fn event(&mut self, event: Event) {
+        self.0.borrow_mut().events.push(event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, L>, _: Instant) {
+        let mut world = self.0.borrow_mut();
+        if world.modes.last() != Some(&engine.mode()) {
+            world.modes.push(engine.mode());
+        }
+    }
+}
+
+fn world(inputs: &[(u64, Input)]) -> Shared {
+    let millis = |(at, input): &(u64, Input)| (*at * 1_000, *input);
+    Rc::new(RefCell::new(World {
+        micros: 0,
+        next_cycle: 0,
+        peer: Peer::new(SoftwareVersion::new(5, 15)),
+        sleepers: BTreeSet::new(),
+        open: [false; LinkId::COUNT],
+        refuse: false,
+        read_most: usize::MAX,
+        write_blocked: false,
+        inputs: inputs.iter().map(millis).collect(),
+        events: Vec::new(),
+        modes: Vec::new(),
+    }))
+}
+
+/// Runs the loop until it ends, or until `millis`; whether it ended.
+fn run(world: &Shared, millis: u64) -> bool {
+    let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    let mut engine = CoController::new(Config::default(), law, memory).unwrap();
+    let sockets = LinkId::ALL.map(|link| MemSocket(world.clone(), link));
+    let mut net = MemNet(MemClock(world.clone()), sockets);
+    let mut desk = Desk(world.clone());
+    let mut looping = pin!(drive(&mut net, &mut engine, &mut desk, Duration::from_millis(10)));
+    let mut context = Context::from_waker(Waker::noop());
+    while world.borrow().micros < millis * 1_000 {
+        world.borrow_mut().sleepers.clear();
+        if looping.as_mut().poll(&mut context).is_ready() {
+            return true;
+        }
+        let mut world = world.borrow_mut();
+        let wake = world.sleepers.first().copied().unwrap_or(u64::MAX).min(world.next_cycle);
+        world.micros = world.micros.max(wake);
+        if world.micros >= world.next_cycle {
+            world.next_cycle += world.peer.period();
+            world.peer.cycle();
+        }
+    }
+    false
+}
+
+/// Speeds of every `speedj` the peer received, as text; `stopj` as itself.
+fn programs(world: &Shared) -> Vec<String> {
+    world.borrow().peer.programs.clone()
+}
+
+#[test]
+fn the_loop_connects_commands_on_request_and_ends_at_rest_after_shutdown() {
+    let world = world(&[(1_500, Input::Request), (3_000, Input::Shutdown)]);
+    assert!(run(&world, 6_000), "the loop ends once the arm is at rest");
+    assert_eq!(
+        world.borrow().modes,
+        [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping, Mode::Offline]
+    );
+    let programs = programs(&world);
+    assert!(programs.len() > 500, "one command per state, {} came", programs.len());
+    assert!(programs.last().unwrap().starts_with("stopj("));
+    assert_eq!(world.borrow().open, [false; LinkId::COUNT]);
+}
+
+#[test]
+fn reads_of_a_few_bytes_lose_nothing() {
+    let whole = world(&[(1_500, Input::Request)]);
+    run(&whole, 2_500);
+    let pieces = world(&[(1_500, Input::Request)]);
+    pieces.borrow_mut().read_most = 7;
+    run(&pieces, 2_500);
+    assert!(whole.borrow().modes.contains(&Mode::Command));
+    assert_eq!(programs(&whole), programs(&pieces));
+    assert_eq!(whole.borrow().modes, pieces.borrow().modes);
+}
+
+#[test]
+fn samples_that_always_wait_do_not_starve_the_link() {
+    let sample = |seq| Sample { source: SourceId(1), value: SampleValue::scalar(0.0), seq, taken_at: Instant::ZERO };
+    let mut inputs: Vec<_> = (0..3_000).map(|seq| (0, Input::Sample(sample(seq)))).collect();
+    inputs.push((1_500, Input::Request));
+    let world = world(&inputs);
+    run(&world, 2_500);
+    assert!(world.borrow().modes.contains(&Mode::Command));
+}
+
+#[test]
+fn a_refused_connection_is_tried_again() {
+    let world = world(&[]);
+    world.borrow_mut().refuse = true;
+    run(&world, 2_000);
+    assert_eq!(world.borrow().modes, [Mode::Offline]);
+    world.borrow_mut().refuse = false;
+    run(&world, 20_000);
+    assert!(world.borrow().modes.contains(&Mode::Monitor));
+}
+
+#[test]
+fn a_write_that_does_not_end_costs_the_connection_and_not_the_loop() {
+    let world = world(&[(1_500, Input::Request)]);
+    world.borrow_mut().write_blocked = true;
+    run(&world, 4_000);
+    assert!(programs(&world).is_empty());
+    assert!(!world.borrow().modes.contains(&Mode::Command));
+    let reopened = world.borrow().events.iter().filter(|e| matches!(e, Event::Opened(LinkId::REALTIME))).count();
+    assert!(reopened > 1, "the session begins anew");
+}
+
+#[test]
+fn local_control_is_never_commanded() {
+    let world = world(&[(1_500, Input::Request)]);
+    world.borrow_mut().peer.local = true;
+    run(&world, 15_000);
+    let world = world.borrow();
+    assert!(world.modes.contains(&Mode::Arming) && !world.modes.contains(&Mode::Command));
+}
+
+#[test]
+fn a_protective_stop_or_another_program_is_not_armed_over() {
+    let touches: [fn(&mut Peer); 2] = [|peer| peer.safety = 3, |peer| peer.foreign = true];
+    for touch in touches {
+        let world = world(&[(1_500, Input::Request)]);
+        touch(&mut world.borrow_mut().peer);
+        run(&world, 3_000);
+        assert!(!world.borrow().modes.contains(&Mode::Arming));
+        assert!(programs(&world).is_empty());
+    }
+}

@@ -1,0 +1,176 @@
+//! Flight recorder: what went into an engine and what came out, in memory of the caller.
+//!
+//! The memory is two halves. Entries are appended to one; when it is full the other is cleared and begins with a
+//! *checkpoint* of the engine, so that whatever is kept can always be run again from its first entry. What an entry
+//! means is the session's business: here it is a kind, an instant and bytes.
+
+use crate::time::Instant;
+
+/// Bytes before the payload of an entry: kind, payload length, instant; little-endian.
+const HEADER_LEN: usize = 11;
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The engine as it was, first entry of a half that does not begin at the engine's beginning.
+    Checkpoint,
+    /// An input of the engine, other than received bytes.
+    Input,
+    /// Bytes received on a link.
+    Received,
+    /// Bytes the engine transmitted on a link.
+    Transmitted,
+    /// A transition of the mode machine.
+    Transition,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [Self::Checkpoint, Self::Input, Self::Received, Self::Transmitted, Self::Transition];
+
+    fn from_raw(raw: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(raw)).copied()
+    }
+}
+
+/// One thing that was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// When the engine saw it, on the port's clock.
+    pub at: Instant,
+    /// Its content, in the session's encoding.
+    pub payload: &'a [u8],
+}
+
+/// The recorder: appends, and forgets the older half when memory ends.
+#[derive(Debug)]
+pub struct Recorder<'m> {
+    active: Half<'m>,
+    older: Half<'m>,
+    /// Entries that found no room; nothing is appended after one until the next [`Recorder::turn_over`].
+    lost: u32,
+    torn: bool,
+}
+
+#[derive(Debug)]
+struct Half<'m> {
+    memory: &'m mut [u8],
+    used: usize,
+}
+
+impl<'m> Recorder<'m> {
+    /// A recorder over `memory`; an empty slice records nothing.
+    #[must_use]
+    pub fn new(memory: &'m mut [u8]) -> Self {
+        let middle = memory.len() / 2;
+        // `middle` is never beyond the end, so the second arm only satisfies the type.
+        let (first, second) = memory.split_at_mut_checked(middle).unwrap_or((&mut [], &mut []));
+        Self { active: Half { memory: first, used: 0 }, older: Half { memory: second, used: 0 }, lost: 0, torn: false }
+    }
+
+    /// Whether it records at all.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        !self.active.memory.is_empty()
+    }
+
+    /// Whether `payload` bytes more, in `entries` entries, fit before the recorder must turn over.
+    #[must_use]
+    pub fn has_room(&self, entries: usize, payload: usize) -> bool {
+        let need = entries.saturating_mul(HEADER_LEN).saturating_add(payload);
+        !self.torn && need <= self.active.memory.len().saturating_sub(self.active.used)
+    }
+
+    /// Appends an entry whose payload is `parts`, one after the other. An entry without room is counted as lost.
+    pub fn append(&mut self, kind: Kind, at: Instant, parts: &[&[u8]]) {
+        if self.torn || !self.is_enabled() {
+            return;
+        }
+        if self.active.push(kind, at, parts).is_none() {
+            self.lost = self.lost.saturating_add(1);
+            self.torn = true;
+        }
+    }
+
+    /// Forgets the older half and goes on there, beginning with the checkpoint that `write` puts into the buffer it is
+    /// given. `None` from `write`, or no room, leaves everything as it is and returns `false`.
+    pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
+        let Some(room) = self.older.memory.get_mut(HEADER_LEN..) else { return false };
+        let Some(length) = write(room) else { return false };
+        let Some(header) = header(Kind::Checkpoint, at, length) else { return false };
+        let Some(place) = self.older.memory.first_chunk_mut() else { return false };
+        *place = header;
+        self.older.used = HEADER_LEN.saturating_add(length).min(self.older.memory.len());
+        core::mem::swap(&mut self.active, &mut self.older);
+        self.torn = false;
+        true
+    }
+
+    /// Forgets everything: the engine is at its beginning.
+    pub fn clear(&mut self) {
+        self.active.used = 0;
+        self.older.used = 0;
+        self.torn = false;
+    }
+
+    /// Entries that found no room since the start.
+    #[must_use]
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// What is kept, oldest first, as the two runs of bytes that [`entries`] reads.
+    #[must_use]
+    pub fn halves(&self) -> [&[u8]; 2] {
+        [self.older.kept(), self.active.kept()]
+    }
+
+    /// What is kept, oldest first.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let [older, active] = self.halves();
+        entries(older).chain(entries(active))
+    }
+}
+
+impl Half<'_> {
+    fn kept(&self) -> &[u8] {
+        self.memory.get(..self.used).unwrap_or_default()
+    }
+
+    fn push(&mut self, kind: Kind, at: Instant, parts: &[&[u8]]) -> Option<()> {
+        let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
+        let end = self.used.checked_add(HEADER_LEN)?.checked_add(length)?;
+        let place = self.memory.get_mut(self.used..end)?;
+        let (head, mut rest) = place.split_first_chunk_mut()?;
+        *head = header(kind, at, length)?;
+        for part in parts {
+            let (here, after) = rest.split_at_mut_checked(part.len())?;
+            here.copy_from_slice(part);
+            rest = after;
+        }
+        self.used = end;
+        Some(())
+    }
+}
+
+/// `None` where the payload is longer than its length field can say.
+fn header(kind: Kind, at: Instant, length: usize) -> Option<[u8; HEADER_LEN]> {
+    let [l0, l1] = u16::try_from(length).ok()?.to_le_bytes();
+    let [a, b, c, d, e, f, g, h] = at.as_micros().to_le_bytes();
+    Some([kind as u8, l0, l1, a, b, c, d, e, f, g, h])
+}
+
+/// The entries in `bytes`, as far as they are whole.
+pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+    let mut rest = bytes;
+    core::iter::from_fn(move || {
+        let ([kind, l0, l1, at @ ..], after) = rest.split_first_chunk::<HEADER_LEN>()?;
+        let (payload, after) = after.split_at_checked(usize::from(u16::from_le_bytes([*l0, *l1])))?;
+        rest = after;
+        Some(Entry { kind: Kind::from_raw(*kind)?, at: Instant::from_micros(u64::from_le_bytes(*at)), payload })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,565 @@
+//! The engine beside one robot: links, detection, cycle and text put together.
+//!
+//! | input | does |
+//! |---|---|
+//! | `Start` | opens 30001 (else 30002), learns the version, then opens 30003; again after every loss, with back-off |
+//! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
+//! | `Unacked` | a peer that acknowledges nothing ends commanding, later the connection |
+//! | `Sample` | the newest reading of each sensor is kept for the next cycle |
+//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine |
+//! | `Shutdown` | the arm is brought to rest, then everything is closed |
+//! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
+
+use super::config::{Config, ConfigError};
+use super::connector::Connector;
+use super::cycle::{Beside, Cycle, CycleConfig, Verdict};
+use super::event::{DownCause, Event, Events};
+use super::identity::{Identity, KnownBy};
+use super::io::{Input, LinkId, Output};
+use super::path::{Opening, TakeOver, TextPath};
+use super::primary::{Facts, Primary, Said};
+use super::realtime::{Heard, Realtime, StreamCounts};
+use crate::command::Sources;
+use crate::law::Law;
+use crate::link::{Figures, Grade, Histograms};
+use crate::mode::{Held, Mode, ModeMachine};
+use crate::robot::{Generation, Reason, ReasonSet, State};
+use crate::time::{Duration, Instant};
+
+/// Memory of one session, from the caller.
+#[derive(Debug)]
+pub struct Memory<'m> {
+    /// Receive memory of the primary link, at least 2 KiB: a message longer than it is skipped with an event.
+    pub primary: &'m mut [u8],
+    /// Receive memory of the real-time link, at least 4 KiB; 8 KiB hold a backlog of seven packets.
+    pub realtime: &'m mut [u8],
+}
+
+/// See the module. One value per robot; any number of them live side by side.
+#[derive(Debug)]
+pub struct CoController<'m, L> {
+    config: Config,
+    connector: Connector,
+    primary: Primary<'m>,
+    realtime: Realtime<'m>,
+    identity: Option<Identity>,
+    cycle: Cycle<6, L>,
+    path: Option<TextPath>,
+    take_over: TakeOver,
+    text: Outbox,
+    events: Events,
+    unacked: [Unacked; LinkId::COUNT],
+    /// States arrived that are not judged yet, because more bytes are likely to wait.
+    arrived: Option<Instant>,
+    lifecycle: Lifecycle,
+    /// When the engine asked to be called at the latest, queued output aside.
+    due: Option<Instant>,
+}
+
+/// The one text that waits to be transmitted.
+#[derive(Debug)]
+struct Outbox {
+    bytes: [u8; TextPath::MAX_LEN],
+    len: usize,
+}
+
+/// The newest report about bytes the peer has not acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unacked {
+    bytes: u32,
+    since: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lifecycle {
+    Idle,
+    Running,
+    ShuttingDown,
+    Finished,
+}
+
+impl<'m, L: Law<6>> CoController<'m, L> {
+    /// An engine that waits for [`Input::Start`].
+    ///
+    /// # Errors
+    /// What is wrong with the configuration or the memory.
+    pub fn new(config: Config, law: L, memory: Memory<'m>) -> Result<Self, ConfigError> {
+        config.check()?;
+        let too_small = |field, found, expected| ConfigError::Memory { field, found, expected };
+        let (primary_len, realtime_len) = (memory.primary.len(), memory.realtime.len());
+        let (primary_min, realtime_min) = (Primary::MIN_MEMORY, Realtime::MIN_MEMORY);
+        let primary = Primary::new(memory.primary).filter(|_| primary_len >= primary_min);
+        let realtime = Realtime::new(memory.realtime).filter(|_| realtime_len >= realtime_min);
+        let sources = config.sources().map_err(ConfigError::Sources)?;
+        // The period is known once a controller is connected; nothing is judged before.
+        let cycle_config = cycle_config(&config, Duration::from_micros(Generation::Cb3.period_micros()));
+        Ok(Self {
+            connector: Connector::new(config.connect),
+            primary: primary.ok_or(too_small("primary", primary_len, primary_min))?,
+            realtime: realtime.ok_or(too_small("realtime", realtime_len, realtime_min))?,
+            identity: None,
+            cycle: Cycle::new(cycle_config, config.standstill, config.limits, sources, law),
+            path: None,
+            take_over: TakeOver::default(),
+            text: Outbox { bytes: [0; TextPath::MAX_LEN], len: 0 },
+            events: Events::default(),
+            unacked: [Unacked::default(); LinkId::COUNT],
+            arrived: None,
+            lifecycle: Lifecycle::Idle,
+            due: None,
+            config,
+        })
+    }
+
+    /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
+    /// [`poll_event`](Self::poll_event) after it.
+    pub fn handle(&mut self, now: Instant, input: Input) {
+        self.wake(now);
+        match input {
+            Input::Start => {
+                if self.lifecycle == Lifecycle::Idle {
+                    self.lifecycle = Lifecycle::Running;
+                    self.connector.start(now);
+                }
+            }
+            Input::Opened(link) => self.opened(link, now),
+            Input::Refused(link) => self.lost(link, DownCause::Refused, now),
+            Input::Closed(link) => self.lost(link, DownCause::Closed, now),
+            Input::Unacked { link, bytes, age } => self.take_unacked(link, bytes, age, now),
+            Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
+            Input::Request => self.request(false, now),
+            Input::Resume => self.request(true, now),
+            Input::Release => self.cycle.release(now, &mut self.events),
+            Input::Acknowledge => self.acknowledge(now),
+            Input::Shutdown => {
+                self.cycle.release(now, &mut self.events);
+                self.lifecycle = Lifecycle::ShuttingDown;
+            }
+            // Waking up is all there is to it, except that no more bytes came: what arrived is complete.
+            Input::Tick => self.judge(now),
+        }
+        self.settle(now);
+    }
+
+    /// Where the next bytes received on `link` go; never empty.
+    pub fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
+        let [primary, realtime] = self.receive_windows();
+        if link == LinkId::PRIMARY { primary } else { realtime }
+    }
+
+    /// The windows of all links, in the order of [`LinkId::ALL`].
+    pub fn receive_windows(&mut self) -> [&mut [u8]; LinkId::COUNT] {
+        [self.primary.window(), self.realtime.window()]
+    }
+
+    /// `count` bytes were received into the window of `link`. `arrival` is when they were read, taken right after the
+    /// read; `now`, as in [`handle`](Self::handle), is not before it.
+    pub fn commit(&mut self, link: LinkId, count: usize, arrival: Instant, now: Instant) {
+        self.wake(now);
+        if self.connector.is_connected(link) {
+            if link == LinkId::PRIMARY {
+                self.take_primary(count, now);
+            } else {
+                self.take_realtime(count, arrival, now);
+            }
+        }
+        self.settle(now);
+    }
+
+    /// The next thing the port must do; `None` once all is done.
+    #[must_use]
+    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+        if let Some(output) = self.connector.poll_output() {
+            if let Output::Open { link, endpoint } = output {
+                self.events.push(Event::Opening { link, endpoint });
+            }
+            return Some(output);
+        }
+        let len = core::mem::take(&mut self.text.len);
+        let bytes = self.text.bytes.get(..len).filter(|bytes| !bytes.is_empty())?;
+        Some(Output::Transmit { link: LinkId::REALTIME, bytes })
+    }
+
+    /// The next event; `None` once all are taken.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, `None` while nothing is waited
+    /// for.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let queued = self.connector.has_output() || self.text.len > 0 || !self.events.is_empty();
+        if queued || self.arrived.is_some() { Some(Instant::ZERO) } else { self.due }
+    }
+
+    /// Whether a [`Input::Shutdown`] has been carried out and everything is closed.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.lifecycle == Lifecycle::Finished && !self.connector.has_output()
+    }
+
+    /// The mode now.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.cycle.mode().mode()
+    }
+
+    /// The mode machine: epoch, latch, proof of acceptance, good cycles.
+    #[must_use]
+    pub const fn mode_machine(&self) -> &ModeMachine {
+        self.cycle.mode()
+    }
+
+    /// The first reason since the last acknowledge.
+    #[must_use]
+    pub const fn latch(&self) -> Option<Reason> {
+        self.cycle.mode().latch()
+    }
+
+    /// Everything a request would be refused for now.
+    #[must_use]
+    pub fn unmet(&self, now: Instant) -> ReasonSet {
+        self.cycle.unmet(now)
+    }
+
+    /// Grade of the real-time link.
+    #[must_use]
+    pub const fn grade(&self) -> Grade {
+        self.cycle.link().grade()
+    }
+
+    /// Figures of the real-time link at `now`.
+    #[must_use]
+    pub fn figures(&self, now: Instant) -> Figures {
+        self.cycle.link().figures(now)
+    }
+
+    /// Histograms of the real-time link.
+    #[must_use]
+    pub const fn histograms(&self) -> &Histograms {
+        self.cycle.link().histograms()
+    }
+
+    /// The newest state of this session.
+    #[must_use]
+    pub fn state(&self) -> Option<&State<6>> {
+        self.realtime.newest()
+    }
+
+    /// Which controller this is; `None` while no session stands.
+    #[must_use]
+    pub const fn identity(&self) -> Option<&Identity> {
+        self.identity.as_ref()
+    }
+
+    /// What the primary link has told in its present connection.
+    #[must_use]
+    pub const fn facts(&self) -> &Facts {
+        self.primary.facts()
+    }
+
+    /// Messages of a link's present connection.
+    #[must_use]
+    pub const fn counts(&self, link: LinkId) -> &StreamCounts {
+        if link.index() == LinkId::PRIMARY.index() { self.primary.counts() } else { self.realtime.counts() }
+    }
+
+    /// Whether the link has shown that it speaks what is expected of it.
+    #[must_use]
+    pub fn is_up(&self, link: LinkId) -> bool {
+        self.connector.is_greeted(link)
+    }
+
+    /// Whether bytes of the link were reported as not acknowledged.
+    #[must_use]
+    pub fn has_unacked(&self, link: LinkId) -> bool {
+        self.unacked.get(link.index()).is_some_and(|unacked| unacked.bytes > 0)
+    }
+
+    /// The sensors and what was counted of them.
+    #[must_use]
+    pub const fn sources(&self) -> &Sources {
+        self.cycle.sources()
+    }
+
+    /// The law.
+    #[must_use]
+    pub const fn law(&self) -> &L {
+        self.cycle.law()
+    }
+
+    /// The law, to give it another motion. What it asks for is held to the limits like before.
+    pub const fn law_mut(&mut self) -> &mut L {
+        self.cycle.law_mut()
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Everything that time alone decides, before anything else is looked at.
+    fn wake(&mut self, now: Instant) {
+        self.cycle.wake(now, self.due, &mut self.events);
+        // Bounded: each link has one deadline, and it moves on when it has passed.
+        for _ in LinkId::ALL {
+            let Some((link, cause)) = self.connector.tick(now) else { break };
+            self.lost(link, cause, now);
+        }
+        self.judge_unacked(now);
+    }
+
+    /// The end of every call: what follows from it, and when to be called again.
+    fn settle(&mut self, now: Instant) {
+        self.answer(now);
+        let at_rest = matches!(self.mode(), Mode::Offline | Mode::Monitor);
+        if self.lifecycle == Lifecycle::ShuttingDown && at_rest {
+            self.lifecycle = Lifecycle::Finished;
+            self.cycle.link_lost(now, Reason::Released, &mut self.events);
+            self.connector.shut_down();
+            self.forget_session();
+        }
+        let deadlines = [
+            self.connector.next_deadline(),
+            if self.identity.is_some() { self.cycle.next_deadline(now) } else { None },
+            self.unacked_deadline(now),
+        ];
+        self.due = deadlines.into_iter().flatten().min();
+    }
+
+    fn opened(&mut self, link: LinkId, now: Instant) {
+        if !self.connector.opened(link, now) {
+            return;
+        }
+        if link == LinkId::PRIMARY {
+            self.primary.reset();
+        } else {
+            self.realtime.reset();
+        }
+        self.clear_unacked(link);
+        self.events.push(Event::Opened(link));
+    }
+
+    /// A link is gone, or is given up.
+    fn lost(&mut self, link: LinkId, cause: DownCause, now: Instant) {
+        let Some((endpoint, next)) = self.connector.lost(link, cause, now) else { return };
+        self.events.push(Event::Down { link, endpoint, cause, next });
+        self.clear_unacked(link);
+        if link == LinkId::PRIMARY {
+            // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
+            if matches!(self.mode(), Mode::Offline | Mode::Monitor) {
+                self.primary.reset();
+            }
+            return;
+        }
+        self.forget_session();
+        self.cycle.link_lost(now, cause.reason(), &mut self.events);
+    }
+
+    fn forget_session(&mut self) {
+        self.text.len = 0;
+        self.path = None;
+        self.identity = None;
+        self.arrived = None;
+    }
+
+    fn take_primary(&mut self, count: usize, now: Instant) {
+        let (link, events) = (LinkId::PRIMARY, &mut self.events);
+        let mut understood = false;
+        self.primary.commit(count, now, |said, _| match said {
+            Said::Software(_) | Said::State | Said::Other => understood = true,
+            Said::Report(report) => {
+                understood = true;
+                events.push(Event::Report(report));
+            }
+            Said::Frame(error) => events.push(Event::Skipped { link, error }),
+            Said::Malformed(error) => events.push(Event::Malformed { link, error }),
+        });
+        if understood {
+            self.connector.greeted(link, now);
+            self.connector.heard(link, now);
+            self.compare_software(now);
+        } else if !self.connector.is_greeted(link)
+            && let Some(found) = self.primary.wrong_service()
+        {
+            self.lost(link, DownCause::WrongService(found), now);
+        }
+    }
+
+    /// A primary link that comes back may show another controller, or the version that had to be guessed.
+    fn compare_software(&mut self, now: Instant) {
+        let Some(identity) = self.identity.filter(|identity| identity.known_by != KnownBy::Configuration) else {
+            return;
+        };
+        let told = self.primary.facts().software;
+        if self.mode() == Mode::Monitor && told.is_some_and(|software| software != identity.software) {
+            self.lost(LinkId::REALTIME, DownCause::OtherController, now);
+        }
+    }
+
+    fn take_realtime(&mut self, count: usize, arrival: Instant, now: Instant) {
+        let (link, events, cycle) = (LinkId::REALTIME, &mut self.events, &mut self.cycle);
+        let established = self.identity.is_some();
+        let full = self.realtime.window().len() <= count;
+        let mut states = 0_u32;
+        self.realtime.commit(count, |heard| match heard {
+            Heard::State(state) => {
+                states = states.saturating_add(1);
+                if established {
+                    cycle.hear(state, arrival, now, events);
+                }
+            }
+            Heard::Frame(error) => events.push(Event::Skipped { link, error }),
+            Heard::Malformed(error) => events.push(Event::Malformed { link, error }),
+        });
+        if states > 0 {
+            self.connector.heard(link, now);
+        } else if !self.connector.is_greeted(link)
+            && let Some(found) = self.realtime.wrong_service()
+        {
+            return self.lost(link, DownCause::WrongService(found), now);
+        }
+        if !established {
+            return self.establish(now);
+        }
+        if states > 0 {
+            self.arrived = Some(arrival);
+        }
+        // A full window means that more is likely to wait, and only the newest state is answered.
+        if !full {
+            self.judge(now);
+        }
+    }
+
+    /// Enough is known of the controller, perhaps: the session stands.
+    fn establish(&mut self, now: Instant) {
+        let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
+        let (software, known_by) = match (self.config.software, self.primary.facts().software) {
+            (Some(software), _) => (software, KnownBy::Configuration),
+            (None, Some(software)) => (software, KnownBy::Message),
+            (None, None) => (oldest, KnownBy::Packet),
+        };
+        let identity = Identity { software, known_by, packet_size, period };
+        self.identity = Some(identity);
+        self.path = Some(TextPath::new(self.config.text, software));
+        self.connector.greeted(LinkId::REALTIME, now);
+        self.events.push(Event::Established(identity));
+        self.cycle.establish(cycle_config(&self.config, period), now, &mut self.events);
+    }
+
+    /// Judges the newest of the states that arrived.
+    fn judge(&mut self, now: Instant) {
+        let Some(arrival) = self.arrived.take() else { return };
+        let facts = self.primary.facts();
+        let beside = Beside {
+            robot_mode: facts.robot_mode,
+            safety: facts.safety,
+            master_safety: facts.master_safety,
+            remote: facts.local_control.then(|| Held::new(false, now)),
+            program: facts.program,
+            path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
+        };
+        self.cycle.judge(arrival, now, &beside, &mut self.events);
+    }
+
+    /// Puts on the wire what the cycle decides: the only place where text is made.
+    fn answer(&mut self, now: Instant) {
+        let Some(path) = self.path else { return };
+        if self.mode() != Mode::Arming {
+            self.take_over = TakeOver::default();
+        }
+        let arming = self.mode() == Mode::Arming;
+        let written = match self.cycle.answer(now, &mut self.events) {
+            Ok(Verdict::Silent) => return,
+            Ok(Verdict::Hold) if arming => self.arming_text(path, now),
+            Ok(Verdict::Hold) => path.render_hold(&mut self.text.bytes),
+            Ok(Verdict::Stop) => path.render_stop(&mut self.text.bytes),
+            Ok(Verdict::Move(approved)) => path.render_move(approved, &mut self.text.bytes),
+            Err(reason) => Err(reason),
+        };
+        self.text.len = written.unwrap_or_else(|reason| {
+            self.cycle.fault(now, reason, &mut self.events);
+            // The answer to a fault while commanding is zero velocity, in this very cycle.
+            match self.cycle.answer(now, &mut self.events) {
+                Ok(Verdict::Hold) => path.render_hold(&mut self.text.bytes).unwrap_or(0),
+                Ok(Verdict::Silent | Verdict::Stop | Verdict::Move(_)) | Err(_) => 0,
+            }
+        });
+        self.cycle.answered(now);
+    }
+
+    /// Zero velocity, or what has to come before it where another program runs.
+    fn arming_text(&mut self, path: TextPath, now: Instant) -> Result<usize, Reason> {
+        let patience = self.cycle.mode().config().evidence_age;
+        let program_runs = self.cycle.program_runs(now);
+        match self.take_over.next(program_runs, patience, now) {
+            Opening::EndOther => path.render_stop(&mut self.text.bytes),
+            Opening::Wait => Ok(0),
+            Opening::Zero => path.render_hold(&mut self.text.bytes),
+        }
+    }
+
+    fn request(&mut self, resume: bool, now: Instant) {
+        if self.lifecycle == Lifecycle::Running {
+            self.cycle.request(now, resume, &mut self.events);
+        }
+    }
+
+    fn acknowledge(&mut self, now: Instant) {
+        self.cycle.acknowledge(&mut self.events);
+        let resting = self.mode() == Mode::Monitor;
+        if resting && self.primary.facts().local_control {
+            // Connections made in local control stay deaf to text after it.
+            self.lost(LinkId::REALTIME, DownCause::LocalControl, now);
+        }
+    }
+
+    fn take_unacked(&mut self, link: LinkId, bytes: u32, age: Duration, now: Instant) {
+        if let Some(unacked) = self.unacked.get_mut(link.index()) {
+            *unacked = Unacked { bytes, since: now - age };
+        }
+        self.judge_unacked(now);
+    }
+
+    fn clear_unacked(&mut self, link: LinkId) {
+        if let Some(unacked) = self.unacked.get_mut(link.index()) {
+            *unacked = Unacked::default();
+        }
+    }
+
+    fn judge_unacked(&mut self, now: Instant) {
+        let limit = self.cycle.link().config().stale_after;
+        for (link, unacked) in LinkId::ALL.into_iter().zip(self.unacked) {
+            if unacked.bytes == 0 || !self.connector.is_connected(link) {
+                continue;
+            }
+            let age = now.since(unacked.since);
+            if age > limit && link == LinkId::REALTIME {
+                self.cycle.fault(now, Reason::Unacknowledged, &mut self.events);
+            }
+            if age > self.config.connect.abort_after {
+                self.lost(link, DownCause::Unacknowledged, now);
+            }
+        }
+    }
+
+    /// When un-acknowledged bytes will next mean something.
+    fn unacked_deadline(&self, now: Instant) -> Option<Instant> {
+        let limits = [self.cycle.link().config().stale_after, self.config.connect.abort_after];
+        let waiting = self.unacked.iter().filter(|unacked| unacked.bytes > 0);
+        let deadlines =
+            waiting.flat_map(|unacked| limits.map(|limit| unacked.since + limit + Duration::from_micros(1)));
+        deadlines.filter(|at| *at > now).min()
+    }
+}
+
+fn cycle_config(config: &Config, period: Duration) -> CycleConfig {
+    CycleConfig {
+        link: config.link.of(period),
+        mode: config.mode.of(period),
+        following: config.mode.following.of(period),
+    }
+}

@@ -1,0 +1,370 @@
+//! Every threshold of a session, with its default.
+
+use super::coast::Coast;
+use super::path::{TextConfig, TextPath};
+use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
+use crate::link::{Grade, LinkConfig};
+use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
+use crate::robot::{BadValue, Generation, SoftwareVersion};
+use crate::time::Duration;
+
+/// Everything a session can be told. Thresholds that depend on the controller's period, which is only known once it is
+/// connected, are given as [tuning](LinkTuning) of their defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Config {
+    /// Links and waits.
+    pub connect: ConnectConfig,
+    /// Software of the controller, where its own version message is not to be relied on. It then decides the form of
+    /// every text.
+    pub software: Option<SoftwareVersion>,
+    /// Link monitor.
+    pub link: LinkTuning,
+    /// Mode machine.
+    pub mode: ModeTuning,
+    /// What counts as rest.
+    pub standstill: StandstillConfig,
+    /// What the arm may do.
+    pub limits: Limits<6>,
+    /// Sensors.
+    pub sources: [Option<SourceConfig>; MAX_SOURCES],
+    /// Form of the text.
+    pub text: TextConfig,
+}
+
+impl Config {
+    /// Whether every field is in its range, for controllers of either period.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let value = |section| move |error| ConfigError::Value { section, error };
+        self.connect.check().map_err(value("connect"))?;
+        for generation in [Generation::Cb3, Generation::ESeries] {
+            let period = Duration::from_micros(generation.period_micros());
+            self.link.of(period).check().map_err(value("link"))?;
+            self.mode.of(period).check().map_err(value("mode"))?;
+            self.mode.following.of(period).check().map_err(value("mode"))?;
+        }
+        self.standstill.check().map_err(value("mode"))?;
+        self.limits.check().map_err(ConfigError::Limits)?;
+        self.text.check().map_err(value("text"))?;
+        self.sources().map(|_| ()).map_err(ConfigError::Sources)
+    }
+
+    /// Monitors for the configured sensors.
+    pub(super) fn sources(&self) -> Result<Sources, SourcesError> {
+        let mut configs: heapless::Vec<SourceConfig, MAX_SOURCES> = heapless::Vec::new();
+        for source in self.sources.iter().flatten() {
+            configs.push(*source).map_err(|_| SourcesError::TooMany)?;
+        }
+        Sources::new(&configs)
+    }
+
+    /// How far the arm coasts at worst on a controller with this software, whatever we can see going wrong: the state
+    /// is stale, and the last command holds to the end of its `t`.
+    #[must_use]
+    pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
+        let period = Duration::from_micros(software.generation().period_micros());
+        let detection = self.link.of(period).stale_after.max(self.mode.of(period).state_timeout) + period;
+        Coast::of(&self.limits, detection, self.text.hold)
+    }
+
+    /// How far the arm coasts at worst when this device itself dies: the last command holds to the end of its `t`;
+    /// `None` where nothing ends it then, because the text is bare and the arm is not recorded to stop by itself.
+    #[must_use]
+    pub fn coast_without_us(&self, software: SoftwareVersion) -> Option<Coast<6>> {
+        let period = Duration::from_micros(software.generation().period_micros());
+        let ends = TextPath::new(self.text, software).ends_without_us();
+        ends.then(|| Coast::of(&self.limits, period, self.text.hold))
+    }
+}
+
+/// A configuration that cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ConfigError {
+    /// A value outside its range.
+    Value {
+        /// Part of [`Config`].
+        section: &'static str,
+        /// The field and what it must be.
+        error: BadValue,
+    },
+    /// Limits that cannot be held.
+    Limits(LimitsError),
+    /// Sensors that cannot be watched.
+    Sources(SourcesError),
+    /// A memory handed in is too small.
+    Memory {
+        /// Field of [`Memory`](super::Memory).
+        field: &'static str,
+        /// Bytes it has.
+        found: usize,
+        /// Bytes it needs.
+        expected: usize,
+    },
+}
+
+impl core::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Value { section, error } => write!(f, "{section}.{error}"),
+            Self::Limits(error) => write!(f, "limits.{error}"),
+            Self::Sources(error) => write!(f, "sources: {error}"),
+            Self::Memory { field, found, expected } => {
+                write!(f, "memory.{field}: {found} bytes, expected at least {expected}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// Ports of the controller, as it numbers them; a port base is applied by the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Ports {
+    /// Primary interface: version, robot messages, robot state. Default 30001.
+    pub primary: Option<u16>,
+    /// Secondary interface, tried where the primary one does not answer. Default 30002.
+    pub secondary: Option<u16>,
+    /// Real-time interface: the state of every cycle, and the way for text. Default 30003.
+    pub realtime: u16,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Self { primary: Some(30_001), secondary: Some(30_002), realtime: 30_003 }
+    }
+}
+
+/// How a session connects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ConnectConfig {
+    /// The ports.
+    pub ports: Ports,
+    /// Whether there is no session without the primary or secondary interface. Without either, nothing but the packet's
+    /// own program state can prove that commands are accepted. Default `false`.
+    pub primary_required: bool,
+    /// Longest wait for a connection. Default 1 s.
+    pub open_timeout: Duration,
+    /// Longest wait for the first understood message on a connection. Default 2 s.
+    pub first_message_timeout: Duration,
+    /// A link silent for this long is given up. Default 2 s.
+    pub silence_timeout: Duration,
+    /// Wait after the first failed attempt; doubled after each further one. Default 250 ms.
+    pub back_off_min: Duration,
+    /// Longest wait between two attempts. Default 8 s.
+    pub back_off_max: Duration,
+    /// A session that lasted this long makes the next back-off start anew. Default 5 s.
+    pub settled_after: Duration,
+    /// Bytes un-acknowledged for this long make the link be reset. Default 500 ms.
+    pub abort_after: Duration,
+}
+
+impl Default for ConnectConfig {
+    fn default() -> Self {
+        Self {
+            ports: Ports::default(),
+            primary_required: false,
+            open_timeout: Duration::from_secs(1),
+            first_message_timeout: Duration::from_secs(2),
+            silence_timeout: Duration::from_secs(2),
+            back_off_min: Duration::from_millis(250),
+            back_off_max: Duration::from_secs(8),
+            settled_after: Duration::from_secs(5),
+            abort_after: Duration::from_millis(500),
+        }
+    }
+}
+
+impl ConnectConfig {
+    /// The wait after `failures` earlier ones.
+    pub(super) fn back_off(&self, failures: u32) -> Duration {
+        let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);
+        self.back_off_min.times(factor).min(self.back_off_max)
+    }
+}
+
+impl ConnectConfig {
+    /// Whether every wait is one.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let (least, most) = (Duration::from_millis(10), Duration::from_secs(60));
+        let range = "10 ms to 60 s";
+        let wait = |value: Duration, field| BadValue::unless(value >= least && value <= most, field, range);
+        BadValue::unless(self.ports.realtime != 0, "ports.realtime", "a port number")?;
+        BadValue::unless(
+            !self.primary_required || self.ports.primary.or(self.ports.secondary).is_some(),
+            "primary_required",
+            "false where neither ports.primary nor ports.secondary is set",
+        )?;
+        wait(self.open_timeout, "open_timeout")?;
+        wait(self.first_message_timeout, "first_message_timeout")?;
+        wait(self.silence_timeout, "silence_timeout")?;
+        wait(self.back_off_min, "back_off_min")?;
+        wait(self.back_off_max, "back_off_max")?;
+        BadValue::unless(self.back_off_min <= self.back_off_max, "back_off_min", "at most back_off_max")?;
+        wait(self.abort_after, "abort_after")
+    }
+}
+
+/// Thresholds of the link monitor that differ from its defaults, which depend on the controller's period
+/// ([`LinkConfig::stream`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct LinkTuning {
+    /// Grade needed to begin commanding.
+    pub entry: Option<Grade>,
+    /// The newest state is stale when older than this.
+    pub stale_after: Option<Duration>,
+    /// Consecutive misses that end commanding when exceeded.
+    pub max_misses: Option<u32>,
+    /// A moving command answers only a state younger than one period and this.
+    pub margin: Option<Duration>,
+    /// Woken this much later than was asked for, this device itself has stalled.
+    pub stall: Option<Duration>,
+    /// A controller clock that jumps ahead by more than this has started a new epoch.
+    pub clock_jump: Option<Duration>,
+}
+
+impl LinkTuning {
+    /// The thresholds for a controller of this period.
+    #[must_use]
+    pub fn of(&self, period: Duration) -> LinkConfig {
+        let base = LinkConfig::stream(period);
+        let stale_after = self.stale_after.unwrap_or(base.stale_after);
+        LinkConfig {
+            entry: self.entry.unwrap_or(base.entry),
+            stale_after,
+            max_misses: self.max_misses.unwrap_or(base.max_misses),
+            margin: self.margin.unwrap_or(base.margin),
+            stall: self.stall.unwrap_or(stale_after),
+            clock_jump: self.clock_jump.unwrap_or(base.clock_jump),
+            ..base
+        }
+    }
+}
+
+/// Thresholds of the mode machine that differ from its defaults, which depend on the controller's period
+/// ([`ModeConfig::new`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ModeTuning {
+    /// Good cycles in a row before `Command`.
+    pub good_cycles: Option<u32>,
+    /// Longest time in `Arming`.
+    pub arming_timeout: Option<Duration>,
+    /// A fact older than this is not held.
+    pub evidence_age: Option<Duration>,
+    /// Longest time without a timely state in `Arming` and `Command`.
+    pub state_timeout: Option<Duration>,
+    /// Zero velocities before the `stopj`.
+    pub stop_cycles: Option<u8>,
+    /// Longest wait for standstill in `Stopping`.
+    pub stop_timeout: Option<Duration>,
+    /// How long the accepting program may be invisible in `Command`.
+    pub program_timeout: Option<Duration>,
+    /// Arm although another program runs; it is ended first.
+    pub take_over: bool,
+    /// Arm although nothing shows that commands are accepted.
+    pub acceptance_unknown: bool,
+    /// Arm only with evidence of remote control.
+    pub require_remote: bool,
+    /// Comparison of the controller's target with what was sent.
+    pub following: FollowingTuning,
+}
+
+impl ModeTuning {
+    /// The thresholds for a controller of this period.
+    #[must_use]
+    pub fn of(&self, period: Duration) -> ModeConfig {
+        let base = ModeConfig::new(period);
+        ModeConfig {
+            good_cycles: self.good_cycles.unwrap_or(base.good_cycles),
+            arming_timeout: self.arming_timeout.unwrap_or(base.arming_timeout),
+            evidence_age: self.evidence_age.unwrap_or(base.evidence_age),
+            state_timeout: self.state_timeout.unwrap_or(base.state_timeout),
+            stop_cycles: self.stop_cycles.unwrap_or(base.stop_cycles),
+            stop_timeout: self.stop_timeout.unwrap_or(base.stop_timeout),
+            program_timeout: self.program_timeout.unwrap_or(base.program_timeout),
+            take_over: self.take_over,
+            acceptance_unknown: self.acceptance_unknown,
+            require_remote: self.require_remote,
+            ..base
+        }
+    }
+}
+
+/// Tolerances of the comparison that differ from its defaults ([`FollowingConfig::new`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct FollowingTuning {
+    /// A command shows in the target after 0 … this many cycles.
+    pub delay: Option<u8>,
+    /// Consecutive cycles outside before it is lost.
+    pub patience: Option<u16>,
+    /// Absolute tolerance \[rad/s\].
+    pub tolerance: Option<f32>,
+}
+
+impl FollowingTuning {
+    /// The tolerances for a controller of this period.
+    #[must_use]
+    pub fn of(&self, period: Duration) -> FollowingConfig {
+        let base = FollowingConfig::new(period);
+        FollowingConfig {
+            delay: self.delay.unwrap_or(base.delay),
+            patience: self.patience.unwrap_or(base.patience),
+            tolerance: self.tolerance.unwrap_or(base.tolerance),
+            ..base
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_can_be_run() {
+        assert_eq!(Config::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_section() {
+        let text = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            text(|c| c.connect.open_timeout = Duration::ZERO),
+            Err("connect.open_timeout: expected 10 ms to 60 s".into())
+        );
+        assert_eq!(text(|c| c.text.hold = Duration::from_secs(2)), Err("text.hold: expected 2 ms to 1 s".into()));
+        assert_eq!(text(|c| c.mode.good_cycles = Some(0)), Err("mode.good_cycles: expected at least 1".into()));
+        assert!(
+            text(|c| c.limits.velocity.0[1] = f32::NAN).is_err_and(|e| e.starts_with("limits.velocity of joint 2"))
+        );
+        assert!(text(|c| c.link.stale_after = Some(Duration::ZERO)).is_err_and(|e| e.starts_with("link.stale_after")));
+    }
+
+    #[test]
+    fn an_arm_that_keeps_moving_has_no_bound_for_our_death_with_bare_text() {
+        let (old, new) = (SoftwareVersion::new(3, 1), SoftwareVersion::new(5, 15));
+        let bare = Config {
+            text: TextConfig { form: crate::session::FormChoice::Bare, ..TextConfig::default() },
+            ..Config::default()
+        };
+        assert!(bare.coast_without_us(old).is_none() && bare.coast_without_us(new).is_some());
+        let coast = Config::default().coast_without_us(old).map(|coast| coast.joints[0]);
+        // 1 rad/s for 8 + 40 ms, then 1²/(2·2).
+        assert!(coast.is_some_and(|rad| (rad - 0.298).abs() < 1e-6), "{coast:?}");
+    }
+}

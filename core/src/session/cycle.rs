@@ -1,0 +1,372 @@
+//! One control cycle, for an arm with `N` joints: state → evidence → mode → law → governor → what may go out.
+//!
+//! Every state read is shown to the link monitor; the newest, after draining, is judged by [`Cycle::judge`], and then
+//! [`Cycle::answer`] says what goes out. A law, a sensor or the governor may refuse on the way: the caller reports the
+//! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
+
+use super::event::{Event, Events};
+use crate::command::{Approved, Governor, Limits, Sources};
+use crate::law::Law;
+use crate::link::{Answer, LinkConfig, LinkMonitor, Sequence};
+use crate::mode::{
+    Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, PeerGate,
+    Standstill, StandstillConfig, Transition,
+};
+use crate::robot::{ControllerTime, JointVelocities, MasterSafetyState, Reason, ReasonSet, RobotMode, Safety, State};
+use crate::time::Instant;
+
+/// What goes out in this cycle.
+#[derive(Debug)]
+#[must_use]
+pub(super) enum Verdict<'m, const N: usize> {
+    Silent,
+    Hold,
+    Stop,
+    Move(Approved<'m, N>),
+}
+
+/// What the session knows beside the state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside {
+    /// Where the packet does not have it.
+    pub(super) robot_mode: Option<Held<RobotMode>>,
+    /// Where the packet does not have it.
+    pub(super) safety: Option<Held<Safety>>,
+    pub(super) master_safety: Option<Held<MasterSafetyState>>,
+    pub(super) remote: Option<Held<bool>>,
+    pub(super) program: Option<Held<Activity>>,
+    /// Whether text can be sent.
+    pub(super) path_open: bool,
+}
+
+/// Thresholds of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CycleConfig {
+    pub(super) link: LinkConfig,
+    pub(super) mode: ModeConfig,
+    pub(super) following: FollowingConfig,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Cycle<const N: usize, L> {
+    link: LinkMonitor,
+    mode: ModeMachine,
+    following: Following<N>,
+    standstill: Standstill<N>,
+    governor: Governor<N>,
+    sources: Sources,
+    law: L,
+    evidence: Evidence,
+    state: Option<State<N>>,
+    /// States seen since the last one that was judged.
+    unjudged: u32,
+    /// Whether anything went out since the last state that was judged.
+    sent: bool,
+    judged_at: Option<ControllerTime>,
+    stepped_at: Option<ControllerTime>,
+    /// Whether the law has begun in this `Command`.
+    begun: bool,
+    /// The next beginning goes on with a suspended motion.
+    resume: bool,
+}
+
+impl<const N: usize, L: Law<N>> Cycle<N, L> {
+    pub(super) fn new(
+        config: CycleConfig,
+        standstill: StandstillConfig,
+        limits: Limits<N>,
+        sources: Sources,
+        law: L,
+    ) -> Self {
+        Self {
+            link: LinkMonitor::new(config.link),
+            mode: ModeMachine::new(config.mode),
+            following: Following::new(config.following),
+            standstill: Standstill::new(standstill),
+            governor: Governor::new(limits),
+            sources,
+            law,
+            evidence: Evidence::default(),
+            state: None,
+            unjudged: 0,
+            sent: false,
+            judged_at: None,
+            stepped_at: None,
+            begun: false,
+            resume: false,
+        }
+    }
+
+    /// A new session with a controller of this kind: everything learned is forgotten, except what an operator must
+    /// still acknowledge, and what we last told the arm to do.
+    pub(super) fn establish(&mut self, config: CycleConfig, now: Instant, events: &mut Events) {
+        if self.mode.config().cycle != config.mode.cycle {
+            self.following = Following::new(config.following);
+        }
+        self.link = LinkMonitor::new(config.link);
+        self.mode.set_config(config.mode);
+        self.standstill.reset();
+        self.evidence = Evidence::default();
+        self.state = None;
+        self.unjudged = 0;
+        self.judged_at = None;
+        let transition = self.mode.established(now);
+        self.after(transition, events);
+    }
+
+    pub(super) const fn link(&self) -> &LinkMonitor {
+        &self.link
+    }
+
+    pub(super) const fn mode(&self) -> &ModeMachine {
+        &self.mode
+    }
+
+    pub(super) const fn law(&self) -> &L {
+        &self.law
+    }
+
+    pub(super) const fn law_mut(&mut self) -> &mut L {
+        &mut self.law
+    }
+
+    pub(super) const fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    pub(super) const fn sources_mut(&mut self) -> &mut Sources {
+        &mut self.sources
+    }
+
+    /// Everything a request would be refused for now.
+    pub(super) fn unmet(&self, now: Instant) -> ReasonSet {
+        self.mode.unmet(&self.evidence, now)
+    }
+
+    /// Whether a program runs, as far as the evidence says.
+    pub(super) fn program_runs(&self, now: Instant) -> bool {
+        self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
+    }
+
+    /// Time has passed: stalls of our own and stale states are seen here, before any bytes that waited meanwhile.
+    pub(super) fn wake(&mut self, now: Instant, due: Option<Instant>, events: &mut Events) {
+        if self.link.local_stall(now, due) {
+            events.push(Event::LocalStall);
+        }
+        self.grade_changed(now, events);
+        if self.mode.mode() != Mode::Offline
+            && let Err(reason) = self.link.staying(now)
+        {
+            self.fault(now, reason, events);
+        }
+        let transition = self.mode.tick(now);
+        self.after(transition, events);
+    }
+
+    fn grade_changed(&mut self, now: Instant, events: &mut Events) {
+        if let Some(change) = self.link.tick(now) {
+            events.push(Event::Grade(change));
+        }
+    }
+
+    /// A state was read, not necessarily the newest.
+    pub(super) fn hear(&mut self, state: &State<N>, arrival: Instant, now: Instant, events: &mut Events) {
+        let observation = self.link.observe(state.controller_time, arrival, now);
+        if let Some(change) = observation.change {
+            events.push(Event::Grade(change));
+        }
+        if observation.sequence == Sequence::NewEpoch {
+            // What was measured on the old clock cannot be compared with the new one.
+            self.standstill.reset();
+            self.judged_at = None;
+            self.stepped_at = None;
+            events.push(Event::ClockJump(self.link.epoch()));
+        }
+        if let Some(reason) = observation.fault {
+            self.fault(now, reason, events);
+        }
+        if observation.sequence.is_newest() {
+            self.state = Some(*state);
+            self.unjudged = self.unjudged.saturating_add(1);
+        }
+    }
+
+    /// Judges the newest state, once all that has arrived is read.
+    pub(super) fn judge(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events) {
+        let Some(state) = self.state.as_ref().filter(|_| self.unjudged > 0) else { return };
+        let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
+        if commanding {
+            // Cycles whose state was overtaken by a newer one, or is still too old, got no answer.
+            let unanswered = self.unjudged.saturating_sub(u32::from(self.sent)).min(64);
+            (0..unanswered).for_each(|_| self.following.skipped());
+        }
+        self.unjudged = 0;
+        self.sent = false;
+
+        let period = self.link.config().period;
+        let dt = self.judged_at.map_or(period, |at| state.controller_time.since(at));
+        self.judged_at = Some(state.controller_time);
+        let timely = self.link.answer(now) == Answer::Moving;
+        let held = |value| Some(Held::new(value, now));
+        let paused = beside.program.is_some_and(|program| program.value == Activity::Paused);
+        let at_rest = self.standstill.observe(state, arrival, timely);
+        let follows = !commanding || self.following.judge(state, dt, paused).holds();
+        // The packet's number is unconfirmed: it speaks only where nobody else does.
+        let from_packet = state.program_state.and_then(activity).and_then(held);
+        self.evidence = Evidence {
+            timely,
+            link_entry: Some(Held::new(self.link.entry(), now)),
+            robot_mode: state.robot_mode.map(|mode| Held::new(mode, now)).or(beside.robot_mode),
+            safety: if state.safety == Safety::Unknown { beside.safety } else { Some(Held::new(state.safety, now)) },
+            master_safety: beside.master_safety,
+            remote: beside.remote,
+            sources: Some(Held::new(self.sources_verdict(now), now)),
+            at_rest: Some(Held::new(at_rest, now)),
+            following: Some(Held::new(follows, now)),
+            moving_by_us: Some(Held::new(self.following.is_moving_by_us(state), now)),
+            gate: Some(Held::new(if beside.path_open { PeerGate::Ready } else { PeerGate::No }, now)),
+            acceptance: Acceptance {
+                mirrored_counter: None,
+                program_state: if beside.program.is_some() { None } else { from_packet },
+                program_running: beside.program,
+            },
+        };
+        if self.mode.mode() == Mode::Offline {
+            let transition = self.mode.established(now);
+            self.after(transition, events);
+        }
+        if let Err(reason) = self.link.staying(now) {
+            self.fault(now, reason, events);
+        }
+        let transition = self.mode.observe(now, &self.evidence);
+        self.after(transition, events);
+    }
+
+    /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
+    fn sources_verdict(&self, now: Instant) -> Result<(), Reason> {
+        match self.mode.mode() {
+            Mode::Command => Ok(()),
+            Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => {
+                self.sources.fresh(self.law.sources(), now)
+            }
+        }
+    }
+
+    /// What goes out now: asking is taking.
+    ///
+    /// # Errors
+    /// What the law, a sensor or the governor refuses for; to be given to [`Cycle::fault`].
+    pub(super) fn answer(&mut self, now: Instant, events: &mut Events) -> Result<Verdict<'_, N>, Reason> {
+        match self.mode.action() {
+            Action::Silent | Action::Mirror => Ok(Verdict::Silent),
+            Action::Hold => {
+                self.following.sent(&JointVelocities::ZERO);
+                self.sent = true;
+                Ok(Verdict::Hold)
+            }
+            Action::Stop => {
+                self.following.sent(&JointVelocities::ZERO);
+                self.sent = true;
+                Ok(Verdict::Stop)
+            }
+            Action::Move(authority) => {
+                let state = self.state.as_ref().ok_or(Reason::Internal)?;
+                if !self.begun {
+                    if self.resume {
+                        self.law.resume(state)?;
+                    } else {
+                        self.law.arm(state)?;
+                    }
+                    self.begun = true;
+                    self.stepped_at = None;
+                }
+                let period = self.link.config().period;
+                let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
+                let gathered = self.sources.gather(self.law.sources(), now)?;
+                if let Some(bridged) = gathered.bridged {
+                    events.push(Event::Bridged(bridged));
+                }
+                let wanted = self.law.step(state, &gathered.samples, dt)?.map(|v| v * gathered.scale);
+                let approved = self.governor.approve(authority, wanted, state, dt)?;
+                self.stepped_at = Some(state.controller_time);
+                self.following.sent(&approved.velocities());
+                self.sent = true;
+                Ok(Verdict::Move(approved))
+            }
+        }
+    }
+
+    /// What was decided has gone out.
+    pub(super) fn answered(&mut self, now: Instant) {
+        self.link.answered(now);
+    }
+
+    /// Something ends commanding.
+    pub(super) fn fault(&mut self, now: Instant, reason: Reason, events: &mut Events) {
+        let transition = self.mode.fault(now, reason);
+        self.after(transition, events);
+    }
+
+    /// The link is gone.
+    pub(super) fn link_lost(&mut self, now: Instant, reason: Reason, events: &mut Events) {
+        let transition = self.mode.link_lost(now, reason);
+        self.after(transition, events);
+    }
+
+    /// An operator asks to command; `resume` goes on with a suspended motion.
+    pub(super) fn request(&mut self, now: Instant, resume: bool, events: &mut Events) {
+        match self.mode.request(now, &self.evidence) {
+            Ok(transition) => {
+                if transition.is_some() {
+                    self.resume = resume;
+                }
+                self.after(transition, events);
+            }
+            Err(reason) => events.push(Event::Refused(reason)),
+        }
+    }
+
+    /// The operator takes the request back.
+    pub(super) fn release(&mut self, now: Instant, events: &mut Events) {
+        let transition = self.mode.release(now);
+        self.after(transition, events);
+    }
+
+    /// The operator has seen the latched reasons.
+    pub(super) fn acknowledge(&mut self, events: &mut Events) {
+        if let Err(reason) = self.mode.acknowledge() {
+            events.push(Event::Refused(reason));
+        }
+    }
+
+    /// When to wake up at the latest.
+    pub(super) fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
+        [link, self.mode.next_deadline()].into_iter().flatten().min()
+    }
+
+    fn after(&mut self, transition: Option<Transition>, events: &mut Events) {
+        let Some(transition) = transition else { return };
+        if transition.to == Mode::Arming {
+            self.following.reset();
+            self.governor.reset();
+        }
+        if transition.from == Mode::Command {
+            self.law.suspend();
+        }
+        self.begun = false;
+        events.push(Event::Transition(transition));
+    }
+}
+
+/// What the program interpreter does, by the packet's number; `None` for a number without a name.
+const fn activity(state: crate::robot::ProgramState) -> Option<Activity> {
+    use crate::robot::ProgramState;
+    match state {
+        ProgramState::Playing | ProgramState::Resuming => Some(Activity::Running),
+        ProgramState::Pausing | ProgramState::Paused => Some(Activity::Paused),
+        ProgramState::Stopping | ProgramState::Stopped => Some(Activity::Stopped),
+        ProgramState::Unknown(_) => None,
+    }
+}

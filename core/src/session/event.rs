@@ -1,0 +1,156 @@
+//! What an engine reports.
+
+use heapless::Deque;
+
+use super::connector::Next;
+use super::identity::Identity;
+use super::io::{Endpoint, LinkId};
+use super::report::Report;
+use crate::command::Bridged;
+use crate::frame::FrameError;
+use crate::link::GradeChange;
+use crate::mode::Transition;
+use crate::robot::Reason;
+use crate::wire::WireError;
+
+/// Something an operator or a log should know. None of them needs an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A connection is asked for.
+    Opening {
+        /// The link.
+        link: LinkId,
+        /// Where to.
+        endpoint: Endpoint,
+    },
+    /// A connection stands; nothing is understood on it yet.
+    Opened(LinkId),
+    /// A link is down.
+    Down {
+        /// The link.
+        link: LinkId,
+        /// Which port it was, or was to be, connected to.
+        endpoint: Endpoint,
+        /// Why.
+        cause: DownCause,
+        /// What follows.
+        next: Next,
+    },
+    /// A new session: this controller was found.
+    Established(Identity),
+    /// The mode changed.
+    Transition(Transition),
+    /// A request, or an acknowledgement, was refused; it is spent.
+    Refused(Reason),
+    /// The grade of the real-time link changed.
+    Grade(GradeChange),
+    /// The controller's clock began anew, or jumped; counted from the start of the session.
+    ClockJump(u32),
+    /// This device itself stood still, and was called late.
+    LocalStall,
+    /// A sensor's reading was too old and was bridged for a cycle.
+    Bridged(Bridged),
+    /// A message of the controller to people.
+    Report(Report),
+    /// A stream was not one message after the other; bytes were skipped.
+    Skipped {
+        /// The link.
+        link: LinkId,
+        /// What happened.
+        error: FrameError,
+    },
+    /// A message could not be used.
+    Malformed {
+        /// The link.
+        link: LinkId,
+        /// What is wrong with it.
+        error: WireError,
+    },
+    /// So many events found no room, because nobody took them.
+    Lost(u32),
+}
+
+/// Why a link is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum DownCause {
+    /// The connection was refused.
+    Refused,
+    /// No connection within the time allowed.
+    OpenTimeout,
+    /// Connected, but nothing came that could be understood.
+    NoGreeting,
+    /// Something else than the expected service answers.
+    WrongService(Found),
+    /// The peer closed the connection.
+    Closed,
+    /// Nothing came for too long.
+    Silent,
+    /// The peer acknowledges nothing.
+    Unacknowledged,
+    /// The controller is not the one the session began with.
+    OtherController,
+    /// It was in local control, and connections made then take no text: they are made anew.
+    LocalControl,
+}
+
+impl DownCause {
+    /// What ends commanding where the link goes down for this cause.
+    pub(super) const fn reason(self) -> Reason {
+        match self {
+            Self::Silent => Reason::StateStale,
+            Self::Unacknowledged => Reason::Unacknowledged,
+            Self::LocalControl => Reason::NotRemote,
+            Self::Refused
+            | Self::OpenTimeout
+            | Self::NoGreeting
+            | Self::WrongService(_)
+            | Self::Closed
+            | Self::OtherController => Reason::LinkClosed,
+        }
+    }
+}
+
+/// What came instead of the expected service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Found {
+    /// Real-time packets, where primary messages were expected.
+    Realtime,
+    /// Primary messages, where real-time packets were expected.
+    Primary,
+    /// Readable text: a dashboard server, a web server.
+    Text,
+    /// Bytes that fit no known service.
+    Unknown,
+}
+
+/// Events waiting to be taken.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    queue: Deque<Event, 16>,
+    lost: u32,
+}
+
+impl Events {
+    /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
+    pub(super) fn push(&mut self, event: Event) {
+        if self.queue.push_back(event).is_err() {
+            self.lost = self.lost.saturating_add(1);
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        self.queue.pop_front().or_else(|| match core::mem::take(&mut self.lost) {
+            0 => None,
+            lost => Some(Event::Lost(lost)),
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.lost == 0
+    }
+}

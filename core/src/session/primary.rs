@@ -1,0 +1,247 @@
+//! Engine of the primary link (30001, or 30002): which software, which arm, does a program run, what is reported.
+
+use super::event::Found;
+use super::probe::Probe;
+use super::realtime::{StreamCounts, count_one};
+use super::report::Report;
+use crate::frame::{Assembler, FrameError, Framing};
+use crate::mode::{Activity, Held};
+use crate::robot::{MasterSafetyState, Pose, RobotMode, Safety, SoftwareVersion};
+use crate::time::Instant;
+use crate::wire::WireError;
+use crate::wire::primary::{
+    ConfigurationData, KinematicsInfo, Message, MessageKind, RobotMessagePayload, RobotModeData, SubPackage,
+    SubPackages,
+};
+
+/// What came in, one call each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Said {
+    /// The version message.
+    Software(SoftwareVersion),
+    /// A robot state; the facts are new.
+    State,
+    /// Something for people.
+    Report(Report),
+    /// Any other understood message.
+    Other,
+    /// The stream is not one message after the other.
+    Frame(FrameError),
+    /// A message that cannot be used, or only in part.
+    Malformed(WireError),
+}
+
+/// Geometry as the controller knows it: Denavit–Hartenberg parameters, one value per joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Geometry {
+    /// theta \[rad\].
+    pub theta: [f64; 6],
+    /// a \[m\].
+    pub a: [f64; 6],
+    /// d \[m\].
+    pub d: [f64; 6],
+    /// alpha \[rad\].
+    pub alpha: [f64; 6],
+}
+
+/// What the controller is configured for (sub-package 6).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ArmConfiguration {
+    /// Lowest and highest joint angles \[rad\].
+    pub positions: [(f32, f32); 6],
+    /// Highest joint speeds \[rad/s\].
+    pub velocities: [f32; 6],
+    /// `robotType`: 1 UR5, 2 UR10, 3 UR3, 4 UR16, 5 UR18, 6 UR8LONG, 7 UR20, 8 UR30, 9 UR15.
+    pub robot_type: i32,
+    /// `robotSubType`.
+    pub robot_sub_type: i32,
+    /// Nominal geometry.
+    pub geometry: Geometry,
+}
+
+/// What the primary link has told in this connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Software, from the version message.
+    pub software: Option<SoftwareVersion>,
+    /// Whether a program runs.
+    pub program: Option<Held<Activity>>,
+    /// Robot mode.
+    pub robot_mode: Option<Held<RobotMode>>,
+    /// What the safety system says: the masterboard's safety mode; on CB2 the robot mode stands for it.
+    pub safety: Option<Held<Safety>>,
+    /// CB2: the masterboard's safety state.
+    pub master_safety: Option<Held<MasterSafetyState>>,
+    /// The speed slider, 0 … 1.
+    pub speed_slider: Option<f32>,
+    /// Tool centre point in the flange frame (3.1 and later).
+    pub tcp_offset: Option<Pose>,
+    /// The arm's own, calibrated geometry, where the controller sends it.
+    pub geometry: Option<Geometry>,
+    /// What the controller is configured for, where it sends it.
+    pub configuration: Option<ArmConfiguration>,
+    /// The controller said that it takes no programs because it is in local control.
+    pub local_control: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Primary<'m> {
+    assembler: Assembler<'m>,
+    probe: Probe,
+    facts: Facts,
+    counts: StreamCounts,
+}
+
+impl<'m> Primary<'m> {
+    /// Memory that holds the longest robot state seen in the wild with room to spare.
+    pub(super) const MIN_MEMORY: usize = 2048;
+
+    /// `None` where `memory` is too short to work in.
+    pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
+        let assembler = Assembler::new(Framing::Primary, memory).ok()?;
+        Some(Self { assembler, probe: Probe::default(), facts: Facts::default(), counts: StreamCounts::default() })
+    }
+
+    /// A new connection begins.
+    pub(super) fn reset(&mut self) {
+        self.assembler.reset();
+        self.probe = Probe::default();
+        self.facts = Facts::default();
+        self.counts = StreamCounts::default();
+    }
+
+    pub(super) fn window(&mut self) -> &mut [u8] {
+        self.assembler.window()
+    }
+
+    /// Takes in the `count` bytes that the window holds and says what they complete.
+    pub(super) fn commit(&mut self, count: usize, now: Instant, mut said: impl FnMut(Said, &Facts)) {
+        if let Some(bytes) = self.assembler.window().get(..count) {
+            self.probe.take(bytes);
+        }
+        self.assembler.commit(count);
+        while let Some(frame) = self.assembler.next_frame() {
+            let news = match frame {
+                Ok(bytes) => take(bytes, &mut self.facts, &mut self.counts, now),
+                Err(error) => {
+                    match error {
+                        FrameError::Oversize { .. } => count_one(&mut self.counts.oversize),
+                        FrameError::LostSync { .. } => count_one(&mut self.counts.lost_sync),
+                        FrameError::Resynchronised { .. } => {}
+                    }
+                    Said::Frame(error)
+                }
+            };
+            if let Said::Malformed(_) = news {
+                count_one(&mut self.counts.malformed);
+            }
+            said(news, &self.facts);
+        }
+    }
+
+    pub(super) const fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What the connection began with, if not with what it should.
+    pub(super) fn wrong_service(&self) -> Option<Found> {
+        self.probe.instead_of_primary()
+    }
+
+    pub(super) const fn counts(&self) -> &StreamCounts {
+        &self.counts
+    }
+}
+
+fn take(bytes: &[u8], facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> Said {
+    let message = match Message::new_checked(bytes) {
+        Ok(message) => message,
+        Err(error) => return Said::Malformed(error),
+    };
+    counts.messages = counts.messages.saturating_add(1);
+    match message.kind() {
+        MessageKind::RobotState(packages) => take_state(packages, facts, counts, now),
+        MessageKind::RobotMessage(message) => match message.payload(facts.software) {
+            Ok(RobotMessagePayload::Version(version)) => {
+                facts.software = Some(version.software());
+                Said::Software(version.software())
+            }
+            Ok(RobotMessagePayload::Raw { .. }) => {
+                count_one(&mut counts.unknown);
+                Said::Other
+            }
+            Ok(_) => match Report::of(&message, facts.software) {
+                Ok(Some(report)) => {
+                    facts.local_control |= report.says_local_control();
+                    Said::Report(report)
+                }
+                Ok(None) => Said::Other,
+                Err(error) => Said::Malformed(error),
+            },
+            Err(error) => Said::Malformed(error),
+        },
+        MessageKind::ProgramState(_) => Said::Other,
+        MessageKind::Internal { .. } => {
+            count_one(&mut counts.unknown);
+            Said::Other
+        }
+    }
+}
+
+fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> Said {
+    let mut broken = None;
+    for package in packages {
+        match package {
+            Ok(SubPackage::RobotModeData(mode)) => take_mode(&mode, facts, now),
+            Ok(SubPackage::MasterboardData(board)) => {
+                facts.safety = Some(Held::new(Safety::Mode(board.named_safety_mode()), now));
+            }
+            Ok(SubPackage::MasterboardDataCb2(board)) => {
+                facts.master_safety = board.named_safety_state().map(|state| Held::new(state, now));
+            }
+            Ok(SubPackage::CartesianInfo(info)) => facts.tcp_offset = info.tcp_offset().map(Pose::from_wire),
+            Ok(SubPackage::KinematicsInfo(info)) => facts.geometry = geometry(&info).or(facts.geometry),
+            Ok(SubPackage::ConfigurationData(data)) => facts.configuration = Some(configuration(&data)),
+            Ok(SubPackage::Unknown { .. }) => count_one(&mut counts.unknown),
+            Ok(_) => {}
+            Err(error) => broken = broken.or(Some(error)),
+        }
+    }
+    broken.map_or(Said::State, Said::Malformed)
+}
+
+fn take_mode(mode: &RobotModeData<'_>, facts: &mut Facts, now: Instant) {
+    let activity = match (mode.is_program_running(), mode.is_program_paused()) {
+        (_, true) => Activity::Paused,
+        (true, false) => Activity::Running,
+        (false, false) => Activity::Stopped,
+    };
+    let robot_mode = mode.named_robot_mode();
+    facts.program = Some(Held::new(activity, now));
+    facts.robot_mode = Some(Held::new(robot_mode, now));
+    if mode.speed_fraction().is_some() {
+        // CB2: no safety mode anywhere.
+        facts.safety = Some(Held::new(Safety::FromRobotMode(robot_mode), now));
+    }
+    let slider = mode.target_speed_fraction().or(mode.speed_fraction());
+    facts.speed_slider = slider.map(|fraction| fraction as f32);
+}
+
+fn geometry(info: &KinematicsInfo<'_>) -> Option<Geometry> {
+    let geometry = Geometry { theta: info.dh_theta()?, a: info.dh_a()?, d: info.dh_d()?, alpha: info.dh_alpha()? };
+    let finite = [geometry.theta, geometry.a, geometry.d, geometry.alpha].as_flattened().iter().all(|v| v.is_finite());
+    finite.then_some(geometry)
+}
+
+fn configuration(data: &ConfigurationData<'_>) -> ArmConfiguration {
+    ArmConfiguration {
+        positions: data.joint_limits().map(|joint| (joint.joint_min_limit as f32, joint.joint_max_limit as f32)),
+        velocities: data.joint_dynamics().map(|joint| joint.joint_max_speed as f32),
+        robot_type: data.robot_type(),
+        robot_sub_type: data.robot_sub_type(),
+        geometry: Geometry { theta: data.dh_theta(), a: data.dh_a(), d: data.dh_d(), alpha: data.dh_alpha() },
+    }
+}

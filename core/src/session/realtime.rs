@@ -1,0 +1,164 @@
+//! Engine of the real-time link (30003): bytes in, states out, and what the stream says about its controller.
+
+use super::event::Found;
+use super::identity::oldest_software;
+use super::probe::Probe;
+use crate::frame::{Assembler, FrameError, Framing};
+use crate::robot::{Generation, SoftwareVersion, State};
+use crate::time::Duration;
+use crate::wire::{WireError, realtime::Packet};
+
+/// Packets in a row, of one size and with a running clock, after which the stream is known.
+const PACKETS_TO_KNOW: u32 = 6;
+
+/// What happened to the stream while bytes were taken in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Heard<'s> {
+    /// A state, in the order of sending.
+    State(&'s State<6>),
+    /// The stream is not one packet after the other.
+    Frame(FrameError),
+    /// A packet that cannot be used.
+    Malformed(WireError),
+}
+
+/// Counts of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct StreamCounts {
+    /// Messages understood.
+    pub messages: u64,
+    /// Messages that could not be used.
+    pub malformed: u32,
+    /// Messages longer than the receive memory, skipped by counting.
+    pub oversize: u32,
+    /// Times the stream was no longer one message after the other.
+    pub lost_sync: u32,
+    /// Messages and parts of them of kinds this version of Outrigger does not know.
+    pub unknown: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Realtime<'m> {
+    assembler: Assembler<'m>,
+    probe: Probe,
+    known: Stream,
+    newest: Option<State<6>>,
+    counts: StreamCounts,
+}
+
+/// What the packets look like.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
+    size: usize,
+    last_micros: u64,
+    /// Smallest step of the clock \[µs\].
+    step: u64,
+    packets: u32,
+}
+
+impl Stream {
+    fn observe(&mut self, size: usize, micros: u64) {
+        let step = micros.saturating_sub(self.last_micros);
+        if size != self.size || step == 0 || self.packets == 0 {
+            *self = Self { size, last_micros: micros, step: u64::MAX, packets: 1 };
+            return;
+        }
+        self.last_micros = micros;
+        self.step = self.step.min(step);
+        self.packets = self.packets.saturating_add(1);
+    }
+
+    /// The smallest step is nearest to the period: packets may be missing, never doubled.
+    fn period(&self) -> Option<Duration> {
+        let [slow, fast] = [Generation::Cb3, Generation::ESeries].map(Generation::period_micros);
+        let period = if self.step < slow.midpoint(fast) { fast } else { slow };
+        (self.packets >= PACKETS_TO_KNOW).then_some(Duration::from_micros(period))
+    }
+}
+
+impl<'m> Realtime<'m> {
+    /// Memory that holds two packets of any size; more lets one read take in more of a backlog.
+    pub(super) const MIN_MEMORY: usize = 4096;
+
+    /// `None` where `memory` is too short to work in.
+    pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
+        let assembler = Assembler::new(Framing::Realtime, memory).ok()?;
+        let (probe, known) = (Probe::default(), Stream::default());
+        Some(Self { assembler, probe, known, newest: None, counts: StreamCounts::default() })
+    }
+
+    /// A new connection begins.
+    pub(super) fn reset(&mut self) {
+        self.assembler.reset();
+        self.probe = Probe::default();
+        self.known = Stream::default();
+        self.newest = None;
+        self.counts = StreamCounts::default();
+    }
+
+    pub(super) fn window(&mut self) -> &mut [u8] {
+        self.assembler.window()
+    }
+
+    /// Takes in the `count` bytes that the window holds and hands out what they complete.
+    pub(super) fn commit(&mut self, count: usize, mut heard: impl FnMut(Heard<'_>)) {
+        if let Some(bytes) = self.assembler.window().get(..count) {
+            self.probe.take(bytes);
+        }
+        self.assembler.commit(count);
+        while let Some(frame) = self.assembler.next_frame() {
+            let bytes = match frame {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    match error {
+                        FrameError::Oversize { .. } => count_one(&mut self.counts.oversize),
+                        FrameError::LostSync { .. } => count_one(&mut self.counts.lost_sync),
+                        FrameError::Resynchronised { .. } => {}
+                    }
+                    heard(Heard::Frame(error));
+                    continue;
+                }
+            };
+            match Packet::new_checked(bytes).and_then(|packet| packet.to_state()) {
+                Ok(state) => {
+                    self.known.observe(bytes.len(), state.controller_time.as_micros());
+                    self.counts.messages = self.counts.messages.saturating_add(1);
+                    heard(Heard::State(&state));
+                    self.newest = Some(state);
+                }
+                Err(error) => {
+                    count_one(&mut self.counts.malformed);
+                    heard(Heard::Malformed(error));
+                }
+            }
+        }
+    }
+
+    /// The newest state of this connection.
+    pub(super) fn newest(&self) -> Option<&State<6>> {
+        self.newest.as_ref()
+    }
+
+    /// Packet size and period, and the oldest software that sends such packets, once enough of them came.
+    pub(super) fn known(&self) -> Option<(u16, Duration, SoftwareVersion)> {
+        let period = self.known.period()?;
+        let software = oldest_software(self.known.size, period)?;
+        Some((u16::try_from(self.known.size).ok()?, period, software))
+    }
+
+    /// What the connection began with, if not with what it should.
+    pub(super) fn wrong_service(&self) -> Option<Found> {
+        self.probe.instead_of_realtime()
+    }
+
+    pub(super) const fn counts(&self) -> &StreamCounts {
+        &self.counts
+    }
+}
+
+pub(super) fn count_one(counter: &mut u32) {
+    *counter = counter.saturating_add(1);
+}
