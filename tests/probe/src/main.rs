@@ -11,6 +11,7 @@ mod link;
 mod mode;
 mod motion;
 mod robot;
+mod session;
 mod urscript;
 mod wire;
 
@@ -65,19 +66,28 @@ fn shown(value: impl core::fmt::Display) {
 /// Where a board's reset code would jump.
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
-    robot::probe();
-    command::probe();
-    link::probe();
-    mode::probe();
-    motion::probe();
-    urscript::probe();
-    wire::probe();
+    session::probe();
+    if !cfg!(feature = "engine_only") {
+        robot::probe();
+        command::probe();
+        link::probe();
+        mode::probe();
+        motion::probe();
+        urscript::probe();
+        wire::probe();
+    }
     #[cfg(feature = "must_fail")]
     used(any_bytes()[any(3)]);
     loop {
         core::hint::spin_loop();
     }
 }
+
+/// What one robot's engine holds: itself, and 10 KiB to receive into.
+#[cfg(feature = "engine_only")]
+#[used]
+static mut ENGINE: [u8; session::ENGINE_SIZE + session::PRIMARY + session::REALTIME] =
+    [0; session::ENGINE_SIZE + session::PRIMARY + session::REALTIME];
 
 #[cfg(feature = "explain")]
 #[unsafe(no_mangle)]

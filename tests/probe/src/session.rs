@@ -1,0 +1,81 @@
+//! The whole engine beside one robot: every input, every output, every question.
+
+use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::{any, any_numbers, shown, used};
+
+/// Receive memory \[B\]: 8 KiB hold a backlog of seven packets.
+pub const PRIMARY: usize = 2048;
+pub const REALTIME: usize = 8192;
+/// The engine with any of the laws \[B\].
+#[cfg(feature = "engine_only")]
+pub const ENGINE_SIZE: usize = size_of::<CoController<'_, AnyLaw<6>>>();
+
+#[inline(never)]
+pub fn probe() {
+    let mut config = any(Config::default());
+    config.sources[0] = Some(SourceConfig::new(any(SourceId(1)), any(1), any(0.0), any(1.0)));
+    let Ok(law) = AnyLaw::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
+    let (mut primary, mut realtime) = ([0; PRIMARY], [0; REALTIME]);
+    let memory = Memory { primary: any::<&mut [u8]>(&mut primary), realtime: any::<&mut [u8]>(&mut realtime) };
+    used((
+        config.worst_coast(any(SoftwareVersion::new(5, 15))),
+        config.coast_without_us(any(SoftwareVersion::new(3, 1))),
+    ));
+    match CoController::new(config, any(law), memory) {
+        Ok(mut engine) => live(&mut engine),
+        Err(error) => shown(error),
+    }
+}
+
+#[inline(never)]
+fn live<L: Law<6>>(engine: &mut CoController<'_, L>) {
+    let mut now = any(Instant::from_micros(1));
+    while any(true) {
+        now = now + any(Duration::from_millis(1));
+        engine.handle(now, any_input(now));
+        for link in LinkId::ALL {
+            let window = engine.receive_window(any(link));
+            used(window.len());
+            engine.commit(link, any(100), now, now);
+        }
+        while let Some(output) = engine.poll_output() {
+            match output {
+                Output::Open { link, endpoint } => used((link.name(), endpoint)),
+                Output::Abort(link) => used(link),
+                Output::Transmit { link, bytes } => used((link, bytes)),
+            }
+        }
+        while let Some(event) = engine.poll_event() {
+            if let Event::Malformed { error, .. } = event {
+                shown(error);
+            }
+            used(event);
+        }
+        used((engine.poll_timeout(), engine.is_finished(), engine.mode(), engine.latch(), engine.grade()));
+        used((engine.unmet(now), engine.figures(now), engine.identity().copied(), engine.state().copied()));
+        used((engine.facts().clone(), engine.counts(LinkId::PRIMARY), engine.is_up(LinkId::REALTIME)));
+    }
+}
+
+fn any_input(now: Instant) -> Input {
+    let value = SampleValue::new(any::<&[f32]>(&any_numbers::<3>())).unwrap_or(SampleValue::scalar(any(0.1)));
+    match any(0) {
+        0 => Input::Start,
+        1 => Input::Opened(any(LinkId::PRIMARY)),
+        2 => Input::Refused(any(LinkId::PRIMARY)),
+        3 => Input::Closed(any(LinkId::REALTIME)),
+        4 => Input::Unacked { link: any(LinkId::REALTIME), bytes: any(10), age: any(Duration::from_millis(3)) },
+        5 => Input::Sample(Sample { source: any(SourceId(1)), value, seq: any(3), taken_at: now }),
+        6 => Input::Request,
+        7 => Input::Resume,
+        8 => Input::Release,
+        9 => Input::Acknowledge,
+        10 => Input::Shutdown,
+        _ => Input::Tick,
+    }
+}
