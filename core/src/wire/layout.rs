@@ -180,7 +180,7 @@ macro_rules! layout {
                     let $block = $Block { $( $field: $crate::wire::fields::Wire::wire(self.$field), )+ };
                     let $block = $crate::wire::layout::put!(put, $block [$($cond)?]);
                 )+
-                // The last block may be there for nobody's condition.
+                // A table without conditions looks at neither.
                 let _ = ($size, $( $block, )+);
                 $( $(
                     if put.space() >= size_of::<$tail_ty>() {
@@ -238,6 +238,16 @@ macro_rules! record {
                 $( <[$ty; N] as $crate::wire::fields::Wire>::visit(host.map(|h| h.$field), stringify!($field), visitor); )+
             }
         }
+    };
+}
+
+/// Checks that a header of so many bytes and these blocks make a message of the size that the specification names.
+macro_rules! total {
+    ($( $size:literal = $header:literal $(+ $Block:ident)+; )+) => {
+        #[allow(clippy::arithmetic_side_effects, reason = "evaluated when compiling")]
+        const _: () = {
+            $( assert!($header $(+ size_of::<$Block>())+ == $size); )+
+        };
     };
 }
 
@@ -322,4 +332,4 @@ macro_rules! name {
     };
 }
 
-pub(super) use {fill, getters, held, host, layout, name, put, record, show, take};
+pub(super) use {fill, getters, held, host, layout, name, put, record, show, take, total};

@@ -19,7 +19,7 @@
 //! and is refused. Within a layout any length is taken: a field exists where its end is within the packet.
 
 use super::fields::FieldVisitor;
-use super::layout::{Mask, layout};
+use super::layout::{Mask, layout, total};
 use super::{Put, Take, WireError, WireErrorKind};
 use crate::robot::{
     ControllerTime, Generation, JointMode, JointPositions, JointVelocities, Pose, ProgramState, RobotMode, Safety,
@@ -134,13 +134,11 @@ layout! {
     }
 }
 
-const _: () = {
-    let head = size_of::<I32>() + size_of::<Joints>();
-    assert!(head + size_of::<Accelerometer>() == 540 && head + size_of::<Actual>() == 540);
-    assert!(size_of::<ToolPose>() == size_of::<Target>());
-    let base = 540 + size_of::<Force>() + size_of::<Target>() + size_of::<Inputs>();
-    assert!(base == 756 && base + size_of::<Tail>() == 1220);
-};
+total! {
+    756 = 4 + Joints + Accelerometer + Force + ToolPose + Inputs;
+    756 = 4 + Joints + Actual + Force + Target + Inputs;
+    1220 = 756 + Tail;
+}
 
 impl<'a> Packet<'a> {
     /// One packet, which must fill `bytes` to the end.

@@ -3,7 +3,7 @@
 
 use super::package::sub_package;
 use crate::robot::{MasterOnOffState, MasterSafetyState, SafetyMode, ToolMode};
-use crate::wire::layout::Flag;
+use crate::wire::layout::{Flag, total};
 use zerocopy::big_endian::{F32, F64, I16, I32, U32};
 
 sub_package! {
@@ -25,6 +25,10 @@ sub_package! {
         32 tool_temperature: F32, "°C", "Temperature of the tool board";
         36 tool_mode: u8, "–", "Tool mode";
     }
+}
+
+total! {
+    37 = 5 + Tool;
 }
 
 impl ToolData<'_> {
@@ -66,6 +70,12 @@ sub_package! {
         72 voltage: I16, "V", "Euromap 67 voltage";
         74 current: I16, "A", "Euromap 67 current";
     }
+}
+
+total! {
+    61 = 5 + MasterboardIoCb2;
+    64 = 61 + MasterboardSafetyCb2;
+    76 = 64 + Euromap67Cb2;
 }
 
 impl MasterboardDataCb2<'_> {
@@ -120,6 +130,11 @@ sub_package! {
     }
 }
 
+total! {
+    75 = 5 + MasterboardIo + MasterboardTail;
+    91 = 5 + MasterboardIo + Euromap67 + MasterboardTail;
+}
+
 impl MasterboardData<'_> {
     /// The safety mode by name.
     #[must_use]
@@ -156,6 +171,10 @@ sub_package! {
     }
 }
 
+total! {
+    26 = 5 + ToolCommunication;
+}
+
 sub_package! {
     type 12;
     /// Tool mode info, 8 B, after 5.0.
@@ -169,4 +188,8 @@ sub_package! {
         6 digital_output_mode_output_0: u8, "–", "1 sinking, 2 sourcing, 3 push-pull";
         7 digital_output_mode_output_1: u8, "–", "1 sinking, 2 sourcing, 3 push-pull";
     }
+}
+
+total! {
+    8 = 5 + ToolOutputMode;
 }

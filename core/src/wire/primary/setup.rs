@@ -2,7 +2,7 @@
 //! first state message and when they change. `ur-client-interfaces` 3.7 and 3.8.
 
 use super::package::sub_package;
-use crate::wire::layout::record;
+use crate::wire::layout::{record, total};
 use zerocopy::big_endian::{F64, I16, I32, U32};
 
 sub_package! {
@@ -27,6 +27,12 @@ sub_package! {
     block status: KinematicsStatus at 221 when !(29..225).contains(&size); {
         221 calibration_status: U32, "–", "Calibration status";
     }
+}
+
+total! {
+    9 = 5 + KinematicsStatus;
+    29 = 5 + KinematicsLegacy;
+    225 = 5 + KinematicsParameters + KinematicsStatus;
 }
 
 record! {
@@ -80,4 +86,11 @@ sub_package! {
     block second: ConfigurationSecond at 447 when (449..469).contains(&size); {
         447 reserved_447: I16, "–", "Newest e-Series: internal to the vendor";
     }
+}
+
+total! {
+    445 = 5 + Configuration;
+    447 = 445 + ConfigurationFirst;
+    449 = 447 + ConfigurationSecond;
+    469 = 445 + ConfigurationMotors;
 }

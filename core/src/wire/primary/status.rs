@@ -3,7 +3,7 @@
 
 use super::package::sub_package;
 use crate::robot::{ControlMode, ControllerTime, Generation, JointMode, RobotMode};
-use crate::wire::layout::{Flag, record};
+use crate::wire::layout::{Flag, record, total};
 use zerocopy::big_endian::{F32, F64, U32, U64};
 
 sub_package! {
@@ -44,6 +44,12 @@ sub_package! {
         38 target_speed_fraction_limit: F64, "0…1", "Upper limit of the speed slider";
         46 reserved: u8, "–", "Internal to the vendor";
     }
+}
+
+total! {
+    29 = 5 + RobotModeHead + RobotModeSecurity + RobotModeProgram + RobotModeSpeed;
+    38 = 5 + RobotModeHead + RobotModeProtective + RobotModeProgram + RobotModeScaling;
+    47 = 38 + RobotModeTail;
 }
 
 impl RobotModeData<'_> {
@@ -109,6 +115,10 @@ sub_package! {
     }
 }
 
+total! {
+    251 = 5 + JointRecords;
+}
+
 sub_package! {
     type 4;
     /// Cartesian info: 53 B up to 3.0, 101 B after. The pose is the measured one.
@@ -133,6 +143,11 @@ sub_package! {
         85 tcp_offset_ry: F64, "rad", "Rotation vector of the TCP in the flange frame";
         93 tcp_offset_rz: F64, "rad", "Rotation vector of the TCP in the flange frame";
     }
+}
+
+total! {
+    53 = 5 + CartesianTcp;
+    101 = 53 + CartesianTail;
 }
 
 impl CartesianInfo<'_> {
@@ -198,6 +213,10 @@ sub_package! {
     }
 }
 
+total! {
+    61 = 5 + ForceMode;
+}
+
 sub_package! {
     type 8;
     /// Additional info: 10 B on CB2 before late 1.8, 7 B on 1.8 to 3.1, 8 B on 3.2 to 3.4, 9 B after.
@@ -224,6 +243,12 @@ sub_package! {
     }
 }
 
+total! {
+    10 = 5 + AdditionalOld;
+    7 = 5 + AdditionalTeach;
+    9 = 5 + AdditionalFreedrive + AdditionalTail;
+}
+
 sub_package! {
     type 9;
     /// Calibration data, 53 B, internal to the vendor.
@@ -240,6 +265,10 @@ sub_package! {
         37 fry: F64, "Nm (unconfirmed)", "Torque";
         45 frz: F64, "Nm (unconfirmed)", "Torque";
     }
+}
+
+total! {
+    53 = 5 + CalibrationForce;
 }
 
 sub_package! {
@@ -263,6 +292,11 @@ sub_package! {
     }
 }
 
+total! {
+    41 = 5 + SafetyChecksum + SafetyElbow;
+    43 = 5 + SafetyChecksum + SafetyFlags + SafetyElbow;
+}
+
 sub_package! {
     type 13;
     /// Singularity info, 7 B, documented from 5.9, internal to the vendor.
@@ -275,4 +309,8 @@ sub_package! {
         5 singularity_severity: u8, "–", "Severity";
         6 singularity_type: u8, "–", "Type";
     }
+}
+
+total! {
+    7 = 5 + Singularity;
 }
