@@ -5,7 +5,7 @@
 
 use super::tool_space::positive;
 use super::{Law, LawConfigError};
-use crate::command::{Samples, SourceId};
+use crate::command::{Limits, Samples, SourceId};
 use crate::math::bounded;
 use crate::robot::{JointPositions, JointVelocities, Reason, State};
 use crate::time::Duration;
@@ -20,6 +20,30 @@ pub enum Reference<const N: usize> {
     Absolute(Trajectory<N>),
     /// A motion added to the position measured when first armed.
     Relative(Trajectory<N>),
+}
+
+impl<const N: usize> Reference<N> {
+    /// Whether an arm with these limits can make the motion, with nothing to spare for feedback. Where a
+    /// relative motion ends up is not known beforehand.
+    ///
+    /// # Errors
+    /// What the motion exceeds.
+    pub fn check(&self, limits: &Limits<N>) -> Result<(), LawConfigError> {
+        let (trajectory, absolute) = match self {
+            Self::Hold => return Ok(()),
+            Self::Absolute(trajectory) => (trajectory, true),
+            Self::Relative(trajectory) => (trajectory, false),
+        };
+        let below = |a: &[f32; N], b: &[f32; N]| a.iter().zip(b).all(|(a, b)| a <= b);
+        let fast = below(trajectory.peak_velocities().as_array(), limits.velocity.as_array());
+        LawConfigError::unless(fast, "waypoint", "a motion within the velocity limits")?;
+        let steep = below(trajectory.peak_accelerations().as_array(), limits.acceleration.as_array());
+        LawConfigError::unless(steep, "waypoint", "a motion within the acceleration limits")?;
+        let (lowest, highest) = trajectory.extent();
+        let inside = below(limits.position_min.as_array(), lowest.as_array())
+            && below(highest.as_array(), limits.position_max.as_array());
+        LawConfigError::unless(inside || !absolute, "waypoint", "a motion within the position limits")
+    }
 }
 
 /// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i.
@@ -44,6 +68,9 @@ pub struct JointServoConfig {
     pub feed_forward: f32,
     /// Most speed of one joint that feedback may ask for \[rad/s\].
     pub correction_limit: f32,
+    /// Speed of one joint up to which feedback may add to the reference's own \[rad/s\]: not above the arm's
+    /// velocity limit, or catching up after a disturbance is refused there. Infinite: not limited.
+    pub joint_speed: f32,
     /// Distance of one joint from its reference that ends commanding \[rad\].
     pub path_tolerance: f32,
     /// Time to full speed when a suspended motion is resumed.
@@ -59,6 +86,7 @@ impl Default for JointServoConfig {
             derivative: 0.1,
             feed_forward: 1.0,
             correction_limit: 1.0,
+            joint_speed: f32::INFINITY,
             path_tolerance: 0.2,
             resume_ramp: Duration::from_millis(500),
             sensor: None,
@@ -77,6 +105,7 @@ impl JointServoConfig {
         LawConfigError::unless(gain(self.derivative), "derivative", "a gain of 0 or more")?;
         LawConfigError::unless((0.0..=1.0).contains(&self.feed_forward), "feed_forward", "a fraction 0 … 1")?;
         LawConfigError::unless(positive(self.correction_limit), "correction_limit", "a speed above 0 rad/s")?;
+        LawConfigError::unless(self.joint_speed > 0.0, "joint_speed", "a speed above 0 rad/s")?;
         LawConfigError::unless(positive(self.path_tolerance), "path_tolerance", "an angle above 0 rad")?;
         let sensor = self.sensor.is_none_or(|s| s.gain.is_finite());
         LawConfigError::unless(sensor, "sensor gain", "a finite number")
@@ -159,13 +188,17 @@ impl<const N: usize> Law<N> for JointServo<N> {
         let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);
         within(&error, self.config.path_tolerance)?;
 
-        let JointServoConfig { proportional, derivative, feed_forward, correction_limit, .. } = self.config;
+        let JointServoConfig { proportional, derivative, feed_forward, correction_limit, joint_speed, .. } =
+            self.config;
         let limit = correction_limit.abs();
         let mut wanted = velocities;
         let measured = error.iter().zip(state.velocities.iter());
         for (v, (error, speed)) in wanted.0.iter_mut().zip(measured) {
             let correction = proportional * error + derivative * (scaling * *v - speed);
-            *v = feed_forward * *v + bounded(correction, -limit, limit);
+            let own = feed_forward * *v;
+            // A reference that is itself too fast is not hidden: the governor refuses it.
+            let bound = if own.abs() > joint_speed { own.abs() } else { joint_speed };
+            *v = bounded(own + bounded(correction, -limit, limit), -bound, bound);
         }
         if let Some(SensorFeedForward { source, gain }) = self.config.sensor {
             let sample = samples.of(source).ok_or(Reason::SourceStale)?;
@@ -187,6 +220,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
     }
 
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
+        self.arm(state)?;
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 

@@ -10,7 +10,7 @@
 //! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
-//! | [`Law::resume`] | a person asked to go on with what was suspended |
+//! | [`Law::resume`] | in place of `arm`, where a person asked to go on with what was suspended |
 
 mod any;
 mod cartesian_twist;
@@ -61,13 +61,13 @@ pub trait Law<const N: usize> {
     /// Commanding ended: a motion with an end is kept where it is.
     fn suspend(&mut self) {}
 
-    /// Goes on with a suspended motion, from the arm's present state.
+    /// Begins from this state like [`arm`](Self::arm), and goes on with a suspended motion if there is one.
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] where the arm is too far from where the motion was left.
+    /// Why the law cannot begin here; [`Reason::PathTolerance`] where the arm is too far from where the motion
+    /// was left.
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        let _ = state;
-        Ok(())
+        self.arm(state)
     }
 
     /// How far a motion with an end has come.

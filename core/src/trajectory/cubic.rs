@@ -1,6 +1,7 @@
 //! One cubic polynomial per joint between two states of motion.
 
 use crate::math::bounded;
+use crate::math::sqrt;
 use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
 
 /// Where the arm should be, and how fast it should pass there.
@@ -59,6 +60,30 @@ impl<const N: usize> CubicSegment<N> {
             *v = v0 + t * (2.0 * b + 3.0 * t * c);
         }
         setpoint
+    }
+
+    /// The lowest and the highest angle of each joint on the way \[rad\].
+    #[must_use]
+    pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
+        let end = self.at(self.seconds).positions;
+        let mut lowest = self.start.positions.zip_with(end.as_array(), |s, e| s.min(*e));
+        let mut highest = self.start.positions.zip_with(end.as_array(), |s, e| s.max(*e));
+        let curves = self.start.positions.iter().zip(self.start.velocities.iter());
+        let curves = curves.zip(&self.quadratic).zip(&self.cubic);
+        for ((lowest, highest), (((q0, v0), b), c)) in lowest.0.iter_mut().zip(&mut highest.0).zip(curves) {
+            // A turning point is where the speed v₀ + 2b·t + 3c·t² is zero; the form of the roots that does
+            // not cancel. Roots that do not exist come out as NaN, which is inside of nothing.
+            let root = sqrt(b * b - 3.0 * c * v0);
+            let sum = -(b + if *b < 0.0 { -root } else { root });
+            for t in [sum / (3.0 * c), v0 / sum] {
+                if t > 0.0 && t < self.seconds {
+                    let q = q0 + t * (v0 + t * (b + t * c));
+                    *lowest = lowest.min(q);
+                    *highest = highest.max(q);
+                }
+            }
+        }
+        (lowest, highest)
     }
 
     /// The highest speed of each joint on the way, as a magnitude \[rad/s\].
@@ -129,6 +154,10 @@ mod tests {
             let fastest = steps.iter().map(|s| s.velocities.max_abs()).fold(0.0, f32::max);
             prop_assert!(fastest <= peak * 1.0001 + 1e-4, "{fastest} above {peak}");
             prop_assert!(fastest >= peak * 0.999 - 1e-3, "{fastest} below {peak}");
+            let (lowest, highest) = segment.extent();
+            let reached = |pick: fn(f32, f32) -> f32| steps.iter().map(|s| s.positions.0[0]).reduce(pick).unwrap();
+            prop_assert!((reached(f32::min) - lowest.0[0]).abs() < 1e-4, "{lowest:?}");
+            prop_assert!((reached(f32::max) - highest.0[0]).abs() < 1e-4, "{highest:?}");
             for pair in steps.windows(2) {
                 let slope = (pair[1].positions.0[0] - pair[0].positions.0[0]) / (seconds / 1000.0);
                 let mean = 0.5 * (pair[0].velocities.0[0] + pair[1].velocities.0[0]);

@@ -3,7 +3,7 @@
 use heapless::Vec;
 
 use super::{CubicSegment, Setpoint};
-use crate::robot::{JointAccelerations, JointVelocities};
+use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
 use crate::time::Duration;
 
 /// Most waypoints of one trajectory.
@@ -114,6 +114,17 @@ impl<const N: usize> Trajectory<N> {
         }
     }
 
+    /// The lowest and the highest angle of each joint on the way \[rad\], between waypoints as well.
+    #[must_use]
+    pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
+        let first = self.at_nanos(0).positions;
+        self.segments().fold((first, first), |(lowest, highest), (_, segment)| {
+            let (low, high) = segment.extent();
+            let lowest = lowest.zip_with(low.as_array(), |a, b| a.min(*b));
+            (lowest, highest.zip_with(high.as_array(), |a, b| a.max(*b)))
+        })
+    }
+
     /// The highest speed of each joint on the way \[rad/s\]: to be compared with the limits before starting.
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
@@ -134,7 +145,6 @@ impl<const N: usize> Trajectory<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointPositions;
 
     fn waypoint(q: f32, v: f32, millis: u64) -> Waypoint<1> {
         let setpoint = Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) };
@@ -167,5 +177,14 @@ mod tests {
         assert_eq!(there_and_back.duration(), Duration::from_secs(4));
         assert!((there_and_back.peak_velocities().0[0] - 2.25).abs() < 1e-5);
         assert!((there_and_back.peak_accelerations().0[0] - 4.5).abs() < 1e-5);
+        assert_eq!(there_and_back.extent(), (JointPositions([-3.0]), JointPositions([0.0])));
+    }
+
+    #[test]
+    fn a_motion_that_swings_beyond_its_waypoints_says_so() {
+        let swings = [waypoint(0.0, 0.0, 0), waypoint(1.0, 2.0, 1_000), waypoint(0.0, 0.0, 2_000)];
+        let (lowest, highest) = Trajectory::through(&swings).unwrap().extent();
+        assert_eq!(lowest.0[0], 0.0);
+        assert!((highest.0[0] - 1.157_407).abs() < 1e-5, "{highest:?}");
     }
 }

@@ -60,11 +60,15 @@ fn joint_servo(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Opti
         derivative: gain(section.number_or("derivative", default.derivative, 0.0..=10.0, "")),
         feed_forward: section.number_or("feed_forward", default.feed_forward, 0.0..=1.0, ""),
         correction_limit: section.number_or("correction_limit", default.correction_limit, 0.001..=6.0, "rad/s"),
+        joint_speed: section.number_or("joint_speed", slowest(around.limits), 0.001..=6.3, "rad/s"),
         path_tolerance: section.number_or("path_tolerance", default.path_tolerance, 0.001..=6.3, "rad"),
         resume_ramp: section.duration_or("resume_ramp", default.resume_ramp, 0.0..=60.0),
         sensor: sensor(section, around),
     };
     let reference = reference(section)?;
+    if let Err(error) = reference.check(around.limits) {
+        section.complain(error.field, error.expected);
+    }
     Some(LawConfig::JointServo { reference, config })
 }
 
@@ -126,15 +130,19 @@ fn standoff(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<
 /// How a law of the tool moves the joints: no faster than the slowest joint may go, unless the file says so.
 fn tool_space(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> ToolSpaceConfig {
     let default = ToolSpaceConfig::default();
-    let slowest = around.limits.velocity.iter().fold(f32::INFINITY, f32::min);
     ToolSpaceConfig {
         solver: DampedLeastSquares {
             damping: section.number_or("damping", default.solver.damping, 1e-6..=10.0, ""),
             length: section.number_or("length", default.solver.length, 0.001..=10.0, "m"),
         },
         unreached_limit: section.number_or("unreached_limit", default.unreached_limit, 0.0..=1.0, ""),
-        joint_speed: section.number_or("joint_speed", slowest, 0.001..=6.3, "rad/s"),
+        joint_speed: section.number_or("joint_speed", slowest(around.limits), 0.001..=6.3, "rad/s"),
     }
+}
+
+/// The speed every joint may have \[rad/s\].
+fn slowest(limits: &Limits<6>) -> f32 {
+    limits.velocity.iter().fold(f32::INFINITY, f32::min)
 }
 
 fn sensor(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<SensorFeedForward> {

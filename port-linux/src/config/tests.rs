@@ -103,11 +103,13 @@ fn a_law_is_required_and_a_source_it_names_must_be_there_with_the_right_count() 
 #[test]
 fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
     let head = "robot.address = \"a\"\n[law]\nkind = \"joint-servo\"\nrelative = true\n[[law.waypoint]]\nat = 0.0\n";
-    let valid = format!("{head}joints = 0\n[[law.waypoint]]\nat = 2\ndegrees = [-180, 0, 0, 0, 0, 0]\n");
+    let valid = format!("{head}joints = 0\n[[law.waypoint]]\nat = 20\ndegrees = [-180, 0, 0, 0, 0, 0]\n");
     let configuration = Configuration::parse(&valid).expect("valid");
     let LawConfig::JointServo { reference, .. } = configuration.law else { panic!("another law") };
     let Reference::Relative(motion) = reference else { panic!("not relative") };
-    assert_eq!(motion.at_nanos(2_000_000_000).positions.0[0], -std::f32::consts::PI);
+    assert_eq!(motion.at_nanos(20_000_000_000).positions.0[0], -std::f32::consts::PI);
+    let [problem] = problems(&valid.replace("20", "2")).try_into().expect("one problem");
+    assert!(problem.ends_with("expected a motion within the velocity limits"), "{problem}");
     let early = format!("{head}joints = 0\n[[law.waypoint]]\nat = 0\njoints = 1\n");
     let [problem] = problems(&early).try_into().expect("one problem");
     assert!(

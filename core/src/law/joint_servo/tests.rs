@@ -1,6 +1,7 @@
 use super::*;
 use crate::command::{Sample, SampleValue};
 use crate::law::plant::Plant;
+use crate::robot::JointAccelerations;
 use crate::time::Instant;
 use crate::trajectory::Waypoint;
 
@@ -114,10 +115,60 @@ fn after_a_fallback_the_motion_waits_for_an_explicit_resume() {
     let mut plant = Plant::at(stopped.0);
     law.arm(&plant.state).unwrap();
     assert_eq!(run(&mut law, &mut plant, 300), Ok(0.0), "armed again, it holds");
+    law.suspend();
     law.resume(&plant.state).unwrap();
     run(&mut law, &mut plant, 700).unwrap();
     assert_eq!(law.progress(), Progress::Finished);
     assert!(home_error(&plant).to_degrees() < 0.05);
+}
+
+#[test]
+fn resuming_without_a_motion_is_arming() {
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    law.arm(&Plant::at(HOME).state).unwrap();
+    law.suspend();
+    let mut elsewhere = Plant::at(HOME.map(|q| q + 0.5));
+    law.resume(&elsewhere.state).unwrap();
+    assert_eq!(run(&mut law, &mut elsewhere, 50), Ok(0.0));
+}
+
+#[test]
+fn feedback_does_not_push_a_joint_beyond_its_speed_nor_hide_a_reference_that_is_too_fast() {
+    let fastest = |joint_speed| {
+        let config = JointServoConfig { joint_speed, correction_limit: 10.0, ..JointServoConfig::default() };
+        let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), config);
+        let mut plant = Plant::at(HOME);
+        law.arm(&plant.state).unwrap();
+        let mut fastest = 0.0_f32;
+        for _ in 0..200 {
+            fastest = fastest.max(plant.cycle(&mut law, &Samples::NONE).unwrap().max_abs());
+        }
+        fastest
+    };
+    let peak = half_turn_and_back().peak_velocities().max_abs();
+    let free = fastest(f32::INFINITY);
+    assert!(free > peak + 0.012, "feedback makes up for the drive: {free} rad/s");
+    assert!(fastest(peak + 0.005) <= peak + 0.005);
+    assert!(fastest(0.1) > peak - 0.05);
+}
+
+#[test]
+fn a_motion_beyond_the_limits_is_found_before_it_is_run() {
+    let roomy =
+        Limits { velocity: JointVelocities([2.4; 6]), acceleration: JointAccelerations([5.0; 6]), ..Limits::default() };
+    let check = |reference: &Reference<6>, change: fn(&mut Limits<6>)| {
+        let mut limits = roomy;
+        change(&mut limits);
+        reference.check(&limits).map_err(|e| e.expected)
+    };
+    let absolute = Reference::Absolute(half_turn_and_back());
+    let relative = Reference::Relative(half_turn_and_back());
+    assert_eq!(check(&absolute, |_| {}), Ok(()));
+    assert_eq!(check(&relative, |l| l.velocity.0[0] = 2.3), Err("a motion within the velocity limits"));
+    assert_eq!(check(&relative, |l| l.acceleration.0[0] = 4.7), Err("a motion within the acceleration limits"));
+    assert_eq!(check(&absolute, |l| l.position_min.0[0] = -3.1), Err("a motion within the position limits"));
+    assert_eq!(check(&relative, |l| l.position_min.0[0] = -3.1), Ok(()), "it depends on where it begins");
+    assert_eq!(check(&Reference::Hold, |l| l.velocity.0[0] = 0.1), Ok(()));
 }
 
 #[test]
