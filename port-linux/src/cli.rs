@@ -9,6 +9,7 @@ use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
 use outrigger_sim::fault::Fault;
 
+use crate::address::RobotAddress;
 use crate::exit::Outcome;
 
 /// The command line of `outrigger`.
@@ -29,6 +30,17 @@ enum Command {
     /// Simulate a controller that drivers can connect to
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Show a robot's state and the quality of the link, live
+    #[command(after_help = "\
+Reads only; nothing is sent to the robot. On a terminal it is a full-screen view (q ends it), piped it
+is one line per second, with --json one JSON object per line. A lost link is reported with its cause
+and reconnected.
+
+Examples:
+  outrigger monitor 192.168.56.101
+  outrigger monitor 127.0.0.1:40000 --seconds 10
+  outrigger monitor 127.0.0.1 --json | jq .grade")]
+    Monitor(MonitorArgs),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
@@ -83,6 +95,19 @@ pub struct SimUrArgs {
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
+/// `outrigger monitor`.
+#[derive(Args, Clone, Debug)]
+pub struct MonitorArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
@@ -156,6 +181,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> Outcome {
     match command {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),
+        Command::Monitor(args) => crate::monitor::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }
 }

@@ -3,9 +3,10 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
-//! | [`decode`], [`simulate`] | a command each |
+//! | [`decode`], [`monitor`], [`simulate`] | a command each |
 //! | [`config`] | the configuration file |
-//! | [`net`], [`clock`], [`sensor`] | sockets, time and sensors for the engine |
+//! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
+//! | [`panel`] | the operator's side of a session |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
 //! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
@@ -17,13 +18,16 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod decode;
+pub mod engine;
 pub mod exit;
 pub mod host;
 pub mod json;
 pub mod latency;
 pub mod lock;
+pub mod monitor;
 pub mod net;
 pub mod output;
+pub mod panel;
 pub mod report;
 pub mod sensor;
 pub mod signals;

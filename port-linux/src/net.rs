@@ -25,6 +25,12 @@ pub struct TcpNet {
     trouble: Trouble,
 }
 
+impl std::fmt::Debug for TcpNet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TcpNet").finish_non_exhaustive()
+    }
+}
+
 /// What went wrong last on each link, for people: the engine only needs to know that something did.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble(Rc<RefCell<[Option<String>; LinkId::COUNT]>>);

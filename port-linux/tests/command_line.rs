@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use outrigger_core::robot::{MessageSource, SoftwareVersion};
 use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
 use outrigger_core::wire::realtime::Repr;
+use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::tcp::Server;
 
 fn outrigger(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
@@ -119,4 +121,35 @@ fn decode_of_a_file_that_is_not_there_names_it() {
     let output = outrigger(&["decode", "--port", "30003", "no-such.bin"], b"");
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("no-such.bin"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn monitor_says_which_address_does_not_answer_and_what_to_check() {
+    // A port that was free a moment ago: nothing listens there.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let robot = format!("127.0.0.1:{}", free.min(65_000) - 4);
+    let output = outrigger(&["monitor", &robot, "--seconds", "1"], b"");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let error = text(&output.stderr);
+    assert!(
+        error.contains(&format!("127.0.0.1:{}", free.min(65_000))) && error.contains("is the controller started"),
+        "{error}"
+    );
+}
+
+#[test]
+fn monitor_prints_nothing_but_json_when_asked_to() {
+    let controller = Controller::new(Options::default()).expect("the default arm");
+    let local = std::net::Ipv4Addr::LOCALHOST.into();
+    let server = Server::bind_from(controller, local, 47_000)
+        .map(|server| server.spawn().expect("a thread"))
+        .expect("free ports");
+    let robot = format!("127.0.0.1:{}", server.port_base());
+    let output = outrigger(&["monitor", &robot, "--seconds", "2", "--json"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines: Vec<_> = text(&output.stdout).lines().collect();
+    assert!(lines.iter().all(|line| line.starts_with("{\"type\":\"") && line.ends_with('}')), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("\"kind\":\"established\"") && line.contains("5.15")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("\"q_actual\":[") && line.contains("\"grade\":")), "{lines:?}");
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
 }

@@ -3,6 +3,7 @@
 //! The control loop never writes to a terminal or a pipe: it hands what there is to say to a thread, and
 //! drops it where that thread is behind.
 
+pub mod events;
 mod snapshot;
 mod view;
 
@@ -62,7 +63,7 @@ pub struct Notice {
 impl Notice {
     fn json(&self, json: &mut Json) {
         json.begin_object().key("type").text("event");
-        json.key("time").float(self.at.since(Instant::ZERO).as_secs_f64());
+        json.key("time").float(self.at.as_micros() as f64 / 1e6);
         json.key("kind").text(self.kind).key("text").text(&self.text);
         for (name, value) in &self.fields {
             json.key(name).text(value);

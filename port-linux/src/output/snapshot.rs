@@ -103,7 +103,7 @@ impl Snapshot {
     /// Puts one object into `json`.
     pub fn json(&self, json: &mut Json) {
         json.begin_object().key("type").text("status");
-        json.key("time").float(self.at.since(Instant::ZERO).as_secs_f64()).key("robot").text(&self.robot);
+        json.key("time").float(self.at.as_micros() as f64 / 1e6).key("robot").text(&self.robot);
         json.key("identity");
         text_or_null(json, self.identity.as_deref());
         json.key("mode").text(self.mode.name()).key("grade").text(self.grade());
@@ -140,7 +140,7 @@ impl Snapshot {
 }
 
 fn link(json: &mut Json, figures: &Figures) {
-    let ms = |span: Duration| span.as_secs_f64() * 1e3;
+    let ms = |span: Duration| span.as_micros() as f64 / 1e3;
     json.key("held_by").text(figures.held_by.name()).key("age_ms");
     match figures.age {
         Some(age) => json.float(ms(age)),

@@ -1,0 +1,35 @@
+//! The engine with its memory, on the loop that every port runs.
+
+use outrigger_core::drive::{Application, drive};
+use outrigger_core::law::Law;
+use outrigger_core::session::{CoController, Config, Memory};
+use outrigger_core::time::Duration;
+
+use crate::exit::Failure;
+use crate::net::TcpNet;
+
+/// A first robot state with room for pop-ups and variables.
+const PRIMARY_MEMORY: usize = 64 * 1024;
+/// Half a second of the fastest stream: what queues up while this process stands still is taken in a few reads.
+const REALTIME_MEMORY: usize = 320 * 1024;
+/// Longest time one command may take to get into the socket.
+const WRITE_LIMIT: Duration = Duration::from_millis(100);
+
+/// Runs a session until the application has shut it down.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a configuration that the core refuses.
+pub async fn run<L: Law<6>>(
+    config: Config,
+    law: L,
+    net: &mut TcpNet,
+    application: &mut impl Application<L>,
+) -> Result<(), Failure> {
+    let mut primary = vec![0; PRIMARY_MEMORY];
+    let mut realtime = vec![0; REALTIME_MEMORY];
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let mut engine =
+        CoController::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
+    drive(net, &mut engine, application, WRITE_LIMIT).await;
+    Ok(())
+}

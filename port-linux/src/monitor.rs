@@ -1,0 +1,55 @@
+//! `outrigger monitor`: state and link of a robot, live. Nothing is sent.
+
+use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::time::Instant;
+
+use crate::cli::MonitorArgs;
+use crate::clock::Clock;
+use crate::engine;
+use crate::exit::Outcome;
+use crate::net::TcpNet;
+use crate::output::Format;
+use crate::panel::{Panel, Target, Wish};
+
+/// A law that is never asked: nothing here requests.
+type Idle = JointServo<6>;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Connection`] where there never was a session.
+pub fn run(args: &MonitorArgs) -> Outcome {
+    let clock = Clock::start();
+    let target = Target::resolve(&args.robot)?;
+    crate::runtime()?.block_on(async {
+        let mut net = TcpNet::new(&target.address, target.ip, clock, None);
+        let panel = Panel::new("monitor", Format::choose(args.json), clock, target, net.trouble(), args.seconds)?;
+        let mut monitor = Monitor { panel };
+        let law = Idle::new(Reference::Hold, JointServoConfig::default());
+        engine::run(Config::default(), law, &mut net, &mut monitor).await?;
+        monitor.panel.finish()
+    })
+}
+
+struct Monitor {
+    panel: Panel,
+}
+
+impl outrigger_core::drive::Application<Idle> for Monitor {
+    async fn next(&mut self) -> Input {
+        loop {
+            if let Wish::End(_) = self.panel.next().await {
+                return Input::Shutdown;
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.panel.event(&event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
+        self.panel.observe(engine, now, Vec::new);
+    }
+}

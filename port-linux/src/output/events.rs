@@ -1,0 +1,158 @@
+//! Events of the engine in words: what happened, at which address, and what to check.
+
+use std::net::SocketAddr;
+
+use outrigger_core::session::{DownCause, Event, Found, Identity, KnownBy, LinkId, Next, Report, ReportKind};
+use outrigger_core::time::{Duration, Instant};
+
+use super::Notice;
+
+/// What the words need beside the event.
+pub struct Surroundings<'a> {
+    /// When it happened.
+    pub at: Instant,
+    /// The socket address of one of the controller's ports.
+    pub address: &'a dyn Fn(u16) -> SocketAddr,
+    /// What the operating system said last about a link.
+    pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
+}
+
+/// `event` for people and scripts; `None` for what is of no interest to either.
+#[must_use]
+pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
+    let (kind, text, fields) = match event {
+        Event::Opening { .. } | Event::Opened(_) => return None,
+        Event::Down { link, endpoint, cause, next } => {
+            let address = (around.address)(endpoint.port);
+            let why = down(*link, address, *cause, &(around.trouble)(*link));
+            let text = format!("{why}; {}", follows(*next));
+            ("down", text, vec![("link", link.name().into()), ("address", address.to_string()), ("why", why)])
+        }
+        Event::Established(identity) => {
+            let software = identity.software.to_string();
+            ("established", established(identity), vec![("software", software)])
+        }
+        Event::Transition(transition) => {
+            let mut text = format!("{} → {}", transition.from.name(), transition.to.name());
+            let mut fields = vec![("from", transition.from.name().into()), ("to", transition.to.name().into())];
+            if let Some(reason) = transition.reason {
+                text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
+                fields.push(("reason", reason.name().into()));
+            }
+            ("transition", text, fields)
+        }
+        Event::Refused(reason) => {
+            let text = format!("refused: {} ({}); {}", reason.text(), reason.name(), reason.advice());
+            ("refused", text, vec![("reason", reason.name().into())])
+        }
+        Event::Grade(change) => {
+            let text = format!("link {} → {}: {}", change.from.name(), change.to.name(), change.cause.name());
+            let fields = vec![
+                ("from", change.from.name().into()),
+                ("to", change.to.name().into()),
+                ("cause", change.cause.name().into()),
+            ];
+            ("grade", text, fields)
+        }
+        Event::ClockJump(count) => {
+            ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])
+        }
+        Event::LocalStall => ("local-stall", "this device itself stood still and was woken late".into(), vec![]),
+        Event::Bridged(bridged) => {
+            let text = format!("source {} is late: cycle {} of bridging", bridged.source.0, bridged.cycle);
+            ("bridged", text, vec![])
+        }
+        Event::Report(report) => ("report", reported(report), vec![]),
+        Event::Skipped { link, error } => ("skipped", format!("{} link: {error}", link.name()), vec![]),
+        Event::Malformed { link, error } => ("malformed", format!("{} link: {error}", link.name()), vec![]),
+        Event::Lost(count) => ("events-lost", format!("{count} events were lost"), vec![]),
+        _ => return None,
+    };
+    Some(Notice { at: around.at, kind, text, fields })
+}
+
+fn established(identity: &Identity) -> String {
+    let how = match identity.known_by {
+        KnownBy::Message => "",
+        KnownBy::Configuration => " as configured",
+        KnownBy::Packet => " or later, by the look of its packets",
+    };
+    let hertz = 1e6 / identity.period.as_micros().max(1) as f64;
+    format!(
+        "session: controller with software {}{how}, packets of {} bytes at {hertz:.0} Hz",
+        identity.software, identity.packet_size
+    )
+}
+
+/// What should have come on a link.
+fn expected(link: LinkId) -> &'static str {
+    if link == LinkId::REALTIME { "a controller's real-time packets" } else { "a controller's primary messages" }
+}
+
+fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<String>) -> String {
+    let expected = expected(link);
+    match cause {
+        DownCause::Refused => trouble.clone().unwrap_or_else(|| format!("{address} refuses the connection")),
+        DownCause::OpenTimeout => format!(
+            "no answer from {address}, expected {expected}: is the address right, the controller on, a firewall between?"
+        ),
+        DownCause::NoGreeting => format!(
+            "{address} accepts the connection but sends nothing that is known, expected {expected}: is it a controller?"
+        ),
+        DownCause::WrongService(found) => {
+            let found = match found {
+                Found::Realtime => "real-time packets",
+                Found::Primary => "primary messages",
+                Found::Text => "text, as a dashboard or web server does",
+                Found::Unknown => "bytes of an unknown service",
+            };
+            format!("{address} sends {found}, expected {expected}: is the port base right?")
+        }
+        DownCause::Closed => format!("the controller closed the connection to {address}"),
+        DownCause::Silent => {
+            format!("nothing more comes from {address}: is the cable plugged in, the controller busy?")
+        }
+        DownCause::Unacknowledged => {
+            format!("{address} acknowledges nothing: is the cable plugged in, the controller busy?")
+        }
+        DownCause::OtherController => format!("{address} is not the controller that the session began with"),
+        DownCause::LocalControl => {
+            format!("{address} was in local control, where connections take no text; it is connected anew")
+        }
+    }
+}
+
+fn follows(next: Next) -> String {
+    let in_time = |wait: Duration| format!("in {:.2} s", wait.as_secs_f64());
+    match next {
+        Next::OtherPort => "the other port is tried".into(),
+        Next::Without => "going on without it".into(),
+        Next::Retry(wait) => format!("tried again {}", in_time(wait)),
+        Next::NewSession(wait) => format!("a new session begins {}", in_time(wait)),
+        Next::Nothing => "that was asked for".into(),
+    }
+}
+
+fn reported(report: &Report) -> String {
+    let text = printable(report.text.as_str());
+    let code = format!("C{}A{}", report.code, report.argument);
+    match report.kind {
+        ReportKind::Text => format!("controller: {text}"),
+        ReportKind::Popup => format!("controller shows a pop-up: {text}"),
+        ReportKind::Safety(mode) => {
+            format!("controller: safety mode {} {text}", mode.map_or("changed", |mode| mode.name()))
+        }
+        ReportKind::Error => format!("controller reports {code} {text}"),
+        ReportKind::Key => format!("controller: {text}"),
+        ReportKind::RuntimeException(Some((line, column))) => {
+            format!("program failed at line {line}, column {column}: {text}")
+        }
+        ReportKind::RuntimeException(None) => format!("program failed: {text}"),
+        _ => format!("controller: {text}"),
+    }
+}
+
+/// What a controller sends must not steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+}

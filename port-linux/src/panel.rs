@@ -1,0 +1,244 @@
+//! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::process;
+
+use outrigger_core::law::Law;
+use outrigger_core::mode::Mode;
+use outrigger_core::session::{CoController, Event, LinkId};
+use outrigger_core::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::address::RobotAddress;
+use crate::clock::Clock;
+use crate::exit::Failure;
+use crate::net::Trouble;
+use crate::output::events::{Surroundings, notice};
+use crate::output::{Format, Key, Notice, Output, Snapshot};
+use crate::signals::Signals;
+
+/// What the operator wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// End the command; the word says who asked.
+    End(&'static str),
+    /// Ask to command.
+    Request,
+    /// Take the request back.
+    Release,
+    /// Clear the latched reason.
+    Acknowledge,
+}
+
+/// Where the robot is and how long to wait for it.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// As given.
+    pub address: RobotAddress,
+    /// As resolved.
+    pub ip: IpAddr,
+}
+
+impl Target {
+    /// Resolves the robot's name.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] where it has no address.
+    pub fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
+        let found = address.resolve(crate::address::FIRST_PORT).map_err(|error| {
+            Failure::Connection(format!(
+                "cannot find the host '{}': {error}; check the name, or give the address",
+                address.host()
+            ))
+        })?;
+        Ok(Self { address: address.clone(), ip: found.ip() })
+    }
+
+    /// The socket address of one of the controller's ports.
+    #[must_use]
+    pub fn socket(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.ip, self.address.port(port))
+    }
+}
+
+/// Longest wait for the first session; afterwards a lost one is waited for without end.
+const FIRST_SESSION: Duration = Duration::from_secs(10);
+
+/// The operator's side of a session.
+#[derive(Debug)]
+pub struct Panel {
+    clock: Clock,
+    target: Target,
+    output: Output,
+    keys: UnboundedReceiver<Key>,
+    signals: Signals,
+    trouble: Trouble,
+    /// When to end by itself.
+    end_at: Option<Instant>,
+    first_session_by: Option<Instant>,
+    ending: bool,
+    next_snapshot: Instant,
+    accepted: (Instant, u64),
+    last_down: Option<String>,
+    /// Why each port is down, as last said.
+    said: HashMap<u16, String>,
+    model: Option<String>,
+}
+
+impl Panel {
+    /// A panel that speaks in `format` and ends after `seconds`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where signals cannot be handled.
+    pub fn new(
+        title: &str,
+        format: Format,
+        clock: Clock,
+        target: Target,
+        trouble: Trouble,
+        seconds: Option<u64>,
+    ) -> Result<Self, Failure> {
+        let (sender, keys) = unbounded_channel();
+        let signals = Signals::listen()?;
+        let now = clock.now();
+        Ok(Self {
+            output: Output::start(format, title, sender),
+            clock,
+            target,
+            keys,
+            signals,
+            trouble,
+            end_at: seconds.map(|seconds| now + Duration::from_secs(seconds)),
+            first_session_by: Some(now + FIRST_SESSION),
+            ending: false,
+            next_snapshot: now,
+            accepted: (now, 0),
+            last_down: None,
+            said: HashMap::new(),
+            model: None,
+        })
+    }
+
+    /// The operator's next wish. Dropping the future loses nothing.
+    ///
+    /// Asked for the end a second time, the process exits at once.
+    pub async fn next(&mut self) -> Wish {
+        let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
+        let time_up = async {
+            match deadline {
+                Some(at) => tokio::time::sleep_until(self.clock.std_instant(at).into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let who = tokio::select! {
+            signal = self.signals.next() => signal,
+            Some(key) = self.keys.recv() => match key {
+                Key::Quit => "quit",
+                Key::Request => return Wish::Request,
+                Key::Release => return Wish::Release,
+                Key::Acknowledge => return Wish::Acknowledge,
+            },
+            () = time_up => "time is up",
+        };
+        if self.ending {
+            ratatui::restore();
+            eprintln!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
+            process::exit(4);
+        }
+        self.end_now();
+        Wish::End(who)
+    }
+
+    /// Asks for the end from inside.
+    pub fn end_now(&mut self) {
+        self.ending = true;
+        self.end_at = None;
+        self.first_session_by = None;
+    }
+
+    /// Says what happened.
+    pub fn event(&mut self, event: &Event) {
+        if let Event::Established(identity) = event {
+            self.first_session_by = None;
+            self.last_down = None;
+            self.said.clear();
+            self.accepted = (self.clock.now(), 0);
+            self.model = Some(format!("software {}", identity.software));
+        }
+        let around = Surroundings {
+            at: self.clock.now(),
+            address: &|port| self.target.socket(port),
+            trouble: &|link| self.trouble.of(link),
+        };
+        let Some(notice) = notice(event, &around) else { return };
+        if let Event::Down { endpoint, .. } = event {
+            // What fails in the same way at every attempt is said once.
+            let why = notice.fields.iter().find(|(name, _)| *name == "why").map(|(_, why)| why.clone());
+            if self.said.get(&endpoint.port) == why.as_ref() {
+                return;
+            }
+            if let Some(why) = why {
+                self.last_down = Some(why.clone());
+                self.said.insert(endpoint.port, why);
+            }
+        }
+        // The end that was asked for needs no explanation.
+        if !(self.ending && matches!(event, Event::Transition(transition) if transition.to == Mode::Offline)) {
+            self.output.notice(notice);
+        }
+    }
+
+    /// Says something of the command's own.
+    pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
+        self.output.notice(Notice { at: self.clock.now(), kind, text, fields });
+    }
+
+    /// Shows the session where it is time to.
+    pub fn observe<L: Law<6>>(
+        &mut self,
+        engine: &CoController<'_, L>,
+        now: Instant,
+        values: impl FnOnce() -> Vec<(String, String)>,
+    ) {
+        if now < self.next_snapshot {
+            return;
+        }
+        self.next_snapshot = now + self.output.format().pace();
+        let figures = engine.is_up(LinkId::REALTIME).then(|| engine.figures(now));
+        let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
+        let span = now.since(self.accepted.0).as_secs_f32();
+        let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
+        self.accepted = (now, accepted);
+        let intervals = engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect();
+        self.output.snapshot(Snapshot {
+            at: now,
+            robot: self.target.address.to_string(),
+            identity: engine.identity().and(self.model.clone()),
+            mode: engine.mode(),
+            latch: engine.latch(),
+            unmet: engine.unmet(now),
+            state: figures.and_then(|_| engine.state().copied()),
+            figures,
+            intervals,
+            rate,
+            trouble: if engine.identity().is_none() { self.last_down.clone() } else { None },
+            values: values(),
+        });
+    }
+
+    /// Ends the output. Without any session so far, the failure that says why.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] where there never was a session.
+    pub fn finish(self) -> Result<(), Failure> {
+        let Self { output, model, last_down, target, .. } = self;
+        output.finish();
+        match model {
+            Some(_) => Ok(()),
+            None => Err(Failure::Connection(
+                last_down.unwrap_or_else(|| format!("no session with the controller at {}", target.address)),
+            )),
+        }
+    }
+}
