@@ -68,7 +68,7 @@ pub enum Power {
 pub enum Stop {
     /// It may.
     None,
-    /// It may, within reduced limits.
+    /// It may. The tighter limits of reduced mode are not simulated.
     Reduced,
     /// Protective stop.
     Protective {
@@ -140,11 +140,13 @@ impl Robot {
         }
     }
 
-    /// A protective stop; stronger stops stay.
-    pub fn protective_stop(&mut self, now: SimTime) {
-        if matches!(self.stop, Stop::None | Stop::Reduced | Stop::Safeguard) && self.power == Power::Running {
+    /// A protective stop; says whether it occurred. Stronger stops stay.
+    pub fn protective_stop(&mut self, now: SimTime) -> bool {
+        let occurs = matches!(self.stop, Stop::None | Stop::Reduced | Stop::Safeguard) && self.power == Power::Running;
+        if occurs {
             self.stop = Stop::Protective { at: now };
         }
+        occurs
     }
 
     /// Unlocks a protective stop that is old enough; says whether it did or there was none.
@@ -292,7 +294,7 @@ mod tests {
     #[test]
     fn a_protective_stop_stays_locked_for_five_seconds() {
         let mut robot = robot(Generation::ESeries);
-        robot.protective_stop(SimTime::from_secs(1));
+        assert!(robot.protective_stop(SimTime::from_secs(1)));
         assert!(!robot.may_move() && robot.mode(SimTime::ZERO) == RobotMode::Running);
         assert!(!robot.unlock_protective_stop(SimTime::from_millis(5_999)));
         assert!(robot.unlock_protective_stop(SimTime::from_millis(6_000)));
@@ -315,7 +317,7 @@ mod tests {
     fn cb2_shows_stops_in_the_robot_mode() {
         let mut robot = robot(Generation::Cb2);
         assert_eq!(robot.mode(SimTime::ZERO).raw(Generation::Cb2), Some(0));
-        robot.protective_stop(SimTime::ZERO);
+        assert!(robot.protective_stop(SimTime::ZERO));
         assert_eq!(robot.mode(SimTime::ZERO).raw(Generation::Cb2), Some(4));
         robot.stop = Stop::Emergency;
         assert_eq!(robot.mode(SimTime::ZERO).raw(Generation::Cb2), Some(5));

@@ -6,6 +6,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_linger;
+use rustix::thread::set_current_timer_slack;
 
 use crate::controller::{Conn, Controller};
 use crate::port::Port;
@@ -79,15 +81,7 @@ impl Server {
     /// # Errors
     /// The first port that could not be opened.
     pub fn bind(controller: Controller, address: IpAddr, port_base: u16) -> Result<Self, BindError> {
-        let mut listeners = vec![];
-        for service in Port::ALL.into_iter().filter(|port| controller.has_port(*port)) {
-            let port = service.at_base(port_base);
-            let failed = |source| BindError { address, port, service, source };
-            let number = port.ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
-            let listener = TcpListener::bind((address, number)).map_err(failed)?;
-            listener.set_nonblocking(true).map_err(failed)?;
-            listeners.push((service, listener));
-        }
+        let listeners = listen(&controller, address, port_base)?;
         Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, address, port_base })
     }
 
@@ -96,19 +90,15 @@ impl Server {
     ///
     /// # Errors
     /// The last attempt's, when there is no more room.
-    pub fn bind_from(mut controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
-        let mut base = first;
+    pub fn bind_from(controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
+        let mut port_base = first;
         loop {
-            let options = controller.options().clone();
-            match (Self::bind(controller, address, base), base.checked_add(16)) {
-                (Err(error), Some(next)) if error.source.kind() == ErrorKind::AddrInUse && next < 65_000 => {
-                    base = next;
-                    match Controller::new(options) {
-                        Ok(again) => controller = again,
-                        Err(_) => return Err(error),
-                    }
+            match listen(&controller, address, port_base) {
+                Ok(listeners) => {
+                    return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, address, port_base });
                 }
-                (result, _) => return result,
+                Err(error) if error.source.kind() != ErrorKind::AddrInUse => return Err(error),
+                Err(error) => port_base = port_base.checked_add(16).ok_or(error)?,
             }
         }
     }
@@ -136,6 +126,18 @@ impl Server {
         let thread = std::thread::Builder::new().name("controller".into()).spawn(move || self.run(&until))?;
         Ok(Running { controller, stop, thread: Some(thread), address, port_base })
     }
+}
+
+fn listen(controller: &Controller, address: IpAddr, port_base: u16) -> Result<Vec<(Port, TcpListener)>, BindError> {
+    let open = |service: Port| {
+        let port = service.at_base(port_base);
+        let failed = |source| BindError { address, port, service, source };
+        let number = port.ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
+        let listener = TcpListener::bind((address, number)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok((service, listener))
+    };
+    Port::ALL.into_iter().filter(|port| controller.has_port(*port)).map(open).collect()
 }
 
 /// A server on its own thread; it stops when this is dropped.
@@ -257,6 +259,8 @@ struct Loop {
 
 impl Loop {
     fn run(mut self, stop: &AtomicBool) {
+        // Wake up when asked to, not up to 50 µs later; without the right to ask, it is later.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
         while !stop.load(Ordering::Relaxed) {
             let next = self.turn();
             self.wait(next);

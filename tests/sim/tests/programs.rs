@@ -345,3 +345,17 @@ fn a_second_commander_replaces_the_program_and_a_foreign_program_occupies_the_ar
     bench.run(500);
     assert_eq!(bench.qd_target()[5], -0.3);
 }
+
+#[test]
+fn a_long_program_starts_late_and_the_old_one_runs_until_then() {
+    let mut bench = Bench::software(5, 15);
+    let conn = bench.connect(Port::Primary);
+    bench.send(conn, &speedj(0.2, "10,50"));
+    bench.run(100);
+    let lines = " set_flag(1,True)\n".repeat(2000);
+    bench.send(conn, &format!("def long():\n{lines} set_standard_digital_out(0,True)\n sleep(10)\nend\n"));
+    bench.run(150);
+    assert_eq!((bench.qd_target()[0], bench.controller.io().digital_out), (0.2, 0));
+    bench.run(150);
+    assert_eq!((bench.qd_target()[0], bench.controller.io().digital_out), (0.0, 1));
+}

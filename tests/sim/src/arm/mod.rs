@@ -68,11 +68,17 @@ impl Arm {
         }
     }
 
-    /// One control cycle with powered joints; `slider` is where the scaling goes.
+    /// One control cycle with powered joints; `slider` is where the scaling goes. Says which limit the motion
+    /// would leave or has left; targets beyond the speed limits are not passed to the drives.
     pub fn step(&mut self, slider: f64) -> Option<Exceeded> {
         let change = SCALING_RATE * self.dt;
         self.scaling += (slider - self.scaling).clamp(-change, change);
+        let before = self.targets;
         self.targets.step(&self.motion, self.scaling, self.dt);
+        let exceeded = self.exceeded();
+        if matches!(exceeded, Some(Exceeded::Speed { .. })) {
+            self.targets = before;
+        }
         let hold = match self.motion {
             Motion::Servo { .. } | Motion::Move { .. } => Some(self.targets.q),
             Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } => None,
@@ -86,7 +92,7 @@ impl Arm {
                 self.motion = Motion::Rest;
             }
         }
-        self.exceeded()
+        exceeded
     }
 
     /// One control cycle with the brakes closed.

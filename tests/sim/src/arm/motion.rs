@@ -1,5 +1,7 @@
 //! The trajectory side of the controller: how the targets move, cycle by cycle.
 
+use crate::model::ACCELERATION_LIMIT;
+
 /// What moves the targets. A motion lasts until another replaces it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {
@@ -116,7 +118,8 @@ impl Targets {
         for (joint, goal) in q.into_iter().enumerate() {
             let speed = self.qd[joint] / scaling;
             let slope = speed + omega * (self.q[joint] - goal);
-            self.qd[joint] = (speed - omega * slope * dt) * decay * scaling;
+            let wanted = (speed - omega * slope * dt) * decay;
+            self.qd[joint] = wanted.clamp(speed - ACCELERATION_LIMIT * dt, speed + ACCELERATION_LIMIT * dt) * scaling;
         }
     }
 }

@@ -245,14 +245,13 @@ impl Controller {
         let Plant { arm, robot, .. } = &mut self.plant;
         if robot.power != Power::Running {
             arm.hold();
-            return;
-        }
-        if arm.step(robot.slider).is_some() && robot.may_move() {
+        } else if arm.step(robot.slider).is_some() && robot.may_move() {
             self.act(Action::ProtectiveStop);
         }
         // The brakes close, and power goes, when an emergency stop has brought the arm to rest.
-        if self.plant.robot.stop == Stop::Emergency && self.plant.arm.at_rest() {
-            self.plant.robot.power_off();
+        let Plant { arm, robot, .. } = &mut self.plant;
+        if robot.stop == Stop::Emergency && arm.at_rest() {
+            robot.power_off();
         }
     }
 
@@ -280,8 +279,9 @@ impl Controller {
             }
             Action::ReleaseEmergencyStop if robot.stop == Stop::Emergency => robot.stop = Stop::None,
             Action::ProtectiveStop => {
-                robot.protective_stop(self.now);
-                self.programs.pause(arm, halt);
+                if robot.protective_stop(self.now) {
+                    self.programs.pause(arm, halt);
+                }
             }
             Action::UnlockProtectiveStop => {
                 robot.unlock_protective_stop(self.now);

@@ -4,6 +4,7 @@
 mod host;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use outrigger_core::robot::SafetyMode;
 use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, ProgramKind, Step, Version};
@@ -63,6 +64,15 @@ const WAITING: usize = 256;
 const FOREIGN_TURN: f64 = 2.0;
 /// Its acceleration \[rad/s²\].
 const FOREIGN_ACCELERATION: f64 = 1.0;
+
+/// Long programs start late (spec 5.2): beyond these lines, each takes this long. Figures are assumed.
+const COMPILE: (usize, Duration) = (10, Duration::from_micros(100));
+
+fn compile_time(text: &str) -> Duration {
+    let (free, per_line) = COMPILE;
+    let lines = text.lines().count().saturating_sub(free);
+    per_line * u32::try_from(lines).unwrap_or(u32::MAX)
+}
 
 /// Who sent a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,9 +176,15 @@ impl Programs {
         let intake = plant.firmware.intake();
         let mut replaced = false;
         let mut later = VecDeque::new();
+        // Senders with nothing more to be taken in this cycle: each one's texts keep their order.
         let mut served = vec![];
         while let Some(waiting) = self.waiting.pop_front() {
-            if now.since(waiting.arrived) < intake || served.contains(&waiting.from) {
+            if served.contains(&waiting.from) {
+                later.push_back(waiting);
+                continue;
+            }
+            if now.since(waiting.arrived) < intake + compile_time(&waiting.text) {
+                served.push(waiting.from);
                 later.push_back(waiting);
                 continue;
             }

@@ -1,0 +1,186 @@
+//! Whatever clients, operators and faults do: no panic, bounded memory, whole messages, and an arm that never moves
+//! when it may not.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Bench, i32_at, ideal};
+use outrigger_sim::controller::{Action, Conn};
+use outrigger_sim::fault::Fault;
+use outrigger_sim::model::POSITION_LIMIT;
+use outrigger_sim::port::Port;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Connect(Port),
+    Write(usize, String),
+    Disconnect(usize),
+    Act(Action),
+    Inject(&'static str),
+    Run(u64),
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (-4.0..4.0f64, 0.0..50.0f64, 0.0..0.5f64)
+            .prop_map(|(v, a, t)| format!("speedj([{v:.4},0,0,0,0,{v:.4}],{a:.3},{t:.3})\n")),
+        (-7.0..7.0f64).prop_map(|q| format!("servoj([{q:.4},0,0,0,0,0],0,0,0.1,0.1,300)\n")),
+        (0.1..9.0f64).prop_map(|a| format!("stopj({a:.3})\n")),
+        Just("def p():\n while True:\n  sync()\n end\nend\n".to_owned()),
+        Just("def q():\n speedj([1,0,0,0,0,0],5,0.1)\n sleep(0.2)\nend\n".to_owned()),
+        Just("movej([1,-1,1,-1,1,-1],2,1)\n".to_owned()),
+        Just("power off\npower on\nbrake release\nset speed 0.3\n".to_owned()),
+        Just("robotmode\nunlock protective stop\nplay\nstop\n".to_owned()),
+        ".{0,40}",
+        "[a-z(){}\\[\\],.0-9\n ]{0,60}",
+    ]
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        Just(Action::EmergencyStop),
+        Just(Action::ReleaseEmergencyStop),
+        Just(Action::ProtectiveStop),
+        Just(Action::UnlockProtectiveStop),
+        Just(Action::OpenSafeguard),
+        Just(Action::CloseSafeguard),
+        Just(Action::RestartSafety),
+        Just(Action::PowerOn),
+        Just(Action::PowerOff),
+        Just(Action::ReleaseBrakes),
+        Just(Action::SwitchToLocal),
+        Just(Action::SwitchToRemote),
+        (0.0..1.0f64).prop_map(Action::Slider),
+        Just(Action::PauseProgram),
+        Just(Action::ResumeProgram),
+        Just(Action::StopProgram),
+        Just(Action::StartForeignProgram(0.2)),
+        Just(Action::SecondCommander(Some(0.1))),
+        Just(Action::SecondCommander(None)),
+        any::<i64>().prop_map(Action::JumpClock),
+        Just(Action::Restart(Duration::from_millis(300))),
+        any::<u32>().prop_map(Action::DigitalInputs),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let fault = prop::sample::select(vec![
+        "split@0:200ms:3",
+        "coalesce@0:300ms:3",
+        "jitter@0:500ms:20ms",
+        "stall@0:200ms",
+        "backlog@0:200ms:100ms",
+        "nagle@0:1s",
+        "loss@0:1s:50%",
+        "drop@0",
+        "truncated@0:100ms:900",
+        "oversize@0:200ms:9000",
+        "unknown@0:200ms",
+        "extended@0:100ms:900",
+        "polluted@0:200ms:3",
+        "skip@0:200ms:2",
+        "repeat@0:200ms:2",
+        "mute@0:200ms",
+    ]);
+    prop_oneof![
+        prop::sample::select(Port::ALL.to_vec()).prop_map(Step::Connect),
+        (0..6usize, text()).prop_map(|(client, text)| Step::Write(client, text)),
+        (0..6usize).prop_map(Step::Disconnect),
+        action().prop_map(Step::Act),
+        fault.prop_map(Step::Inject),
+        (10..400u64).prop_map(Step::Run),
+    ]
+}
+
+/// What holds after every stretch of time.
+fn check(bench: &Bench) {
+    let (arm, robot) = (bench.controller.truth(), bench.controller.robot());
+    let limits = arm.speed_limits();
+    // A stop at a limit needs its way.
+    assert!(arm.q.iter().all(|q| q.abs() < POSITION_LIMIT + 0.6), "{:?}", arm.q);
+    assert!(arm.qd.iter().all(|qd| qd.is_finite()), "{:?}", arm.qd);
+    let mut targets = arm.targets.qd.iter().zip(limits);
+    assert!(targets.all(|(qd, limit)| qd.abs() <= limit), "{:?}", arm.targets.qd);
+    if !robot.powered() {
+        assert_eq!(arm.qd, [0.0; 6]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_sequence_of_events_breaks_the_controller(
+        software in prop::sample::select(vec![(1u8, 5u8), (1, 8), (3, 0), (3, 3), (3, 15), (5, 0), (5, 25)]),
+        steps in vec(step(), 1..40),
+    ) {
+        let mut bench = Bench::new(ideal(software.0, software.1));
+        let mut clients: Vec<Conn> = vec![];
+        for step in steps {
+            match step {
+                Step::Connect(port) => {
+                    if let Ok(conn) = bench.controller.connect(port) {
+                        clients.push(conn);
+                    }
+                }
+                Step::Write(client, text) => {
+                    if let Some(conn) = clients.get(client) {
+                        bench.controller.write(*conn, text.as_bytes());
+                    }
+                }
+                Step::Disconnect(client) => {
+                    if client < clients.len() {
+                        bench.controller.disconnect(clients.swap_remove(client));
+                    }
+                }
+                Step::Act(action) => bench.controller.act(action),
+                Step::Inject(spec) => {
+                    let mut fault = Fault::parse(spec).unwrap();
+                    fault.start = bench.controller.now();
+                    bench.controller.inject(fault);
+                }
+                Step::Run(millis) => {
+                    bench.run(millis);
+                    check(&bench);
+                }
+            }
+        }
+        // A stop brings the arm to rest, whatever was going on.
+        bench.controller.act(Action::SecondCommander(None));
+        bench.controller.act(Action::ProtectiveStop);
+        bench.controller.act(Action::EmergencyStop);
+        bench.run(1500);
+        check(&bench);
+        prop_assert!(bench.controller.truth().at_rest() && !bench.controller.robot().powered());
+    }
+
+    #[test]
+    fn every_byte_stream_is_whole_messages_as_long_as_nothing_cuts_them(
+        software in prop::sample::select(vec![(1u8, 5u8), (1, 8), (3, 2), (3, 10), (5, 9), (5, 25)]),
+        faults in prop::sample::subsequence(vec!["split@0::5", "jitter@0::9ms", "loss@0::10%", "extended@0::7", "unknown@0", "truncated@0::4", "repeat@0::3"], 0..=7),
+        texts in vec(text(), 0..6),
+    ) {
+        let mut options = ideal(software.0, software.1);
+        options.faults = faults.iter().map(|spec| Fault::parse(spec).unwrap()).collect();
+        let mut bench = Bench::new(options);
+        let clients = [Port::Primary, Port::Secondary, Port::Realtime].map(|port| bench.connect(port));
+        for text in texts {
+            bench.controller.write(clients[2], text.as_bytes());
+            bench.run(60);
+        }
+        bench.run(300);
+        for conn in clients {
+            let bytes = bench.take(conn);
+            let mut rest = bytes.as_slice();
+            while rest.len() >= 4 {
+                let size = i32_at(rest, 0) as usize;
+                prop_assert!((5..20_000).contains(&size), "{size}");
+                rest = rest.get(size..).unwrap_or_default();
+            }
+        }
+    }
+}
