@@ -13,8 +13,8 @@ use outrigger_core::wire::realtime;
 #[derive(Debug)]
 pub(crate) struct Peer {
     software: SoftwareVersion,
-    /// Its clock, equal to the port's clock less a constant [µs].
-    micros: u64,
+    /// Its clock [µs].
+    pub(crate) micros: u64,
     /// Joint angles [rad] and speeds [rad/s].
     pub(crate) q: [f64; 6],
     /// See `q`.

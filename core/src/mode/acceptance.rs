@@ -78,6 +78,13 @@ pub(super) struct Baseline {
 
 impl Baseline {
     pub(super) const IDLE: Self = Self { program_state: false, program_running: false };
+
+    /// A proof that has shown no program since `since` was freed of the other one: from now on it can show ours.
+    pub(super) fn observe(&mut self, known: &Acceptance, since: Instant) {
+        let idle = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
+        self.program_state &= !idle(known.program_state);
+        self.program_running &= !idle(known.program_running);
+    }
 }
 
 impl Acceptance {
@@ -98,9 +105,10 @@ impl Acceptance {
         Baseline { program_state: busy(self.program_state), program_running: busy(self.program_running) }
     }
 
-    /// Whether there is a proof that could tell our program from what runs now.
-    pub(super) fn can_prove(&self) -> bool {
-        let baseline = self.baseline();
+    /// Whether there is a proof that could tell our program from what runs now. The path of a machine that may
+    /// `take_over` ends the other program before it begins ours.
+    pub(super) fn can_prove(&self, take_over: bool) -> bool {
+        let baseline = if take_over { Baseline::IDLE } else { self.baseline() };
         self.mirrored_counter.is_some()
             || (self.program_state.is_some() && !baseline.program_state)
             || (self.program_running.is_some() && !baseline.program_running)
@@ -192,6 +200,20 @@ mod tests {
         let before = Acceptance { program_running: held(Activity::Running, 0), ..Acceptance::default() };
         let after = Acceptance { program_running: held(Activity::Running, 100), ..Acceptance::default() };
         assert_eq!(after.verdict(before.baseline(), START, NOW, AGE), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_program_that_was_seen_to_end_makes_the_next_one_ours() {
+        let before = Acceptance { program_running: held(Activity::Running, 0), ..Acceptance::default() };
+        let mut baseline = before.baseline();
+        let mut see = |activity, millis| {
+            let known = Acceptance { program_running: held(activity, millis), ..Acceptance::default() };
+            baseline.observe(&known, START);
+            known.verdict(baseline, START, NOW, AGE)
+        };
+        assert_eq!(see(Activity::Running, 10), Verdict::Unknown);
+        assert_eq!(see(Activity::Stopped, 100), Verdict::NotYet);
+        assert!(matches!(see(Activity::Running, 200), Verdict::Accepted(Proof::ProgramRunning, _)));
     }
 
     #[test]

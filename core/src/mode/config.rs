@@ -34,7 +34,7 @@ pub struct ModeConfig {
     /// The peer wants a mirrored position wherever nothing is commanded, and says itself whether it follows (FRI).
     /// Default no.
     pub mirrors: bool,
-    /// Arm although another program runs; the first command ends it. Default no.
+    /// Arm although another program runs; the path ends it before it sends the first command. Default no.
     pub take_over: bool,
     /// Arm although nothing shows that commands are accepted. Default no.
     pub acceptance_unknown: bool,

@@ -150,7 +150,7 @@ impl Evidence {
             Some(true) if !config.take_over => Some(Reason::ForeignProgram),
             _ if config.acceptance_unknown => None,
             // Nothing there is, or what there is is busy with the other program.
-            _ if !self.acceptance.can_prove() => Some(Reason::AcceptanceUnknown),
+            _ if !self.acceptance.can_prove(config.take_over) => Some(Reason::AcceptanceUnknown),
             Some(_) => None,
             None => Some(Reason::EvidenceMissing),
         }

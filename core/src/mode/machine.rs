@@ -428,6 +428,7 @@ impl ModeMachine {
         } else {
             self.good = 0;
         }
+        self.baseline.observe(&evidence.acceptance, self.entered);
         self.grant = self.granted(evidence, now);
         match self.grant {
             Grant::Unproven | Grant::By(..) if self.good >= self.config.good_cycles => {

@@ -364,19 +364,18 @@ fn a_program_seen_running_before_the_request_is_no_acceptance() {
 }
 
 #[test]
-fn taking_over_a_running_program_needs_the_word_that_acceptance_is_unknown() {
+fn taking_over_a_running_program_is_granted_once_that_has_ended_and_ours_runs() {
     let mut t = Trace::with(|c| c.take_over = true);
     t.connect();
     state!(t 8, program = Some(Activity::Running) => Silent);
-    assert_eq!(t.request(), Err(Reason::AcceptanceUnknown));
-    let mut t = Trace::with(|c| {
-        c.take_over = true;
-        c.acceptance_unknown = true;
-    });
-    t.connect();
-    state!(t 8, program = Some(Activity::Running) => Silent);
-    t.arm();
-    assert_eq!(t.machine.accepted_by(), None);
+    assert_eq!(t.request(), Ok(Mode::Arming));
+    for _ in 0..5 {
+        state!(t 8, program = Some(Activity::Running) => Hold);
+    }
+    state!(t 8, program = Some(Activity::Stopped) => Hold);
+    expect!(t: Arming);
+    state!(t 8, program = Some(Activity::Running) => Move);
+    expect!(t: Command);
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::path::{Opening, TakeOver, TextPath};
 use super::primary::{Facts, Primary, Said};
 use super::realtime::{Heard, Realtime, StreamCounts};
 use crate::command::Sources;
+use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
 use crate::mode::{Held, Mode, ModeMachine};
@@ -295,6 +296,12 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self.cycle.law_mut()
     }
 
+    /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.
+    #[must_use]
+    pub const fn kinematics(&self) -> Option<&KinematicChain<6>> {
+        self.cycle.chain()
+    }
+
     /// The configuration.
     #[must_use]
     pub const fn config(&self) -> &Config {
@@ -382,6 +389,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             self.connector.greeted(link, now);
             self.connector.heard(link, now);
             self.compare_software(now);
+            self.learn_kinematics();
         } else if !self.connector.is_greeted(link)
             && let Some(found) = self.primary.wrong_service()
         {
@@ -398,6 +406,16 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         if self.mode() == Mode::Monitor && told.is_some_and(|software| software != identity.software) {
             self.lost(LinkId::REALTIME, DownCause::OtherController, now);
         }
+    }
+
+    /// The arm's own calibrated geometry, else what the controller is configured for, else the configured model's.
+    fn learn_kinematics(&mut self) {
+        let facts = self.primary.facts();
+        let sent = facts.geometry.or(facts.configuration.map(|configuration| configuration.geometry));
+        let parameters = sent.and_then(|g| DhParameters::from_arrays(g.theta, g.a, g.d, g.alpha).ok());
+        let parameters = parameters.or(self.config.model.map(DhParameters::of));
+        let tcp = self.config.tcp.or(facts.tcp_offset).unwrap_or_default();
+        self.cycle.set_chain(parameters.map(|parameters| KinematicChain::new(parameters, &tcp)));
     }
 
     fn take_realtime(&mut self, count: usize, arrival: Instant, now: Instant) {
@@ -446,6 +464,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self.identity = Some(identity);
         self.path = Some(TextPath::new(self.config.text, software));
         self.connector.greeted(LinkId::REALTIME, now);
+        self.learn_kinematics();
         self.events.push(Event::Established(identity));
         self.cycle.establish(cycle_config(&self.config, period), now, &mut self.events);
     }

@@ -5,7 +5,7 @@ use super::path::{TextConfig, TextPath};
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::{Grade, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
-use crate::robot::{BadValue, Generation, SoftwareVersion};
+use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
 
 /// Everything a session can be told. Thresholds that depend on the controller's period, which is only known once it is
@@ -17,6 +17,10 @@ pub struct Config {
     /// Software of the controller, where its own version message is not to be relied on. It then decides the form of
     /// every text.
     pub software: Option<SoftwareVersion>,
+    /// Model of the arm, whose nominal kinematics are used where the controller sends none.
+    pub model: Option<RobotModel>,
+    /// Tool centre point in the flange frame, where the controller's own (3.1 and later) is not to be used.
+    pub tcp: Option<Pose>,
     /// Link monitor.
     pub link: LinkTuning,
     /// Mode machine.

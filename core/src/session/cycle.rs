@@ -6,6 +6,7 @@
 
 use super::event::{Event, Events};
 use crate::command::{Approved, Governor, Limits, Sources};
+use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, LinkConfig, LinkMonitor, Sequence};
 use crate::mode::{
@@ -57,6 +58,8 @@ pub(super) struct Cycle<const N: usize, L> {
     governor: Governor<N>,
     sources: Sources,
     law: L,
+    /// The arm's kinematics, where they are known.
+    chain: Option<KinematicChain<N>>,
     evidence: Evidence,
     state: Option<State<N>>,
     /// States seen since the last one that was judged.
@@ -87,6 +90,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             governor: Governor::new(limits),
             sources,
             law,
+            chain: None,
             evidence: Evidence::default(),
             state: None,
             unjudged: 0,
@@ -142,6 +146,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// Everything a request would be refused for now.
     pub(super) fn unmet(&self, now: Instant) -> ReasonSet {
         self.mode.unmet(&self.evidence, now)
+    }
+
+    /// The arm's kinematics, for the law from the next arming on.
+    pub(super) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
+        self.chain = chain;
+    }
+
+    pub(super) const fn chain(&self) -> Option<&KinematicChain<N>> {
+        self.chain.as_ref()
     }
 
     /// Whether a program runs, as far as the evidence says.
@@ -351,6 +364,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if transition.to == Mode::Arming {
             self.following.reset();
             self.governor.reset();
+            if let Some(chain) = &self.chain {
+                self.law.use_kinematics(chain);
+            }
         }
         if transition.from == Mode::Command {
             self.law.suspend();

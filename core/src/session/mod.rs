@@ -20,7 +20,10 @@ mod realtime;
 mod report;
 mod text;
 
-#[cfg(all(test, feature = "async"))]
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
 #[path = "../../examples/peer/mod.rs"]
 pub(crate) mod peer;
 

@@ -1,0 +1,313 @@
+//! A bench: one engine, one scripted peer, one clock; everything that comes out is kept and held to the invariants.
+
+use crate::law::{JointServo, JointServoConfig, Reference};
+use crate::mode::{Mode, Transition};
+use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
+use crate::session::peer::Peer;
+use crate::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
+use crate::time::{Duration, Instant};
+use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+
+/// One text that went out.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sent {
+    pub(super) at: Instant,
+    /// Mode in which it was decided.
+    pub(super) mode: Mode,
+    pub(super) text: String,
+}
+
+impl Sent {
+    /// Speeds of a `speedj`; `None` for a `stopj`.
+    pub(super) fn speeds(&self) -> Option<Vec<f64>> {
+        let list = self.text.split_once("speedj([")?.1.split_once(']')?.0;
+        Some(list.split(',').map(|n| n.parse().unwrap()).collect())
+    }
+
+    pub(super) fn is_moving(&self) -> bool {
+        self.speeds().is_some_and(|speeds| speeds.iter().any(|v| *v != 0.0))
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.speeds().is_some_and(|speeds| speeds.iter().all(|v| *v == 0.0))
+    }
+
+    pub(super) fn is_stop(&self) -> bool {
+        self.speeds().is_none() && self.text.starts_with("stopj(")
+    }
+}
+
+pub(super) struct Bench {
+    pub(super) engine: CoController<'static, JointServo<6>>,
+    pub(super) peer: Peer,
+    pub(super) now: Instant,
+    pub(super) sent: Vec<Sent>,
+    pub(super) events: Vec<Event>,
+    /// Which links the port has open.
+    pub(super) open: [bool; LinkId::COUNT],
+    /// Ports that refuse connections.
+    pub(super) refused: Vec<u16>,
+    /// Ports that accept and then say nothing.
+    pub(super) silent: Vec<u16>,
+    /// What a port says instead of what it should.
+    pub(super) instead: Option<(u16, Vec<u8>)>,
+    /// Ports that were asked for, in order.
+    pub(super) asked: Vec<u16>,
+    /// Reads give at most this many bytes.
+    pub(super) read_most: usize,
+    /// The network delivers nothing; what is sent waits.
+    pub(super) stalled: bool,
+    /// Texts do not reach the peer.
+    pub(super) mute: bool,
+    connected_port: [u16; LinkId::COUNT],
+    next_cycle: Instant,
+}
+
+/// A law that turns the base joint by 1 rad in 4 s and then stands.
+pub(super) fn turning() -> JointServo<6> {
+    let at = |angle, seconds| {
+        let mut positions = JointPositions::ZERO;
+        positions.0[0] = angle;
+        let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
+        Waypoint { setpoint, at: Duration::from_secs(seconds) }
+    };
+    let motion = Trajectory::through(&[at(0.0, 0), at(1.0, 4)]).unwrap();
+    JointServo::new(Reference::Relative(motion), JointServoConfig::default())
+}
+
+impl Bench {
+    pub(super) fn new(major: u8, minor: u8, config: Config) -> Self {
+        let leak = |len| Box::leak(vec![0; len].into_boxed_slice());
+        let memory = Memory { primary: leak(4096), realtime: leak(8192) };
+        Self {
+            engine: CoController::new(config, turning(), memory).unwrap(),
+            peer: Peer::new(SoftwareVersion::new(major, minor)),
+            now: Instant::ZERO,
+            sent: Vec::new(),
+            events: Vec::new(),
+            open: [false; LinkId::COUNT],
+            refused: Vec::new(),
+            silent: Vec::new(),
+            instead: None,
+            asked: Vec::new(),
+            read_most: usize::MAX,
+            stalled: false,
+            mute: false,
+            connected_port: [0; LinkId::COUNT],
+            next_cycle: Instant::ZERO,
+        }
+    }
+
+    /// Started, and run until a request would be granted.
+    pub(super) fn ready(major: u8, minor: u8) -> Self {
+        Self::ready_with(major, minor, Config::default())
+    }
+
+    pub(super) fn ready_with(major: u8, minor: u8, config: Config) -> Self {
+        let mut bench = Self::new(major, minor, config);
+        bench.input(Input::Start);
+        bench.run_until(10_000, |b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
+        bench
+    }
+
+    /// Commanding, with the arm in motion.
+    pub(super) fn moving(major: u8, minor: u8) -> Self {
+        Self::moving_with(major, minor, Config::default())
+    }
+
+    pub(super) fn moving_with(major: u8, minor: u8, config: Config) -> Self {
+        let mut bench = Self::ready_with(major, minor, config);
+        bench.input(Input::Request);
+        bench.run_until(12_000, |b| b.engine.mode() == Mode::Command);
+        bench.run(1_000);
+        assert!(bench.sent.last().unwrap().is_moving() && bench.peer.qd[0] > 0.1);
+        bench
+    }
+
+    /// One input, then drain.
+    pub(super) fn input(&mut self, input: Input) {
+        self.engine.handle(self.now, input);
+        self.drain();
+    }
+
+    /// Bytes arrive on `link`, whatever they are.
+    pub(super) fn bytes(&mut self, link: LinkId, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let window = self.engine.receive_window(link);
+            let count = window.len().min(bytes.len()).min(self.read_most);
+            assert!(count > 0, "a window is never empty");
+            window[..count].copy_from_slice(&bytes[..count]);
+            bytes = &bytes[count..];
+            self.engine.commit(link, count, self.now, self.now);
+            self.drain();
+        }
+    }
+
+    /// The peer, or the network, closes a connection.
+    pub(super) fn close(&mut self, link: LinkId) {
+        self.open[link.index()] = false;
+        self.peer.close(link);
+        self.input(Input::Closed(link));
+    }
+
+    /// Time passes: cycles of the peer and deadlines of the engine, each at its time.
+    pub(super) fn run(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        while self.now < end {
+            self.step(end);
+        }
+    }
+
+    /// Runs until `done`, at most for `millis`.
+    pub(super) fn run_until(&mut self, millis: u64, done: impl Fn(&Self) -> bool) {
+        let end = self.now + Duration::from_millis(millis);
+        while !done(self) {
+            assert!(self.now < end, "still {:?}, unmet {:?}", self.engine.mode(), self.unmet());
+            self.step(end);
+        }
+    }
+
+    /// Time passes without this device running: nothing is read, no deadline is kept.
+    pub(super) fn sleep_through(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        while self.next_cycle <= end {
+            self.next_cycle = self.next_cycle + Duration::from_micros(self.peer.period());
+            self.peer.cycle();
+        }
+        self.now = end;
+    }
+
+    pub(super) fn unmet(&self) -> Vec<Reason> {
+        self.engine.unmet(self.now).iter().collect()
+    }
+
+    pub(super) fn transitions(&self) -> Vec<Transition> {
+        let transition = |event: &Event| if let Event::Transition(t) = event { Some(*t) } else { None };
+        self.events.iter().filter_map(transition).collect()
+    }
+
+    /// Texts sent at or after `at`.
+    pub(super) fn sent_since(&self, at: Instant) -> Vec<Sent> {
+        self.sent.iter().filter(|sent| sent.at >= at).cloned().collect()
+    }
+
+    fn step(&mut self, end: Instant) {
+        let deadline = self.engine.poll_timeout().unwrap_or(end).max(self.now);
+        self.now = deadline.min(self.next_cycle).min(end);
+        if self.now >= self.next_cycle {
+            self.next_cycle = self.next_cycle + Duration::from_micros(self.peer.period());
+            self.peer.cycle();
+            self.deliver();
+        }
+        if deadline <= self.now {
+            self.input(Input::Tick);
+        }
+    }
+
+    /// Hands over what the peer sent, real-time link first.
+    pub(super) fn deliver(&mut self) {
+        if self.stalled {
+            return;
+        }
+        for link in [LinkId::REALTIME, LinkId::PRIMARY] {
+            loop {
+                let most = self.engine.receive_window(link).len();
+                let port = self.connected_port[link.index()];
+                let mut bytes = self.peer.read(link, most);
+                if self.silent.contains(&port) {
+                    bytes.clear();
+                }
+                if let Some((_, instead)) = self.instead.as_ref().filter(|(at, _)| *at == port) {
+                    bytes = if bytes.is_empty() { Vec::new() } else { instead.clone() };
+                }
+                if bytes.is_empty() || !self.open[link.index()] {
+                    break;
+                }
+                self.bytes(link, &bytes);
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        let mut texts = 0;
+        let mut opened = Vec::new();
+        let before = self.events.len();
+        while let Some(output) = self.engine.poll_output() {
+            match output {
+                Output::Open { link, endpoint } => opened.push((link, endpoint.port)),
+                Output::Abort(link) => {
+                    self.open[link.index()] = false;
+                    self.peer.close(link);
+                }
+                Output::Transmit { link, bytes } => {
+                    assert_eq!(link, LinkId::REALTIME, "one writer");
+                    assert!(self.open[link.index()], "text for a connection that is not there");
+                    let text = String::from_utf8(bytes.to_vec()).unwrap();
+                    texts += 1;
+                    if !self.mute {
+                        self.peer.write(bytes);
+                    }
+                    let mode = self.engine.mode();
+                    self.sent.push(Sent { at: self.now, mode, text });
+                }
+            }
+        }
+        while let Some(event) = self.engine.poll_event() {
+            self.events.push(event);
+        }
+        assert!(texts <= 1, "one input gave {texts} texts");
+        self.check(texts, before);
+        for (link, port) in opened {
+            self.asked.push(port);
+            if self.refused.contains(&port) {
+                self.input(Input::Refused(link));
+            } else {
+                self.open[link.index()] = true;
+                self.connected_port[link.index()] = port;
+                self.peer.open(link);
+                self.input(Input::Opened(link));
+            }
+        }
+    }
+
+    /// The invariants of design 5, after each input.
+    fn check(&self, texts: usize, events_before: usize) {
+        let mut fell_back = None;
+        for event in &self.events[events_before..] {
+            if let Event::Transition(t) = event
+                && t.from == Mode::Command
+            {
+                fell_back = Some(*t);
+            }
+        }
+        if let Some(sent) = self.sent.last().filter(|_| texts > 0) {
+            let allowed = match sent.mode {
+                Mode::Offline => false,
+                // The one stop for an arm that a reconnect finds moving by our command.
+                Mode::Monitor => sent.is_stop(),
+                // A stop, where another program has to be ended first.
+                Mode::Arming => sent.is_zero() || sent.is_stop(),
+                Mode::Command => sent.speeds().is_some(),
+                Mode::Stopping => sent.is_zero() || sent.is_stop(),
+            };
+            assert!(allowed, "{sent:?}");
+            assert!(sent.text.ends_with('\n'));
+        }
+        // A connection that was reset in the same breath carries nothing any more.
+        let connected = self.engine.mode() != Mode::Offline;
+        if let Some(t) = fell_back.filter(|t| t.to == Mode::Stopping && connected) {
+            let robot_stopped = matches!(
+                t.reason,
+                Some(
+                    Reason::RobotNotRunning
+                        | Reason::ProtectiveStop
+                        | Reason::SafeguardStop
+                        | Reason::EmergencyStop
+                        | Reason::SafetyFault
+                )
+            );
+            let zero = texts > 0 && self.sent.last().is_some_and(Sent::is_zero);
+            assert!(zero || robot_stopped, "no zero velocity in the cycle that found {t:?}");
+        }
+    }
+}
