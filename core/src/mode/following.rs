@@ -20,6 +20,9 @@ pub struct FollowingConfig {
     pub ramp: f32,
     /// How fast the controller's speed scaling may rise \[1/s\]: it lags behind the slider. Default 1.
     pub scaling_rate: f32,
+    /// Where the scaling is only [reported late](Slowed::late): so many cycles in a row in which the target may be
+    /// slower than commanded before it is [`Followed::Lost`]. Default 200 ms, two reports.
+    pub late_patience: u16,
 }
 
 impl FollowingConfig {
@@ -29,13 +32,15 @@ impl FollowingConfig {
         let cycles = |millis: u64, most: u64| {
             Duration::from_millis(millis).as_micros().div_ceil(cycle.as_micros().max(1)).clamp(2, most)
         };
+        let patience = |millis| u16::try_from(cycles(millis, 1_000)).unwrap_or(1_000);
         Self {
             delay: u8::try_from(cycles(24, 31)).unwrap_or(31),
-            patience: u16::try_from(cycles(40, 1_000)).unwrap_or(1_000),
+            patience: patience(40),
             tolerance: 0.02,
             relative: 0.05,
             ramp: 0.5,
             scaling_rate: 1.0,
+            late_patience: patience(200),
         }
     }
 
@@ -57,8 +62,24 @@ impl FollowingConfig {
             self.scaling_rate > 0.0 && self.scaling_rate.is_finite(),
             "following.scaling_rate",
             "above 0 1/s",
+        )?;
+        BadValue::unless(
+            (self.patience..=1_000).contains(&self.late_patience),
+            "following.late_patience",
+            "following.patience to 1000 cycles",
         )
     }
+}
+
+/// What the controller itself says about being slower than commanded, beside the state's own scaling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Slowed {
+    /// Its program is paused.
+    pub paused: bool,
+    /// The state's scaling does not come with the packet but from a slower report (CB2: ten times a second), and may
+    /// be older than the target.
+    pub late: bool,
 }
 
 /// What one state says.
@@ -136,9 +157,9 @@ impl<const N: usize> Following<N> {
         self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| sent.velocities)
     }
 
-    /// Judges a state, `dt` after the one before, against everything sent before it. `paused` is the
-    /// controller's own word that the program is paused.
-    pub fn judge(&mut self, state: &State<N>, dt: Duration, paused: bool) -> Followed {
+    /// Judges a state, `dt` after the one before, against everything sent before it.
+    pub fn judge(&mut self, state: &State<N>, dt: Duration, slowed: Slowed) -> Followed {
+        let Slowed { paused, late } = slowed;
         let dt = dt.as_secs_f32().min(1.0);
         let scaling = match state.speed_scaling {
             Some(scaling) if scaling.is_finite() && !paused => scaling.clamp(0.0, 1.0),
@@ -147,7 +168,7 @@ impl<const N: usize> Following<N> {
             Some(_) | None => 0.0,
         };
         self.scaling_floor = scaling.min(self.scaling_floor + self.config.scaling_rate * dt);
-        let excess = self.excess_of(&state.target_velocities);
+        let excess = self.excess_of(&state.target_velocities, self.scaling_floor);
         let before = core::mem::replace(&mut self.excess, excess);
         if excess <= 0.0 {
             self.outside = 0;
@@ -156,7 +177,9 @@ impl<const N: usize> Following<N> {
         } else {
             self.outside = self.outside.saturating_add(1);
         }
-        if self.outside >= self.config.patience {
+        let only_slower = late && excess > 0.0 && self.excess_of(&state.target_velocities, 0.0) <= 0.0;
+        let patience = if only_slower { self.config.late_patience } else { self.config.patience };
+        if self.outside >= patience {
             Followed::Lost
         } else if excess > 0.0 {
             Followed::Outside(self.outside)
@@ -181,15 +204,16 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// How far the worst joint's target is outside of everything it may be \[rad/s\]; infinite for NaN.
-    fn excess_of(&self, target: &JointVelocities<N>) -> f32 {
+    /// How far the worst joint's target is outside of everything it may be \[rad/s\], where commands are scaled by
+    /// `scaling_floor` … 1; infinite for NaN.
+    fn excess_of(&self, target: &JointVelocities<N>, scaling_floor: f32) -> f32 {
         // Hull of the commands in the window, each between its full and its scaled size.
         let mut low = [f32::INFINITY; N];
         let mut high = [f32::NEG_INFINITY; N];
         for behind in 0..=usize::from(self.config.delay) {
             let at = self.at.saturating_add(HISTORY).saturating_sub(behind) % HISTORY;
             let Some(sent) = self.history.get(at) else { break };
-            let floor = if sent.repeated { 0.0 } else { self.scaling_floor };
+            let floor = if sent.repeated { 0.0 } else { scaling_floor };
             for ((low, high), full) in low.iter_mut().zip(&mut high).zip(sent.velocities.iter()) {
                 let scaled = full * floor;
                 *low = low.min(full).min(scaled);
@@ -231,7 +255,7 @@ mod tests {
         let mut following = following();
         (0..cycles)
             .map(|cycle| {
-                let verdict = following.judge(&state(cycle), CYCLE, false);
+                let verdict = following.judge(&state(cycle), CYCLE, Slowed::default());
                 following.sent(&JointVelocities([command(cycle); 6]));
                 verdict
             })
@@ -322,6 +346,33 @@ mod tests {
     }
 
     #[test]
+    fn a_slider_reported_late_is_awaited_but_only_for_a_slower_arm() {
+        let judged = |late, target_speed: f32, reported_after: usize| {
+            let mut following = following();
+            let mut lost = None;
+            for cycle in 0..200 {
+                let scaling = if cycle < 50 + reported_after { 1.0 } else { 0.5 };
+                let now = if cycle == 0 {
+                    0.0
+                } else if cycle < 50 {
+                    0.8
+                } else {
+                    target_speed
+                };
+                let state = State { speed_scaling: Some(scaling), ..target(now) };
+                let verdict = following.judge(&state, CYCLE, Slowed { paused: false, late });
+                lost = lost.or((verdict == Followed::Lost).then_some(cycle));
+                following.sent(&JointVelocities([0.8; 6]));
+            }
+            lost
+        };
+        assert_eq!(judged(true, 0.4, 13), None, "100 ms late");
+        assert_eq!(judged(false, 0.4, 13), Some(54), "a scaling in the packet is of the same moment");
+        assert_eq!(judged(true, 0.4, 1_000), Some(74), "awaited for 200 ms");
+        assert_eq!(judged(true, -0.4, 13), Some(54), "the other way is no slider");
+    }
+
+    #[test]
     fn a_slider_at_zero_does_not_excuse_motion_beyond_the_command() {
         let state = |c: usize| State { speed_scaling: Some(0.0), ..target(if c < 50 { 0.0 } else { 0.8 }) };
         assert_eq!(lost_at(&run(100, |_| 0.4, state)), Some(54));
@@ -332,7 +383,11 @@ mod tests {
         let mut following = following();
         for cycle in 0..100 {
             let paused = cycle >= 50;
-            let verdict = following.judge(&target(if paused || cycle == 0 { 0.0 } else { 0.5 }), CYCLE, paused);
+            let verdict = following.judge(
+                &target(if paused || cycle == 0 { 0.0 } else { 0.5 }),
+                CYCLE,
+                Slowed { paused, late: false },
+            );
             assert!(verdict.holds(), "cycle {cycle}: {verdict:?}");
             following.sent(&JointVelocities([0.5; 6]));
         }
@@ -345,7 +400,7 @@ mod tests {
             following.sent(&JointVelocities([0.5; 6]));
             for _ in 0..10 {
                 following.skipped();
-                assert_eq!(following.judge(&target(speed), CYCLE, false), Followed::Within);
+                assert_eq!(following.judge(&target(speed), CYCLE, Slowed::default()), Followed::Within);
             }
         }
     }

@@ -35,7 +35,7 @@ mod tests;
 pub use acceptance::{Acceptance, Activity, Proof};
 pub use config::ModeConfig;
 pub use evidence::{Evidence, Held};
-pub use following::{Followed, Following, FollowingConfig};
+pub use following::{Followed, Following, FollowingConfig, Slowed};
 pub use machine::ModeMachine;
 pub use request::{Epoch, Intent};
 pub use standstill::{Standstill, StandstillConfig};

@@ -375,7 +375,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     fn take_primary(&mut self, count: usize, now: Instant) {
         let (link, events) = (LinkId::PRIMARY, &mut self.events);
-        let mut understood = false;
+        let (mut understood, mut speaks) = (false, false);
         self.primary.commit(count, now, |said, _| match said {
             Said::Software(_) | Said::State | Said::Other => understood = true,
             Said::Report(report) => {
@@ -383,11 +383,17 @@ impl<'m, L: Law<6>> CoController<'m, L> {
                 events.push(Event::Report(report));
             }
             Said::Frame(error) => events.push(Event::Skipped { link, error }),
-            Said::Malformed(error) => events.push(Event::Malformed { link, error }),
+            Said::Malformed(error) => {
+                speaks = true;
+                events.push(Event::Malformed { link, error });
+            }
         });
+        if understood || speaks {
+            // One sub-package that cannot be used is no silence.
+            self.connector.heard(link, now);
+        }
         if understood {
             self.connector.greeted(link, now);
-            self.connector.heard(link, now);
             self.compare_software(now);
             self.learn_kinematics();
         } else if !self.connector.is_greeted(link)
@@ -479,6 +485,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             master_safety: facts.master_safety,
             remote: facts.local_control.then(|| Held::new(false, now)),
             program: facts.program,
+            speed_slider: facts.speed_slider,
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
         };
         self.cycle.judge(arrival, now, &beside, &mut self.events);

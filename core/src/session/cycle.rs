@@ -11,7 +11,7 @@ use crate::law::Law;
 use crate::link::{Answer, LinkConfig, LinkMonitor, Sequence};
 use crate::mode::{
     Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, PeerGate,
-    Standstill, StandstillConfig, Transition,
+    Slowed, Standstill, StandstillConfig, Transition,
 };
 use crate::robot::{ControllerTime, JointVelocities, MasterSafetyState, Reason, ReasonSet, RobotMode, Safety, State};
 use crate::time::Instant;
@@ -36,6 +36,8 @@ pub(super) struct Beside {
     pub(super) master_safety: Option<Held<MasterSafetyState>>,
     pub(super) remote: Option<Held<bool>>,
     pub(super) program: Option<Held<Activity>>,
+    /// The speed slider; stands for the scaling where the packet does not have it.
+    pub(super) speed_slider: Option<f32>,
     /// Whether text can be sent.
     pub(super) path_open: bool,
 }
@@ -207,6 +209,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// Judges the newest state, once all that has arrived is read.
     pub(super) fn judge(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events) {
+        let late = self.state.is_some_and(|state| state.speed_scaling.is_none());
+        if let Some(state) = self.state.as_mut().filter(|_| late) {
+            state.speed_scaling = beside.speed_slider;
+        }
         let Some(state) = self.state.as_ref().filter(|_| self.unjudged > 0) else { return };
         let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
         if commanding {
@@ -224,7 +230,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let held = |value| Some(Held::new(value, now));
         let paused = beside.program.is_some_and(|program| program.value == Activity::Paused);
         let at_rest = self.standstill.observe(state, arrival, timely);
-        let follows = !commanding || self.following.judge(state, dt, paused).holds();
+        let follows = !commanding || self.following.judge(state, dt, Slowed { paused, late }).holds();
         // The packet's number is unconfirmed: it speaks only where nobody else does.
         let from_packet = state.program_state.and_then(activity).and_then(held);
         self.evidence = Evidence {
