@@ -1,6 +1,7 @@
-//! What the integration tests share: the oracle, and asking for what a plain machine may lack.
+//! What the integration tests share: the oracle, runs in virtual time, and asking for what a plain machine may lack.
 #![forbid(unsafe_code)]
 
+pub mod cosim;
 pub mod noise;
 #[path = "../oracle/mod.rs"]
 pub mod oracle;

@@ -174,6 +174,12 @@ impl Controller {
         self.programs.refused
     }
 
+    /// What the controller's clock shows: the time in the packets of the next cycle.
+    #[must_use]
+    pub fn clock(&self) -> Duration {
+        Duration::from_micros(self.clock)
+    }
+
     /// Control cycles run.
     #[must_use]
     pub fn cycles(&self) -> u64 {
@@ -507,6 +513,17 @@ impl Controller {
             connection.phase = Phase::ClosedByClient;
         }
         self.sweep();
+    }
+
+    /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
+    pub fn reset(&mut self, conn: Conn) {
+        self.connections.remove(&conn);
+    }
+
+    /// Bytes a client has sent that have not arrived here, and so are not acknowledged.
+    #[must_use]
+    pub fn in_flight(&self, conn: Conn) -> usize {
+        self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
     }
 
     /// Forgets connections that are over.

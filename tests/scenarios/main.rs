@@ -1,0 +1,25 @@
+//! Whole runs in virtual time: co-controller, network, controller and arm, on every generation of software.
+
+mod driving;
+mod faults;
+
+use std::time::Duration;
+
+use outrigger_core::robot::SoftwareVersion;
+
+/// One version of each generation, and those on either side of a change in how text is executed.
+const SOFTWARE: [SoftwareVersion; 5] = [
+    SoftwareVersion::new(1, 8),
+    SoftwareVersion::new(3, 1),
+    SoftwareVersion::new(3, 5),
+    SoftwareVersion::new(3, 15),
+    SoftwareVersion::new(5, 15),
+];
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}

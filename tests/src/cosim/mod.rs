@@ -1,0 +1,26 @@
+//! End-to-end runs in virtual time: a co-controller beside a simulated controller, with the network between them.
+//!
+//! ```text
+//!  CoController ──links──► sockets of a simulated host ──delay, loss, stalls──► simulated controller ──► arm
+//!  (outrigger-core)        (this module)                (outrigger-sim::net)                          the truth
+//! ```
+//!
+//! No wall clock, no thread, no sleep: a [`Rig`] goes from one event to the next, and the same [`Setup`] with the same
+//! seed gives the same run, bit by bit. A test says what happens (`rig.request()`, `rig.cut_cable(..)`) and reads the
+//! [`Record`] of what followed: modes, events, every text with its time, and where the arm really was.
+//!
+//! [`Rules`] hold in every run and are checked at every text: whatever a test is about, a moving command at a moment
+//! when there must be none fails it.
+
+mod bound;
+mod record;
+mod rig;
+mod rules;
+mod setup;
+mod socket;
+
+pub use bound::{rest_bound, stop_deceleration};
+pub use record::{Command, Cycles, Motion, REST, Record, Speeds};
+pub use rig::{Buffers, Death, Rig};
+pub use rules::Rules;
+pub use setup::{Read, Reading, SENSOR, Sensor, Setup, core_time, sim_time};

@@ -1,0 +1,440 @@
+//! A run: from one event to the next, the host's loop as a port would write it, and everything noted down.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use outrigger_core::command::Sample;
+use outrigger_core::law::AnyLaw;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::ControllerTime;
+use outrigger_core::session::{CoController, Event, Input, LinkId, Memory, Output};
+use outrigger_sim::controller::Controller;
+use outrigger_sim::fault::{Fault, FaultKind};
+use outrigger_sim::time::SimTime;
+
+use super::record::{Command, Motion, Record, speeds_of};
+use super::rules::{Moment, Rules};
+use super::setup::{Reading, Sensor, Setup, core_time};
+use super::socket::Socket;
+
+/// Receive memory of one co-controller.
+#[derive(Debug)]
+pub struct Buffers {
+    primary: Vec<u8>,
+    realtime: Vec<u8>,
+}
+
+impl Default for Buffers {
+    /// 4 and 8 KiB.
+    fn default() -> Self {
+        Self { primary: vec![0; 4096], realtime: vec![0; 8192] }
+    }
+}
+
+/// What the host does at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Host {
+    Runs,
+    /// Nothing of it runs until then.
+    Paused(SimTime),
+    Dead,
+}
+
+/// How the process of the co-controller ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Death {
+    /// The process ends; the kernel resets its connections.
+    Reset,
+    /// The host stands still, or has no power: not another byte, and nobody resets anything.
+    Silent,
+}
+
+/// A host with a co-controller, and the robot beside it.
+pub struct Rig<'m> {
+    /// The robot: its truth, and what an operator does to it.
+    pub controller: Controller,
+    engine: CoController<'m, AnyLaw<6>>,
+    sockets: [Socket; LinkId::COUNT],
+    sensors: Vec<(Sensor, Readings)>,
+    host: Host,
+    reading: Reading,
+    latency: Duration,
+    /// No connection can be made before this.
+    cable_until: SimTime,
+    /// When each state of the last cycles was published.
+    published: VecDeque<(Duration, SimTime)>,
+    record: Record,
+    rules: Rules,
+}
+
+/// The readings of one sensor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Readings {
+    next: SimTime,
+    seq: u32,
+}
+
+/// Nothing should need this many wake-ups without time passing.
+const BUSY: u32 = 1_000;
+/// States whose time of publication is remembered.
+const PUBLISHED: usize = 4_096;
+/// Anything a test waits for without saying how long happens within this.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What woke the host.
+enum Woken {
+    Opened(LinkId, bool),
+    Closed(LinkId),
+    Readable(LinkId),
+    Sensor(usize),
+    Deadline,
+}
+
+impl<'m> Rig<'m> {
+    /// At time zero, with the co-controller about to connect.
+    ///
+    /// # Panics
+    /// Where the set-up cannot be run.
+    #[must_use]
+    pub fn new(setup: Setup, buffers: &'m mut Buffers) -> Self {
+        let Setup { mut controller, config, law, sensors, latency, reading } = setup;
+        controller.faults.push(Fault::new(FaultKind::Delay(latency), SimTime::ZERO, None));
+        let memory = Memory { primary: &mut buffers.primary, realtime: &mut buffers.realtime };
+        let mut rig = Self {
+            controller: Controller::new(controller).unwrap(),
+            engine: CoController::new(config, law, memory).unwrap(),
+            sockets: Default::default(),
+            sensors: sensors.into_iter().map(|sensor| (sensor, Readings::default())).collect(),
+            host: Host::Runs,
+            reading,
+            latency,
+            cable_until: SimTime::ZERO,
+            published: VecDeque::new(),
+            record: Record::default(),
+            rules: Rules::default(),
+        };
+        rig.input(Input::Start);
+        rig
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.controller.now()
+    }
+
+    /// The co-controller.
+    #[must_use]
+    pub fn engine(&self) -> &CoController<'m, AnyLaw<6>> {
+        &self.engine
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// What an operator, or a port, tells the co-controller now.
+    ///
+    /// # Panics
+    /// Where the host does not run, or a rule is broken.
+    pub fn input(&mut self, input: Input) {
+        assert!(self.host == Host::Runs, "nobody is there to take {input:?}");
+        if matches!(input, Input::Request | Input::Resume) {
+            self.rules.request();
+        }
+        self.hand_over(input);
+    }
+
+    /// One more fault, from now on; for good where no time is given.
+    pub fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>) {
+        // Its beginning is an event of the controller's own, one µs ahead.
+        let start = self.now() + Duration::from_micros(1);
+        self.controller.inject(Fault::new(kind, start, lasting));
+    }
+
+    /// The cable is cut: silence both ways, and no connection can be made; for good where no time is given.
+    pub fn cut_cable(&mut self, lasting: Option<Duration>) {
+        self.fault(FaultKind::Stall, lasting);
+        self.cable_until = lasting.map_or(SimTime::MAX, |lasting| self.now() + lasting);
+    }
+
+    /// The process ends, or its host.
+    pub fn kill(&mut self, death: Death) {
+        self.host = Host::Dead;
+        if death == Death::Reset {
+            self.sockets.iter_mut().for_each(|socket| socket.abort(&mut self.controller));
+        }
+    }
+
+    /// The whole host stands still for this long; its kernel keeps what arrives.
+    pub fn pause_host(&mut self, lasting: Duration) {
+        self.host = Host::Paused(self.now() + lasting);
+    }
+
+    /// The sensors fall silent.
+    pub fn kill_sensors(&mut self) {
+        self.sensors.clear();
+    }
+
+    /// Lives on for this long.
+    ///
+    /// # Panics
+    /// Where a rule is broken.
+    pub fn run_for(&mut self, span: Duration) {
+        self.run_until(span, |_| false);
+    }
+
+    /// Lives on until `done`, asked after each event, but for no longer than `limit`; says whether it is done.
+    ///
+    /// # Panics
+    /// Where a rule is broken.
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&Self) -> bool) -> bool {
+        let end = self.now() + limit;
+        loop {
+            if done(self) {
+                return true;
+            }
+            if self.now() >= end {
+                return false;
+            }
+            self.step(end);
+        }
+    }
+
+    /// Lives on until the co-controller is in `mode`.
+    ///
+    /// # Panics
+    /// Where that does not happen, with the story so far.
+    pub fn run_to(&mut self, mode: Mode) {
+        let reached = self.run_until(PATIENCE, |rig| rig.engine.mode() == mode);
+        assert!(reached, "{} not reached:\n{}", mode.name(), self.record.story());
+    }
+
+    /// Connects, waits until nothing speaks against it, requests, and lives on into `Command`.
+    ///
+    /// # Panics
+    /// Where that does not happen, with the story so far.
+    pub fn command(&mut self) {
+        self.ready();
+        self.input(Input::Request);
+        self.run_to(Mode::Command);
+    }
+
+    /// Lives on until nothing speaks against a request.
+    ///
+    /// # Panics
+    /// Where that does not happen, with what speaks against it and the story so far.
+    pub fn ready(&mut self) {
+        let ready = self.run_until(PATIENCE, |rig| rig.engine.unmet(core_time(rig.now())).is_empty());
+        let unmet = self.engine.unmet(core_time(self.now()));
+        assert!(ready, "{:?} still unmet:\n{}", unmet.iter().collect::<Vec<_>>(), self.record.story());
+    }
+
+    /// Lives on until just after the next moving command is on its way.
+    ///
+    /// # Panics
+    /// Where none goes out.
+    pub fn run_past_a_command(&mut self) {
+        let before = self.record.commands.len();
+        let sent = |rig: &Self| rig.record.commands.iter().skip(before).any(Command::moves);
+        assert!(self.run_until(PATIENCE, sent), "no moving command:\n{}", self.record.story());
+    }
+
+    /// To the next event, but not beyond `end`.
+    fn step(&mut self, end: SimTime) {
+        let next = self.controller.next_event().min(self.wakes_at()).min(end).max(self.now());
+        let cycles = self.controller.cycles();
+        let clock = self.controller.clock();
+        self.controller.advance_to(next);
+        if self.controller.cycles() != cycles {
+            self.note_cycle(clock);
+        }
+        if let Host::Paused(until) = self.host
+            && until <= self.now()
+        {
+            self.host = Host::Runs;
+        }
+        if self.host == Host::Runs && self.comes_round() {
+            self.serve();
+        }
+    }
+
+    /// Whether the host's loop looks at its sockets now.
+    fn comes_round(&self) -> bool {
+        match self.reading {
+            Reading::AtOnce => true,
+            Reading::Every(span) => self.now().as_micros().is_multiple_of(micros(span)),
+        }
+    }
+
+    /// When the host wakes up by itself.
+    fn wakes_at(&self) -> SimTime {
+        match (self.host, self.reading) {
+            (Host::Dead, _) => SimTime::MAX,
+            (Host::Paused(until), _) => until,
+            (Host::Runs, Reading::Every(span)) => {
+                SimTime::from_micros((self.now().as_micros() / micros(span) + 1) * micros(span))
+            }
+            (Host::Runs, Reading::AtOnce) => {
+                let deadline = self.engine.poll_timeout().map_or(SimTime::MAX, super::sim_time);
+                let opens = self.sockets.iter().map(Socket::opens_at);
+                let reads = self.sensors.iter().map(|(_, readings)| readings.next);
+                opens.chain(reads).fold(deadline, SimTime::min)
+            }
+        }
+    }
+
+    /// The host's loop, until there is nothing left to do at this moment.
+    fn serve(&mut self) {
+        for _ in 0..BUSY {
+            let Some(woken) = self.woken() else { return };
+            self.report_unacked();
+            match woken {
+                Woken::Opened(link, true) => self.hand_over(Input::Opened(link)),
+                Woken::Opened(link, false) => self.hand_over(Input::Refused(link)),
+                Woken::Closed(link) => self.hand_over(Input::Closed(link)),
+                Woken::Readable(link) => self.read(link),
+                Woken::Sensor(index) => self.sample(index),
+                Woken::Deadline => self.hand_over(Input::Tick),
+            }
+        }
+        panic!("the engine wants to be called without end at {}:\n{}", self.now(), self.record.story());
+    }
+
+    fn woken(&mut self) -> Option<Woken> {
+        let now = self.now();
+        // The link that carries the control cycle goes first.
+        for link in [LinkId::REALTIME, LinkId::PRIMARY] {
+            let socket = self.sockets.get_mut(link.index())?;
+            if let Some(stands) = socket.opened(&mut self.controller) {
+                return Some(Woken::Opened(link, stands));
+            }
+            if socket.closed_by_peer(&self.controller) {
+                return Some(Woken::Closed(link));
+            }
+            if socket.conn().is_some_and(|conn| self.controller.pending(conn) > 0) {
+                return Some(Woken::Readable(link));
+            }
+        }
+        if let Some(index) = self.sensors.iter().position(|(_, readings)| readings.next <= now) {
+            return Some(Woken::Sensor(index));
+        }
+        let due = self.engine.poll_timeout().is_some_and(|at| at <= core_time(now));
+        due.then_some(Woken::Deadline)
+    }
+
+    fn report_unacked(&mut self) {
+        for link in LinkId::ALL {
+            let Some(socket) = self.sockets.get_mut(link.index()).filter(|socket| socket.conn().is_some()) else {
+                continue;
+            };
+            let (bytes, age) = socket.unacked(&self.controller);
+            if bytes > 0 || self.engine.has_unacked(link) {
+                self.hand_over(Input::Unacked { link, bytes, age });
+            }
+        }
+    }
+
+    fn read(&mut self, link: LinkId) {
+        let now = core_time(self.now());
+        // What un-acknowledged bytes led to may have closed it.
+        let Some(conn) = self.sockets.get(link.index()).and_then(Socket::conn) else { return };
+        let count = self.controller.read(conn, self.engine.receive_window(link));
+        let before = self.engine.state().map(|state| state.controller_time);
+        self.engine.commit(link, count, now, now);
+        let state = self.engine.state().map(|state| state.controller_time);
+        if state != before
+            && let Some(age) = state.and_then(|state| self.true_age(state))
+        {
+            self.rules.state_read(age);
+        }
+        self.drain();
+    }
+
+    fn sample(&mut self, index: usize) {
+        let now = self.now();
+        let Some((sensor, readings)) = self.sensors.get_mut(index) else { return };
+        readings.next = now + sensor.period;
+        let Some(value) = (sensor.read)(&self.controller) else { return };
+        readings.seq = readings.seq.wrapping_add(1);
+        let sample = Sample { source: sensor.id, value, seq: readings.seq, taken_at: core_time(now) };
+        self.hand_over(Input::Sample(sample));
+    }
+
+    /// One input, then drain.
+    fn hand_over(&mut self, input: Input) {
+        self.engine.handle(core_time(self.now()), input);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.engine.poll_output() {
+            match output {
+                Output::Open { link, endpoint } => {
+                    let (now, latency) = (self.controller.now(), self.latency);
+                    let answered = now.max(self.cable_until) + latency * 2;
+                    self.sockets[link.index()].open(endpoint.port, answered);
+                }
+                Output::Abort(link) => self.sockets[link.index()].abort(&mut self.controller),
+                Output::Transmit { link, bytes } => {
+                    let bytes = bytes.to_vec();
+                    self.note_events();
+                    self.note_text(&bytes);
+                    self.sockets[link.index()].write(&mut self.controller, &bytes);
+                }
+            }
+        }
+        self.note_events();
+    }
+
+    fn note_events(&mut self) {
+        let now = self.now();
+        while let Some(event) = self.engine.poll_event() {
+            if let Event::Transition(transition) = &event {
+                self.rules.transition(transition);
+            }
+            self.record.events.push((now, event));
+        }
+    }
+
+    fn note_text(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let state = self.engine.state().map(|state| state.controller_time);
+        let state_age = state.and_then(|state| self.true_age(state)).unwrap_or_default();
+        let (at, mode, speeds) = (self.now(), self.engine.mode(), speeds_of(&text));
+        let command = Command { at, mode, text, speeds, state_age };
+        let (config, identity) = (self.engine.config(), self.engine.identity());
+        let moment = Moment { config, identity, latch: self.engine.latch(), state };
+        let broken = self.rules.broken_by(&command, &moment);
+        self.record.cycles.answered += u64::from(command.moves());
+        self.record.commands.push(command);
+        if let Some(rule) = broken {
+            panic!("{rule}, at {at}:\n{}", self.record.story());
+        }
+    }
+
+    /// How long ago this state was published.
+    fn true_age(&self, state: ControllerTime) -> Option<Duration> {
+        let shows = |clock: &Duration| micros(*clock).abs_diff(state.as_micros()) <= 1;
+        let (_, at) = self.published.iter().rev().find(|(clock, _)| shows(clock))?;
+        Some(self.now().since(*at))
+    }
+
+    /// A control cycle has passed; `clock` is what its packets show.
+    fn note_cycle(&mut self, clock: Duration) {
+        let now = self.now();
+        self.published.push_back((clock, now));
+        if self.published.len() > PUBLISHED {
+            self.published.pop_front();
+        }
+        let arm = self.controller.truth();
+        self.record.motion.push(Motion { at: now, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
+        self.record.cycles.commanded += u64::from(self.engine.mode() == Mode::Command);
+    }
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX).max(1)
+}

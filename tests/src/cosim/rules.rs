@@ -1,0 +1,113 @@
+//! What must hold in every run, whatever it is about.
+
+use std::time::Duration;
+
+use outrigger_core::command::Limits;
+use outrigger_core::link::LinkConfig;
+use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::session::{Config, Identity};
+
+use super::record::Command;
+
+/// Watches every text with the simulation's own knowledge: when each state was really published, and what the operator
+/// really asked for.
+///
+/// | rule | design |
+/// |---|---|
+/// | text that moves only in `Command`, without a latch, after a request that is newer than the last fall | 5 |
+/// | one moving command per state at most | 4 |
+/// | a moving command only to a state whose true age, beyond the fastest ever seen, is at most a period and the margin | 4 |
+/// | no joint above its limit | 5 |
+/// | `Offline`: no text. `Monitor`: at most one `stopj` per connection | 5 |
+/// | `Stopping`: at most the zero velocities of the configuration, then one `stopj`, then nothing | 5 |
+#[derive(Debug, Default)]
+pub struct Rules {
+    requested: bool,
+    answered: Option<ControllerTime>,
+    fastest: Option<Duration>,
+    texts_in_mode: u32,
+    stopped_in_mode: bool,
+}
+
+/// What is known when a text goes out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment<'a> {
+    pub(super) config: &'a Config,
+    pub(super) identity: Option<&'a Identity>,
+    pub(super) latch: Option<Reason>,
+    pub(super) state: Option<ControllerTime>,
+}
+
+impl Rules {
+    /// The operator asks.
+    pub(super) fn request(&mut self) {
+        self.requested = true;
+    }
+
+    /// The mode changes.
+    pub(super) fn transition(&mut self, transition: &Transition) {
+        let falls = !matches!(transition.to, Mode::Arming | Mode::Command);
+        self.requested &= !falls;
+        self.texts_in_mode = 0;
+        self.stopped_in_mode = false;
+    }
+
+    /// A state was read this long after it was published.
+    pub(super) fn state_read(&mut self, age: Duration) {
+        self.fastest = Some(self.fastest.map_or(age, |fastest| fastest.min(age)));
+    }
+
+    /// What `command` breaks.
+    pub(super) fn broken_by(&mut self, command: &Command, moment: &Moment<'_>) -> Option<String> {
+        self.texts_in_mode += 1;
+        if command.moves() {
+            return self.broken_by_motion(command, moment);
+        }
+        let before = (self.texts_in_mode, self.stopped_in_mode);
+        self.stopped_in_mode |= command.stops();
+        match command.mode {
+            Mode::Offline => Some("text without a session".into()),
+            Mode::Monitor if !command.stops() => Some("text in Monitor that is no stopj".into()),
+            Mode::Monitor if before.1 => Some("a second stopj in Monitor".into()),
+            Mode::Stopping if before.1 => Some("text after the stopj of Stopping".into()),
+            Mode::Stopping => {
+                let period = moment.identity?.period;
+                let most = u32::from(moment.config.mode.of(period).stop_cycles);
+                (before.0 > most + 1).then(|| format!("{} texts in Stopping", before.0))
+            }
+            Mode::Monitor | Mode::Arming | Mode::Command => None,
+        }
+    }
+
+    fn broken_by_motion(&mut self, command: &Command, moment: &Moment<'_>) -> Option<String> {
+        if command.mode != Mode::Command {
+            return Some(format!("a moving command in {:?}", command.mode));
+        }
+        if let Some(latch) = moment.latch {
+            return Some(format!("a moving command with {latch:?} latched"));
+        }
+        if !self.requested {
+            return Some("a moving command that nobody requested since the last fall".into());
+        }
+        if std::mem::replace(&mut self.answered, moment.state) == moment.state {
+            return Some("two moving commands for one state".into());
+        }
+        let Some(identity) = moment.identity else { return Some("a moving command without a session".into()) };
+        let LinkConfig { period, margin, .. } = moment.config.link.of(identity.period);
+        let most = Duration::from_micros((period + margin).as_micros());
+        let late = command.state_age.saturating_sub(self.fastest.unwrap_or_default());
+        if late > most + CLOCK_SLACK {
+            return Some(format!("a moving command for a state that is {late:?} late, where {most:?} are allowed"));
+        }
+        let Limits { velocity, .. } = moment.config.limits;
+        let speeds = command.speeds.unwrap_or_default();
+        let fast = |(v, limit): (&f64, f32)| v.abs() > f64::from(limit) + ROUNDING;
+        speeds.iter().zip(velocity.iter()).any(fast).then(|| format!("a command above its limit: {}", command.text))
+    }
+}
+
+/// The engine judges ages by a mapped clock that forgets, so that the two crystals may drift apart.
+const CLOCK_SLACK: Duration = Duration::from_micros(500);
+/// Speeds are written with a limited number of decimals \[rad/s\].
+const ROUNDING: f64 = 1e-5;

@@ -1,0 +1,96 @@
+//! The host's end of one TCP connection.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use outrigger_core::time as core;
+use outrigger_sim::controller::{Conn, Controller};
+use outrigger_sim::port::Port;
+use outrigger_sim::time::SimTime;
+
+use super::setup::core_span;
+
+/// A socket, used for one connection after another.
+#[derive(Debug, Default)]
+pub(super) struct Socket {
+    phase: Phase,
+    /// Bytes written to this connection.
+    written: u64,
+    /// Writes that may still be un-acknowledged: when, and what had been written with them.
+    unacked: VecDeque<(SimTime, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Closed,
+    Opening {
+        port: u16,
+        done: SimTime,
+    },
+    Open(Conn),
+}
+
+impl Socket {
+    /// Begins to connect; the peer's answer is there at `done`.
+    pub(super) fn open(&mut self, port: u16, done: SimTime) {
+        *self = Self { phase: Phase::Opening { port, done }, ..Self::default() };
+    }
+
+    /// When an attempt ends; never, where there is none.
+    pub(super) fn opens_at(&self) -> SimTime {
+        if let Phase::Opening { done, .. } = self.phase { done } else { SimTime::MAX }
+    }
+
+    /// The end of an attempt, if it has come: whether the connection stands.
+    pub(super) fn opened(&mut self, controller: &mut Controller) -> Option<bool> {
+        let Phase::Opening { port, done } = self.phase else { return None };
+        if done > controller.now() {
+            return None;
+        }
+        let conn = Port::from_number(port).and_then(|port| controller.connect(port).ok());
+        self.phase = conn.map_or(Phase::Closed, Phase::Open);
+        Some(conn.is_some())
+    }
+
+    /// The connection, while it stands.
+    pub(super) fn conn(&self) -> Option<Conn> {
+        if let Phase::Open(conn) = self.phase { Some(conn) } else { None }
+    }
+
+    /// Whether the peer has closed, and all it sent was read.
+    pub(super) fn closed_by_peer(&mut self, controller: &Controller) -> bool {
+        let closed = self.conn().is_some_and(|conn| !controller.is_open(conn) && controller.pending(conn) == 0);
+        if closed {
+            self.phase = Phase::Closed;
+        }
+        closed
+    }
+
+    /// Writes all of `bytes`, as a socket does that always has room for one text.
+    pub(super) fn write(&mut self, controller: &mut Controller, bytes: &[u8]) {
+        let Some(conn) = self.conn() else { return };
+        self.written += controller.write(conn, bytes) as u64;
+        self.unacked.push_back((controller.now(), self.written));
+    }
+
+    /// The bytes that the peer has not acknowledged, and how long the oldest of them waits.
+    pub(super) fn unacked(&mut self, controller: &Controller) -> (u32, core::Duration) {
+        let Some(conn) = self.conn() else { return (0, core::Duration::ZERO) };
+        let bytes = controller.in_flight(conn);
+        let acknowledged = self.written - bytes as u64;
+        while self.unacked.front().is_some_and(|(_, end)| *end <= acknowledged) {
+            self.unacked.pop_front();
+        }
+        let age = self.unacked.front().map_or(Duration::ZERO, |(at, _)| controller.now().since(*at));
+        (u32::try_from(bytes).unwrap_or(u32::MAX), core_span(age))
+    }
+
+    /// Resets the connection: what is queued is dropped.
+    pub(super) fn abort(&mut self, controller: &mut Controller) {
+        if let Some(conn) = self.conn() {
+            controller.reset(conn);
+        }
+        self.phase = Phase::Closed;
+    }
+}
