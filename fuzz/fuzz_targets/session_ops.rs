@@ -1,0 +1,266 @@
+//! The engine beside a scripted controller, under any sequence of events: what it may never do, it never does.
+//!
+//! Two bytes are one event: what, and how much. The controller, the clock and the network behave between them.
+#![no_main]
+
+#[path = "../../core/examples/peer/mod.rs"]
+#[allow(dead_code)]
+mod peer;
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::robot::{JointVelocities, SoftwareVersion};
+use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_tests::noise::Noise;
+use peer::Peer;
+
+/// Highest joint speed [rad/s].
+const LIMIT: f32 = 0.5;
+/// Cycles of a healthy controller before the events, and in one of them.
+const SETTLE: usize = 300;
+const SENSOR: SourceId = SourceId(1);
+const SOFTWARE: [SoftwareVersion; 4] =
+    [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 1), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
+
+struct World<'m> {
+    engine: CoController<'m, JointServo<6>>,
+    peer: Peer,
+    now: Instant,
+    /// Connections that are asked for are refused.
+    refusing: bool,
+    /// Nothing of what the controller sends arrives.
+    stalled: bool,
+    reading: f32,
+    taken: u32,
+    mode: Mode,
+    /// Safety mode in the newest packet that has arrived.
+    shown_safety: u8,
+    /// The controller has dropped all text since arming began.
+    deaf: bool,
+    /// Somebody else has started a program.
+    foreign: bool,
+    /// An operator asked since the last time commanding ended.
+    requested: bool,
+}
+
+impl World<'_> {
+    /// Hands over one input and drains, holding the contract of a port.
+    fn input(&mut self, input: Input) {
+        if matches!(input, Input::Request | Input::Resume) {
+            self.requested = true;
+        }
+        self.engine.handle(self.now, input);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        let mut outcome = Vec::new();
+        let mut texts = 0;
+        for round in 0.. {
+            assert!(round < 16, "the engine never comes to an end");
+            let mode = self.engine.mode();
+            let Some(output) = self.engine.poll_output() else { break };
+            match output {
+                Output::Open { link, .. } if self.refusing => outcome.push(Input::Refused(link)),
+                Output::Open { link, .. } => {
+                    self.peer.open(link);
+                    outcome.push(Input::Opened(link));
+                }
+                Output::Abort(link) => self.peer.close(link),
+                Output::Transmit { bytes, .. } => {
+                    texts += 1;
+                    check_text(bytes, mode);
+                    self.peer.write(bytes);
+                }
+            }
+        }
+        assert!(texts <= 1, "one text per input");
+        while let Some(event) = self.engine.poll_event() {
+            if let Event::Transition(transition) = event {
+                self.transition(transition);
+            }
+        }
+        assert_eq!(self.mode, self.engine.mode(), "every change of mode is told");
+        let queued = self.engine.poll_timeout() == Some(Instant::ZERO);
+        assert!(!queued || self.engine.poll_output().is_none(), "what is queued was drained");
+        for input in outcome {
+            self.input(input);
+        }
+    }
+
+    fn transition(&mut self, transition: Transition) {
+        assert_eq!(transition.from, self.mode, "transitions follow each other");
+        let known = matches!(
+            (transition.from, transition.to),
+            (Mode::Offline, Mode::Monitor)
+                | (Mode::Monitor, Mode::Offline | Mode::Arming)
+                | (Mode::Arming, Mode::Command | Mode::Monitor | Mode::Offline)
+                | (Mode::Command, Mode::Stopping | Mode::Offline)
+                | (Mode::Stopping, Mode::Monitor | Mode::Offline)
+        );
+        assert!(known, "{transition:?}");
+        match transition.to {
+            Mode::Arming => {
+                assert!(self.requested, "nothing begins by itself");
+                self.deaf = self.peer.local;
+                assert_eq!(self.engine.latch(), None, "nothing begins before an acknowledge");
+                assert!(!self.shows_stop(), "nothing begins in a stop");
+            }
+            // Somebody else's program that begins in this very time cannot be told from ours.
+            Mode::Command => assert!(!self.deaf || self.foreign, "a controller that drops text never grants"),
+            Mode::Monitor | Mode::Offline | Mode::Stopping => self.requested = false,
+        }
+        self.mode = transition.to;
+    }
+
+    /// One cycle of the controller, and of a sensor that is read as often.
+    fn cycle(&mut self) {
+        self.now = self.now + Duration::from_micros(self.peer.period());
+        self.peer.cycle();
+        self.taken += 1;
+        // A sensor whose last digit never moves is taken for stuck.
+        let reading = self.reading + if self.taken % 2 == 0 { 0.001 } else { 0.0 };
+        let value = SampleValue::new(&[reading; 6]).expect("six channels");
+        self.input(Input::Sample(Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now }));
+        if !self.stalled {
+            self.receive();
+        }
+        self.deadlines();
+        // A state that shows a stop has been judged by now: nothing is commanded any more.
+        assert!(!(self.shows_stop() && matches!(self.mode, Mode::Arming | Mode::Command)), "commanding in a stop");
+    }
+
+    /// The scripted controller shows a stop from 3.0 on.
+    fn shows_stop(&self) -> bool {
+        let cb3 = self.engine.identity().is_some_and(|i| i.software.major >= 3);
+        cb3 && self.engine.is_up(LinkId::REALTIME) && !matches!(self.shown_safety, 1 | 2)
+    }
+
+    fn receive(&mut self) {
+        self.shown_safety = self.peer.safety;
+        for link in LinkId::ALL {
+            loop {
+                let window = self.engine.receive_window(link);
+                assert!(!window.is_empty(), "there is always room");
+                let bytes = self.peer.read(link, window.len());
+                if bytes.is_empty() {
+                    break;
+                }
+                self.bytes(link, &bytes);
+            }
+        }
+    }
+
+    fn bytes(&mut self, link: LinkId, bytes: &[u8]) {
+        let window = self.engine.receive_window(link);
+        let count = bytes.len().min(window.len());
+        window[..count].copy_from_slice(&bytes[..count]);
+        self.engine.commit(link, count, self.now, self.now);
+        self.drain();
+    }
+
+    /// The engine is woken when it asked to be.
+    fn deadlines(&mut self) {
+        for round in 0.. {
+            assert!(round < 64, "a deadline that never moves on");
+            match self.engine.poll_timeout() {
+                Some(at) if at <= self.now => self.input(Input::Tick),
+                _ => break,
+            }
+        }
+    }
+
+    fn event(&mut self, what: u8, much: u8) {
+        let link = LinkId::from_index(usize::from(much) % LinkId::COUNT).expect("an index below the count");
+        match what % 24 {
+            0..=3 => (0..much).for_each(|_| self.cycle()),
+            4 => (0..SETTLE).for_each(|_| self.cycle()),
+            5 | 6 => self.input(Input::Request),
+            7 => self.input(Input::Release),
+            8 | 9 => self.input(Input::Acknowledge),
+            10 => self.input(Input::Resume),
+            11 => self.reading = (f32::from(much) - 128.0) / 32.0,
+            12 => self.reading = if much % 2 == 0 { f32::NAN } else { f32::INFINITY },
+            13 => {
+                self.peer.close(link);
+                self.input(Input::Closed(link));
+            }
+            14 => self.refusing = much % 2 == 0,
+            15 => self.stalled = much % 2 == 0,
+            16 => self.peer.safety = much % 12,
+            17 => {
+                self.peer.local = much % 2 == 0;
+                self.deaf &= self.peer.local;
+            }
+            18 => {
+                self.peer.foreign = much % 2 == 0;
+                self.foreign |= self.peer.foreign;
+            }
+            19 => self.peer.qd[usize::from(much) % 6] = 0.3,
+            20 => {
+                let age = Duration::from_millis(u64::from(much) * 4);
+                self.input(Input::Unacked { link, bytes: u32::from(much), age });
+            }
+            21 => self.bytes(link, &Noise::seeded(much.into()).bytes(usize::from(much))),
+            22 => {
+                // This device itself stands still.
+                self.now = self.now + Duration::from_millis(u64::from(much) * 10);
+                self.deadlines();
+            }
+            _ if much == 255 => self.input(Input::Shutdown),
+            _ => self.input(Input::Tick),
+        }
+    }
+}
+
+/// A text that moves the arm goes out in `Command` alone, within the limits.
+fn check_text(bytes: &[u8], mode: Mode) {
+    let text = std::str::from_utf8(bytes).expect("ASCII");
+    assert!(text.ends_with('\n'));
+    assert_ne!(mode, Mode::Offline, "{text}");
+    let Some((_, list)) = text.split_once("speedj([") else {
+        assert!(text.starts_with("stopj("), "{text}");
+        return;
+    };
+    let list = list.split_once(']').expect("a closed list").0;
+    let speeds: Vec<f32> = list.split(',').map(|n| n.parse().expect("a number")).collect();
+    assert_eq!(speeds.len(), 6);
+    assert!(speeds.iter().all(|s| s.abs() <= LIMIT + 1e-6), "{text}");
+    assert_ne!(mode, Mode::Monitor, "{text}");
+    assert!(mode == Mode::Command || speeds.iter().all(|s| *s == 0.0), "{text} in {}", mode.name());
+}
+
+fuzz_target!(|case: &[u8]| {
+    let Some((&first, events)) = case.split_first() else { return };
+    let mut config = Config::default();
+    config.mode.good_cycles = Some(20);
+    config.limits.velocity = JointVelocities([LIMIT; 6]);
+    config.sources[0] = Some(SourceConfig::new(SENSOR, 6, -5.0, 5.0));
+    let sensor = Some(SensorFeedForward { source: SENSOR, gain: 0.1 });
+    let law = JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() });
+    let (mut primary, mut realtime) = (vec![0; 2048], vec![0; 8192]);
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let mut world = World {
+        engine: CoController::new(config, law, memory).expect("a configuration that can be run"),
+        peer: Peer::new(SOFTWARE[usize::from(first) % SOFTWARE.len()]),
+        now: Instant::from_micros(1),
+        refusing: false,
+        stalled: false,
+        reading: 0.0,
+        taken: 0,
+        mode: Mode::Offline,
+        shown_safety: 1,
+        deaf: false,
+        foreign: false,
+        requested: false,
+    };
+    world.input(Input::Start);
+    // Until the link is graded well enough to be commanded.
+    (0..SETTLE).for_each(|_| world.cycle());
+    for event in events.chunks_exact(2).take(60) {
+        world.event(event[0], event[1]);
+    }
+});
