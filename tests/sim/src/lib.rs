@@ -15,7 +15,7 @@
 //! controller.write(client, b"speedj([0.1,0,0,0,0,0],1.0,0.5)\n");
 //! controller.advance_to(SimTime::from_millis(300));
 //! assert!(controller.truth().qd[0] > 0.09);
-//! # Ok::<(), outrigger_sim::model::UnknownPairing>(())
+//! # Ok::<(), outrigger_sim::controller::OptionsError>(())
 //! ```
 //!
 //! Not simulated: freedrive, force mode, RTDE, loading of pendant programs, Cartesian moves, collision. Where the

@@ -245,3 +245,11 @@ fn scripted_actions_happen_at_their_time() {
     bench.run(1);
     assert_eq!(bench.controller.robot().slider, 0.5);
 }
+
+#[test]
+fn local_control_cannot_be_asked_of_software_that_has_none() {
+    let mut options = ideal(3, 15);
+    options.state = StartState::Local;
+    let message = outrigger_sim::controller::Controller::new(options).unwrap_err().to_string();
+    assert_eq!(message, "software 3.15 has no local control: that came with e-Series, software 5.0");
+}

@@ -7,6 +7,7 @@
 
 mod action;
 mod connection;
+mod operation;
 mod options;
 mod publication;
 mod text;
@@ -16,13 +17,13 @@ use std::time::Duration;
 
 pub use action::Action;
 pub use connection::Conn;
-pub use options::{Options, StartState};
+pub use options::{Options, OptionsError, StartState};
 
-use crate::arm::{Arm, Motion};
-use crate::fault::{Direction, Edge, Fault, FaultKind, Schedule};
-use crate::firmware::{Firmware, LocalMode};
+use crate::arm::Arm;
+use crate::fault::{Direction, FaultKind, Schedule};
+use crate::firmware::Firmware;
 use crate::io::Io;
-use crate::model::{ArmModel, UnknownPairing};
+use crate::model::ArmModel;
 use crate::port::Port;
 use crate::program::{Notice, Plant, Programs, Sender};
 use crate::rng::Rng;
@@ -44,8 +45,6 @@ impl std::error::Error for Refused {}
 
 /// A second commander sends this often, and each of its commands lasts this long.
 const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
-/// How long a controller is away when a restart has no duration of its own.
-const RESTART: Duration = Duration::from_secs(2);
 
 /// A simulated controller with its arm.
 pub struct Controller {
@@ -82,10 +81,10 @@ impl Controller {
     /// A controller in the state `options` ask for, at time zero.
     ///
     /// # Errors
-    /// [`UnknownPairing`] where the arm never ran this software.
-    pub fn new(options: Options) -> Result<Self, UnknownPairing> {
+    /// [`OptionsError`] where the options ask for what never existed.
+    pub fn new(options: Options) -> Result<Self, OptionsError> {
+        options.check()?;
         let model = ArmModel::of(options.model);
-        model.runs(options.software)?;
         let firmware = Firmware(options.software);
         let dt = firmware.period().as_secs_f64();
         let arm = Arm::new(&model, &options.drive, options.q, dt, &mut Rng::new(options.seed, 0));
@@ -94,7 +93,7 @@ impl Controller {
             StartState::Running => {}
             StartState::PowerOff => robot.power = Power::Off,
             StartState::Idle => robot.power = Power::Idle,
-            StartState::Local => robot.remote = !firmware.has_remote_control(),
+            StartState::Local => robot.remote = false,
             StartState::ProtectiveStop => robot.stop = Stop::Protective { at: SimTime::ZERO },
         }
         let after_t = options.after_t.unwrap_or(firmware.after_t());
@@ -269,159 +268,6 @@ impl Controller {
             *next = self.now + interval;
             let text = format!("speedj([0,0,0,0,0,{speed:.6}],1.0,{lasts})\n");
             self.programs.offer(Sender::Other, self.now, text);
-        }
-    }
-
-    /// Does this now.
-    pub fn act(&mut self, action: Action) {
-        let safety_before = self.plant.robot.safety_mode();
-        let Plant { arm, robot, io, .. } = &mut self.plant;
-        let halt = self.options.stop_deceleration;
-        match action {
-            Action::EmergencyStop => {
-                robot.stop = Stop::Emergency;
-                self.programs.stop(&mut self.plant, &mut self.notices);
-                self.plant.arm.motion = Motion::Stop { deceleration: halt };
-            }
-            Action::ReleaseEmergencyStop if robot.stop == Stop::Emergency => robot.stop = Stop::None,
-            Action::ProtectiveStop => {
-                if robot.protective_stop(self.now) {
-                    self.programs.pause(arm, halt);
-                }
-            }
-            Action::UnlockProtectiveStop => {
-                robot.unlock_protective_stop(self.now);
-            }
-            Action::OpenSafeguard if matches!(robot.stop, Stop::None | Stop::Reduced) => {
-                robot.stop = Stop::Safeguard;
-                self.programs.pause(arm, halt);
-            }
-            Action::CloseSafeguard if robot.stop == Stop::Safeguard => robot.stop = Stop::None,
-            Action::Reduced(on) => match (robot.stop, on) {
-                (Stop::None, true) => robot.stop = Stop::Reduced,
-                (Stop::Reduced, false) => robot.stop = Stop::None,
-                _ => {}
-            },
-            Action::RestartSafety => {
-                robot.power_off();
-                robot.stop = Stop::None;
-            }
-            Action::PowerOn => robot.power_on(self.now),
-            Action::PowerOff => {
-                robot.power_off();
-                self.programs.stop(&mut self.plant, &mut self.notices);
-            }
-            Action::ReleaseBrakes => robot.release_brakes(self.now),
-            Action::SwitchToLocal => self.switch_to_local(),
-            Action::SwitchToRemote => robot.remote = true,
-            Action::Slider(share) => robot.slider = share.clamp(0.0, 1.0),
-            Action::PauseProgram => self.programs.pause(arm, self.options.end_deceleration),
-            Action::ResumeProgram if robot.may_move() => self.programs.resume(arm),
-            Action::StopProgram => self.programs.stop(&mut self.plant, &mut self.notices),
-            Action::StartForeignProgram(speed) => {
-                self.programs.start_foreign(speed, &mut self.plant, &mut self.notices);
-            }
-            Action::SecondCommander(speed) => self.second_commander = speed.map(|speed| (speed, self.now)),
-            Action::JumpClock(micros) => self.clock = self.clock.saturating_add_signed(micros),
-            Action::Restart(away) => self.restart(away),
-            Action::Disconnect => self.close_where(|_| true),
-            Action::DigitalInputs(bits) => io.digital_in = bits,
-            // What does not fit the state has no effect.
-            Action::ReleaseEmergencyStop | Action::OpenSafeguard | Action::CloseSafeguard | Action::ResumeProgram => {}
-        }
-        let safety = self.plant.robot.safety_mode();
-        if safety != safety_before {
-            self.notices.push(Notice::Safety(safety));
-        }
-    }
-
-    /// Does this when `at` has come.
-    pub fn schedule(&mut self, at: SimTime, action: Action) {
-        self.script.push((at, action));
-    }
-
-    /// One more fault.
-    pub fn inject(&mut self, fault: Fault) {
-        self.faults.add(fault);
-        self.set_conditions();
-    }
-
-    fn switch_to_local(&mut self) {
-        if !self.firmware.has_remote_control() {
-            return;
-        }
-        self.plant.robot.remote = false;
-        if self.local_mode() == LocalMode::Code210 {
-            self.close_where(|port| matches!(port, Port::Primary | Port::Secondary));
-        }
-    }
-
-    fn local_mode(&self) -> LocalMode {
-        self.options.local_mode.unwrap_or(self.firmware.local_mode())
-    }
-
-    fn restart(&mut self, away: Duration) {
-        self.close_where(|_| true);
-        self.programs.stop(&mut self.plant, &mut self.notices);
-        self.plant.robot.power_off();
-        self.plant.robot.slider = 1.0;
-        self.away_until = Some(self.now + away);
-    }
-
-    fn come_back(&mut self) {
-        self.away_until = None;
-        self.clock = 0;
-        self.notices.clear();
-    }
-
-    fn close_where(&mut self, which: impl Fn(Port) -> bool) {
-        for connection in self.connections.values_mut().filter(|connection| which(connection.port)) {
-            connection.phase = Phase::Closed;
-        }
-        self.forget_closed();
-    }
-
-    fn forget_closed(&mut self) {
-        let closed: Vec<Conn> =
-            self.connections.iter().filter(|(_, c)| c.phase == Phase::Closed).map(|(id, _)| *id).collect();
-        closed.iter().for_each(|id| self.programs.forget(*id));
-    }
-
-    fn fault_edge(&mut self, edge: Edge) {
-        self.set_conditions();
-        match edge {
-            Edge::Begins(fault) => match fault.kind {
-                FaultKind::Drop => {
-                    self.close_where(|port| fault.port.is_none_or(|only| only == port));
-                }
-                FaultKind::ClockJump(micros) => self.act(Action::JumpClock(micros)),
-                FaultKind::Restart => {
-                    let away = fault.duration.filter(|duration| !duration.is_zero()).unwrap_or(RESTART);
-                    self.act(Action::Restart(away));
-                }
-                FaultKind::Estop => self.act(Action::EmergencyStop),
-                FaultKind::ProtectiveStop => self.act(Action::ProtectiveStop),
-                FaultKind::Safeguard => self.act(Action::OpenSafeguard),
-                FaultKind::Local => self.act(Action::SwitchToLocal),
-                FaultKind::PowerOff => self.act(Action::PowerOff),
-                FaultKind::Slider(share) => self.act(Action::Slider(share)),
-                FaultKind::Pause => self.act(Action::PauseProgram),
-                FaultKind::SecondCommander(speed) => self.act(Action::SecondCommander(Some(speed))),
-                FaultKind::ForeignProgram(speed) => self.act(Action::StartForeignProgram(speed)),
-                _ => {}
-            },
-            Edge::Ends(fault) => match fault.kind {
-                FaultKind::Estop => self.act(Action::ReleaseEmergencyStop),
-                FaultKind::ProtectiveStop => self.act(Action::UnlockProtectiveStop),
-                FaultKind::Safeguard => self.act(Action::CloseSafeguard),
-                FaultKind::Local => self.act(Action::SwitchToRemote),
-                FaultKind::PowerOff => self.act(Action::ReleaseBrakes),
-                FaultKind::Slider(_) => self.act(Action::Slider(1.0)),
-                FaultKind::Pause => self.act(Action::ResumeProgram),
-                FaultKind::SecondCommander(_) => self.act(Action::SecondCommander(None)),
-                FaultKind::ForeignProgram(_) if self.programs.foreign() => self.act(Action::StopProgram),
-                _ => {}
-            },
         }
     }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 use crate::arm::Drive;
-use crate::fault::Fault;
-use crate::firmware::{AfterT, LocalMode};
+use crate::fault::{Fault, FaultKind};
+use crate::firmware::{AfterT, Firmware, LocalMode};
+use crate::model::{ArmModel, UnknownPairing};
 use crate::robot::PowerTiming;
 
 /// The state a controller is found in.
@@ -111,6 +112,41 @@ impl Options {
     #[must_use]
     pub fn for_software(software: SoftwareVersion) -> Self {
         Self::new(if software.at_least(5, 0) { RobotModel::Ur5e } else { RobotModel::Ur5 }, software)
+    }
+}
+
+/// Options that ask for what never existed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionsError {
+    /// The arm never ran this software.
+    Pairing(UnknownPairing),
+    /// Local control, at the start or as a fault, on software that does not tell it from remote control.
+    NoLocalControl(SoftwareVersion),
+}
+
+impl std::fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Pairing(error) => error.fmt(f),
+            Self::NoLocalControl(software) => {
+                let SoftwareVersion { major, minor, .. } = software;
+                write!(f, "software {major}.{minor} has no local control: that came with e-Series, software 5.0")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OptionsError {}
+
+impl Options {
+    /// Whether there was ever such a controller.
+    pub(super) fn check(&self) -> Result<(), OptionsError> {
+        ArmModel::of(self.model).runs(self.software).map_err(OptionsError::Pairing)?;
+        let local = self.state == StartState::Local || self.faults.iter().any(|fault| fault.kind == FaultKind::Local);
+        if local && !Firmware(self.software).has_remote_control() {
+            return Err(OptionsError::NoLocalControl(self.software));
+        }
+        Ok(())
     }
 }
 
