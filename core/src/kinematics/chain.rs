@@ -1,7 +1,7 @@
 //! Forward kinematics and the geometric Jacobian, in one pass over the joints.
 
 use super::DhParameters;
-use crate::math::{Frame, Rotation, Vector3, add, cross, scale, sin_cos, subtract};
+use crate::math::{Frame, Rotation, Vector3, add, cross, norm, scale, sin_cos, sqrt, subtract};
 use crate::robot::{JointPositions, JointVelocities, Pose, Twist};
 
 /// An arm with its tool: everything between joint angles and the tool centre point.
@@ -53,6 +53,20 @@ impl<const N: usize> KinematicChain<N> {
             column.linear = cross(column.angular, subtract(tcp.position, column.linear));
         }
         Posture { tcp, jacobian: Jacobian(columns) }
+    }
+
+    /// The greatest distance the tool centre point can have from each joint's axis \[m\]: the links beyond it
+    /// laid end to end, so somewhat more than is ever reached. Far too much for calibrated parameters, whose
+    /// shifts along near-parallel axes cancel: take the model's nominal ones.
+    #[must_use]
+    pub fn reach(&self) -> [f32; N] {
+        let mut reach = [0.0; N];
+        let mut beyond = norm(self.tcp.position);
+        for (reach, joint) in reach.iter_mut().zip(&self.dh.joints).rev() {
+            *reach = beyond + joint.a.abs();
+            beyond += sqrt(joint.a * joint.a + joint.d * joint.d);
+        }
+        reach
     }
 
     /// Follows the joints from base to tool; `joint` sees the origin and axis each joint turns about.

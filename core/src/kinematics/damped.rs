@@ -6,7 +6,10 @@
 //! not reached, which [`Solution::unreached`] tells.
 //!
 //! The 6 × 6 system is solved by elimination of our own, without pivoting: the matrix is symmetric and, by
-//! the damping, positive definite.
+//! the damping, positive definite. A linear-algebra crate was measured instead (nalgebra 0.35 on
+//! `thumbv7em-none-eabihf`, release, fat link-time optimisation): its LU decomposition leaves 6 reachable
+//! panics, its singular value decomposition 12, its Cholesky decomposition none at optimisation levels 3 and
+//! `s` but some at `z`. Cholesky then takes 1 415 instructions where this takes 683.
 
 use super::Jacobian;
 use crate::math::{scale, sqrt};

@@ -1,8 +1,10 @@
 //! Holds the joints on a reference: where they were at arming, or a trajectory.
 //!
 //! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
-//! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015.
+//! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
+//! reference the P term is kept so small that the arm can be braked in front of it.
 
+use super::closing::closing_speed;
 use super::tool_space::positive;
 use super::{Law, LawConfigError};
 use crate::command::{Limits, Samples, SourceId};
@@ -68,6 +70,9 @@ pub struct JointServoConfig {
     pub feed_forward: f32,
     /// Most speed of one joint that feedback may ask for \[rad/s\].
     pub correction_limit: f32,
+    /// Deceleration with which feedback nears the reference \[rad/s²\]: well below the arm's acceleration limit,
+    /// or a push is answered by swinging to and fro. Infinite: not minded.
+    pub correction_deceleration: f32,
     /// Speed of one joint up to which feedback may add to the reference's own \[rad/s\]: not above the arm's
     /// velocity limit, or catching up after a disturbance is refused there. Infinite: not limited.
     pub joint_speed: f32,
@@ -86,6 +91,7 @@ impl Default for JointServoConfig {
             derivative: 0.1,
             feed_forward: 1.0,
             correction_limit: 1.0,
+            correction_deceleration: 1.0,
             joint_speed: f32::INFINITY,
             path_tolerance: 0.2,
             resume_ramp: Duration::from_millis(500),
@@ -105,6 +111,8 @@ impl JointServoConfig {
         LawConfigError::unless(gain(self.derivative), "derivative", "a gain of 0 or more")?;
         LawConfigError::unless((0.0..=1.0).contains(&self.feed_forward), "feed_forward", "a fraction 0 … 1")?;
         LawConfigError::unless(positive(self.correction_limit), "correction_limit", "a speed above 0 rad/s")?;
+        let braked = self.correction_deceleration > 0.0;
+        LawConfigError::unless(braked, "correction_deceleration", "a deceleration above 0 rad/s²")?;
         LawConfigError::unless(self.joint_speed > 0.0, "joint_speed", "a speed above 0 rad/s")?;
         LawConfigError::unless(positive(self.path_tolerance), "path_tolerance", "an angle above 0 rad")?;
         let sensor = self.sensor.is_none_or(|s| s.gain.is_finite());
@@ -188,13 +196,13 @@ impl<const N: usize> Law<N> for JointServo<N> {
         let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);
         within(&error, self.config.path_tolerance)?;
 
-        let JointServoConfig { proportional, derivative, feed_forward, correction_limit, joint_speed, .. } =
-            self.config;
-        let limit = correction_limit.abs();
+        let JointServoConfig { proportional, derivative, feed_forward, joint_speed, .. } = self.config;
+        let (limit, deceleration) = (self.config.correction_limit.abs(), self.config.correction_deceleration);
         let mut wanted = velocities;
         let measured = error.iter().zip(state.velocities.iter());
         for (v, (error, speed)) in wanted.0.iter_mut().zip(measured) {
-            let correction = proportional * error + derivative * (scaling * *v - speed);
+            let closing = closing_speed(error, proportional, deceleration);
+            let correction = closing + derivative * (scaling * *v - speed);
             let own = feed_forward * *v;
             // A reference that is itself too fast is not hidden: the governor refuses it.
             let bound = if own.abs() > joint_speed { own.abs() } else { joint_speed };

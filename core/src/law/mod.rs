@@ -14,6 +14,7 @@
 
 mod any;
 mod cartesian_twist;
+mod closing;
 mod joint_servo;
 #[cfg(test)]
 mod plant;
@@ -75,3 +76,6 @@ pub trait Law<const N: usize> {
         Progress::Endless
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::Law;
-use crate::command::Samples;
-use crate::robot::{JointPositions, JointVelocities, Reason, State};
+use crate::command::{Governor, Limits, Samples};
+use crate::robot::{Authority, JointPositions, JointVelocities, Reason, State};
 use crate::time::Duration;
 
 pub(super) const CYCLE: Duration = Duration::from_millis(8);
@@ -16,6 +16,7 @@ pub(super) struct Plant {
     pending: VecDeque<JointVelocities<6>>,
     /// Relative error of the drive's speed.
     error: f64,
+    governor: Option<Governor<6>>,
 }
 
 impl Plant {
@@ -23,16 +24,27 @@ impl Plant {
     pub(super) fn at(q: [f32; 6]) -> Self {
         let state = State { positions: JointPositions(q), speed_scaling: Some(1.0), ..State::default() };
         let pending = [JointVelocities::ZERO; 2].into();
-        Self { state, q: q.map(f64::from), v: [0.0; 6], pending, error: -0.005 }
+        Self { state, q: q.map(f64::from), v: [0.0; 6], pending, error: -0.005, governor: None }
     }
 
-    /// One control cycle with `law` in command; returns what the law wanted.
+    /// With a governor between the law and the arm.
+    pub(super) fn held_to(mut self, limits: Limits<6>) -> Self {
+        self.governor = Some(Governor::new(limits));
+        self
+    }
+
+    /// One control cycle with `law` in command; returns what was commanded.
     pub(super) fn cycle<L: Law<6>>(
         &mut self,
         law: &mut L,
         samples: &Samples<'_>,
     ) -> Result<JointVelocities<6>, Reason> {
-        let wanted = law.step(&self.state, samples, CYCLE)?;
+        let mut wanted = law.step(&self.state, samples, CYCLE)?;
+        if let Some(governor) = &mut self.governor {
+            let mut machine = ();
+            let approved = governor.approve(Authority::granted_by(&mut machine), wanted, &self.state, CYCLE)?;
+            wanted = approved.velocities();
+        }
         self.pending.push_back(wanted);
         let taken_up = self.pending.pop_front().unwrap_or_default();
         let (dt, scaling) = (CYCLE.as_secs_f64(), f64::from(self.state.speed_scaling.unwrap_or(1.0)));

@@ -5,9 +5,10 @@
 //! follows the surface at a distance, for a seam or a scan.
 //!
 //! Along the line `v = P·e + I·∫e`, with `e` the measured minus the wanted distance, limited to the approach
-//! and retreat speeds; the integral stands still while the limits hold, and follows a surface that recedes
+//! and retreat speeds, and far from the wanted distance to what the arm can brake in time; the integral stands still while the limits hold, and follows a surface that recedes
 //! steadily. Across it and about it, speed is proportional to the error.
 
+use super::closing::closing_speed;
 use super::tool_space::{ToolSpace, positive};
 use super::{Law, LawConfigError, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
@@ -32,6 +33,9 @@ pub struct StandoffConfig {
     pub approach_limit: f32,
     /// Highest speed away from it \[m/s\].
     pub retreat_limit: f32,
+    /// Deceleration with which the wanted distance is neared \[m/s²\]: one the joints can make within their
+    /// acceleration limits, or the tool swings to and fro.
+    pub deceleration: f32,
     /// Speeds of the line along the tool's x and y axes as they stood at arming \[m/s\].
     pub travel: [f32; 2],
     /// Distance error at which travel has slowed to nothing \[m\]: the tool does not run ahead of what it follows.
@@ -57,6 +61,7 @@ impl StandoffConfig {
             integral: 5.0,
             approach_limit: 0.05,
             retreat_limit: 0.1,
+            deceleration: 0.2,
             travel: [0.0; 2],
             travel_window: 0.01,
             hold_gain: 5.0,
@@ -77,6 +82,7 @@ impl StandoffConfig {
         LawConfigError::unless(integral, "integral", "a gain of 0 or more")?;
         LawConfigError::unless(positive(self.approach_limit), "approach_limit", "a speed above 0 m/s")?;
         LawConfigError::unless(positive(self.retreat_limit), "retreat_limit", "a speed above 0 m/s")?;
+        LawConfigError::unless(positive(self.deceleration), "deceleration", "a deceleration above 0 m/s²")?;
         LawConfigError::unless(self.travel.iter().all(|v| v.is_finite()), "travel", "two finite speeds")?;
         LawConfigError::unless(positive(self.travel_window), "travel_window", "a distance above 0 m")?;
         LawConfigError::unless(positive(self.hold_gain), "hold_gain", "a gain above 0")?;
@@ -121,7 +127,7 @@ impl<const N: usize> Standoff<N> {
     fn along(&mut self, error: f32, seconds: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
         let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);
-        let wanted = proportional * error + trend;
+        let wanted = closing_speed(error, proportional, self.config.deceleration) + trend;
         let speed = bounded(wanted, -retreat_limit, approach_limit);
         // While a limit holds, integrating further that way would only have to be undone.
         if (wanted - speed) * error <= 0.0 {

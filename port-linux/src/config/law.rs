@@ -55,11 +55,14 @@ fn joint_servo(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Opti
     let default = JointServoConfig::default();
     let feedback = section.flag("feedback", true);
     let gain = |gain: f32| if feedback { gain } else { 0.0 };
+    // Half of what the joints may do: the rest is for the reference's own acceleration.
+    let braked = 0.5 * around.limits.acceleration.iter().fold(f32::INFINITY, f32::min);
     let config = JointServoConfig {
         proportional: gain(section.number_or("proportional", default.proportional, 0.0..=100.0, "1/s")),
         derivative: gain(section.number_or("derivative", default.derivative, 0.0..=10.0, "")),
         feed_forward: section.number_or("feed_forward", default.feed_forward, 0.0..=1.0, ""),
         correction_limit: section.number_or("correction_limit", default.correction_limit, 0.001..=6.0, "rad/s"),
+        correction_deceleration: section.number_or("correction_deceleration", braked, 0.001..=50.0, "rad/s²"),
         joint_speed: section.number_or("joint_speed", slowest(around.limits), 0.001..=6.3, "rad/s"),
         path_tolerance: section.number_or("path_tolerance", default.path_tolerance, 0.001..=6.3, "rad"),
         resume_ramp: section.duration_or("resume_ramp", default.resume_ramp, 0.0..=60.0),
@@ -116,6 +119,7 @@ fn standoff(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<
         integral: section.number_or("integral", default.integral, 0.0..=100.0, "1/s²"),
         approach_limit: section.number_or("approach_limit", default.approach_limit, 0.0001..=1.0, "m/s"),
         retreat_limit: section.number_or("retreat_limit", default.retreat_limit, 0.0001..=1.0, "m/s"),
+        deceleration: section.number_or("deceleration", default.deceleration, 0.001..=10.0, "m/s²"),
         travel: travel.unwrap_or(default.travel),
         travel_window: section.number_or("travel_window", default.travel_window, 0.0001..=1.0, "m"),
         hold_gain: section.number_or("hold_gain", default.hold_gain, 0.01..=100.0, "1/s"),

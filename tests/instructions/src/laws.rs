@@ -21,7 +21,7 @@ pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {
         black_box(black_box(solver).solve(black_box(&posture.jacobian), black_box(&twist)));
     });
     let (mut law, samples) = (servo(), reading(DISTANCE));
-    count("joint servo on a trajectory, one step", 1_100, &mut || {
+    count("joint servo on a trajectory, one step", 1_300, &mut || {
         black_box(law.step(black_box(&bent), &Samples::NONE, black_box(CYCLE))).expect("near its path");
     });
     let mut law = standoff();

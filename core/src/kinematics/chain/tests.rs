@@ -1,5 +1,5 @@
 use super::*;
-use crate::math::{dot, norm};
+use crate::math::dot;
 use crate::robot::RobotModel;
 use proptest::prelude::*;
 
@@ -88,6 +88,32 @@ fn angles_that_are_no_numbers_give_no_pose() {
     assert!(nominal(RobotModel::Ur5e).forward(&q).position.iter().any(|v| v.is_nan()));
 }
 
+/// Calibration draws the parallel axes of a real arm metres along each other; the pose must not suffer.
+#[test]
+fn shifts_that_cancel_along_parallel_axes_cost_no_accuracy_worth_the_name() {
+    let [d1, a2, a3, d4, d5, d6] = crate::kinematics::models::lengths(RobotModel::Ur10e).map(f64::from);
+    let quarter = core::f64::consts::FRAC_PI_2;
+    let alpha = [quarter, 0.0, 0.0, quarter, -quarter, 0.0];
+    let drawn = |by: f64| [d1, by, 0.5 * by, d4 - 1.5 * by, d5, d6];
+    let q = JointPositions([0.3, -1.2, 1.4, -0.7, -1.5, 0.9]);
+    let expected = nominal(RobotModel::Ur10e).posture(&q);
+    for by in [1.0, -30.0, 100.0] {
+        let dh = DhParameters::from_arrays([0.0; 6], [0.0, a2, a3, 0.0, 0.0, 0.0], drawn(by), alpha).unwrap();
+        let Posture { tcp, jacobian } = KinematicChain::new(dh, &Pose::default()).posture(&q);
+        assert!(norm(subtract(tcp.position, expected.tcp.position)) < 5e-5, "{by} m: {:?}", tcp.position);
+        for (column, expected) in jacobian.0.iter().zip(&expected.jacobian.0) {
+            assert!(norm(subtract(column.linear, expected.linear)) < 5e-5, "{by} m: {column:?}");
+        }
+    }
+}
+
+#[test]
+fn the_reach_of_a_ur5e_is_that_of_its_links_end_to_end() {
+    let [base, .., wrist_2, wrist_3] = nominal(RobotModel::Ur5e).reach();
+    assert!((base - 1.1498).abs() < 1e-4, "{base}");
+    assert!((wrist_2 - 0.0996).abs() < 1e-6 && wrist_3 == 0.0);
+}
+
 fn any_model() -> impl Strategy<Value = RobotModel> {
     prop::sample::select(RobotModel::ALL)
 }
@@ -114,6 +140,9 @@ proptest! {
         let tool = Pose { position: [x, y, z], rotation: [rx, ry, rz] };
         let chain = KinematicChain::new(DhParameters::of(model), &tool);
         let jacobian = chain.posture(&JointPositions(q)).jacobian;
+        for (column, reach) in jacobian.0.iter().zip(chain.reach()) {
+            prop_assert!(norm(column.linear) <= reach + 1e-5, "{} m from an axis, {reach} m at most", norm(column.linear));
+        }
         for joint in 0..6 {
             let step = 1.0 / 128.0;
             let moved = |by: f32| {

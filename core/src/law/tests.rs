@@ -1,0 +1,177 @@
+//! Laws with the governor behind them, as the engine runs them.
+
+use super::plant::{CYCLE, Plant};
+use super::*;
+use crate::command::{Limits, Sample, SampleValue};
+use crate::kinematics::DhParameters;
+use crate::math::{dot, norm, subtract};
+use crate::robot::{JointAccelerations, JointPositions, Pose, RobotModel};
+use crate::time::Instant;
+use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+/// Elbow and wrist well bent, the tool pointing down.
+const HOME: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
+const SENSOR: SourceId = SourceId(1);
+const WANTED: f32 = 0.12;
+
+fn chain() -> KinematicChain<6> {
+    KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default())
+}
+
+#[test]
+fn a_push_is_brought_back_within_the_acceleration_limit_without_ringing() {
+    for push in [0.01, 0.05, 0.15] {
+        let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+        law.arm(&Plant::at(HOME).state).unwrap();
+        let mut pushed = Plant::at(HOME.map(|q| q + push)).held_to(Limits::default());
+        let mut beyond = 0.0_f32;
+        for _ in 0..500 {
+            pushed.cycle(&mut law, &Samples::NONE).unwrap();
+            beyond = beyond.max(HOME[0] - pushed.state.positions.0[0]);
+        }
+        let off = pushed.state.positions.zip_with(&HOME, |q, h| q - h).max_abs();
+        assert!(beyond < 2e-4, "pushed by {push} rad, it swung {beyond} rad through");
+        assert!(off < 1e-4, "off by {off} rad");
+    }
+}
+
+#[test]
+fn a_motion_that_passes_its_check_is_never_refused_on_the_way() {
+    let waypoint = |q, millis| Waypoint {
+        setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
+        at: Duration::from_millis(millis),
+    };
+    let pi = core::f32::consts::PI;
+    let motion = Trajectory::through(&[waypoint(0.0, 0), waypoint(-pi, 2_000), waypoint(0.0, 4_000)]).unwrap();
+    let limits = Limits {
+        velocity: JointVelocities([2.5; 6]),
+        acceleration: JointAccelerations([6.0; 6]),
+        braking: JointAccelerations([6.0; 6]),
+        ..Limits::default()
+    };
+    let reference = Reference::Relative(motion);
+    reference.check(&limits).unwrap();
+    let config = JointServoConfig { joint_speed: 2.5, correction_deceleration: 3.0, ..JointServoConfig::default() };
+    let mut law = JointServo::new(reference, config);
+    let mut plant = Plant::at(HOME).held_to(limits);
+    law.arm(&plant.state).unwrap();
+    for _ in 0..600 {
+        plant.cycle(&mut law, &Samples::NONE).unwrap();
+    }
+    assert_eq!(law.progress(), Progress::Finished);
+    let off = plant.state.positions.zip_with(&HOME, |q, h| q - h).max_abs().to_degrees();
+    assert!(off < 0.05, "{off}° off at the end");
+}
+
+/// A distance sensor: every fourth cycle, 40 ms late, half a millimetre of noise.
+struct SlowSensor {
+    late: VecDeque<f32>,
+    reading: f32,
+    cycle: u32,
+    noise: u32,
+}
+
+impl SlowSensor {
+    fn new(reading: f32) -> Self {
+        Self { late: [reading; 5].into(), reading, cycle: 0, noise: 0x2545_f491 }
+    }
+
+    fn read(&mut self, distance: f32) -> [Sample; 1] {
+        self.late.push_back(distance);
+        let seen = self.late.pop_front().unwrap();
+        self.noise ^= self.noise << 13;
+        self.noise ^= self.noise >> 17;
+        self.noise ^= self.noise << 5;
+        if self.cycle.is_multiple_of(4) {
+            self.reading = seen + 5e-4 * (f32::from(self.noise as u16) / 32_768.0 - 1.0);
+        }
+        self.cycle += 1;
+        let value = SampleValue::scalar(self.reading);
+        [Sample { source: SENSOR, value, seq: self.cycle, taken_at: Instant::ZERO }]
+    }
+}
+
+/// Distance of the tool from a plane square to its axis at the start, `height` below it then.
+fn distance(plant: &Plant, height: f32) -> f32 {
+    let start = chain().posture(&JointPositions(HOME)).tcp;
+    let now = chain().posture(&plant.state.positions).tcp;
+    height - dot(subtract(now.position, start.position), start.rotation.z)
+}
+
+#[test]
+fn standoff_settles_with_a_slow_late_and_noisy_sensor_behind_default_limits() {
+    let mut law = Standoff::new(StandoffConfig::new(SENSOR, WANTED));
+    law.use_kinematics(&chain());
+    let mut plant = Plant::at(HOME).held_to(Limits::default());
+    law.arm(&plant.state).unwrap();
+    let (mut sensor, mut nearest, mut worst) = (SlowSensor::new(0.3), f32::INFINITY, 0.0_f32);
+    for cycle in 0..2_500 {
+        let here = distance(&plant, 0.3);
+        plant.cycle(&mut law, &Samples::new(&sensor.read(here))).unwrap();
+        nearest = nearest.min(here);
+        if cycle > 1_000 {
+            worst = worst.max((here - WANTED).abs());
+        }
+    }
+    assert!(nearest > WANTED - 0.008, "as near as {nearest} m");
+    assert!(worst < 1e-3, "settled to {worst} m");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn standoff_follows_steps_of_the_surface_without_ever_being_refused(
+        steps in prop::collection::vec(0.06_f32..0.3, 1..5),
+    ) {
+        let mut law = Standoff::new(StandoffConfig::new(SENSOR, WANTED));
+        law.use_kinematics(&chain());
+        let mut plant = Plant::at(HOME).held_to(Limits::default());
+        law.arm(&plant.state).unwrap();
+        let mut height = 0.0;
+        for step in steps {
+            // Each time the surface jumps to this distance from where the tool is.
+            height += step - distance(&plant, height);
+            for _ in 0..1_500 {
+                let value = SampleValue::scalar(distance(&plant, height));
+                let reading = [Sample { source: SENSOR, value, seq: 0, taken_at: Instant::ZERO }];
+                if let Err(reason) = plant.cycle(&mut law, &Samples::new(&reading)) {
+                    // The walk may leave the arm's workspace; the governor's limits it never exceeds.
+                    prop_assert!(matches!(reason, Reason::Singular | Reason::PositionLimit), "{reason:?}");
+                    return Ok(());
+                }
+            }
+            let error = distance(&plant, height) - WANTED;
+            prop_assert!(error.abs() < 2e-3, "{error} m off after 12 s");
+        }
+    }
+
+    #[test]
+    fn a_twist_of_any_direction_is_made_or_refused_with_its_reason(
+        linear in prop::array::uniform3(-0.1_f32..0.1),
+        angular in prop::array::uniform3(-0.5_f32..0.5),
+        tool in any::<bool>(),
+    ) {
+        let frame = if tool { TwistFrame::Tool } else { TwistFrame::Base };
+        let input = TwistInput::Constant(crate::robot::Twist { linear, angular });
+        let mut law = CartesianTwist::new(CartesianTwistConfig::new(frame, input));
+        law.use_kinematics(&chain());
+        let mut plant = Plant::at(HOME).held_to(Limits::default());
+        law.arm(&plant.state).unwrap();
+        for _ in 0..1_000 {
+            let before = chain().posture(&plant.state.positions).tcp.position;
+            match plant.cycle(&mut law, &Samples::NONE) {
+                Ok(commanded) => prop_assert!(commanded.max_abs() <= 1.0),
+                Err(reason) => {
+                    prop_assert!(matches!(reason, Reason::Singular | Reason::PositionLimit), "{reason:?}");
+                    break;
+                }
+            }
+            let after = chain().posture(&plant.state.positions).tcp.position;
+            let speed = norm(subtract(after, before)) / CYCLE.as_secs_f32();
+            prop_assert!(speed <= 0.1 * 1.3, "{speed} m/s");
+        }
+    }
+}
