@@ -4,3 +4,4 @@ mod bench;
 mod command;
 mod detection;
 mod links;
+mod properties;

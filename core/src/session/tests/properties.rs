@@ -1,0 +1,147 @@
+//! Any order of inputs, bytes, faults and time: nothing panics, and the bench's invariants hold after each input.
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::bench::Bench;
+use crate::command::{Sample, SampleValue, SourceId};
+use crate::mode::Mode;
+use crate::session::{Config, Input, LinkId};
+use crate::time::{Duration, Instant};
+
+/// What can happen to a session.
+#[derive(Clone, Debug)]
+enum Op {
+    Run(u16),
+    Input(Plain),
+    Unacked(bool, u16),
+    Sample(f32, u32),
+    Bytes(bool, Vec<u8>),
+    Close(bool),
+    /// The port reports what it was not asked for.
+    Stray(bool, bool),
+    Stall(bool),
+    Sleep(u16),
+    Safety(u8),
+    Local(bool),
+    Foreign(bool),
+    Jump(i64),
+    Pieces(u16),
+    Refuse(bool),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Plain {
+    Start,
+    Request,
+    Resume,
+    Release,
+    Acknowledge,
+    Shutdown,
+    Tick,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let plain = prop_oneof![
+        1 => Just(Plain::Start),
+        6 => Just(Plain::Request),
+        2 => Just(Plain::Resume),
+        2 => Just(Plain::Release),
+        4 => Just(Plain::Acknowledge),
+        1 => Just(Plain::Shutdown),
+        2 => Just(Plain::Tick),
+    ];
+    prop_oneof![
+        8 => (1_u16..1_500).prop_map(Op::Run),
+        8 => plain.prop_map(Op::Input),
+        2 => (any::<bool>(), 0_u16..800).prop_map(|(l, age)| Op::Unacked(l, age)),
+        1 => (any::<f32>(), any::<u32>()).prop_map(|(v, seq)| Op::Sample(v, seq)),
+        2 => (any::<bool>(), prop::collection::vec(any::<u8>(), 0..3_000)).prop_map(|(l, b)| Op::Bytes(l, b)),
+        1 => any::<bool>().prop_map(Op::Close),
+        1 => (any::<bool>(), any::<bool>()).prop_map(|(l, o)| Op::Stray(l, o)),
+        2 => any::<bool>().prop_map(Op::Stall),
+        1 => (1_u16..2_000).prop_map(Op::Sleep),
+        2 => (0_u8..12).prop_map(Op::Safety),
+        1 => any::<bool>().prop_map(Op::Local),
+        1 => any::<bool>().prop_map(Op::Foreign),
+        1 => (-2_000_000_i64..5_000_000).prop_map(Op::Jump),
+        1 => (1_u16..2_000).prop_map(Op::Pieces),
+        1 => any::<bool>().prop_map(Op::Refuse),
+    ]
+}
+
+fn link(realtime: bool) -> LinkId {
+    if realtime { LinkId::REALTIME } else { LinkId::PRIMARY }
+}
+
+fn apply(bench: &mut Bench, op: &Op) {
+    match op {
+        Op::Run(millis) => bench.run(u64::from(*millis)),
+        Op::Input(plain) => bench.input(match plain {
+            Plain::Start => Input::Start,
+            Plain::Request => Input::Request,
+            Plain::Resume => Input::Resume,
+            Plain::Release => Input::Release,
+            Plain::Acknowledge => Input::Acknowledge,
+            Plain::Shutdown => Input::Shutdown,
+            Plain::Tick => Input::Tick,
+        }),
+        Op::Unacked(realtime, millis) => {
+            let age = Duration::from_millis(u64::from(*millis));
+            bench.input(Input::Unacked { link: link(*realtime), bytes: u32::from(*millis) / 2, age });
+        }
+        Op::Sample(value, seq) => {
+            let taken_at = Instant::from_micros(u64::from(*seq));
+            let sample = Sample { source: SourceId(1), value: SampleValue::scalar(*value), seq: *seq, taken_at };
+            bench.input(Input::Sample(sample));
+        }
+        Op::Bytes(realtime, bytes) => bench.bytes(link(*realtime), bytes),
+        Op::Close(realtime) => bench.close(link(*realtime)),
+        Op::Stray(realtime, opened) => {
+            let link = link(*realtime);
+            if !bench.open[link.index()] {
+                bench.input(if *opened { Input::Refused(link) } else { Input::Closed(link) });
+            }
+        }
+        Op::Stall(stalled) => bench.stalled = *stalled,
+        Op::Sleep(millis) => {
+            bench.sleep_through(u64::from(*millis));
+            bench.deliver();
+        }
+        Op::Safety(mode) => bench.peer.safety = *mode,
+        Op::Local(local) => bench.peer.local = *local,
+        Op::Foreign(foreign) => bench.peer.foreign = *foreign,
+        Op::Jump(micros) => bench.peer.micros = bench.peer.micros.saturating_add_signed(*micros),
+        Op::Pieces(most) => bench.read_most = usize::from(*most),
+        Op::Refuse(refuse) => bench.refused = if *refuse { vec![30_001, 30_002, 30_003] } else { Vec::new() },
+    }
+}
+
+const FIRMWARES: [(u8, u8); 4] = [(1, 8), (3, 1), (3, 15), (5, 15)];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_order_of_events_breaks_a_session(which in 0..FIRMWARES.len(), ops in prop::collection::vec(op(), 1..40)) {
+        let (major, minor) = FIRMWARES[which];
+        let mut bench = Bench::new(major, minor, Config::default());
+        bench.input(Input::Start);
+        bench.run(1_000);
+        ops.iter().for_each(|op| apply(&mut bench, op));
+    }
+
+    #[test]
+    fn no_order_of_events_breaks_a_moving_arm(which in 0..FIRMWARES.len(), ops in prop::collection::vec(op(), 1..12)) {
+        let (major, minor) = FIRMWARES[which];
+        let mut bench = Bench::moving(major, minor);
+        ops.iter().for_each(|op| apply(&mut bench, op));
+        // Left alone for long enough, an arm that is not commanded any more is at rest: by our text, or by its own end.
+        if !matches!(bench.engine.mode(), Mode::Arming | Mode::Command) && !bench.peer.foreign {
+            bench.run(3_000);
+            if !matches!(bench.engine.mode(), Mode::Arming | Mode::Command) {
+                prop_assert_eq!(bench.peer.qd, [0.0; 6]);
+            }
+        }
+    }
+}
