@@ -21,6 +21,13 @@
 //! Not simulated: freedrive, force mode, RTDE, loading of pendant programs, Cartesian moves, collision. Where the
 //! specification knows two behaviours or none, the choice is an option and its documentation says so.
 //!
+//! # What is assumed
+//!
+//! Nothing documents these; each stands as a constant or option where it is used: how late in an e-Series cycle text
+//! still runs in the next one; decelerations of stops and of a program's end, and of `stopj` before 3.2; how long
+//! switching on and compiling take; read-only ports from 3.10, code 210 from 5.10, the short kinematics info in
+//! periodic states from 5.9; a paused program counts as running; single lines are not announced as programs.
+//!
 //! # The checklist of a faithful controller (`ur-client-interfaces` 5.8)
 //!
 //! | point | what | where | held by |

@@ -10,8 +10,9 @@ use crate::rng::Rng;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Conn(pub(crate) u64);
 
-/// Bytes the controller queues for a client that does not read; whole messages beyond it are dropped.
-pub(crate) const SEND_QUEUE: usize = 256 * 1024;
+/// Bytes the controller queues for a client that does not read, 3 s of the fastest stream; whole messages beyond it
+/// are dropped.
+pub(crate) const SEND_QUEUE: usize = 2 * 1024 * 1024;
 /// Bytes a client may have on the way to the controller; more is not taken.
 pub(crate) const RECEIVE_QUEUE: usize = 64 * 1024;
 
