@@ -155,14 +155,15 @@ impl Record {
         self.motion.get(after.checked_sub(1)?)
     }
 
-    /// How long after `since` every joint was at rest for good; `None` where the record ends in motion.
+    /// How long after `since` every joint was at rest for good, between two cycles on the straight line between their
+    /// speeds; `None` where the record ends in motion.
     #[must_use]
     pub fn rest_after(&self, since: SimTime) -> Option<Duration> {
         let fast = |motion: &Motion| motion.at >= since && motion.speed() > REST;
-        match self.motion.iter().rposition(fast) {
-            None => Some(Duration::ZERO),
-            Some(last) => self.motion.get(last + 1).map(|motion| motion.at.since(since)),
-        }
+        let Some(last) = self.motion.iter().rposition(fast) else { return Some(Duration::ZERO) };
+        let (last, next) = (self.motion.get(last)?, self.motion.get(last + 1)?);
+        let share = (last.speed() - REST) / (last.speed() - next.speed());
+        Some(last.at.since(since) + next.at.since(last.at).mul_f64(share))
     }
 
     /// The events, and the texts where they change their kind, as lines to be read by a person; of many alike in a

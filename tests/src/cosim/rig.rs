@@ -429,8 +429,9 @@ impl<'m> Rig<'m> {
         if self.published.len() > PUBLISHED {
             self.published.pop_front();
         }
-        let arm = self.controller.truth();
-        self.record.motion.push(Motion { at: now, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
+        // The simulation moves the arm at the beginning of a cycle to where it is at its end.
+        let (at, arm) = (now + self.controller.period(), self.controller.truth());
+        self.record.motion.push(Motion { at, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
         self.record.cycles.commanded += u64::from(self.engine.mode() == Mode::Command);
     }
 }
