@@ -1,16 +1,33 @@
 //! No budgeted operation asks for memory.
 
+#[path = "../instructions/src/commands.rs"]
+#[allow(dead_code, reason = "the board asks for more of it")]
+mod commands;
 mod counting;
+#[path = "../instructions/src/cycle.rs"]
+#[allow(dead_code, reason = "the board asks for more of it")]
+mod cycle;
 mod operations;
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
 
 #[test]
-fn a_control_cycle_asks_for_no_memory() {
+fn no_operation_of_a_control_cycle_asks_for_memory() {
     for mut operation in operations::all() {
         assert_eq!(counting::requests(&mut operation.run), 0, "{} (budget {} ns)", operation.name, operation.budget);
     }
+}
+
+#[test]
+fn the_engine_answers_a_state_without_asking_for_memory() {
+    cycle::each(|name, _, cycle| {
+        for _ in 0..100 {
+            cycle.prepare();
+            assert_eq!(counting::requests(|| cycle.answer()), 0, "{name}");
+            assert!(cycle.is_commanding(), "{name}");
+        }
+    });
 }
 
 #[test]

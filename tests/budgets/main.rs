@@ -2,7 +2,13 @@
 //!
 //! `cargo run --release -p outrigger-tests --example budgets`
 
+#[path = "../instructions/src/commands.rs"]
+#[allow(dead_code, reason = "the board asks for more of it")]
+mod commands;
 mod counting;
+#[path = "../instructions/src/cycle.rs"]
+#[allow(dead_code, reason = "the board asks for more of it")]
+mod cycle;
 mod operations;
 
 use std::time::Instant;
@@ -12,6 +18,8 @@ static ALLOCATOR: counting::Counting = counting::Counting;
 
 const BATCH: u32 = 1000;
 const BATCHES: usize = 301;
+/// Cycles of an engine that are timed: 3 s of a motion of 4 s.
+const CYCLES: usize = 1500;
 
 fn main() {
     if cfg!(debug_assertions) {
@@ -19,18 +27,31 @@ fn main() {
     }
     println!("{:<58} {:>8} {:>8} {:>8} {:>7}", "operation", "median", "fastest", "budget", "allocs");
     for mut operation in operations::all() {
-        let mut nanoseconds: Vec<f64> = (0..BATCHES).map(|_| batch(&mut operation.run)).collect();
-        nanoseconds.sort_by(f64::total_cmp);
-        let allocations = counting::requests(&mut operation.run);
-        println!(
-            "{:<58} {:>5.0} ns {:>5.0} ns {:>5} ns {:>7}",
-            operation.name,
-            nanoseconds[BATCHES / 2],
-            nanoseconds[0],
-            operation.budget,
-            allocations
-        );
+        let nanoseconds = (0..BATCHES).map(|_| batch(&mut operation.run)).collect();
+        print(operation.name, nanoseconds, operation.budget, counting::requests(&mut operation.run));
     }
+    cycle::each(|name, _, cycle| {
+        let nanoseconds = (0..CYCLES).map(|_| answer(cycle)).collect();
+        cycle.prepare();
+        print(name, nanoseconds, 1000, counting::requests(|| cycle.answer()));
+    });
+}
+
+fn print(name: &str, mut nanoseconds: Vec<f64>, budget: u32, allocations: u64) {
+    nanoseconds.sort_by(f64::total_cmp);
+    let (median, fastest) = (nanoseconds[nanoseconds.len() / 2], nanoseconds[0]);
+    println!("{name:<58} {median:>5.0} ns {fastest:>5.0} ns {budget:>5} ns {allocations:>7}");
+}
+
+/// Nanoseconds from the bytes of a state to the bytes of a command, and of asking the clock (some 25).
+#[expect(clippy::disallowed_methods, reason = "this program measures time")]
+fn answer(cycle: &mut cycle::Cycle<'_>) -> f64 {
+    cycle.prepare();
+    let start = Instant::now();
+    cycle.answer();
+    let elapsed = start.elapsed();
+    assert!(cycle.is_commanding(), "every state is answered");
+    elapsed.as_nanos() as f64
 }
 
 /// Nanoseconds of one run, over a batch.

@@ -11,12 +11,19 @@ use outrigger_core::wire::primary::{self, RobotMessage, RobotMessagePayload};
 use outrigger_core::wire::realtime::Repr;
 use outrigger_urscript::SpeedJ;
 
-use crate::Limit;
 use crate::commands::{BENT, CYCLE, DISTANCE, chain, servo, standoff};
 
 /// Bytes of a packet of software 5.15.
 const PACKET: usize = 1220;
 const SENSOR: SourceId = SourceId(1);
+
+/// What a count of instructions is held against.
+pub(crate) struct Limit {
+    /// What it should be.
+    pub(crate) budget: u32,
+    /// What it must not exceed: the budget, or a little above what was counted where that is not reached yet.
+    pub(crate) ceiling: u32,
+}
 
 /// An engine and the controller it commands. The arm is ideal: it has the commanded speed in the next cycle.
 pub(crate) struct Cycle<'m> {
@@ -35,6 +42,8 @@ impl<'m> Cycle<'m> {
         law.use_kinematics(&chain());
         let mut config = Config::default();
         config.limits.velocity.0 = [3.0; 6];
+        config.limits.acceleration.0 = [10.0; 6];
+        config.limits.braking.0 = [10.0; 6];
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
         let engine = CoController::new(config, law, Memory { primary, realtime }).expect("a configuration");
         let q = BENT.map(f64::from);
@@ -66,7 +75,7 @@ impl<'m> Cycle<'m> {
             cycle.prepare();
             cycle.answer();
         }
-        assert!(cycle.engine.mode() == Mode::Command && cycle.text_len > 0, "the engine commands");
+        assert!(cycle.is_commanding(), "the engine commands");
         cycle
     }
 
@@ -107,7 +116,7 @@ impl<'m> Cycle<'m> {
         self.state.q_target = self.state.q_actual;
         self.state.emit(PACKET, &mut self.packet).expect("room");
         self.taken += 1;
-        let wobble = if self.taken % 2 == 0 { 0.001 } else { 0.0 };
+        let wobble = if self.taken.is_multiple_of(2) { 0.001 } else { 0.0 };
         let value = SampleValue::scalar(DISTANCE + wobble);
         let sample = Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now };
         self.engine.handle(self.now, Input::Sample(sample));
@@ -130,6 +139,11 @@ impl<'m> Cycle<'m> {
             }
         }
         while self.engine.poll_event().is_some() {}
+    }
+
+    /// Whether the last state was answered with a command.
+    pub(crate) fn is_commanding(&self) -> bool {
+        self.engine.mode() == Mode::Command && self.text_len > 0
     }
 
     /// The arm takes the speeds of the last text.

@@ -18,13 +18,7 @@ use cortex_m_rt::{entry, exception};
 use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
 use cortex_m_semihosting::hprintln;
 
-/// What a count is held against.
-struct Limit {
-    /// What it should be.
-    budget: u32,
-    /// What it must not exceed: the budget, or a little above what was counted where that is not reached yet.
-    ceiling: u32,
-}
+use cycle::Limit;
 
 /// The machine's timer 0 counts down at 25 MHz.
 mod timer {
