@@ -65,6 +65,7 @@ impl core::fmt::Display for FrameError {
 impl core::error::Error for FrameError {}
 
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Sync {
     /// A message starts at the first live byte.
     Kept,

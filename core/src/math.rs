@@ -144,6 +144,7 @@ pub fn norm(a: Vector3) -> f32 {
 
 /// A rotation, as the three axes of the turned frame seen from the frame it was turned from.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rotation {
     /// The turned x axis.
     pub x: Vector3,
@@ -219,6 +220,7 @@ impl Rotation {
 
 /// A frame with its rotation worked out.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
     /// Origin \[m\].
     pub position: Vector3,

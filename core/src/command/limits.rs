@@ -9,6 +9,7 @@ use crate::time::Duration;
 /// at [`braking`](Self::braking), inside the position range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Limits<const N: usize> {
     /// Lowest joint angles \[rad\].
     pub position_min: JointPositions<N>,

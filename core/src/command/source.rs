@@ -11,6 +11,7 @@ use crate::time::{Duration, Instant};
 /// What is expected of one sensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceConfig {
     /// The sensor's number.
     pub id: SourceId,
@@ -52,6 +53,7 @@ impl SourceConfig {
 /// What was counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceFigures {
     /// Readings taken in.
     pub accepted: u32,
@@ -85,6 +87,7 @@ pub enum Reading {
 
 /// Judges one sensor.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceMonitor {
     config: SourceConfig,
     newest: Option<Sample>,

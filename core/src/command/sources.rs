@@ -63,6 +63,7 @@ pub struct Gathered<'a> {
 
 /// The monitors of all configured sensors.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sources {
     monitors: Vec<SourceMonitor, MAX_SOURCES>,
     gathered: Vec<Sample, MAX_SOURCES>,

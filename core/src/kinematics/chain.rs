@@ -6,6 +6,7 @@ use crate::robot::{JointPositions, JointVelocities, Pose, Twist};
 
 /// An arm with its tool: everything between joint angles and the tool centre point.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct KinematicChain<const N: usize> {
     dh: DhParameters<N>,
     tcp: Frame,

@@ -18,6 +18,7 @@ use crate::robot::{JointVelocities, Twist};
 /// How twists are turned into joint speeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct DampedLeastSquares {
     /// λ, in units of a singular value of the Jacobian: above 0.
     pub damping: f32,

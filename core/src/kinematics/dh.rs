@@ -5,8 +5,9 @@ use crate::math::sin_cos;
 use crate::robot::RobotModel;
 
 /// One joint's parameters, its turn about x worked out.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Joint {
     /// Added to the joint's angle \[rad\].
     pub(super) theta: f32,
@@ -23,7 +24,9 @@ pub(super) struct Joint {
 /// The geometry of an arm with `N` joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct DhParameters<const N: usize> {
+    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
     pub(super) joints: [Joint; N],
 }
 

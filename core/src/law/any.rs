@@ -10,6 +10,7 @@ use crate::trajectory::Progress;
 
 /// Which law, with its settings.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum LawConfig<const N: usize> {
     /// A [`JointServo`].
     JointServo {
@@ -51,6 +52,7 @@ impl core::error::Error for LawConfigError {}
 
 /// Any of the laws.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnyLaw<const N: usize> {
     /// A [`JointServo`].
     JointServo(JointServo<N>),

@@ -11,6 +11,7 @@ use crate::time::Duration;
 /// The frame whose axes a twist is given along; its point is the tool centre point either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistFrame {
     /// The robot's base.
     Base,
@@ -21,6 +22,7 @@ pub enum TwistFrame {
 /// Where the twist comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistInput {
     /// Always this one.
     Constant(Twist),
@@ -31,6 +33,7 @@ pub enum TwistInput {
 /// Settings of a [`CartesianTwist`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianTwistConfig {
     /// The frame of the twist.
     pub frame: TwistFrame,
@@ -68,6 +71,7 @@ impl CartesianTwistConfig {
 
 /// Moves the tool by a twist.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianTwist<const N: usize> {
     config: CartesianTwistConfig,
     tool_space: ToolSpace<N>,

@@ -15,6 +15,7 @@ use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
     /// The measured position at arming.
     Hold,
@@ -51,6 +52,7 @@ impl<const N: usize> Reference<N> {
 /// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct SensorFeedForward {
     /// The sensor.
     pub source: SourceId,
@@ -61,6 +63,7 @@ pub struct SensorFeedForward {
 /// Gains and bounds of a [`JointServo`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServoConfig {
     /// Speed per position error \[1/s\]; 0 for a motion without feedback.
     pub proportional: f32,
@@ -122,6 +125,7 @@ impl JointServoConfig {
 
 /// Position servo of the joints.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Motion<N>>,
@@ -130,6 +134,7 @@ pub struct JointServo<const N: usize> {
 }
 
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Motion<const N: usize> {
     sampler: Sampler<N>,
     relative: bool,

@@ -20,6 +20,7 @@ use crate::time::Duration;
 /// Settings of a [`Standoff`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct StandoffConfig {
     /// The sensor: one number, the distance \[m\] to the surface along the tool's z axis.
     pub source: SourceId,
@@ -97,6 +98,7 @@ const LONGEST_STEP_SECONDS: f32 = 0.1;
 
 /// Holds the tool at a distance.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standoff<const N: usize> {
     config: StandoffConfig,
     tool_space: ToolSpace<N>,

@@ -7,6 +7,7 @@ use crate::robot::{JointVelocities, Reason, State, Twist};
 /// How a law of the tool moves the joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolSpaceConfig {
     /// How twists become joint speeds.
     pub solver: DampedLeastSquares,
@@ -38,6 +39,7 @@ pub(super) fn positive(value: f32) -> bool {
 
 /// An arm's kinematics, once known, and the way to use them.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ToolSpace<const N: usize> {
     config: ToolSpaceConfig,
     chain: Option<KinematicChain<N>>,

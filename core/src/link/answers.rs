@@ -31,6 +31,7 @@ pub struct Answers<C> {
 /// What [`Answers`] knows at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnswerFigures {
     /// Answered in time, in parts of 10 000, over the last 100 packets whose deadline has passed or that are
     /// answered.

@@ -8,6 +8,7 @@ use crate::time::Duration;
 /// How a link carries its cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum LinkKind {
     /// A byte stream (UR's ports): nothing is reordered, loss shows as lateness followed by a burst, and the
     /// peer reflects nothing.
@@ -31,6 +32,7 @@ pub enum LinkKind {
 /// 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction alone would
 /// only grade the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkConfig {
     /// How cycles are carried.
     pub kind: LinkKind,

@@ -100,6 +100,7 @@ pub struct GradeChange {
 
 /// What one grade asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLimits {
     /// At least this many cycles (answers) in 10 000, over 100.
     pub received: u16,
@@ -141,6 +142,7 @@ impl GradeLimits {
 
 /// Limits of the three grades above `Unacceptable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeTable {
     /// For [`Grade::Perfect`].
     pub perfect: GradeLimits,
@@ -180,6 +182,7 @@ pub(super) struct Measured {
 
 /// Holds the grade.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Grader {
     table: GradeTable,
     rise_time: Duration,

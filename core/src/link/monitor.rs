@@ -93,6 +93,7 @@ pub struct Figures {
 /// Call order on every wake-up: [`local_stall`](Self::local_stall), then [`tick`](Self::tick), then the states
 /// read, each by [`observe`](Self::observe); a stall is thereby handled before any bytes queued during it.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkMonitor {
     config: LinkConfig,
     judge: SequenceJudge<u64>,
@@ -104,11 +105,14 @@ pub struct LinkMonitor {
     answers: Option<AnswerFigures>,
     unacceptable_since: Option<Instant>,
     unanswered: bool,
+    /// Decides nothing: a checkpoint does without.
+    #[cfg_attr(feature = "postcard", serde(skip))]
     histograms: Histograms,
 }
 
 /// Everything a restart of the peer makes meaningless.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Epoch {
     jitter: Jitter,
     intervals: Intervals,

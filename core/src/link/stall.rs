@@ -4,6 +4,7 @@ use crate::time::{Duration, Instant};
 
 /// Compares the time we are called with the time we asked to be called at.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StallDetector {
     limit: Duration,
     /// End of the last stall beyond the limit.

@@ -49,6 +49,7 @@ impl Proof {
 /// Fill `program_state` only where the numbers are known to mean what they seem to (`ur-client-interfaces` 2.5:
 /// unconfirmed on 30003): the best proof present decides, and a wrong one blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
     /// Whether the newest packet mirrors a counter of ours.
     pub mirrored_counter: Option<Held<bool>>,
@@ -71,6 +72,7 @@ pub(super) enum Verdict {
 
 /// Which proofs were busy with a foreign program when arming began, and so prove nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Baseline {
     program_state: bool,
     program_running: bool,

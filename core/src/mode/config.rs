@@ -5,6 +5,7 @@ use crate::time::Duration;
 
 /// Thresholds of one machine; [`ModeConfig::new`] gives the defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModeConfig {
     /// Period of the states.
     pub cycle: Duration,

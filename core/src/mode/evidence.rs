@@ -9,6 +9,7 @@ use crate::time::{Duration, Instant};
 /// A fact and when it was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held<T> {
     /// The fact.
     pub value: T,
@@ -32,6 +33,7 @@ impl<T> Held<T> {
 
 /// Everything the machine decides by. `None` is "never learned"; the default holds nothing and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
     /// This cycle's state is the newest, in order, and young enough for a moving command.
     pub timely: bool,

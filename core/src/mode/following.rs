@@ -7,6 +7,7 @@ const HISTORY: usize = 32;
 
 /// Tolerances of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct FollowingConfig {
     /// A command shows in the target after 0 … this many cycles, at most 31. Default 24 ms.
     pub delay: u8,
@@ -110,6 +111,7 @@ impl Followed {
 /// It sees a second commander, a killed program and a controller that does not listen, as soon as the commands
 /// differ from what those do. At rest there is nothing to tell them apart: that takes acceptance evidence.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Following<const N: usize> {
     config: FollowingConfig,
     /// Newest at `at`, older ones behind it. Empty slots are zero: arming begins at rest.
@@ -122,6 +124,7 @@ pub struct Following<const N: usize> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Sent<const N: usize> {
     velocities: JointVelocities<N>,
     /// Nothing was sent in this cycle: the command before lasts, or has ended by itself.

@@ -20,6 +20,7 @@ use crate::time::Instant;
 ///
 /// After each of them, [`action`](Self::action) says what may go out: at most one thing per state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModeMachine {
     config: ModeConfig,
     mode: Mode,
@@ -48,6 +49,7 @@ pub struct ModeMachine {
 
 /// Why we believe that commands are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Grant {
     NotYet,
     /// Nothing can show it, and the configuration accepts that.
@@ -58,6 +60,7 @@ enum Grant {
 
 /// How far `Stopping` got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Stopping {
     /// This many zero velocities to go.
     Zeros(u8),
@@ -69,6 +72,7 @@ enum Stopping {
 
 /// The one `stopj` for an arm found moving by our command after a reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum StrayStop {
     Unused,
     Next,

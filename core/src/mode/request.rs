@@ -56,6 +56,7 @@ pub(super) enum Edge {
 
 /// Makes edges of a level. It must have been low since the last [`RequestLine::disarm`] before it can rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum RequestLine {
     /// Not seen low yet: high says nothing.
     Unknown,

@@ -5,6 +5,7 @@ use crate::time::{Duration, Instant};
 
 /// What counts as rest (design 5).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct StandstillConfig {
     /// Fresh states needed for this long, on both clocks. Default 200 ms.
     pub window: Duration,
@@ -50,6 +51,7 @@ impl StandstillConfig {
 
 /// Measures standstill of an arm with `N` joints.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standstill<const N: usize> {
     config: StandstillConfig,
     window: Option<Window<N>>,
@@ -57,6 +59,7 @@ pub struct Standstill<const N: usize> {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Window<const N: usize> {
     arrival: Instant,
     stamp: ControllerTime,

@@ -5,7 +5,10 @@ macro_rules! joint_vector {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-        pub struct $name<const N: usize>(pub [f32; N]);
+        #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+        pub struct $name<const N: usize>(
+            #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))] pub [f32; N],
+        );
 
         impl<const N: usize> $name<N> {
             /// All joints at zero.

@@ -1,5 +1,7 @@
 //! The robot's own words, shared by every floor above: joints, poses, modes, versions, reasons.
 
+#[cfg(feature = "postcard")]
+pub(crate) mod array;
 mod authority;
 mod bad_value;
 mod joints;

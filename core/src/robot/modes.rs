@@ -8,6 +8,7 @@ macro_rules! wire_enum {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`, ", stringify!($value), ".")] $variant,)+
             /// A number this version of Outrigger has no name for.
@@ -186,6 +187,7 @@ wire_enum! {
 /// conversion needs the generation; the value no longer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum RobotMode {
     /// `NO_CONTROLLER`.
     NoController,

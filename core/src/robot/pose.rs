@@ -3,6 +3,7 @@
 /// A frame: position \[m\] and rotation vector \[rad\] (axis times angle), as UR's `p[x,y,z,rx,ry,rz]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
     /// x, y, z \[m\].
     pub position: [f32; 3],
@@ -13,6 +14,7 @@ pub struct Pose {
 /// Linear \[m/s\] and angular \[rad/s\] velocity of one point, in one named frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Twist {
     /// vx, vy, vz \[m/s\].
     pub linear: [f32; 3],
@@ -23,6 +25,7 @@ pub struct Twist {
 /// Force \[N\] and torque \[Nm\].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wrench {
     /// Fx, Fy, Fz \[N\].
     pub force: [f32; 3],

@@ -39,6 +39,7 @@ impl ControllerTime {
 /// What the safety system says, in one form for every generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Safety {
     /// The safety mode of CB3 and later.
     Mode(SafetyMode),
@@ -92,6 +93,7 @@ impl Safety {
 /// who uses one for a command checks it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct State<const N: usize> {
     /// The controller's clock when the cycle ended.
     #[doc(alias = "Time")]

@@ -66,12 +66,14 @@ struct Outbox {
 
 /// The newest report about bytes the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Unacked {
     bytes: u32,
     since: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Lifecycle {
     Idle,
     Running,

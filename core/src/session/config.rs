@@ -11,6 +11,7 @@ use crate::time::Duration;
 /// Everything a session can be told. Thresholds that depend on the controller's period, which is only known once it is
 /// connected, are given as [tuning](LinkTuning) of their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config {
     /// Links and waits.
     pub connect: ConnectConfig,

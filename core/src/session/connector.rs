@@ -15,6 +15,7 @@ use crate::time::{Duration, Instant};
 
 /// See the module.
 #[derive(Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Connector {
     config: ConnectConfig,
     stage: Stage,
@@ -24,6 +25,7 @@ pub(super) struct Connector {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Stage {
     Idle,
     Waiting { until: Instant },
@@ -34,6 +36,7 @@ enum Stage {
 
 /// One link.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Connection {
     phase: Phase,
     /// Which of the link's ports is tried.
@@ -45,6 +48,7 @@ struct Connection {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     Down {
         retry_at: Option<Instant>,

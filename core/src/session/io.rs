@@ -51,6 +51,7 @@ pub struct Endpoint {
 
 /// Something that happened outside the engine. Each is one call of `handle`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Input {
     /// Begin: connect and stay connected.
     Start,

@@ -63,6 +63,7 @@ pub struct ArmConfiguration {
 
 /// What the primary link has told in this connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Facts {
     /// Software, from the version message.
     pub software: Option<SoftwareVersion>,

@@ -51,6 +51,7 @@ pub(super) struct Realtime<'m> {
 
 /// What the packets look like.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 struct Stream {
     size: usize,
     last_micros: u64,

@@ -14,6 +14,7 @@ use crate::time::Duration;
 /// How far a motion has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
     /// There is no end: the law goes on until it is released.
     Endless,
@@ -29,6 +30,7 @@ pub enum Progress {
 
 /// Samples a trajectory cycle by cycle.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sampler<const N: usize> {
     trajectory: Trajectory<N>,
     /// Added to every position: zero, or where a relative motion began.

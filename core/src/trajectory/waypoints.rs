@@ -12,6 +12,7 @@ pub const MAX_WAYPOINTS: usize = 16;
 /// A setpoint with the time it is due, from the start of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waypoint<const N: usize> {
     /// Where to be, and how fast.
     pub setpoint: Setpoint<N>,
@@ -52,6 +53,7 @@ impl core::error::Error for TrajectoryError {}
 
 /// A motion from rest to rest through two or more waypoints, cubic in between.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trajectory<const N: usize> {
     waypoints: Vec<Waypoint<N>, MAX_WAYPOINTS>,
 }

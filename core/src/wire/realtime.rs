@@ -321,6 +321,7 @@ pub const HEAD_LEN: usize = 12;
 
 /// The start of a packet: what identifies it in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Head {
     /// Length of the packet \[B\].
     pub size: usize,
