@@ -217,6 +217,33 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_from_before_the_first_is_no_answer() {
+        let mut link = answers();
+        link.sent(5, at(100));
+        assert_eq!(link.reflected(4, at(200)), None);
+        assert_eq!(link.figures(at(200)).round_trip, None);
+    }
+
+    #[test]
+    fn an_answer_after_sixteen_deadlines_is_none() {
+        let mut link = answers();
+        link.sent(5, at(0));
+        assert_eq!(link.reflected(5, at(16 * T + 1)), None);
+        assert!(link.reflected(5, at(16 * T)).is_some());
+    }
+
+    #[test]
+    fn latency_variation_is_the_mean_change_from_answer_to_answer() {
+        let mut link = answers();
+        for cycle in 0..50_u64 {
+            link.sent(cycle as u16, at(cycle * T));
+            assert!(link.reflected(cycle as u16, at(cycle * T + 200 + cycle % 2 * 100)).is_some());
+        }
+        assert_eq!(link.figures(at(50 * T)).latency_variation, Some(Duration::from_micros(100)));
+        assert_eq!(link.figures(at(50 * T)).shortest, Some(Duration::from_micros(200)));
+    }
+
+    #[test]
     fn five_of_a_hundred_unanswered_is_95_percent() {
         let mut link = answers();
         for cycle in 0..100_u64 {

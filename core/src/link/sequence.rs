@@ -250,6 +250,14 @@ mod tests {
     }
 
     #[test]
+    fn a_restart_needs_consecutive_counters_without_another_between() {
+        let (seen, _) = judged::<u16>(DATAGRAMS, &[40_000, 1, 40_001, 2, 3]);
+        assert_eq!(seen, [First, Suspect, InOrder, Suspect, NewEpoch]);
+        let (seen, _) = judged::<u16>(DATAGRAMS, &[40_000, 1, 100, 7_000, 1]);
+        assert_eq!(seen, [First, Suspect, Suspect, Suspect, Suspect]);
+    }
+
+    #[test]
     fn a_stream_that_goes_back_is_a_restart_at_once() {
         let (seen, _) = judged::<u64>(STREAM, &[1_000, 1_001, 999, 1_000]);
         assert_eq!(seen, [First, InOrder, NewEpoch, InOrder]);

@@ -72,7 +72,9 @@ fn the_grade_climbs_one_step_per_window_and_never_before_a_hundred_cycles() {
     let mut link = Trace::stream(2);
     link.run(0..99, |_| 0);
     assert_eq!(link.grade(), Grade::Unacceptable);
-    link.run(99..200, |_| 0);
+    link.run(99..199, |_| 0);
+    assert_eq!(link.grade(), Grade::Unacceptable, "known since a hundred cycles, good for less than a window");
+    link.run(199..200, |_| 0);
     assert_eq!(link.grade(), Grade::Bad);
     link.run(200..500, |_| 0);
     assert_eq!(link.grade(), Grade::Perfect);
@@ -183,6 +185,7 @@ fn deadlines_lead_to_the_moment_the_state_is_stale() {
     }
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
     assert_eq!(wakes, 5);
+    assert_eq!(link.monitor.age(link.now()), Some(Duration::from_micros(40_001)));
 }
 
 #[test]
@@ -222,6 +225,14 @@ fn a_clock_that_goes_back_or_far_ahead_is_a_new_epoch() {
         assert_eq!((seen.sequence, seen.fault), (Sequence::NewEpoch, Some(Reason::ClockJump)), "jump {jump}");
         assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Unacceptable, Metric::Epoch)));
         assert_eq!(link.monitor.epoch(), 1);
+        let figures = link.monitor.figures(link.now());
+        assert_eq!((figures.interval.count, figures.sequence.accepted, figures.jitter), (0, 1, Duration::ZERO));
+        // Nothing from before helps to rise again.
+        let start = link.now;
+        for (next, at) in (1..199).map(|n| (cycle + n, start + n * 2_000)) {
+            let _ = link.read(next, at);
+        }
+        assert_eq!(link.grade(), Grade::Unacceptable);
     }
 }
 
@@ -254,6 +265,42 @@ fn skipped_cycles_are_lost_ones_and_lower_the_share_received() {
     let seen = link.read(608, 1_000_000 + 608 * 8_000);
     assert_eq!((seen.sequence, seen.fault), (Sequence::Lost(6), Some(Reason::StatesMissed)));
     assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Unacceptable, Metric::Misses)));
+}
+
+#[test]
+fn cycles_skipped_without_taking_their_time_count_as_misses() {
+    let mut link = Trace::stream(8);
+    link.run(0..600, |_| 0);
+    // The stamp is four cycles ahead of the arrival.
+    let seen = link.read(604, 1_000_000 + 600 * 8_000);
+    assert_eq!((seen.sequence, seen.deviation), (Sequence::Lost(4), Some(-32_000)));
+    assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Bad, Metric::Misses)));
+}
+
+#[test]
+fn a_hole_seen_only_by_the_state_that_ends_it_counts_as_misses() {
+    let mut link = Trace::stream(8);
+    link.run(0..600, |_| 0);
+    let seen = link.read(600, 1_000_000 + 603 * 8_000);
+    assert_eq!(link.monitor.consecutive_misses(link.now()), 2, "it is old itself");
+    assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Bad, Metric::Misses)));
+}
+
+#[test]
+fn more_misses_than_configured_end_commanding_before_the_state_is_stale() {
+    let mut link = Trace::of(LinkConfig { max_misses: 3, ..LinkConfig::stream(Duration::from_millis(8)) });
+    link.run(0..1_000, |_| 0);
+    let _ = link.silence(35_000);
+    assert_eq!(link.monitor.staying(link.now()), Ok(()));
+    let _ = link.silence(1_100);
+    assert_eq!(link.monitor.staying(link.now()), Err(Reason::StatesMissed));
+}
+
+#[test]
+fn states_older_than_motion_may_answer_are_counted() {
+    let mut link = Trace::stream(8);
+    link.run(0..100, |cycle| if cycle % 10 == 9 { 12_100 } else { 0 });
+    assert_eq!(link.monitor.figures(link.now()).late, 10);
 }
 
 #[test]
@@ -312,6 +359,52 @@ fn a_datagram_link_needs_answers_to_be_graded() {
     assert!(graded[0].0 >= 400, "{graded:?}");
     assert_eq!(monitor.grade(), Grade::Perfect);
     assert_eq!(monitor.figures(Instant::ZERO).sequence.lost, 0);
+}
+
+/// A datagram link on which everything is right but what the answers say.
+fn datagrams_answered(figures: AnswerFigures) -> LinkMonitor {
+    let mut monitor = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(1)));
+    monitor.set_answers(figures);
+    for cycle in 0..1_000_u16 {
+        let now = Instant::from_micros(1_000_000 + u64::from(cycle) * 1_000);
+        let _ = monitor.observe_counter(cycle, now, now);
+    }
+    monitor
+}
+
+const ANSWERED: AnswerFigures = AnswerFigures {
+    rate: 10_000,
+    judged: 100,
+    consecutive_misses: 0,
+    late: 0,
+    round_trip: Some(Duration::from_micros(300)),
+    shortest: None,
+    latency_variation: None,
+};
+
+#[test]
+fn each_answer_figure_grades_a_datagram_link() {
+    let cases = [
+        (ANSWERED, Grade::Perfect, Metric::Samples),
+        (AnswerFigures { judged: 99, ..ANSWERED }, Grade::Unacceptable, Metric::Samples),
+        (AnswerFigures { rate: 9_400, ..ANSWERED }, Grade::Bad, Metric::Received),
+        (AnswerFigures { consecutive_misses: 2, ..ANSWERED }, Grade::Bad, Metric::Misses),
+        (AnswerFigures { round_trip: Some(Duration::from_micros(700)), ..ANSWERED }, Grade::Ok, Metric::Delay),
+    ];
+    for (figures, grade, held_by) in cases {
+        let monitor = datagrams_answered(figures);
+        assert_eq!((monitor.grade(), monitor.figures(Instant::ZERO).held_by), (grade, held_by), "{figures:?}");
+    }
+}
+
+#[test]
+fn a_restarted_peer_has_answered_nothing_yet() {
+    let mut monitor = datagrams_answered(ANSWERED);
+    for counter in [40_000_u16, 40_001] {
+        let now = Instant::from_micros(2_001_000);
+        let _ = monitor.observe_counter(counter, now, now);
+    }
+    assert_eq!((monitor.epoch(), monitor.figures(Instant::ZERO).answers), (1, None));
 }
 
 #[test]

@@ -196,6 +196,29 @@ mod tests {
     }
 
     #[test]
+    fn the_filter_rounds_as_rfc_3550_does() {
+        let mut jitter = Jitter::new(Duration::ZERO);
+        for at in [0, 8_008, 16_016] {
+            let _ = jitter.observe(Instant::from_micros(at), 1, PERIOD);
+        }
+        // |D| = 8 twice: 8, then 8 + 8 − ((8 + 8) >> 4).
+        assert_eq!(jitter.j16, 15);
+    }
+
+    #[test]
+    fn intervals_keep_their_extremes_and_count_the_long_ones() {
+        let mut intervals = Intervals::default();
+        assert_eq!(intervals.figures(), InterArrival::default());
+        for micros in [8_000, 12_000, 12_001, 7_999] {
+            intervals.record(Duration::from_micros(micros), PERIOD);
+        }
+        let micros = Duration::from_micros;
+        let expected =
+            InterArrival { count: 4, min: micros(7_999), mean: micros(10_000), max: micros(12_001), long: 1 };
+        assert_eq!(intervals.figures(), expected);
+    }
+
+    #[test]
     fn the_sliding_mean_forgets_what_left_the_window() {
         let mut mean = SlidingMean::new();
         assert_eq!(mean.mean(), None);

@@ -185,6 +185,8 @@ mod tests {
         assert_eq!(verdict(&known), Verdict::NotYet);
         known.program_state = held(Activity::Running, 199);
         assert!(matches!(verdict(&known), Verdict::Accepted(Proof::ProgramState, _)));
+        known.mirrored_counter = Some(Held::new(true, START));
+        assert_eq!(verdict(&known), Verdict::NotYet, "mirrored before we began");
         known.mirrored_counter = held(false, 199);
         assert_eq!(verdict(&known), Verdict::NotYet);
         known.mirrored_counter = held(true, 199);
@@ -202,6 +204,12 @@ mod tests {
         let before = Acceptance { program_running: held(Activity::Running, 0), ..Acceptance::default() };
         let after = Acceptance { program_running: held(Activity::Running, 100), ..Acceptance::default() };
         assert_eq!(after.verdict(before.baseline(), START, NOW, AGE), Verdict::Unknown);
+        assert!(!before.can_prove(false));
+        let busy = Acceptance { program_state: held(Activity::Paused, 0), ..before };
+        assert!(!busy.can_prove(false));
+        assert!(busy.can_prove(true), "the other program is ended first");
+        assert!(Acceptance { mirrored_counter: held(false, 0), ..busy }.can_prove(false));
+        assert!(Acceptance { program_state: held(Activity::Stopped, 0), ..busy }.can_prove(false));
     }
 
     #[test]

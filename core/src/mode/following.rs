@@ -376,6 +376,19 @@ mod tests {
     }
 
     #[test]
+    fn a_controller_slower_than_its_own_slider_is_no_loss() {
+        // The scaling reported jumps up, the speed follows at 1 per second.
+        let slider = |c: usize| if c < 100 { 0.2 } else { 1.0 };
+        let speed = |c: usize| match c {
+            0 => 0.0,
+            1..100 => 0.16,
+            _ => (0.16 + (c - 100) as f32 * 0.0072).min(0.8),
+        };
+        let state = |c: usize| State { speed_scaling: Some(slider(c)), ..target(speed(c)) };
+        assert!(run(300, |_| 0.8, state).iter().all(|v| *v == Followed::Within));
+    }
+
+    #[test]
     fn a_slider_at_zero_does_not_excuse_motion_beyond_the_command() {
         let state = |c: usize| State { speed_scaling: Some(0.0), ..target(if c < 50 { 0.0 } else { 0.8 }) };
         assert_eq!(lost_at(&run(100, |_| 0.4, state)), Some(54));

@@ -369,11 +369,11 @@ impl ModeMachine {
         match self.mode {
             Mode::Offline => Action::Silent,
             Mode::Monitor => match self.stray_stop {
-                StrayStop::Next if !self.silenced => {
+                StrayStop::Next => {
                     self.stray_stop = StrayStop::Used;
                     Action::Stop
                 }
-                StrayStop::Unused | StrayStop::Next | StrayStop::Used => self.resting(owed),
+                StrayStop::Unused | StrayStop::Used => self.resting(owed),
             },
             Mode::Arming => match (owed, self.config.mirrors) {
                 (false, _) => Action::Silent,
@@ -409,6 +409,13 @@ impl ModeMachine {
     fn fall_silent(&mut self) {
         if self.silenced {
             self.stopping = Stopping::Waiting;
+            self.withdraw_stray_stop();
+        }
+    }
+
+    fn withdraw_stray_stop(&mut self) {
+        if self.stray_stop == StrayStop::Next {
+            self.stray_stop = StrayStop::Unused;
         }
     }
 
@@ -443,10 +450,8 @@ impl ModeMachine {
     }
 
     fn granted(&self, evidence: &Evidence, now: Instant) -> Grant {
-        match evidence.gate.and_then(|held| held.fresh(now, self.config.evidence_age)) {
-            Some(PeerGate::Granted) => return Grant::By(Proof::PeerState, now),
-            Some(PeerGate::No) | None => return Grant::NotYet,
-            Some(PeerGate::Ready) => {}
+        if evidence.gate.is_some_and(|held| held.value == PeerGate::Granted) {
+            return Grant::By(Proof::PeerState, now);
         }
         let verdict = evidence.acceptance.verdict(self.baseline, self.entered, now, self.config.evidence_age);
         match verdict {
@@ -494,7 +499,7 @@ impl ModeMachine {
             }
             Grant::By(proof, shown) => (proof, shown),
         };
-        let shown = evidence.acceptance.shown_at(proof).map_or(shown, |at| at.max(shown));
+        let shown = evidence.acceptance.shown_at(proof).unwrap_or(shown);
         self.grant = Grant::By(proof, shown);
         if now.since(shown) <= self.config.program_timeout {
             return None;
@@ -518,6 +523,7 @@ impl ModeMachine {
 
     fn watch_the_unknown(&mut self, now: Instant, evidence: &Evidence) {
         self.owed = true;
+        self.withdraw_stray_stop();
         let Some(since) = self.motion_unknown else { return };
         let after = since.max(self.entered);
         if self.rests_since(after, evidence) {
@@ -581,7 +587,7 @@ impl ModeMachine {
             Mode::Monitor => {
                 self.stray_stop = if from == Mode::Offline { StrayStop::Unused } else { StrayStop::Used };
             }
-            Mode::Arming => self.grant = Grant::NotYet,
+            Mode::Arming => {}
             // The state that completed arming is answered with motion already.
             Mode::Command => self.owed = true,
             Mode::Stopping => {

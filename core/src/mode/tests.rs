@@ -221,8 +221,9 @@ fn one_whole_life() {
     assert_eq!(t.out(), Silent);
     t.connect();
     state!(t 8 => Silent);
+    t.state(8);
     assert_eq!(t.request(), Ok(Mode::Arming));
-    assert_eq!(t.out(), Silent, "nothing before the next state");
+    assert_eq!(t.out(), Silent, "nothing before the next state, asked before or not");
     state!(t 8 => Hold);
     state!(t 8, program = Some(Activity::Running) => Hold);
     state!(t 8 => Move);
@@ -457,7 +458,46 @@ fn each_bad_reason_in_command_stops_in_that_very_cycle() {
         t.state(8);
         assert_eq!(t.out(), out, "{reason:?}");
         assert_eq!((t.machine.mode(), t.machine.latch()), (Mode::Stopping, Some(reason)));
+        if reason == Reason::EmergencyStop {
+            let all = [Reason::EmergencyStop, Reason::RobotNotRunning, Reason::NotFollowing];
+            assert_eq!(t.machine.reasons(), all.into_iter().collect());
+        }
     }
+}
+
+#[test]
+fn a_reason_that_says_something_explains_facts_that_are_missing() {
+    let mut t = Trace::commanding();
+    t.now = t.now + Duration::from_millis(8);
+    let evidence = Evidence { safety: None, following: Some(Held::new(false, t.now)), ..t.world.evidence(t.now) };
+    t.last = t.machine.observe(t.now, &evidence);
+    expect!(t: Stopping, NotFollowing);
+    assert!(t.machine.reasons().contains(Reason::EvidenceMissing));
+    let mut t = Trace::commanding();
+    t.now = t.now + Duration::from_millis(8);
+    t.last = t.machine.observe(t.now, &Evidence { safety: None, ..t.world.evidence(t.now) });
+    expect!(t: Stopping, EvidenceMissing);
+}
+
+#[test]
+fn a_controller_that_knows_remote_control_must_show_it() {
+    let mut t = Trace::with(|c| c.require_remote = true);
+    t.connect();
+    assert_eq!(t.request(), Err(Reason::EvidenceMissing));
+    state!(t 8, remote = Some(true) => Silent);
+    t.arm();
+}
+
+#[test]
+fn safety_that_is_not_known_stops_but_does_not_silence() {
+    let mut t = Trace::commanding();
+    for (at, out) in [Hold, Hold, Stop, Silent].into_iter().enumerate() {
+        t.now = t.now + Duration::from_millis(8);
+        let evidence = Evidence { safety: Some(Held::new(Safety::Unknown, t.now)), ..t.world.evidence(t.now) };
+        t.last = t.machine.observe(t.now, &evidence);
+        assert_eq!(t.out(), out, "state {at}");
+    }
+    expect!(t: Stopping, EvidenceMissing);
 }
 
 #[test]
@@ -574,6 +614,45 @@ fn an_arm_still_moving_by_our_last_command_gets_one_stop_after_the_reconnect() {
 }
 
 #[test]
+fn a_stray_arm_gets_its_stop_only_where_text_is_known_to_be_allowed() {
+    type Case = fn(&mut Evidence, Instant);
+    let cases: [Case; 3] = [
+        |e, _| e.robot_mode = None,
+        |e, _| e.safety = None,
+        |e, at| e.master_safety = Some(Held::new(MasterSafetyState::Fault, at)),
+    ];
+    for spoil in cases {
+        let mut t = Trace::commanding();
+        t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+        t.world = World { at_rest: false, ..GOOD };
+        t.connect();
+        t.now = t.now + Duration::from_millis(8);
+        let mut evidence = World { moving_by_us: true, ..t.world }.evidence(t.now);
+        spoil(&mut evidence, t.now);
+        t.last = t.machine.observe(t.now, &evidence);
+        assert_eq!(t.out(), Silent);
+        state!(t 8, moving_by_us = true => Stop);
+    }
+}
+
+#[test]
+fn a_stray_stop_not_yet_said_is_withdrawn_when_the_reason_for_it_goes() {
+    let stray = || {
+        let mut t = Trace::commanding();
+        t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+        t.world = World { at_rest: false, moving_by_us: true, ..GOOD };
+        t.connect();
+        t
+    };
+    let mut t = stray();
+    t.fault(Reason::EmergencyStop);
+    assert_eq!(t.out(), Silent);
+    let mut t = stray();
+    state!(t 8, moving_by_us = false => Silent);
+    state!(t 8, moving_by_us = true => Stop);
+}
+
+#[test]
 fn somebody_elses_motion_after_a_reconnect_is_left_alone() {
     let mut t = Trace::commanding();
     t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
@@ -617,6 +696,7 @@ fn a_protective_stop_is_met_with_silence_even_after_it_is_unlocked() {
     state!(t 8, safety = SafetyMode::Normal => Silent);
     state!(t 8 => Silent);
     t.rest();
+    expect_transition!(t: Stopping -> Monitor, ProtectiveStop);
     expect!(t: Monitor, ProtectiveStop);
 }
 
