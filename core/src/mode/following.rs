@@ -4,6 +4,8 @@ use crate::robot::{BadValue, JointVelocities, State};
 use crate::time::Duration;
 
 const HISTORY: usize = 32;
+/// Distinct moving commands remembered; at 1.4 rad/s² those of the last 0.1 s, at a steady speed all of them.
+const MOVES: usize = 8;
 
 /// Tolerances of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +119,9 @@ pub struct Following<const N: usize> {
     /// Newest at `at`, older ones behind it. Empty slots are zero: arming begins at rest.
     history: [Sent<N>; HISTORY],
     at: usize,
+    /// Moving commands, each different from the one before: what an arm may still do that never heard the stop.
+    moves: [JointVelocities<N>; MOVES],
+    moved: usize,
     outside: u16,
     excess: f32,
     /// Smallest scaling that may still be in force.
@@ -135,7 +140,16 @@ impl<const N: usize> Following<N> {
     /// An arm that was told nothing.
     #[must_use]
     pub fn new(config: FollowingConfig) -> Self {
-        Self { config, history: [Sent::default(); HISTORY], at: 0, outside: 0, excess: 0.0, scaling_floor: 1.0 }
+        Self {
+            config,
+            history: [Sent::default(); HISTORY],
+            at: 0,
+            moves: [JointVelocities::ZERO; MOVES],
+            moved: 0,
+            outside: 0,
+            excess: 0.0,
+            scaling_floor: 1.0,
+        }
     }
 
     /// Forgets all commands: at each arming.
@@ -146,6 +160,13 @@ impl<const N: usize> Following<N> {
     /// These velocities were put on the wire in this cycle; zero for a hold.
     pub fn sent(&mut self, velocities: &JointVelocities<N>) {
         self.push(Sent { velocities: *velocities, repeated: false });
+        let last = self.moves.get(self.moved).map_or(JointVelocities::ZERO, |last| *last);
+        if self.moves_visibly(velocities) && off_by(velocities, &last) > self.config.tolerance {
+            self.moved = self.moved.saturating_add(1) % MOVES;
+            if let Some(slot) = self.moves.get_mut(self.moved) {
+                *slot = *velocities;
+            }
+        }
     }
 
     /// Nothing was put on the wire in this cycle.
@@ -191,13 +212,21 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Whether the target is our newest command, still in force: an arm that goes on by what *we* said last.
+    /// Whether the target is one of our last moving commands, still in force: an arm that goes on by what *we*
+    /// said. Not only the newest, for the connection may have died before that and the stop behind it arrived.
     /// A command that hardly moves is nobody's in particular.
     #[must_use]
     pub fn is_moving_by_us(&self, state: &State<N>) -> bool {
-        let newest = self.newest();
-        let off = state.target_velocities.zip_with(newest.as_array(), |target, sent| target - sent).max_abs();
-        newest.max_abs() > 2.0 * self.config.tolerance && off <= self.tolerance_at(newest.max_abs())
+        let target = &state.target_velocities;
+        self.moves.iter().any(|sent| {
+            // Between two remembered ones lie others, up to a tolerance away.
+            let tolerance = self.config.tolerance + self.tolerance_at(sent.max_abs());
+            self.moves_visibly(sent) && off_by(target, sent) <= tolerance
+        })
+    }
+
+    fn moves_visibly(&self, velocities: &JointVelocities<N>) -> bool {
+        velocities.max_abs() > 3.0 * self.config.tolerance
     }
 
     fn push(&mut self, sent: Sent<N>) {
@@ -237,6 +266,11 @@ impl<const N: usize> Following<N> {
     fn tolerance_at(&self, speed: f32) -> f32 {
         self.config.tolerance + self.config.relative * speed
     }
+}
+
+/// The largest difference of a joint; NaN where one is.
+fn off_by<const N: usize>(a: &JointVelocities<N>, b: &JointVelocities<N>) -> f32 {
+    a.zip_with(b.as_array(), |a, b| a - b).max_abs()
 }
 
 #[cfg(test)]
@@ -428,13 +462,20 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_command_is_recognised_after_a_reconnect() {
+    fn only_our_own_commands_are_recognised_after_a_reconnect() {
         let mut following = following();
         assert!(!following.is_moving_by_us(&target(0.0)), "rest is nobody's motion");
-        following.sent(&JointVelocities([0.4; 6]));
-        assert!(following.is_moving_by_us(&target(0.4)));
-        assert!(!following.is_moving_by_us(&target(-0.4)));
-        assert!(!following.is_moving_by_us(&target(f32::NAN)));
+        for cycle in 0..200 {
+            following.sent(&JointVelocities([0.4 * (cycle as f32 * 0.01).min(1.0); 6]));
+        }
+        // The stop was said, and not heard.
+        for _ in 0..100 {
+            following.sent(&JointVelocities::ZERO);
+            following.skipped();
+        }
+        for (speed, ours) in [(0.4, true), (0.35, true), (0.1, false), (0.0, false), (-0.4, false), (f32::NAN, false)] {
+            assert_eq!(following.is_moving_by_us(&target(speed)), ours, "{speed}");
+        }
         following.reset();
         assert!(!following.is_moving_by_us(&target(0.4)));
     }
