@@ -4,5 +4,6 @@
 //! and seeded, so the text is the same on every machine; a difference is a change of behaviour.
 
 mod kill;
+mod lossy;
 mod servo;
 mod text;

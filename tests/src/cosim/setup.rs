@@ -96,6 +96,23 @@ impl Setup {
     /// as everything is well.
     #[must_use]
     pub fn sweep(software: SoftwareVersion, speed: f32) -> Self {
+        Self::wished(software, move |_| speed)
+    }
+
+    /// The same, to and fro between ±0.5 rad.
+    #[must_use]
+    pub fn to_and_fro(software: SoftwareVersion, speed: f32) -> Self {
+        let mut direction = speed;
+        Self::wished(software, move |base| {
+            if base.abs() > 0.5 {
+                direction = -speed * base.signum() as f32;
+            }
+            direction
+        })
+    }
+
+    /// A sensor, read every 2 ms, turns the base joint's position \[rad\] into the speed it is to have \[rad/s\].
+    fn wished(software: SoftwareVersion, mut wish: impl FnMut(f64) -> f32 + 'static) -> Self {
         let mut setup = Self::new(software);
         let config = JointServoConfig {
             proportional: 0.0,
@@ -107,8 +124,9 @@ impl Setup {
         setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, config));
         // A wish for a speed may rightly stay the same.
         setup.config.sources[0] = Some(SourceConfig { stuck_after: None, ..SourceConfig::new(SENSOR, 6, -2.0, 2.0) });
-        let wish = SampleValue::new(&[speed, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let read = Box::new(move |_: &Controller| wish);
+        let read = Box::new(move |controller: &Controller| {
+            SampleValue::new(&[wish(controller.truth().q[0]), 0.0, 0.0, 0.0, 0.0, 0.0])
+        });
         setup.sensors = vec![Sensor { id: SENSOR, period: Duration::from_millis(2), read }];
         setup
     }

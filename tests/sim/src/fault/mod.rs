@@ -55,8 +55,11 @@ pub enum FaultKind {
     Backlog(Duration),
     /// The controller uses Nagle's algorithm and clients acknowledge this late.
     Nagle(Duration),
-    /// This share of the segments is lost and comes 200 ms later.
+    /// This share of the segments is lost and comes 200 ms later: retransmitted after a time-out.
     Loss(f64),
+    /// This share of the segments is lost and comes four control cycles later: retransmitted because three later ones
+    /// arrived.
+    QuickLoss(f64),
     /// Connections are closed, and refused until the end.
     Drop,
     /// Messages end this many bytes early; the length in front agrees.
@@ -189,6 +192,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "backlog" Time "300ms" Span PortAndDirection "everything TIME late, then worked off" => |v| FaultKind::Backlog(v.span());
     "nagle" Time "16ms" Span Port "old firmware's pairs: acknowledgements take TIME" => |v| FaultKind::Nagle(v.span());
     "loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 200 ms later" => |v| FaultKind::Loss(v.number);
+    "quick-loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 4 cycles later" => |v| FaultKind::QuickLoss(v.number);
     "drop" None "" Brief Port "connections closed, refused until the end" => |_| FaultKind::Drop;
     "truncated" Bytes "8" Span Port "messages N bytes short, their length agrees" => |v| FaultKind::Truncated(v.bytes());
     "oversize" Bytes "20000" Span Port "program state messages of N bytes" => |v| FaultKind::Oversize(v.bytes());

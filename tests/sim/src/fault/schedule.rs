@@ -9,6 +9,9 @@ use crate::time::SimTime;
 
 /// When a lost segment comes again: the smallest retransmission time of common stacks.
 const RETRANSMISSION: Duration = Duration::from_millis(200);
+/// Cycles until a lost segment comes again where one segment goes out per cycle: three later ones tell that it is missing,
+/// and the next one brings it.
+const QUICK_RETRANSMISSION: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -93,6 +96,7 @@ impl Schedule {
                 // The controller's own algorithm: only what it sends is held.
                 FaultKind::Nagle(late) if direction == Direction::Down => conditions.nagle = Some(late),
                 FaultKind::Loss(share) => conditions.loss = Some((share, RETRANSMISSION)),
+                FaultKind::QuickLoss(share) => conditions.loss = Some((share, period * QUICK_RETRANSMISSION)),
                 _ => {}
             }
         }

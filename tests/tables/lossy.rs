@@ -1,0 +1,140 @@
+//! A network that loses and delays: how often commanding ends, how many states are answered, how soon the arm rests.
+
+use std::time::Duration;
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::session::Input;
+use outrigger_sim::fault::FaultKind;
+use outrigger_sim::time::SimTime;
+use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, core_time, rest_bound, sim_time};
+
+use crate::text::{hold, in_parallel, markdown, millis};
+
+const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
+/// Jitter of each segment, each way \[ms\].
+const JITTER: [u64; 5] = [0, 1, 2, 5, 10];
+/// Share of segments lost \[%\], and whether they come again soon.
+const LOSS: [(f64, Repair); 5] =
+    [(0.0, Repair::Quick), (0.1, Repair::Quick), (1.0, Repair::Quick), (0.1, Repair::TimeOut), (1.0, Repair::TimeOut)];
+/// Length of each run.
+const LENGTH: Duration = Duration::from_secs(60);
+/// Speed of the base joint \[rad/s\].
+const SPEED: f32 = 0.5;
+
+/// How TCP repairs a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    /// Three later segments tell of it.
+    Quick,
+    /// By time-out.
+    TimeOut,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Figures {
+    fallbacks: u32,
+    /// Part of the run spent in `Command`.
+    commanding: f64,
+    /// Moving commands per control cycle in `Command`; `None` where it was never reached.
+    answered: Option<f64>,
+    /// Longest time from a fallback to rest of the joint.
+    rest: Option<Duration>,
+}
+
+fn run(software: SoftwareVersion, loss: f64, repair: Repair, jitter: u64) -> Figures {
+    let mut buffers = Buffers::default();
+    let mut rig = Rig::new(Setup::to_and_fro(software, SPEED), &mut buffers);
+    rig.command();
+    if loss > 0.0 {
+        let share = loss / 100.0;
+        rig.fault(if repair == Repair::Quick { FaultKind::QuickLoss(share) } else { FaultKind::Loss(share) }, None);
+    }
+    if jitter > 0 {
+        rig.fault(FaultKind::Jitter(Duration::from_millis(jitter)), None);
+    }
+    let before = rig.record().cycles;
+    let begun = rig.now();
+    while rig.now() < begun + LENGTH {
+        let rest = (begun + LENGTH).since(rig.now());
+        let able = |rig: &Rig<'_>| {
+            let mut unmet = rig.engine().unmet(core_time(rig.now())).iter();
+            rig.engine().mode() == Mode::Monitor && unmet.all(|reason| reason == Reason::Latched)
+        };
+        if rig.run_until(rest, able) {
+            rig.input(Input::Acknowledge);
+            rig.input(Input::Request);
+        }
+    }
+    let spent = rig.record().cycles;
+    let (commanded, answered) = (spent.commanded - before.commanded, spent.answered - before.answered);
+    let falls: Vec<SimTime> = rig
+        .record()
+        .transitions()
+        .filter(|t| t.from == Mode::Command)
+        .map(|t| sim_time(t.at))
+        .filter(|at| *at >= begun)
+        .collect();
+    let rests = falls.iter().filter_map(|fell| first_rest(&rig, *fell));
+    let rest = rests.max();
+    let hold = Duration::from_micros(rig.engine().config().text.hold.as_micros());
+    let deceleration = f64::from(rig.engine().config().text.stop_acceleration);
+    assert!(rest <= Some(rest_bound(&rig.controller, f64::from(SPEED), deceleration, hold)), "{rest:?}");
+    Figures {
+        fallbacks: falls.len() as u32,
+        commanding: commanded as f64 * rig.controller.period().as_secs_f64() / LENGTH.as_secs_f64(),
+        answered: (commanded > 0).then(|| answered as f64 / commanded as f64),
+        rest,
+    }
+}
+
+/// From `fell` until the joint stood for the first time; `None` where the run ends before.
+fn first_rest(rig: &Rig<'_>, fell: SimTime) -> Option<Duration> {
+    let mut after = rig.record().motion.iter().skip_while(|motion| motion.at < fell);
+    after.find(|motion| motion.speed() <= REST).map(|motion| motion.at.since(fell))
+}
+
+#[test]
+fn a_lossy_network_costs_fallbacks_but_no_late_stop() {
+    let mut text = HEAD.to_owned();
+    for software in SOFTWARE {
+        let rows = in_parallel(&LOSS, |(loss, repair)| {
+            let name = match (loss, repair) {
+                (0.0, _) => "none".to_owned(),
+                (loss, Repair::Quick) => format!("{loss} %, quick"),
+                (loss, Repair::TimeOut) => format!("{loss} %, time-out"),
+            };
+            let mut row = vec![name];
+            row.extend(JITTER.map(|jitter| cell(run(software, loss, repair, jitter))));
+            row
+        });
+        let columns = ["loss", "no jitter", "1 ms", "2 ms", "5 ms", "10 ms"];
+        text += &format!("\n## {}.{}\n\n{}", software.major, software.minor, markdown(&columns, &rows));
+    }
+    hold("loss-jitter.md", &text);
+}
+
+fn cell(figures: Figures) -> String {
+    let Figures { fallbacks, commanding, answered, rest } = figures;
+    let answered = answered.map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
+    let rest = rest.map_or("–".to_owned(), |rest| format!("{} ms", millis(rest)));
+    format!("{fallbacks} · {:.0} % · {answered} · {rest}", commanding * 100.0)
+}
+
+const HEAD: &str = "# Loss and jitter
+
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables lossy`: 60 s of virtual time for each cell, seed 1.
+
+The base joint goes to and fro at 0.5 rad/s, with all thresholds at their defaults; after each fallback an operator
+acknowledges and requests again as soon as nothing else speaks against it. Each cell:
+
+fallbacks in 60 s · part of the 60 s spent commanding · cycles of that which got a command of their own · longest time
+from a fallback to rest of the joint (asserted: at most 40 ms, the `t` of the last command, and v/a, 2 cycles and the
+drives' lag).
+
+What the simulation assumes: each segment of each connection, each way, is delayed by 0 up to the jitter, and lost with
+the given probability; what follows a lost segment waits for it. *Quick*: it comes again after 4 cycles, because three
+later ones tell of it. *Time-out*: it comes again after 200 ms. Text that comes in a burst is queued by the controller
+and executed one program per cycle, so that after a burst it stays late; that ends commanding as `NotFollowing`.
+Little time commanding with few fallbacks means that the link's grade does not let it begin again.
+";
