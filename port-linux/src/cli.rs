@@ -27,6 +27,17 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show everything at once, with no hardware: a simulated arm held at a distance by a sensor
+    #[command(after_help = "\
+A simulated controller, a distance sensor and a co-controller talk over this machine's loopback
+network. A link fault is injected; the demo shows the fallback, acknowledges it, re-arms, and checks
+itself: exit code 4 and the name of the failed check if anything is not as it should be.
+
+Examples:
+  outrigger demo
+  outrigger demo --report demo.html      one self-contained page with plots of the run
+  outrigger demo | cat                   plain lines, for logs")]
+    Demo(DemoArgs),
     /// Simulate a controller that drivers can connect to
     #[command(subcommand)]
     Sim(SimCommand),
@@ -53,6 +64,17 @@ Examples:
   outrigger decode --port 30003 realtime.bin
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
+}
+
+/// `outrigger demo`.
+#[derive(Args, Clone, Debug)]
+pub struct DemoArgs {
+    /// How long to run, at least 20
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(20..=3600))]
+    pub seconds: u64,
+    /// Write a report with plots to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 const SIM_EXAMPLES: &str = "\
@@ -181,6 +203,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> Outcome {
     match command {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),
+        Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::monitor::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }

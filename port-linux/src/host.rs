@@ -72,6 +72,21 @@ pub fn in_force() -> InForce {
     }
 }
 
+/// Kernel and processor of this machine, for reports.
+#[must_use]
+pub fn describe() -> String {
+    let uname = rustix::system::uname();
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    format!(
+        "{} {}, {}, {} processor(s)",
+        uname.sysname().to_string_lossy(),
+        uname.release().to_string_lossy(),
+        model.map_or("unknown processor", |(_, model)| model),
+        std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+    )
+}
+
 /// `VmLck` of this process: memory that cannot be swapped out \[KiB\].
 fn locked_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
-//! | [`decode`], [`monitor`], [`simulate`] | a command each |
+//! | [`decode`], [`demo`], [`monitor`], [`simulate`] | a command each |
 //! | [`config`] | the configuration file |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
 //! | [`panel`] | the operator's side of a session |
@@ -18,6 +18,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod decode;
+pub mod demo;
 pub mod engine;
 pub mod exit;
 pub mod host;

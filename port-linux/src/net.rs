@@ -9,8 +9,9 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 use outrigger_core::drive::{self, Unacked};
+use outrigger_core::link::Histogram;
 use outrigger_core::session::{Endpoint, LinkId};
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -23,6 +24,7 @@ pub struct TcpNet {
     clock: PortClock,
     sockets: [Link; LinkId::COUNT],
     trouble: Trouble,
+    turnaround: Turnaround,
 }
 
 impl std::fmt::Debug for TcpNet {
@@ -49,11 +51,49 @@ impl Trouble {
     }
 }
 
+/// How long after the arrival of a state the text that answers it was in the kernel's hands.
+#[derive(Clone, Debug, Default)]
+pub struct Turnaround(Rc<RefCell<Turnarounds>>);
+
+#[derive(Debug, Default)]
+struct Turnarounds {
+    histogram: Histogram,
+    /// Every single one, while somebody wants them.
+    each: Option<Vec<Duration>>,
+}
+
+impl Turnaround {
+    /// From now on keeps every single one too, for runs of bounded length.
+    pub fn keep_each(&self) {
+        self.0.borrow_mut().each.get_or_insert_default();
+    }
+
+    /// All of them, counted.
+    #[must_use]
+    pub fn histogram(&self) -> Histogram {
+        self.0.borrow().histogram.clone()
+    }
+
+    /// Those that were kept.
+    #[must_use]
+    pub fn each(&self) -> Vec<Duration> {
+        self.0.borrow().each.clone().unwrap_or_default()
+    }
+
+    fn record(&self, span: Duration) {
+        let mut turnarounds = self.0.borrow_mut();
+        turnarounds.histogram.record(span);
+        if let Some(each) = &mut turnarounds.each {
+            each.push(span);
+        }
+    }
+}
+
 impl TcpNet {
     /// Sockets for the robot at `address`, which has been resolved to `ip`.
     #[must_use]
     pub fn new(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
-        let trouble = Trouble::default();
+        let (trouble, turnaround) = (Trouble::default(), Turnaround::default());
         let sockets = LinkId::ALL.map(|id| Link {
             id,
             robot: Robot { address: address.clone(), ip },
@@ -62,8 +102,16 @@ impl TcpNet {
             clock,
             busy_poll_micros,
             trouble: trouble.clone(),
+            turnaround: turnaround.clone(),
+            arrived: None,
         });
-        Self { clock: PortClock(clock), sockets, trouble }
+        Self { clock: PortClock(clock), sockets, trouble, turnaround }
+    }
+
+    /// Where to ask for turnarounds, also while the sockets are lent out.
+    #[must_use]
+    pub fn turnaround(&self) -> Turnaround {
+        self.turnaround.clone()
     }
 
     /// Where to ask what went wrong, also while the sockets are lent out.
@@ -111,6 +159,9 @@ pub struct Link {
     clock: Clock,
     busy_poll_micros: Option<u32>,
     trouble: Trouble,
+    turnaround: Turnaround,
+    /// When the bytes that are not answered yet were read.
+    arrived: Option<Instant>,
 }
 
 enum LinkState {
@@ -246,11 +297,14 @@ impl embedded_io_async::ErrorType for Link {
 
 impl embedded_io_async::Read for Link {
     async fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
+        let clock = self.clock;
         let stream = self.stream()?;
         let mut window = ReadBuf::new(window);
         poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await?;
+        let arrived = clock.now();
         // Linux falls back to delayed acknowledgements by itself, and an old controller then waits for them.
         stream.set_quickack(true)?;
+        self.arrived = Some(arrived);
         Ok(window.filled().len())
     }
 }
@@ -260,7 +314,11 @@ impl embedded_io_async::Write for Link {
         let clock = self.clock;
         let stream = self.stream()?;
         let written = poll_fn(|cx| pin!(&mut *stream).poll_write(cx, bytes)).await?;
-        self.unacked.wrote(written, clock.now());
+        let now = clock.now();
+        self.unacked.wrote(written, now);
+        if let Some(arrived) = self.arrived.take() {
+            self.turnaround.record(now.since(arrived));
+        }
         Ok(written)
     }
 
@@ -271,8 +329,6 @@ impl embedded_io_async::Write for Link {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::time::Duration;
-
     use super::*;
 
     #[test]

@@ -58,6 +58,7 @@ pub enum Arrival {
 #[derive(Debug)]
 pub struct Sources {
     arrivals: mpsc::Receiver<Arrival>,
+    listening: Vec<SocketAddr>,
 }
 
 impl Sources {
@@ -67,9 +68,12 @@ impl Sources {
     /// [`Failure::BadInput`] naming the source and what the kernel said.
     pub fn open(settings: &[SourceSettings], clock: Clock, operator: bool) -> Result<Self, Failure> {
         let (sender, arrivals) = mpsc::channel(WAITING);
+        let mut listening = Vec::new();
         for (index, source) in settings.iter().enumerate() {
             let feed = Feed { index, settings: source.clone(), clock, sender: sender.clone(), next_seq: 0 };
-            feed.start().map_err(|error| Failure::BadInput(format!("source \"{}\": {error}", source.name)))?;
+            let address =
+                feed.start().map_err(|error| Failure::BadInput(format!("source \"{}\": {error}", source.name)))?;
+            listening.extend(address);
         }
         let stdin_source = settings.iter().position(|source| source.input == SourceInput::Stdin);
         if operator || stdin_source.is_some() {
@@ -80,7 +84,13 @@ impl Sources {
             spawn_named("stdin", move || read_stdin(feed, &sender))
                 .map_err(|error| Failure::BadInput(format!("cannot read standard input: {error}")))?;
         }
-        Ok(Self { arrivals })
+        Ok(Self { arrivals, listening })
+    }
+
+    /// Where datagrams are awaited, in the order of the sources that await them.
+    #[must_use]
+    pub fn listening(&self) -> &[SocketAddr] {
+        &self.listening
     }
 
     /// The next arrival; `None` when every source has ended. Dropping the future loses nothing.
@@ -99,14 +109,17 @@ struct Feed {
 }
 
 impl Feed {
-    fn start(self) -> std::io::Result<()> {
+    /// Begins to read; the address where that is a socket's.
+    fn start(self) -> std::io::Result<Option<SocketAddr>> {
         match self.settings.input.clone() {
             SourceInput::Udp { listen, from } => {
                 let socket = std::net::UdpSocket::bind(listen)
                     .map_err(|e| std::io::Error::new(e.kind(), format!("cannot listen on {listen}: {e}")))?;
                 socket.set_nonblocking(true)?;
                 let socket = UdpSocket::from_std(socket)?;
+                let address = socket.local_addr()?;
                 tokio::spawn(self.read_datagrams(socket, from));
+                return Ok(Some(address));
             }
             SourceInput::Serial { device, baud } => {
                 let port = serial::open(&device, baud).map_err(|e| {
@@ -120,7 +133,7 @@ impl Feed {
             // The one reader of standard input serves the operator too.
             SourceInput::Stdin => {}
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn read_datagrams(mut self, socket: UdpSocket, from: Option<IpAddr>) {

@@ -1,0 +1,262 @@
+//! `outrigger demo`: everything at once, with no hardware, and it checks itself.
+
+mod record;
+mod script;
+mod world;
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration as StdDuration;
+
+use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::drive::Application;
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::law::{Law as _, Standoff, StandoffConfig};
+use outrigger_core::link::Figures;
+use outrigger_core::robot::{ControllerTime, Pose};
+use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::time::{Duration, Instant};
+
+use self::record::{Bounds, Record};
+use self::script::{Ask, Script, Sight};
+use self::world::World;
+use crate::address::RobotAddress;
+use crate::cli::DemoArgs;
+use crate::clock::{Clock, utc_now};
+use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
+use crate::engine;
+use crate::exit::{Failure, Outcome};
+use crate::host;
+use crate::net::TcpNet;
+use crate::output::Format;
+use crate::panel::{Panel, Target, Wish};
+use crate::report::{Check, Report};
+use crate::sensor::{Arrival, Sources};
+
+const DISTANCE: f32 = 0.05;
+const SENSOR: SourceId = SourceId(0);
+/// How often the script looks, besides at every state.
+const GLANCE: StdDuration = StdDuration::from_millis(10);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Fault`] with the name of the first check that failed.
+pub fn run(args: &DemoArgs) -> Outcome {
+    let clock = Clock::start();
+    let report = crate::runtime()?.block_on(play(args.seconds, clock))?;
+    for check in &report.checks {
+        println!("{} {:<28} {}", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail);
+    }
+    if let Some(path) = &args.report {
+        std::fs::write(path, report.html())
+            .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
+        println!("report: {}", path.display());
+    }
+    match report.checks.iter().find(|check| !check.passed) {
+        None => Ok(()),
+        Some(Check { name, detail, .. }) => Err(Failure::Fault(format!("self-check {name} failed: {detail}"))),
+    }
+}
+
+/// Plays the whole story and judges it.
+async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
+    let sources = Sources::open(&[sensor_settings()], clock, false)?;
+    let [listening] = sources.listening() else { return Err(Failure::BadInput("the demo has one sensor".into())) };
+    let world = World::start(clock, *listening)?;
+    let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
+    let target = Target::resolve(&address)?;
+    let mut net = TcpNet::new(&target.address, target.ip, clock, None);
+    let turnaround = net.turnaround();
+    turnaround.keep_each();
+
+    let config = config();
+    let mut law = Standoff::new(StandoffConfig {
+        proportional: 12.0,
+        integral: 30.0,
+        travel: [0.004, 0.0],
+        ..StandoffConfig::new(SENSOR, DISTANCE)
+    });
+    law.use_kinematics(&KinematicChain::new(DhParameters::of(world::MODEL), &Pose::default()));
+    let panel = Panel::new("demo", Format::choose(false), clock, target, net.trouble(), None)?;
+    let mut demo = Demo {
+        panel,
+        sources,
+        clock,
+        script: Script::new(clock.now(), seconds),
+        record: Record { wanted_distance: f64::from(DISTANCE), ..Record::default() },
+        inputs: VecDeque::new(),
+        world,
+        newest: ControllerTime::default(),
+        figures: None,
+    };
+    engine::run(config, law, &mut net, &mut demo).await?;
+
+    let Demo { panel, mut record, script, world, figures, .. } = demo;
+    record.turnarounds = turnaround.each();
+    record.truths = world.truths();
+    panel.finish()?;
+    let bounds = Bounds { config: &config, source_age: Duration::from_millis(100), options: &world.options };
+    let checks = record.checks(&script, &bounds);
+    Ok(record.report(&script, checks, facts(&world, figures.as_ref())))
+}
+
+/// One value by UDP in binary form, on a port that is free.
+fn sensor_settings() -> SourceSettings {
+    SourceSettings {
+        name: "distance".into(),
+        input: SourceInput::Udp {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            from: Some(Ipv4Addr::LOCALHOST.into()),
+        },
+        format: ReadingFormat::Postcard,
+        values: 1,
+        scale: 1.0,
+        offset: 0.0,
+        max_age: 0.1,
+        range: Some([0.0, 0.5]),
+        max_rate: None,
+        stuck_after: Some(1.0),
+    }
+}
+
+fn config() -> Config {
+    let mut config = Config::default();
+    let [first, ..] = &mut config.sources;
+    *first = Some(SourceConfig::new(SENSOR, 1, 0.0, 0.5));
+    config
+}
+
+fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("Outrigger", env!("CARGO_PKG_VERSION").to_owned()),
+        ("Controller", format!("simulated {} with software {}", world.options.model.name(), world.options.software)),
+        ("Its drives", world.options.drive.to_string()),
+        ("Seed", world.options.seed.to_string()),
+        ("Host", host::describe()),
+        ("Granted by the host", host::in_force().to_string()),
+        ("Date", utc_now()),
+    ];
+    if let Some(figures) = figures {
+        let sequence = figures.sequence;
+        facts.push((
+            "Real-time link",
+            format!(
+                "{} states, {} lost, {} late, {} stalls of this process",
+                sequence.accepted, sequence.lost, figures.late, figures.local_stalls
+            ),
+        ));
+    }
+    facts
+}
+
+type Law = Standoff<6>;
+
+struct Demo {
+    panel: Panel,
+    sources: Sources,
+    clock: Clock,
+    script: Script,
+    record: Record,
+    /// What the script asked for and the engine has not got yet.
+    inputs: VecDeque<Input>,
+    world: World,
+    newest: ControllerTime,
+    figures: Option<Figures>,
+}
+
+impl Demo {
+    fn look(&mut self, sight: Sight) {
+        while let Some(ask) = self.script.next(sight) {
+            match ask {
+                Ask::Engine(input) => {
+                    let word = match input {
+                        Input::Request => "requested",
+                        Input::Acknowledge => "acknowledged",
+                        _ => "released",
+                    };
+                    self.note(word.into());
+                    self.inputs.push_back(input);
+                }
+                Ask::Inject(fault) => {
+                    self.note(format!("fault: {}", fault.text()));
+                    match fault {
+                        script::Fault::LinkStall => self.world.stall(Duration::from_millis(300)),
+                        script::Fault::SensorCable => self.world.pull_sensor_cable(true),
+                    }
+                }
+                Ask::Repair(script::Fault::LinkStall) => {}
+                Ask::Repair(script::Fault::SensorCable) => {
+                    self.note("the sensor's cable is plugged in again".into());
+                    self.world.pull_sensor_cable(false);
+                }
+                Ask::End => self.inputs.push_back(Input::Shutdown),
+            }
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        self.panel.say("demo", text.clone(), vec![]);
+        self.record.events.push((self.clock.now(), text));
+    }
+}
+
+impl Application<Law> for Demo {
+    async fn next(&mut self) -> Input {
+        loop {
+            if let Some(input) = self.inputs.pop_front() {
+                return input;
+            }
+            tokio::select! {
+                wish = self.panel.next() => match wish {
+                    Wish::End(_) => return Input::Shutdown,
+                    // The script is the operator here.
+                    Wish::Request | Wish::Release | Wish::Acknowledge => {}
+                },
+                Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival
+                    && let Some(value) = SampleValue::new(&reading.values)
+                {
+                    return Input::Sample(Sample { source: SENSOR, value, seq: reading.seq, taken_at: at });
+                },
+                () = tokio::time::sleep(GLANCE) => return Input::Tick,
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let now = self.clock.now();
+        match &event {
+            Event::Transition(transition) => {
+                self.record.modes.push((transition.at, transition.to));
+                if let Some(reason) = transition.reason {
+                    self.script.fell_back(transition.at, reason);
+                    self.record.events.push((now, format!("{}: {}", transition.to.name(), reason.text())));
+                }
+            }
+            Event::Grade(change) => self.record.grades.push((now, change.to)),
+            Event::Bridged(_) => self.record.bridged += 1,
+            Event::Established(identity) => {
+                self.record.events.push((now, format!("session with software {}", identity.software)));
+            }
+            _ => {}
+        }
+        self.panel.event(&event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
+        let figures = engine.figures(now);
+        if let Some(age) = figures.age {
+            self.record.ages.push((now, age));
+        }
+        if let Some(state) = engine.state()
+            && state.controller_time != self.newest
+        {
+            self.newest = state.controller_time;
+            self.record.arrivals.push(now);
+        }
+        self.figures = Some(figures);
+        self.look(Sight { now, mode: engine.mode(), latch: engine.latch(), unmet: engine.unmet(now) });
+        self.panel
+            .observe(engine, now, || vec![("standoff error".into(), format!("{:+.3} mm", engine.law().error() * 1e3))]);
+    }
+}

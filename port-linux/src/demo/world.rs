@@ -1,0 +1,179 @@
+//! What the demo works on: a simulated controller behind kernel TCP, a workpiece that heaves under the tool, and
+//! a distance sensor that sends what it reads as UDP datagrams.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration as StdDuration;
+
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::fault::{Fault, FaultKind};
+use outrigger_sim::port::Port;
+use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::world::{DistanceSensor, Surface, Wave};
+
+use crate::clock::{Clock, std_duration};
+use crate::exit::Failure;
+use crate::sensor::reading::Reading;
+
+/// The demo's arm and software.
+pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
+pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
+/// How far the tool begins from the workpiece \[m\].
+const START_DISTANCE: f64 = 0.07;
+/// The sensor's pace.
+const READING_EVERY: Duration = Duration::from_millis(2);
+/// Where to look for free ports first.
+const FIRST_BASE: u16 = 40_000;
+
+/// The simulation's own truth at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Truth {
+    pub(super) at: Instant,
+    /// Distance from the tool to the workpiece along the tool's axis \[m\], without the sensor's noise.
+    pub(super) distance: f64,
+    /// Joint speeds \[rad/s\].
+    pub(super) speeds: [f32; 6],
+}
+
+/// The simulated controller with its workpiece and sensor.
+pub(super) struct World {
+    controller: Arc<Running>,
+    truths: Arc<Mutex<Vec<Truth>>>,
+    silent: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    sensor: Option<JoinHandle<()>>,
+    pub(super) options: Options,
+}
+
+impl World {
+    /// Starts the controller and the sensor, which sends to `to`.
+    pub(super) fn start(clock: Clock, to: SocketAddr) -> Result<Self, Failure> {
+        let options = Options::new(MODEL, SOFTWARE);
+        let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
+        let tool = controller.truth().tool();
+        let [x, y, z] = tool.position;
+        let [ax, ay, az] = tool.z_axis();
+        let below = [x + START_DISTANCE * ax, y + START_DISTANCE * ay, z + START_DISTANCE * az];
+        let surface = Surface {
+            waves: vec![Wave { amplitude: 0.003, length: 0.12, direction: 0.4 }],
+            heave: Some((0.008, 9.0)),
+            ..Surface::plane(below, [-ax, -ay, -az])
+        };
+        let controller = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), FIRST_BASE)
+            .map_err(|error| Failure::Connection(error.to_string()))?
+            .spawn()
+            .map_err(no_thread)?;
+        let controller = Arc::new(controller);
+        let (truths, silent, stop) = <(Arc<Mutex<Vec<Truth>>>, Arc<AtomicBool>, Arc<AtomicBool>)>::default();
+        let sensor = Sensor {
+            clock,
+            socket: UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_socket)?,
+            to,
+            surface,
+            device: DistanceSensor::new(options.seed),
+            controller: Arc::clone(&controller),
+            truths: Arc::clone(&truths),
+            silent: Arc::clone(&silent),
+            stop: Arc::clone(&stop),
+        };
+        let thread = std::thread::Builder::new().name("distance-sensor".into()).spawn(move || sensor.run());
+        Ok(Self { controller, truths, silent, stop, sensor: Some(thread.map_err(no_thread)?), options })
+    }
+
+    /// Where the controller's ports begin.
+    pub(super) fn port_base(&self) -> u16 {
+        self.controller.port_base()
+    }
+
+    /// From now on, for `span`, nothing crosses the real-time connection; then everything at once.
+    pub(super) fn stall(&self, span: Duration) {
+        let mut controller = self.controller.controller();
+        let fault = Fault::new(FaultKind::Stall, controller.now(), Some(std_duration(span)));
+        controller.inject(Fault { port: Some(Port::Realtime), ..fault });
+    }
+
+    /// Pulls the sensor's cable, or plugs it in again.
+    pub(super) fn pull_sensor_cable(&self, pulled: bool) {
+        self.silent.store(pulled, Ordering::Relaxed);
+    }
+
+    /// Everything the simulation itself knows, in the order of time.
+    pub(super) fn truths(&self) -> Vec<Truth> {
+        self.truths.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(sensor) = self.sensor.take() {
+            // A panic of the sensor's thread has been printed by then; there is nothing to add.
+            let _ = sensor.join();
+        }
+    }
+}
+
+fn no_thread(error: std::io::Error) -> Failure {
+    Failure::BadInput(format!("cannot start a thread: {error}"))
+}
+
+fn no_socket(error: std::io::Error) -> Failure {
+    Failure::BadInput(format!("cannot open a UDP socket on the loopback: {error}"))
+}
+
+/// The sensor on its own thread, as a device on the network would be.
+struct Sensor {
+    clock: Clock,
+    socket: UdpSocket,
+    to: SocketAddr,
+    surface: Surface,
+    device: DistanceSensor,
+    controller: Arc<Running>,
+    truths: Arc<Mutex<Vec<Truth>>>,
+    silent: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Sensor {
+    fn run(mut self) {
+        let mut due = self.clock.now();
+        let mut bytes = [0; 16];
+        for seq in 0_u32.. {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let reading = self.read();
+            if let Some(value) = reading.filter(|_| !self.silent.load(Ordering::Relaxed)) {
+                let reading = Reading { seq, values: heapless::Vec::from_iter([value]) };
+                if let Ok(datagram) = postcard::to_slice(&reading, &mut bytes) {
+                    // Nobody listening is what the far end of a cable looks like.
+                    let _ = self.socket.send_to(datagram, self.to);
+                }
+            }
+            due = due + READING_EVERY;
+            let now = self.clock.now();
+            if due > now {
+                std::thread::sleep(StdDuration::from_micros(due.since(now).as_micros()));
+            } else {
+                due = now;
+            }
+        }
+    }
+
+    /// Notes the truth and returns what the device makes of it.
+    fn read(&mut self) -> Option<f32> {
+        let (tool, speeds, now) = {
+            let controller = self.controller.controller();
+            (controller.truth().tool(), controller.truth().qd, controller.now())
+        };
+        let at = self.clock.now();
+        let distance = self.surface.distance(tool.position, tool.z_axis(), now)?;
+        let truth = Truth { at, distance, speeds: speeds.map(|speed| speed as f32) };
+        self.truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
+        self.device.read(&self.surface, tool, now).map(|distance| distance as f32)
+    }
+}
