@@ -2,6 +2,8 @@
 
 mod driving;
 mod faults;
+mod host;
+mod robot;
 
 use std::time::Duration;
 

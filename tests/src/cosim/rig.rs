@@ -242,6 +242,13 @@ impl<'m> Rig<'m> {
         assert!(self.run_until(PATIENCE, sent), "no moving command:\n{}", self.record.story());
     }
 
+    /// Lives on until just after the next control cycle has begun, and what answers its state is under way.
+    pub fn run_past_a_packet(&mut self) {
+        let cycles = self.controller.cycles();
+        self.run_until(PATIENCE, |rig| rig.controller.cycles() != cycles);
+        self.run_for(self.latency * 3);
+    }
+
     /// To the next event, but not beyond `end`.
     fn step(&mut self, end: SimTime) {
         let next = self.controller.next_event().min(self.wakes_at()).min(end).max(self.now());
