@@ -19,7 +19,7 @@ pub enum Need {
     Qemu,
     /// The right to change network interfaces and scheduling.
     Root,
-    /// `python3`.
+    /// Python with the clients that `.ci/setup` installs, see [`python`].
     Python,
 }
 
@@ -51,7 +51,8 @@ impl Need {
                 let id = Command::new("id").arg("-u").output().ok();
                 (id.is_none_or(|o| o.stdout != b"0\n")).then(|| "needs root".into())
             }
-            Self::Python => without("python3", &["--version"]),
+            Self::Python => without(&python().to_string_lossy(), &["-c", "import urx"])
+                .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
         }
     }
 
@@ -64,6 +65,9 @@ impl Need {
 /// The nightly that fuzzing is pinned to; `.ci/versions` holds the same name.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
+/// The clients that nobody here wrote; `.ci/versions` holds the same name.
+const CLIENTS: &str = "urx-0.11.0";
+
 /// The root of the workspace.
 #[must_use]
 pub fn workspace() -> &'static Path {
@@ -74,6 +78,17 @@ pub fn workspace() -> &'static Path {
 #[must_use]
 pub fn captures() -> PathBuf {
     std::env::var_os("OUTRIGGER_CAPTURES").map_or_else(|| workspace().join("../shared/captures"), PathBuf::from)
+}
+
+/// Python with the packages of `.ci/setup`: `OUTRIGGER_PYTHON`, else the environment that it makes in the user's cache.
+#[must_use]
+pub fn python() -> PathBuf {
+    if let Some(python) = std::env::var_os("OUTRIGGER_PYTHON") {
+        return python.into();
+    }
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
+    cache.join("outrigger/python").join(CLIENTS).join("bin/python")
 }
 
 fn without(program: &str, arguments: &[&str]) -> Option<String> {

@@ -1,0 +1,111 @@
+//! Clients that nobody here wrote read the simulated controller: what they understand is what the simulation is.
+//!
+//! urx 0.11.0 was written against real CB2 and CB3 controllers. Its limits show on later software and are not asked
+//! for here: it takes the 47 B robot mode package of 5.x for that of CB2, so that it does not see such a robot
+//! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
+//! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::{Command, ExitCode};
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
+use outrigger_tests::require::{self, Need, python, test, workspace};
+
+/// Nothing twice and nothing zero, so that a value read from a wrong place shows.
+const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
+const INPUTS: u32 = 0b1010_0110;
+
+/// Numbers by the name that the script printed them under.
+struct Understood(BTreeMap<String, Vec<f64>>);
+
+impl Understood {
+    fn of(output: &str) -> Self {
+        let line = |line: &str| {
+            let mut words = line.split_whitespace();
+            let name = words.next()?.to_owned();
+            Some((name, words.map(|word| word.parse().expect("a number")).collect()))
+        };
+        Self(output.lines().filter_map(line).collect())
+    }
+
+    fn get(&self, name: &str) -> &[f64] {
+        self.0.get(name).unwrap_or_else(|| panic!("urx says nothing of {name}"))
+    }
+
+    fn is(&self, name: &str, truth: &[f64]) {
+        let found = self.get(name);
+        let same = found.len() == truth.len() && found.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(same, "{name}: urx reads {found:?}, the simulation has {truth:?}");
+    }
+}
+
+/// urx knows no other ports, so each controller gets a loopback address of its own.
+fn serve(software: SoftwareVersion) -> Running {
+    let mut last = None;
+    for host in 2..255 {
+        let options = Options { q: Q, ..Options::for_software(software) };
+        let mut controller = Controller::new(options).expect("a controller that existed");
+        controller.act(Action::DigitalInputs(INPUTS));
+        match Server::bind(controller, IpAddr::V4(Ipv4Addr::new(127, 0, 30, host)), REAL_PORTS) {
+            Ok(server) => return server.spawn().expect("a thread"),
+            Err(error) => last = Some(error),
+        }
+    }
+    panic!("no loopback address with ports 29999 to 30013 free: {last:?}");
+}
+
+fn read(server: &Running) -> Understood {
+    let script = workspace().join("tests/clients/urx_reads.py");
+    let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
+    let output = Command::new(python()).arg(script).arg(address).output().expect("Python runs");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "urx failed:\n{stdout}{stderr}");
+    Understood::of(&stdout)
+}
+
+/// What urx reads right on every software: the arm stands still, so that the truth is that of any time.
+fn reads_the_arm(software: SoftwareVersion) -> Understood {
+    let server = serve(software);
+    let understood = read(&server);
+    let controller = server.controller();
+    let arm = controller.truth();
+    let pose = arm.tool().to_pose();
+    understood.is("secondary.q_actual", &arm.q);
+    understood.is("secondary.q_target", &arm.targets.q);
+    understood.is("secondary.pose", &pose);
+    understood.is("realtime.q_actual", &arm.q);
+    understood.is("realtime.pose", &if software.at_least(3, 0) { arm.tool_target() } else { pose });
+
+    let times = understood.get("realtime.time");
+    assert!(times.len() > 1);
+    for pair in times.windows(2) {
+        assert!((pair[1] - pair[0] - controller.period().as_secs_f64()).abs() < 1e-6, "{times:?}");
+    }
+    let clock = controller.clock().as_secs_f64();
+    assert!(times.iter().all(|time| (100.0..clock).contains(time)), "{times:?} of a clock from 100 to {clock}");
+    understood
+}
+
+fn reads_the_robot(software: SoftwareVersion, robot_mode: f64) {
+    let understood = reads_the_arm(software);
+    understood.is("secondary.robot_mode", &[robot_mode]);
+    understood.is("secondary.digital_in", &[f64::from(INPUTS)]);
+    understood.is("secondary.running", &[1.0]);
+}
+
+fn main() -> ExitCode {
+    require::main(vec![
+        test("urx_reads_arm_inputs_and_mode_of_a_cb2_with_1_8", &[Need::Python], || {
+            reads_the_robot(SoftwareVersion::new(1, 8), 0.0);
+        }),
+        test("urx_reads_arm_inputs_and_mode_of_a_cb3_with_3_2", &[Need::Python], || {
+            reads_the_robot(SoftwareVersion::new(3, 2), 7.0);
+        }),
+        test("urx_reads_arm_of_an_e_series_with_5_15", &[Need::Python], || {
+            reads_the_arm(SoftwareVersion::new(5, 15)).is("secondary.robot_mode", &[7.0]);
+        }),
+    ])
+}
