@@ -1,6 +1,6 @@
 //! Does the peer accept what we send? Zero velocity proves nothing: local mode drops text in silence.
 
-use super::evidence::Held;
+use super::held::Held;
 use crate::time::{Duration, Instant};
 
 /// What the controller's program interpreter does.

@@ -1,35 +1,11 @@
-//! Facts with their age, and what they say for and against commanding.
+//! What the known facts say for and against commanding.
 
 use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::config::ModeConfig;
+use super::held::Held;
 use crate::robot::{MasterSafetyState, Reason, ReasonSet, RobotMode, Safety};
 use crate::time::{Duration, Instant};
-
-/// A fact and when it was learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct Held<T> {
-    /// The fact.
-    pub value: T,
-    /// When it was learned, on our clock.
-    pub at: Instant,
-}
-
-impl<T> Held<T> {
-    /// `value`, learned at `at`.
-    #[must_use]
-    pub const fn new(value: T, at: Instant) -> Self {
-        Self { value, at }
-    }
-
-    /// The fact, unless it is older than `max_age`.
-    #[must_use]
-    pub fn fresh(self, now: Instant, max_age: Duration) -> Option<T> {
-        (now.since(self.at) <= max_age).then_some(self.value)
-    }
-}
 
 /// Everything the machine decides by. `None` is "never learned"; the default holds nothing and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

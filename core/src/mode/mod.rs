@@ -25,6 +25,7 @@ mod acceptance;
 mod config;
 mod evidence;
 mod following;
+mod held;
 mod machine;
 mod request;
 mod standstill;
@@ -34,8 +35,9 @@ mod tests;
 
 pub use acceptance::{Acceptance, Activity, Proof};
 pub use config::ModeConfig;
-pub use evidence::{Evidence, Held};
+pub use evidence::Evidence;
 pub use following::{Followed, Following, FollowingConfig, Slowed};
+pub use held::Held;
 pub use machine::ModeMachine;
 pub use request::{Epoch, Intent};
 pub use standstill::{Standstill, StandstillConfig};

@@ -1,8 +1,7 @@
 //! A compiled program: an instruction list per function, for a machine with an explicit stack.
 
-use super::builtins::{Builtins, Signature};
-use super::compile;
-use super::error::{CompileError, Position};
+use super::builtins::Signature;
+use super::error::Position;
 use super::limits::Limits;
 use super::value::Value;
 
@@ -31,22 +30,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles one program: the text of one `def` or `sec` with its `end`, or a single line of statements.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with its place.
-    pub fn compile(source: &str, builtins: &Builtins) -> Result<Self, CompileError> {
-        Self::compile_within(source, builtins, Limits::default())
-    }
-
-    /// The same, within other limits; they also hold when it runs.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with its place.
-    pub fn compile_within(source: &str, builtins: &Builtins, limits: Limits) -> Result<Self, CompileError> {
-        compile::program(source, builtins, limits)
-    }
-
     /// How it runs.
     #[must_use]
     pub fn kind(&self) -> ProgramKind {

@@ -1,7 +1,6 @@
 //! Why a statement was not rendered, and the ranges arguments are held to.
 
 use super::dialect::Version;
-use super::line::Shown;
 
 /// Which argument was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,26 +106,6 @@ pub enum RenderError {
         /// The first one that has it.
         since: Version,
     },
-}
-
-impl core::fmt::Display for RenderError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::BufferTooSmall { need, have } => write!(f, "text needs {need} bytes, the buffer has {have}"),
-            Self::Number { argument, found, allowed } => {
-                write!(f, "{argument} is {}, allowed {} to {}", Shown(*found), Shown(allowed.min), Shown(allowed.max))
-            }
-            Self::Character { argument, at, found } => {
-                write!(f, "{argument} holds byte 0x{found:02x} at {at}, which cannot stand between quotes")
-            }
-            Self::TextTooLong { argument, found, allowed } => {
-                write!(f, "{argument} has {found} bytes, allowed are {allowed}")
-            }
-            Self::Unsupported { version, since } => {
-                write!(f, "software {version} cannot do this, only {since} and later")
-            }
-        }
-    }
 }
 
 impl core::error::Error for RenderError {}

@@ -101,31 +101,6 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A number as an error shows it: a fixed-point decimal where one can be written, for `core`'s float formatting has
-/// panics the link proof would find.
-pub(super) struct Shown(pub(super) f32);
-
-impl core::fmt::Display for Shown {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.0 {
-            value if value.is_nan() => f.write_str("NaN"),
-            value if value >= BEYOND => f.write_str("above 4294967040"),
-            value if value <= -BEYOND => f.write_str("below -4294967040"),
-            value => {
-                let mut text = [0; 1 + 10 + 1 + DECIMALS as usize];
-                let mut line = Line::new(&mut text);
-                line.number(value);
-                let len = line.finish().map_err(|_| core::fmt::Error)?;
-                let text = text.get(..len).and_then(|t| core::str::from_utf8(t).ok());
-                f.write_str(text.ok_or(core::fmt::Error)?.trim_end_matches('0').trim_end_matches('.'))
-            }
-        }
-    }
-}
-
-/// 2³²: the first magnitude [`Line::number`] cannot write.
-const BEYOND: f32 = 4_294_967_296.0;
-
 #[inline]
 fn digit_of(value: u32) -> u8 {
     // Callers pass 0..=9; the mask states it where it costs nothing.
@@ -198,17 +173,6 @@ mod tests {
         ] {
             assert_eq!(rendered(value), text, "{value:e}");
         }
-    }
-
-    #[test]
-    fn an_error_shows_any_number() {
-        let shown = |value| Shown(value).to_string();
-        assert_eq!(shown(f32::NAN), "NaN");
-        assert_eq!(shown(-1.5), "-1.5");
-        assert_eq!(shown(100.0), "100");
-        assert_eq!(shown(4_294_967_040.0), "4294967040");
-        assert_eq!(shown(f32::INFINITY), "above 4294967040");
-        assert_eq!(shown(f32::MIN), "below -4294967040");
     }
 
     #[test]

@@ -9,4 +9,5 @@ mod line;
 pub(crate) mod message;
 pub(crate) mod motion;
 pub(crate) mod output;
+mod refusal;
 pub(crate) mod service;

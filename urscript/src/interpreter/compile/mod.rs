@@ -15,8 +15,25 @@ use super::limits::Limits;
 use super::program::{CallSite, Function, Op, Program, ProgramKind};
 use super::value::Value;
 
-/// Compiles one program.
-pub(super) fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program, CompileError> {
+impl Program {
+    /// Compiles one program: the text of one `def` or `sec` with its `end`, or a single line of statements.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn compile(source: &str, builtins: &Builtins) -> Result<Self, CompileError> {
+        Self::compile_within(source, builtins, Limits::default())
+    }
+
+    /// The same, within other limits; they also hold when it runs.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn compile_within(source: &str, builtins: &Builtins, limits: Limits) -> Result<Self, CompileError> {
+        program(source, builtins, limits)
+    }
+}
+
+fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program, CompileError> {
     if source.len() > limits.source {
         return Err(CompileError { position: Position::START, kind: CompileErrorKind::TooLong });
     }
