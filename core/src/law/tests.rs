@@ -119,6 +119,26 @@ fn standoff_settles_with_a_slow_late_and_noisy_sensor_behind_default_limits() {
     assert!(worst < 1e-3, "settled to {worst} m");
 }
 
+#[test]
+fn a_redundant_arm_is_held_at_its_distance_as_well() {
+    // Seven axes in turn along and across a straight arm, bent a little everywhere.
+    let quarter = core::f64::consts::FRAC_PI_2;
+    let alpha = [quarter, -quarter, -quarter, quarter, quarter, -quarter, 0.0];
+    let dh = DhParameters::<7>::from_arrays([0.0; 7], [0.0; 7], [0.3, 0.0, 0.4, 0.0, 0.4, 0.0, 0.1], alpha).unwrap();
+    let seven = KinematicChain::new(dh, &Pose::default());
+    let state = State { positions: JointPositions([0.3, 0.6, -0.4, 1.2, 0.5, -0.9, 0.2]), ..State::default() };
+    let mut law = AnyLaw::<7>::new(LawConfig::Standoff(StandoffConfig::new(SENSOR, WANTED))).unwrap();
+    law.use_kinematics(&seven);
+    law.arm(&state).unwrap();
+    let reading = [Sample { source: SENSOR, value: SampleValue::scalar(0.125), seq: 0, taken_at: Instant::ZERO }];
+    let wanted = law.step(&state, &Samples::new(&reading), Duration::ZERO).unwrap();
+    let posture = seven.posture(&state.positions);
+    let made = posture.jacobian.twist(&wanted);
+    let along = dot(made.linear, posture.tcp.rotation.z);
+    assert!((along - 0.025).abs() < 1e-3, "5 mm at 5 /s: {along} m/s");
+    assert!(norm(made.angular) < 1e-3 && (norm(made.linear) - along).abs() < 1e-4, "{made:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
