@@ -93,6 +93,23 @@ fn a_reading_out_of_range_or_too_fast_is_a_fault_at_once() {
 }
 
 #[test]
+fn a_change_exactly_as_fast_as_allowed_is_believed() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 0, 0, 0.125);
+    feed(&mut monitor, 1, 125, 0.25);
+    assert!(monitor.fresh(ms(125)).is_ok());
+}
+
+#[test]
+fn a_newer_number_with_an_older_time_is_out_of_order() {
+    let mut monitor = distance_sensor();
+    feed(&mut monitor, 0, 50, 0.2);
+    feed(&mut monitor, 1, 40, 0.2);
+    assert_eq!(monitor.newest().map(|s| s.seq), Some(0));
+    assert_eq!(monitor.figures().out_of_order, 1);
+}
+
+#[test]
 fn two_different_readings_of_one_instant_are_too_fast() {
     let mut monitor = distance_sensor();
     feed(&mut monitor, 0, 20, 0.2);

@@ -53,6 +53,19 @@ fn the_tool_moves_along_its_own_axes() {
 }
 
 #[test]
+fn the_tool_turns_about_its_own_axes() {
+    let about_z = TwistInput::Constant(Twist { linear: [0.0; 3], angular: [0.0, 0.0, 0.3] });
+    let (moved, turned) = moved_in_a_second(&mut law(TwistFrame::Tool, about_z));
+    assert!(norm(moved) < 1e-3, "the tool centre point stays: {moved:?}");
+    assert!(turned < 1e-5, "the axis stays: {turned}");
+    let (_, turned) = moved_in_a_second(&mut law(
+        TwistFrame::Base,
+        TwistInput::Constant(Twist { linear: [0.0; 3], angular: [0.3, 0.0, 0.0] }),
+    ));
+    assert!(turned > 0.01, "the tool points down, so turning about the base's x axis tilts it: {turned}");
+}
+
+#[test]
 fn a_twist_that_is_too_fast_is_slowed_as_a_whole() {
     let state = Plant::at(BENT).state;
     let speeds = |input| law(TwistFrame::Base, input).step(&state, &Samples::NONE, CYCLE).unwrap();

@@ -103,6 +103,22 @@ fn a_paused_robot_is_waited_for() {
 }
 
 #[test]
+fn at_half_the_slider_the_arm_is_expected_to_move_half_as_fast() {
+    let config = JointServoConfig { proportional: 0.0, derivative: 0.5, ..JointServoConfig::default() };
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), config);
+    let mut state = Plant::at(HOME).state;
+    state.speed_scaling = Some(0.5);
+    law.arm(&state).unwrap();
+    let cycle = Duration::from_millis(100);
+    let reference = half_turn_and_back().at_nanos(50_000_000);
+    state.positions = state.positions.zip_with(reference.positions.as_array(), |q, r| q + r);
+    state.velocities = reference.velocities.map(|v| 0.5 * v);
+    let wanted = law.step(&state, &Samples::NONE, cycle).unwrap();
+    let off = wanted.zip_with(reference.velocities.as_array(), |w, r| w - r).max_abs();
+    assert!(off < 1e-6, "nothing to correct: {wanted:?} for {reference:?}");
+}
+
+#[test]
 fn after_a_fallback_the_motion_waits_for_an_explicit_resume() {
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);

@@ -182,10 +182,16 @@ fn an_arm_pushed_off_its_line_or_turned_ends_commanding() {
 
 #[test]
 fn arming_again_begins_a_new_line() {
-    let mut law = law(StandoffConfig::new(SOURCE, WANTED));
-    law.arm(&Plant::at(BENT).state).unwrap();
+    // Over a surface that recedes while the line travels: everything the law accumulates is in use.
+    let mut scene = Scene::new(|seconds, _| WANTED + 0.005 * seconds);
+    let mut law = law(StandoffConfig { travel: [0.02, 0.01], ..StandoffConfig::new(SOURCE, WANTED) });
+    law.arm(&scene.plant.state).unwrap();
+    scene.run(&mut law, 3.0).unwrap();
+    assert!(law.trend > 0.004 && law.travelled.iter().all(|nanometres| *nanometres > 10_000_000));
+
     let elsewhere = Plant::at(BENT.map(|q| q + 0.2));
     law.arm(&elsewhere.state).unwrap();
+    law.config.travel = [0.0; 2];
     let samples = [Sample { source: SOURCE, value: SampleValue::scalar(WANTED), seq: 0, taken_at: Instant::ZERO }];
     let wanted = law.step(&elsewhere.state, &Samples::new(&samples), CYCLE).unwrap();
     assert!(wanted.max_abs() < 1e-5, "at the wanted distance nothing is to be done: {wanted:?}");
