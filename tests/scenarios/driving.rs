@@ -57,6 +57,29 @@ fn nothing_is_said_without_a_request_and_one_that_comes_too_early_is_spent() {
 }
 
 #[test]
+fn every_software_from_1_5_to_5_25_is_detected_commanded_and_released() {
+    let minors = [(1, 5..=8), (3, 0..=15), (5, 0..=25)];
+    let every =
+        minors.into_iter().flat_map(|(major, minors)| minors.map(move |minor| SoftwareVersion::new(major, minor)));
+    for software in every {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(Setup::sweep(software, 0.5), &mut buffers);
+        rig.command();
+        rig.run_for(ms(500));
+        let story = rig.record().story();
+        assert_eq!(rig.engine().identity().map(|identity| identity.software), Some(software), "{story}");
+        assert!(
+            (rig.controller.truth().qd[0] - 0.5).abs() < 0.01,
+            "{software}: {:?}\n{story}",
+            rig.controller.truth().qd
+        );
+        rig.input(Input::Release);
+        rig.run_to(Mode::Monitor);
+        assert!(rig.controller.truth().at_rest(), "{software}\n{story}");
+    }
+}
+
+#[test]
 fn joints_are_driven_to_a_target_and_released_to_standstill() {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();

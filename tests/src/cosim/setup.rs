@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use outrigger_core::command::{Limits, SampleValue, SourceConfig, SourceId};
-use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::law::{
-    AnyLaw, JointServo, JointServoConfig, Law as _, Reference, SensorFeedForward, Standoff, StandoffConfig,
+    AnyLaw, JointServo, JointServoConfig, Reference, SensorFeedForward, Standoff, StandoffConfig,
 };
-use outrigger_core::robot::{JointAccelerations, JointVelocities, Pose, SoftwareVersion};
+use outrigger_core::robot::{JointAccelerations, JointVelocities, SoftwareVersion};
 use outrigger_core::session::Config;
 use outrigger_core::time as core;
 use outrigger_core::trajectory::Trajectory;
@@ -149,10 +148,9 @@ impl Setup {
     #[must_use]
     pub fn standoff(software: SoftwareVersion, distance: f32, surface: Surface) -> Self {
         let mut setup = Self::new(software);
-        let mut law = Standoff::new(StandoffConfig::new(SENSOR, distance));
-        let chain = KinematicChain::new(DhParameters::of(setup.controller.model), &Pose::default());
-        law.use_kinematics(&chain);
-        setup.law = AnyLaw::Standoff(law);
+        setup.law = AnyLaw::Standoff(Standoff::new(StandoffConfig::new(SENSOR, distance)));
+        // For controllers that do not tell their geometry.
+        setup.config.model = Some(setup.controller.model);
         setup.config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.02, 0.5));
         let mut sensor = DistanceSensor::new(setup.controller.seed);
         let read = Box::new(move |controller: &Controller| {
