@@ -78,9 +78,8 @@ impl<const N: usize> Standstill<N> {
     /// the arm was is not where it is. NaN is not rest.
     pub fn observe(&mut self, state: &State<N>, arrival: Instant, fresh: bool) -> bool {
         let config = &self.config;
-        let still = state.velocities.max_abs() <= config.speed
-            && state.target_velocities.max_abs() <= config.target_speed
-            && state.positions.is_finite();
+        let still =
+            state.velocities.max_abs() <= config.speed && state.target_velocities.max_abs() <= config.target_speed;
         if !fresh || !still {
             self.reset();
             return false;
@@ -117,6 +116,7 @@ impl<const N: usize> Standstill<N> {
 impl<const N: usize> Window<N> {
     fn goes_on(&self, state: &State<N>, arrival: Instant, config: &StandstillConfig) -> bool {
         let (last_arrival, last_stamp) = self.newest;
+        // NaN is no travel within bounds either.
         let travel = state.positions.zip_with(self.positions.as_array(), |now, then| now - then).max_abs();
         travel <= config.travel
             && arrival.since(last_arrival) <= config.max_gap
@@ -190,14 +190,24 @@ mod tests {
     }
 
     #[test]
-    fn an_old_state_and_a_gap_end_the_measurement() {
-        for (fresh, gap) in [(false, 8), (true, 101)] {
+    fn an_old_state_or_a_gap_on_either_clock_ends_the_measurement() {
+        // (fresh, ms on the controller's clock, ms on ours) after 200 ms of rest.
+        let cases = [
+            (true, 8, 8, true),
+            (true, 100, 100, true),
+            (false, 8, 8, false),
+            (true, 101, 8, false),
+            (true, 8, 101, false),
+            (true, -8, 8, false),
+        ];
+        for (fresh, stamp, arrival, rests) in cases {
             let mut standstill = Standstill::<6>::new(StandstillConfig::default());
             for millis in (0..=200).step_by(8) {
                 let _ = standstill.observe(&state(millis), at(millis), true);
             }
             assert!(standstill.at_rest());
-            assert!(!standstill.observe(&state(200 + gap), at(200 + gap), fresh));
+            let next = state(200_u64.saturating_add_signed(stamp));
+            assert_eq!(standstill.observe(&next, at(200 + arrival), fresh), rests, "{stamp} ms, {arrival} ms");
         }
     }
 }
