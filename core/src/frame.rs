@@ -75,6 +75,17 @@ enum Sync {
     Lost,
 }
 
+/// An assembler between two reads, as a recording keeps it.
+#[cfg(feature = "postcard")]
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(crate) struct Pending<'a> {
+    bytes: &'a [u8],
+    to_drop: usize,
+    sync: Sync,
+    last: Option<Head>,
+    dropped: u64,
+}
+
 /// Cuts one stream into messages.
 #[derive(Debug)]
 pub struct Assembler<'m> {
@@ -147,6 +158,27 @@ impl<'m> Assembler<'m> {
             }
             Err(error) => Some(Err(error)),
         }
+    }
+
+    /// What is unfinished, for [`Self::restore`].
+    #[cfg(feature = "postcard")]
+    pub(crate) fn pending(&self) -> Pending<'_> {
+        let bytes = self.memory.get(self.start..self.end).unwrap_or_default();
+        Pending { bytes, to_drop: self.to_drop, sync: self.sync, last: self.last, dropped: self.dropped }
+    }
+
+    /// Goes on from `pending`; `None`, with nothing pending, where the memory is too small for it.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn restore(&mut self, pending: &Pending<'_>) -> Option<()> {
+        self.reset();
+        let end = pending.bytes.len();
+        self.memory.get_mut(..end)?.copy_from_slice(pending.bytes);
+        self.end = end;
+        self.to_drop = pending.to_drop;
+        self.sync = pending.sync;
+        self.last = pending.last;
+        self.dropped = pending.dropped;
+        Some(())
     }
 
     /// Bytes received and not yet taken as a message.

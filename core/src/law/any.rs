@@ -124,6 +124,8 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
     fn progress(&self) -> Progress {
         each!(self, law => Law::<N>::progress(law))
     }
+
+    super::recordable!();
 }
 
 #[cfg(test)]

@@ -133,6 +133,8 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
             TwistInput::Source(source) => core::slice::from_ref(source),
         }
     }
+
+    super::recordable!();
 }
 
 #[cfg(test)]

@@ -240,6 +240,8 @@ impl<const N: usize> Law<N> for JointServo<N> {
     fn progress(&self) -> Progress {
         self.motion.as_ref().map_or(Progress::Endless, |m| m.sampler.progress())
     }
+
+    super::recordable!();
 }
 
 #[cfg(test)]

@@ -75,7 +75,40 @@ pub trait Law<const N: usize> {
     fn progress(&self) -> Progress {
         Progress::Endless
     }
+
+    /// Writes everything the law is and remembers to `out` and returns how much that is, so that
+    /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
+    /// done; then a recording ends when its memory is full.
+    #[cfg(feature = "postcard")]
+    fn save(&self, out: &mut [u8]) -> Option<usize> {
+        let _ = out;
+        None
+    }
+
+    /// Becomes the law that was saved; `None`, and unchanged, where `saved` is none of this kind.
+    #[cfg(feature = "postcard")]
+    fn restore(&mut self, saved: &[u8]) -> Option<()> {
+        let _ = saved;
+        None
+    }
 }
+
+/// [`Law::save`] and [`Law::restore`] of a law that postcard can write.
+macro_rules! recordable {
+    () => {
+        #[cfg(feature = "postcard")]
+        fn save(&self, out: &mut [u8]) -> Option<usize> {
+            postcard::to_slice(self, out).ok().map(|written| written.len())
+        }
+
+        #[cfg(feature = "postcard")]
+        fn restore(&mut self, saved: &[u8]) -> Option<()> {
+            *self = postcard::from_bytes(saved).ok()?;
+            Some(())
+        }
+    };
+}
+use recordable;
 
 #[cfg(test)]
 mod tests;

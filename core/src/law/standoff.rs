@@ -202,6 +202,8 @@ impl<const N: usize> Law<N> for Standoff<N> {
     fn sources(&self) -> &[SourceId] {
         core::slice::from_ref(&self.config.source)
     }
+
+    super::recordable!();
 }
 
 #[cfg(test)]

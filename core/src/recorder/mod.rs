@@ -4,6 +4,12 @@
 //! *checkpoint* of the engine, so that whatever is kept can always be run again from its first entry. What an entry
 //! means is the session's business: here it is a kind, an instant and bytes.
 
+#[cfg(feature = "postcard")]
+mod checkpoint;
+
+#[cfg(feature = "postcard")]
+pub use checkpoint::{Loader, Saver};
+
 use crate::time::Instant;
 
 /// Bytes before the payload of an entry: kind, payload length, instant; little-endian.
@@ -12,7 +18,7 @@ const HEADER_LEN: usize = 11;
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The engine as it was, first entry of a half that does not begin at the engine's beginning.
+    /// The engine as it was: the first entry of each half, and where something else than an input changed it.
     Checkpoint,
     /// An input of the engine, other than received bytes.
     Input,
@@ -84,24 +90,41 @@ impl<'m> Recorder<'m> {
 
     /// Appends an entry whose payload is `parts`, one after the other. An entry without room is counted as lost.
     pub fn append(&mut self, kind: Kind, at: Instant, parts: &[&[u8]]) {
+        let write = |room: &mut [u8]| {
+            let mut written = 0_usize;
+            for part in parts {
+                let end = written.checked_add(part.len())?;
+                room.get_mut(written..end)?.copy_from_slice(part);
+                written = end;
+            }
+            Some(written)
+        };
+        let _ = self.append_with(kind, at, write);
+    }
+
+    /// Appends an entry whose payload is what `write` puts into the room it is given; it returns how much that is.
+    /// Whether there was room; an entry without is counted as lost.
+    pub fn append_with(&mut self, kind: Kind, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if self.torn || !self.is_enabled() {
-            return;
+            return false;
         }
-        if self.active.push(kind, at, parts).is_none() {
+        let appended = self.active.push(kind, at, write).is_some();
+        if !appended {
             self.lost = self.lost.saturating_add(1);
             self.torn = true;
         }
+        appended
     }
 
-    /// Forgets the older half and goes on there, beginning with the checkpoint that `write` puts into the buffer it is
-    /// given. `None` from `write`, or no room, leaves everything as it is and returns `false`.
+    /// Forgets the older half and goes on there, beginning with the checkpoint that `write` puts into the room it is
+    /// given. With `None` from `write`, or too little room, nothing more is appended, and `false` is returned.
     pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
-        let Some(room) = self.older.memory.get_mut(HEADER_LEN..) else { return false };
-        let Some(length) = write(room) else { return false };
-        let Some(header) = header(Kind::Checkpoint, at, length) else { return false };
-        let Some(place) = self.older.memory.first_chunk_mut() else { return false };
-        *place = header;
-        self.older.used = HEADER_LEN.saturating_add(length).min(self.older.memory.len());
+        self.older.used = 0;
+        if self.older.push(Kind::Checkpoint, at, write).is_none() {
+            self.lost = self.lost.saturating_add(1);
+            self.torn = true;
+            return false;
+        }
         core::mem::swap(&mut self.active, &mut self.older);
         self.torn = false;
         true
@@ -138,18 +161,11 @@ impl Half<'_> {
         self.memory.get(..self.used).unwrap_or_default()
     }
 
-    fn push(&mut self, kind: Kind, at: Instant, parts: &[&[u8]]) -> Option<()> {
-        let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
-        let end = self.used.checked_add(HEADER_LEN)?.checked_add(length)?;
-        let place = self.memory.get_mut(self.used..end)?;
-        let (head, mut rest) = place.split_first_chunk_mut()?;
-        *head = header(kind, at, length)?;
-        for part in parts {
-            let (here, after) = rest.split_at_mut_checked(part.len())?;
-            here.copy_from_slice(part);
-            rest = after;
-        }
-        self.used = end;
+    fn push(&mut self, kind: Kind, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<()> {
+        let (place, room) = self.memory.get_mut(self.used..)?.split_first_chunk_mut()?;
+        let length = write(room).filter(|length| *length <= room.len())?;
+        *place = header(kind, at, length)?;
+        self.used = self.used.saturating_add(HEADER_LEN).saturating_add(length);
         Some(())
     }
 }

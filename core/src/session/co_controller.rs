@@ -17,14 +17,14 @@ use super::event::{DownCause, Event, Events};
 use super::identity::{Identity, KnownBy};
 use super::io::{Input, LinkId, Output};
 use super::path::{Opening, TakeOver, TextPath};
-use super::primary::{Facts, Primary, Said};
-use super::realtime::{Heard, Realtime, StreamCounts};
-use crate::command::Sources;
+use super::primary::{Primary, Said};
+use super::realtime::{Heard, Realtime};
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
-use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Held, Mode, ModeMachine};
-use crate::robot::{Generation, Reason, ReasonSet, State};
+use crate::mode::{Held, Mode};
+#[cfg(feature = "postcard")]
+use crate::recorder::Recorder;
+use crate::robot::{Generation, Reason};
 use crate::time::{Duration, Instant};
 
 /// Memory of one session, from the caller.
@@ -32,49 +32,68 @@ use crate::time::{Duration, Instant};
 pub struct Memory<'m> {
     /// Receive memory of the primary link, at least 2 KiB: a message longer than it is skipped with an event.
     pub primary: &'m mut [u8],
-    /// Receive memory of the real-time link, at least 4 KiB; 8 KiB hold a backlog of seven packets.
+    /// Receive memory of the real-time link, at least 4 KiB; 8 KiB hold a backlog of six packets.
     pub realtime: &'m mut [u8],
 }
 
 /// See the module. One value per robot; any number of them live side by side.
 #[derive(Debug)]
 pub struct CoController<'m, L> {
-    config: Config,
-    connector: Connector,
-    primary: Primary<'m>,
-    realtime: Realtime<'m>,
-    identity: Option<Identity>,
-    cycle: Cycle<6, L>,
+    pub(super) config: Config,
+    pub(super) connector: Connector,
+    pub(super) primary: Primary<'m>,
+    pub(super) realtime: Realtime<'m>,
+    pub(super) identity: Option<Identity>,
+    pub(super) cycle: Cycle<6, L>,
     path: Option<TextPath>,
-    take_over: TakeOver,
-    text: Outbox,
-    events: Events,
-    unacked: [Unacked; LinkId::COUNT],
+    pub(super) take_over: TakeOver,
+    pub(super) text: Outbox,
+    pub(super) events: Events,
+    pub(super) unacked: [Unacked; LinkId::COUNT],
     /// States arrived that are not judged yet, because more bytes are likely to wait.
-    arrived: Option<Instant>,
-    lifecycle: Lifecycle,
+    pub(super) arrived: Option<Instant>,
+    pub(super) lifecycle: Lifecycle,
     /// When the engine asked to be called at the latest, queued output aside.
-    due: Option<Instant>,
+    pub(super) due: Option<Instant>,
+    #[cfg(feature = "postcard")]
+    pub(super) recorder: Recorder<'m>,
+    /// Something else than an input changed the engine since the last one.
+    #[cfg(feature = "postcard")]
+    pub(super) changed: bool,
 }
 
 /// The one text that waits to be transmitted.
 #[derive(Debug)]
-struct Outbox {
+pub(super) struct Outbox {
     bytes: [u8; TextPath::MAX_LEN],
     len: usize,
+}
+
+impl Outbox {
+    /// The text, empty where none waits.
+    #[cfg(feature = "postcard")]
+    pub(super) fn waiting(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// The same, and then none waits any more.
+    fn take(&mut self) -> &[u8] {
+        let len = core::mem::take(&mut self.len);
+        self.bytes.get(..len).unwrap_or_default()
+    }
 }
 
 /// The newest report about bytes the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-struct Unacked {
-    bytes: u32,
+pub(super) struct Unacked {
+    pub(super) bytes: u32,
     since: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-enum Lifecycle {
+pub(super) enum Lifecycle {
     Idle,
     Running,
     ShuttingDown,
@@ -110,6 +129,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             arrived: None,
             lifecycle: Lifecycle::Idle,
             due: None,
+            #[cfg(feature = "postcard")]
+            recorder: Recorder::new(&mut []),
+            #[cfg(feature = "postcard")]
+            changed: false,
             config,
         })
     }
@@ -117,6 +140,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: Input) {
+        self.record_input(now, &input);
         self.wake(now);
         match input {
             Input::Start => {
@@ -158,6 +182,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     /// `count` bytes were received into the window of `link`. `arrival` is when they were read, taken right after the
     /// read; `now`, as in [`handle`](Self::handle), is not before it.
     pub fn commit(&mut self, link: LinkId, count: usize, arrival: Instant, now: Instant) {
+        self.record_received(now, link, count, arrival);
         self.wake(now);
         if self.connector.is_connected(link) {
             if link == LinkId::PRIMARY {
@@ -178,9 +203,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             }
             return Some(output);
         }
-        let len = core::mem::take(&mut self.text.len);
-        let bytes = self.text.bytes.get(..len).filter(|bytes| !bytes.is_empty())?;
-        Some(Output::Transmit { link: LinkId::REALTIME, bytes })
+        let bytes = self.text.take();
+        (!bytes.is_empty()).then_some(Output::Transmit { link: LinkId::REALTIME, bytes })
     }
 
     /// The next event; `None` once all are taken.
@@ -203,115 +227,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self.lifecycle == Lifecycle::Finished && !self.connector.has_output()
     }
 
-    /// The mode now.
-    #[must_use]
-    pub const fn mode(&self) -> Mode {
-        self.cycle.mode().mode()
-    }
-
-    /// The mode machine: epoch, latch, proof of acceptance, good cycles.
-    #[must_use]
-    pub const fn mode_machine(&self) -> &ModeMachine {
-        self.cycle.mode()
-    }
-
-    /// The first reason since the last acknowledge.
-    #[must_use]
-    pub const fn latch(&self) -> Option<Reason> {
-        self.cycle.mode().latch()
-    }
-
-    /// Everything a request would be refused for now.
-    #[must_use]
-    pub fn unmet(&self, now: Instant) -> ReasonSet {
-        self.cycle.unmet(now)
-    }
-
-    /// Grade of the real-time link.
-    #[must_use]
-    pub const fn grade(&self) -> Grade {
-        self.cycle.link().grade()
-    }
-
-    /// Figures of the real-time link at `now`.
-    #[must_use]
-    pub fn figures(&self, now: Instant) -> Figures {
-        self.cycle.link().figures(now)
-    }
-
-    /// Histograms of the real-time link.
-    #[must_use]
-    pub const fn histograms(&self) -> &Histograms {
-        self.cycle.link().histograms()
-    }
-
-    /// The newest state of this session.
-    #[must_use]
-    pub fn state(&self) -> Option<&State<6>> {
-        self.realtime.newest()
-    }
-
-    /// Which controller this is; `None` while no session stands.
-    #[must_use]
-    pub const fn identity(&self) -> Option<&Identity> {
-        self.identity.as_ref()
-    }
-
-    /// What the primary link has told in its present connection.
-    #[must_use]
-    pub const fn facts(&self) -> &Facts {
-        self.primary.facts()
-    }
-
-    /// Messages of a link's present connection.
-    #[must_use]
-    pub const fn counts(&self, link: LinkId) -> &StreamCounts {
-        if link.index() == LinkId::PRIMARY.index() { self.primary.counts() } else { self.realtime.counts() }
-    }
-
-    /// Whether the link has shown that it speaks what is expected of it.
-    #[must_use]
-    pub fn is_up(&self, link: LinkId) -> bool {
-        self.connector.is_greeted(link)
-    }
-
-    /// Whether bytes of the link were reported as not acknowledged.
-    #[must_use]
-    pub fn has_unacked(&self, link: LinkId) -> bool {
-        self.unacked.get(link.index()).is_some_and(|unacked| unacked.bytes > 0)
-    }
-
-    /// The sensors and what was counted of them.
-    #[must_use]
-    pub const fn sources(&self) -> &Sources {
-        self.cycle.sources()
-    }
-
-    /// The law.
-    #[must_use]
-    pub const fn law(&self) -> &L {
-        self.cycle.law()
-    }
-
-    /// The law, to give it another motion. What it asks for is held to the limits like before.
-    pub const fn law_mut(&mut self) -> &mut L {
-        self.cycle.law_mut()
-    }
-
-    /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.
-    #[must_use]
-    pub const fn kinematics(&self) -> Option<&KinematicChain<6>> {
-        self.cycle.chain()
-    }
-
-    /// The configuration.
-    #[must_use]
-    pub const fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// Everything that time alone decides, before anything else is looked at.
     fn wake(&mut self, now: Instant) {
+        self.events.begin();
         self.cycle.wake(now, self.due, &mut self.events);
         // Bounded: each link has one deadline, and it moves on when it has passed.
         for _ in LinkId::ALL {
@@ -323,7 +241,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     /// The end of every call: what follows from it, and when to be called again.
     fn settle(&mut self, now: Instant) {
-        self.answer(now);
+        let answered = self.answer(now);
         let at_rest = matches!(self.mode(), Mode::Offline | Mode::Monitor);
         if self.lifecycle == Lifecycle::ShuttingDown && at_rest {
             self.lifecycle = Lifecycle::Finished;
@@ -337,6 +255,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             self.unacked_deadline(now),
         ];
         self.due = deadlines.into_iter().flatten().min();
+        self.record_outcomes(now, answered);
     }
 
     fn opened(&mut self, link: LinkId, now: Instant) {
@@ -366,6 +285,13 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         }
         self.forget_session();
         self.cycle.link_lost(now, cause.reason(), &mut self.events);
+    }
+
+    /// The path belongs to the identity, and is not saved with it.
+    #[cfg(feature = "postcard")]
+    pub(super) fn restore_path(&mut self) {
+        self.path = self.identity.map(|identity| TextPath::new(self.config.text, identity.software));
+        self.text.len = 0;
     }
 
     fn forget_session(&mut self) {
@@ -494,14 +420,16 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 
     /// Puts on the wire what the cycle decides: the only place where text is made.
-    fn answer(&mut self, now: Instant) {
-        let Some(path) = self.path else { return };
+    ///
+    /// Whether there was any.
+    fn answer(&mut self, now: Instant) -> bool {
+        let Some(path) = self.path else { return false };
         if self.mode() != Mode::Arming {
             self.take_over = TakeOver::default();
         }
         let arming = self.mode() == Mode::Arming;
         let written = match self.cycle.answer(now, &mut self.events) {
-            Ok(Verdict::Silent) => return,
+            Ok(Verdict::Silent) => return false,
             Ok(Verdict::Hold) if arming => self.arming_text(path, now),
             Ok(Verdict::Hold) => path.render_hold(&mut self.text.bytes),
             Ok(Verdict::Stop) => path.render_stop(&mut self.text.bytes),
@@ -517,6 +445,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             }
         });
         self.cycle.answered(now);
+        self.text.len > 0
     }
 
     /// Zero velocity, or what has to come before it where another program runs.
@@ -582,6 +511,15 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             waiting.flat_map(|unacked| limits.map(|limit| unacked.since + limit + Duration::from_micros(1)));
         deadlines.filter(|at| *at > now).min()
     }
+}
+
+/// Without the feature nothing is recorded.
+#[cfg(not(feature = "postcard"))]
+impl<L> CoController<'_, L> {
+    const fn record_input(&self, _: Instant, _: &Input) {}
+    const fn record_received(&self, _: Instant, _: LinkId, _: usize, _: Instant) {}
+    const fn record_outcomes(&self, _: Instant, _: bool) {}
+    pub(super) const fn record_change(&self) {}
 }
 
 fn cycle_config(config: &Config, period: Duration) -> CycleConfig {

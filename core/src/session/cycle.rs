@@ -13,6 +13,8 @@ use crate::mode::{
     Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, PeerGate,
     Slowed, Standstill, StandstillConfig, Transition,
 };
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::{ControllerTime, JointVelocities, MasterSafetyState, Reason, ReasonSet, RobotMode, Safety, State};
 use crate::time::Instant;
 
@@ -363,6 +365,28 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
         [link, self.mode.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Everything but the configuration, which the session has.
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.link)?;
+        to.put(&self.mode)?;
+        to.put(&(&self.following, &self.standstill, &self.governor, &self.sources))?;
+        to.put(&(&self.chain, &self.evidence, &self.state, self.unjudged, self.sent))?;
+        to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
+        // Last, because only the law knows how long it is.
+        to.put_with(|room| self.law.save(room))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.link = from.take()?;
+        self.mode = from.take()?;
+        (self.following, self.standstill, self.governor, self.sources) = from.take()?;
+        (self.chain, self.evidence, self.state, self.unjudged, self.sent) = from.take()?;
+        (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
+        self.law.restore(from.rest())
     }
 
     fn after(&mut self, transition: Option<Transition>, events: &mut Events) {

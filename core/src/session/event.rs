@@ -1,6 +1,6 @@
 //! What an engine reports.
 
-use heapless::Deque;
+use heapless::{Deque, Vec};
 
 use super::connector::Next;
 use super::identity::Identity;
@@ -133,11 +133,17 @@ pub enum Found {
 pub(super) struct Events {
     queue: Deque<Event, 16>,
     lost: u32,
+    /// Transitions since [`Events::begin`], whether or not there was room in the queue: the recorder's.
+    transitions: Vec<Transition, 8>,
 }
 
 impl Events {
     /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
     pub(super) fn push(&mut self, event: Event) {
+        if let Event::Transition(transition) = event {
+            // One input makes a handful at most; a further one would only be missing in a recording.
+            let _ = self.transitions.push(transition);
+        }
         if self.queue.push_back(event).is_err() {
             self.lost = self.lost.saturating_add(1);
         }
@@ -152,5 +158,16 @@ impl Events {
 
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.lost == 0
+    }
+
+    /// A new input begins.
+    pub(super) fn begin(&mut self) {
+        self.transitions.clear();
+    }
+
+    /// Transitions since then.
+    #[cfg(feature = "postcard")]
+    pub(super) fn transitions(&self) -> &[Transition] {
+        &self.transitions
     }
 }

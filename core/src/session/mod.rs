@@ -17,8 +17,11 @@ mod path;
 mod primary;
 mod probe;
 mod realtime;
+#[cfg(feature = "postcard")]
+mod record;
 mod report;
 mod text;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -37,5 +40,7 @@ pub use io::{Endpoint, Input, LinkId, Output};
 pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use realtime::StreamCounts;
+#[cfg(feature = "postcard")]
+pub use record::{Outcome, ReplayError, Replayed, replay};
 pub use report::{Report, ReportKind};
 pub use text::Text;

@@ -6,6 +6,8 @@ use super::realtime::{StreamCounts, count_one};
 use super::report::Report;
 use crate::frame::{Assembler, FrameError, Framing};
 use crate::mode::{Activity, Held};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::{MasterSafetyState, Pose, RobotMode, Safety, SoftwareVersion};
 use crate::time::Instant;
 use crate::wire::WireError;
@@ -154,6 +156,25 @@ impl<'m> Primary<'m> {
 
     pub(super) const fn counts(&self) -> &StreamCounts {
         &self.counts
+    }
+
+    /// Bytes received into the window, before they are committed.
+    #[cfg(feature = "postcard")]
+    pub(super) fn received(&mut self, count: usize) -> &[u8] {
+        self.assembler.window().get(..count).unwrap_or_default()
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.assembler.pending())?;
+        to.put(&(&self.probe, &self.facts, &self.counts))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.assembler.restore(&from.take()?)?;
+        (self.probe, self.facts, self.counts) = from.take()?;
+        Some(())
     }
 }
 

@@ -4,6 +4,8 @@ use super::event::Found;
 use super::identity::oldest_software;
 use super::probe::Probe;
 use crate::frame::{Assembler, FrameError, Framing};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::{Generation, SoftwareVersion, State};
 use crate::time::Duration;
 use crate::wire::{WireError, realtime::Packet};
@@ -157,6 +159,25 @@ impl<'m> Realtime<'m> {
 
     pub(super) const fn counts(&self) -> &StreamCounts {
         &self.counts
+    }
+
+    /// Bytes received into the window, before they are committed.
+    #[cfg(feature = "postcard")]
+    pub(super) fn received(&mut self, count: usize) -> &[u8] {
+        self.assembler.window().get(..count).unwrap_or_default()
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.assembler.pending())?;
+        to.put(&(&self.probe, &self.known, &self.newest, &self.counts))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.assembler.restore(&from.take()?)?;
+        (self.probe, self.known, self.newest, self.counts) = from.take()?;
+        Some(())
     }
 }
 

@@ -5,6 +5,8 @@ use crate::mode::{Mode, Transition};
 use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
 use crate::session::peer::Peer;
 use crate::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
+#[cfg(feature = "postcard")]
+use crate::session::{ReplayError, Replayed, replay};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Setpoint, Trajectory, Waypoint};
 
@@ -63,6 +65,14 @@ pub(super) struct Bench {
     next_cycle: Instant,
 }
 
+/// Memory of the recorder [B]: half a second of a 500 Hz stream, so that it turns over all the time.
+#[cfg(feature = "postcard")]
+const RECORDER: usize = 400_000;
+
+fn leak(len: usize) -> &'static mut [u8] {
+    Box::leak(vec![0; len].into_boxed_slice())
+}
+
 /// A law that turns the base joint by 1 rad in 4 s and then stands.
 pub(super) fn turning() -> JointServo<6> {
     let at = |angle, seconds| {
@@ -77,10 +87,13 @@ pub(super) fn turning() -> JointServo<6> {
 
 impl Bench {
     pub(super) fn new(major: u8, minor: u8, config: Config) -> Self {
-        let leak = |len| Box::leak(vec![0; len].into_boxed_slice());
         let memory = Memory { primary: leak(4096), realtime: leak(8192) };
+        let engine = CoController::new(config, turning(), memory).unwrap();
         Self {
-            engine: CoController::new(config, turning(), memory).unwrap(),
+            #[cfg(feature = "postcard")]
+            engine: engine.with_recorder(leak(RECORDER)),
+            #[cfg(not(feature = "postcard"))]
+            engine,
             peer: Peer::new(SoftwareVersion::new(major, minor)),
             now: Instant::ZERO,
             sent: Vec::new(),
@@ -175,6 +188,24 @@ impl Bench {
             self.peer.cycle();
         }
         self.now = end;
+    }
+
+    /// Everything the recorder holds.
+    #[cfg(feature = "postcard")]
+    pub(super) fn dump(&self) -> Vec<u8> {
+        let mut dump = vec![0; 1024];
+        let header = self.engine.dump_header(&mut dump).unwrap();
+        dump.truncate(header);
+        self.engine.recorder().halves().iter().for_each(|half| dump.extend_from_slice(half));
+        dump
+    }
+
+    /// Runs everything the recorder holds again.
+    #[cfg(feature = "postcard")]
+    pub(super) fn replay(&self) -> Result<Replayed, ReplayError> {
+        let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192] };
+        let other = JointServo::new(Reference::Hold, JointServoConfig::default());
+        replay(&self.dump(), other, memory)
     }
 
     pub(super) fn unmet(&self) -> Vec<Reason> {

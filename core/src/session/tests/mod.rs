@@ -5,3 +5,5 @@ mod command;
 mod detection;
 mod links;
 mod properties;
+#[cfg(feature = "postcard")]
+mod record;

@@ -129,6 +129,8 @@ proptest! {
         bench.input(Input::Start);
         bench.run(1_000);
         ops.iter().for_each(|op| apply(&mut bench, op));
+        #[cfg(feature = "postcard")]
+        prop_assert!(bench.replay().is_ok(), "{:?}", bench.replay());
     }
 
     #[test]
@@ -143,5 +145,7 @@ proptest! {
                 prop_assert_eq!(bench.peer.qd, [0.0; 6]);
             }
         }
+        #[cfg(feature = "postcard")]
+        prop_assert!(bench.replay().is_ok(), "{:?}", bench.replay());
     }
 }

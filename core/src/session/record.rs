@@ -1,0 +1,308 @@
+//! Recording what goes into an engine and what comes out, and running it again.
+//!
+//! A *dump* is a [header](CoController::dump_header) and then the two [halves](crate::recorder::Recorder::halves) of the
+//! recorder. [`replay`] runs the engine again from the first checkpoint: every input, in order, must give the same
+//! transitions and the same texts.
+
+use super::co_controller::{CoController, Memory};
+use super::config::{Config, ConfigError};
+use super::io::{Input, LinkId, Output};
+use super::text::Text;
+use crate::law::Law;
+use crate::mode::Transition;
+use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
+use crate::time::Instant;
+
+/// What every dump begins with; the last byte counts the formats.
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x01";
+
+/// Room kept for what one input makes, beside its own payload: transitions, and one text.
+const ROOM_FOR_OUTCOMES: usize = 768;
+/// Entries that one input makes at most: itself, its transitions, its text.
+const ENTRIES_OF_ONE_INPUT: usize = 10;
+
+/// Something an input made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The mode changed.
+    Transition(Transition),
+    /// A text went out.
+    Text {
+        /// Offset of the first byte that differs \[B\].
+        at: u16,
+        /// The text from there.
+        rest: Text<40>,
+    },
+}
+
+/// What a replay ran through without finding a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Inputs, received bytes among them.
+    pub inputs: u32,
+    /// Transitions, each the same.
+    pub transitions: u32,
+    /// Texts, each the same to the byte.
+    pub texts: u32,
+    /// When the first entry was recorded.
+    pub from: Instant,
+    /// When the last one was.
+    pub to: Instant,
+}
+
+/// Why a dump was not replayed to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReplayError {
+    /// The bytes are no dump of this format.
+    NoDump,
+    /// The recorded configuration is refused by this version of the engine.
+    Config(ConfigError),
+    /// Entry number `entry`, from 0, cannot be read; a checkpoint also where its law is of another kind.
+    BadEntry {
+        /// Its number.
+        entry: u32,
+    },
+    /// The engine did something else than it did then.
+    Diverged {
+        /// Number of the entry, from 0, where the difference shows.
+        entry: u32,
+        /// When the input before it was recorded.
+        at: Instant,
+        /// What was recorded.
+        recorded: Option<Outcome>,
+        /// What the engine did now.
+        now: Option<Outcome>,
+    },
+}
+
+impl core::fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NoDump => f.write_str("these bytes are no dump, or one of another format"),
+            Self::Config(error) => write!(f, "the recorded configuration is refused: {error}"),
+            Self::BadEntry { entry } => write!(f, "entry {entry} cannot be read"),
+            Self::Diverged { entry, at, recorded, now } => {
+                let micros = at.as_micros();
+                write!(f, "entry {entry} ({micros} µs): recorded {recorded:?}, the engine now did {now:?}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ReplayError {}
+
+impl<'m, L: Law<6>> CoController<'m, L> {
+    /// Records in `memory` from now on: to be called before the first input. From 64 KiB on it is of use; a second of a
+    /// 500 Hz stream takes 0.7 MiB.
+    #[must_use]
+    pub fn with_recorder(mut self, memory: &'m mut [u8]) -> Self {
+        self.recorder = Recorder::new(memory);
+        self
+    }
+
+    /// The recorder.
+    #[must_use]
+    pub const fn recorder(&self) -> &Recorder<'m> {
+        &self.recorder
+    }
+
+    /// Writes the beginning of a dump to `out` and returns its length; `None` where `out` is too small (1 KiB is
+    /// enough). The recorder's two halves follow it.
+    #[must_use]
+    pub fn dump_header(&self, out: &mut [u8]) -> Option<usize> {
+        let mut header = Saver::new(out);
+        header.put_with(|room| {
+            room.get_mut(..MAGIC.len())?.copy_from_slice(MAGIC);
+            Some(MAGIC.len())
+        })?;
+        header.put(self.config())?;
+        Some(header.written())
+    }
+
+    /// Before an input is looked at: makes room, and writes the input down.
+    pub(super) fn record_input(&mut self, now: Instant, input: &Input) {
+        self.make_room(now, 128);
+        let mut bytes = [0; 128];
+        if let Ok(bytes) = postcard::to_slice(input, &mut bytes) {
+            self.recorder.append(Kind::Input, now, &[bytes]);
+        }
+    }
+
+    /// Before received bytes are looked at.
+    pub(super) fn record_received(&mut self, now: Instant, link: LinkId, count: usize, arrival: Instant) {
+        self.make_room(now, count.saturating_add(16));
+        let Self { recorder, primary, realtime, .. } = self;
+        let bytes = if link == LinkId::PRIMARY { primary.received(count) } else { realtime.received(count) };
+        let link = [if link == LinkId::PRIMARY { 0 } else { 1 }];
+        recorder.append(Kind::Received, now, &[&link, &arrival.as_micros().to_le_bytes(), bytes]);
+    }
+
+    /// After an input: what came of it.
+    pub(super) fn record_outcomes(&mut self, now: Instant, answered: bool) {
+        for transition in self.events.transitions() {
+            let mut bytes = [0; 32];
+            if let Ok(bytes) = postcard::to_slice(transition, &mut bytes) {
+                self.recorder.append(Kind::Transition, now, &[bytes]);
+            }
+        }
+        if answered {
+            self.recorder.append(Kind::Transmitted, now, &[self.text.waiting()]);
+        }
+    }
+
+    /// Something else than an input changed the engine: the next input begins with a checkpoint.
+    pub(super) fn record_change(&mut self) {
+        self.changed = true;
+    }
+
+    fn make_room(&mut self, now: Instant, payload: usize) {
+        if !self.recorder.is_enabled() {
+            return;
+        }
+        let first = self.recorder.entries().next().is_none();
+        let full = !self.recorder.has_room(ENTRIES_OF_ONE_INPUT, payload.saturating_add(ROOM_FOR_OUTCOMES));
+        if !(first || full || core::mem::take(&mut self.changed)) {
+            return;
+        }
+        // Taken out and put back, because the checkpoint is of everything else.
+        let mut recorder = core::mem::replace(&mut self.recorder, Recorder::new(&mut []));
+        let save = |room: &mut [u8]| self.save(room);
+        if full || !recorder.append_with(Kind::Checkpoint, now, save) {
+            recorder.turn_over(now, save);
+        }
+        self.recorder = recorder;
+    }
+
+    /// Everything that decides what follows, except the configuration.
+    fn save(&self, room: &mut [u8]) -> Option<usize> {
+        let mut to = Saver::new(room);
+        to.put(&(&self.connector, &self.identity, &self.take_over, &self.unacked))?;
+        to.put(&(&self.arrived, &self.lifecycle, &self.due))?;
+        self.primary.save(&mut to)?;
+        self.realtime.save(&mut to)?;
+        self.cycle.save(&mut to)?;
+        Some(to.written())
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Option<()> {
+        let mut from = Loader::new(bytes);
+        (self.connector, self.identity, self.take_over, self.unacked) = from.take()?;
+        (self.arrived, self.lifecycle, self.due) = from.take()?;
+        self.primary.load(&mut from)?;
+        self.realtime.load(&mut from)?;
+        self.cycle.load(&mut from)?;
+        self.restore_path();
+        Some(())
+    }
+
+    /// Puts a recorded input in again. `None` where the entry is none, or does not fit.
+    fn put_in(&mut self, entry: &Entry<'_>) -> Option<()> {
+        match entry.kind {
+            Kind::Checkpoint => self.load(entry.payload),
+            Kind::Input => {
+                self.handle(entry.at, postcard::from_bytes(entry.payload).ok()?);
+                Some(())
+            }
+            Kind::Received => {
+                let ([link, arrival @ ..], bytes) = entry.payload.split_first_chunk::<9>()?;
+                let link = LinkId::from_index(usize::from(*link))?;
+                let window = self.receive_window(link).get_mut(..bytes.len())?;
+                window.copy_from_slice(bytes);
+                let arrival = Instant::from_micros(u64::from_le_bytes(*arrival));
+                self.commit(link, bytes.len(), arrival, entry.at);
+                Some(())
+            }
+            Kind::Transmitted | Kind::Transition => None,
+        }
+    }
+
+    /// The text that the last input made.
+    fn next_text(&mut self) -> Option<&[u8]> {
+        // Links are opened and given up by nobody here.
+        while self.connector.poll_output().is_some() {}
+        match self.poll_output()? {
+            Output::Transmit { bytes, .. } => Some(bytes),
+            Output::Open { .. } | Output::Abort(_) => None,
+        }
+    }
+
+    /// Whether the engine does now what `entry` says it did, after `transitions` other transitions: what each of them
+    /// has, where not.
+    fn compare(&mut self, entry: &Entry<'_>, transitions: usize) -> Result<(), [Option<Outcome>; 2]> {
+        if entry.kind == Kind::Transition {
+            let recorded = postcard::from_bytes(entry.payload).ok();
+            let now = self.events.transitions().get(transitions).copied();
+            return if now == recorded { Ok(()) } else { Err([recorded, now].map(|t| t.map(Outcome::Transition))) };
+        }
+        match self.next_text() {
+            Some(now) if now == entry.payload => Ok(()),
+            Some(now) => {
+                let same = now.iter().zip(entry.payload).take_while(|(a, b)| a == b).count();
+                Err([text_from(entry.payload, same), text_from(now, same)])
+            }
+            None => Err([text_from(entry.payload, 0), None]),
+        }
+    }
+
+    /// Something the last input made beside what was compared: `transitions` transitions, and every text.
+    fn left_over(&mut self, transitions: usize) -> Option<Outcome> {
+        let transition = self.events.transitions().get(transitions).copied().map(Outcome::Transition);
+        transition.or_else(|| self.next_text().and_then(|text| text_from(text, 0)))
+    }
+}
+
+fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
+    let rest = Text::from_bytes(text.get(at..).unwrap_or_default());
+    Some(Outcome::Text { at: u16::try_from(at).unwrap_or(u16::MAX), rest })
+}
+
+/// Runs the engine again through everything in `dump`, in `memory` at least as large as the recorded engine's. `law`
+/// is any law of the recorded kind: what it was is in the dump.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub fn replay<L: Law<6>>(dump: &[u8], law: L, memory: Memory<'_>) -> Result<Replayed, ReplayError> {
+    let body = dump.strip_prefix(MAGIC).ok_or(ReplayError::NoDump)?;
+    let mut body = Loader::new(body);
+    let config: Config = body.take().ok_or(ReplayError::NoDump)?;
+    let mut engine = CoController::new(config, law, memory).map_err(ReplayError::Config)?;
+
+    let mut replayed = Replayed::default();
+    let mut recorded = (0_u32..).zip(entries(body.rest())).peekable();
+    while let Some((number, entry)) = recorded.next() {
+        engine.put_in(&entry).ok_or(ReplayError::BadEntry { entry: number })?;
+        if replayed.inputs == 0 && replayed.from == Instant::ZERO {
+            replayed.from = entry.at;
+        }
+        replayed.to = entry.at;
+        if entry.kind == Kind::Checkpoint {
+            continue;
+        }
+        replayed.inputs = replayed.inputs.saturating_add(1);
+        let at = entry.at;
+        let mut transitions = 0_usize;
+        let is_outcome = |entry: &Entry<'_>| matches!(entry.kind, Kind::Transition | Kind::Transmitted);
+        while let Some((entry, before)) = recorded.next_if(|(_, next)| is_outcome(next)) {
+            let compared = engine.compare(&before, transitions);
+            compared.map_err(|[recorded, now]| ReplayError::Diverged { entry, at, recorded, now })?;
+            if before.kind == Kind::Transition {
+                transitions = transitions.saturating_add(1);
+                replayed.transitions = replayed.transitions.saturating_add(1);
+            } else {
+                replayed.texts = replayed.texts.saturating_add(1);
+            }
+        }
+        let left_over = engine.left_over(transitions);
+        // At the end of a half, what the last input made may not have been written any more.
+        let complete = recorded.peek().is_some_and(|(_, next)| next.kind != Kind::Checkpoint);
+        if left_over.is_some() && complete {
+            let entry = number.saturating_add(1);
+            return Err(ReplayError::Diverged { entry, at, recorded: None, now: left_over });
+        }
+        while engine.poll_event().is_some() {}
+    }
+    if replayed.inputs == 0 {
+        return Err(ReplayError::NoDump);
+    }
+    Ok(replayed)
+}
