@@ -5,7 +5,7 @@ use std::time::Duration;
 use outrigger_core::mode::{Mode, Proof};
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::session::{DownCause, Event, FormChoice, Input, KnownBy, LinkId};
-use outrigger_sim::fault::Fault;
+use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Command, Death, Reading, Rig, Setup};
 
@@ -53,6 +53,25 @@ fn a_backlog_after_a_stalled_network_is_old_however_late_it_is_read() {
         assert_eq!(rig.engine().mode(), Mode::Monitor, "{software}\n{story}");
         rig.input(Input::Acknowledge);
         rig.command();
+    }
+}
+
+#[test]
+fn a_command_that_a_stall_held_back_moves_the_arm_for_one_cycle_at_most() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::default();
+        let mut rig = in_motion(software, &mut buffers);
+        // Under way, with nothing that could call it back: the zero velocities queue behind it.
+        rig.run_past_a_command();
+        rig.fault(FaultKind::Stall, Some(ms(400)));
+        let ends = rig.now() + ms(400);
+        rig.run_for(secs(2));
+        let after = rig.record().motion.iter().filter(|motion| motion.at >= ends);
+        let fastest = after.map(|motion| motion.target_speed()).fold(0.0, f64::max);
+        let acceleration = f64::from(rig.engine().config().text.acceleration);
+        let one_cycle = acceleration * rig.controller.period().as_secs_f64();
+        assert!(fastest <= one_cycle + 1e-9, "{software}: {fastest} rad/s\n{}", rig.record().story());
+        assert!(fastest > 0.0, "{software}: the run does not show what it is about");
     }
 }
 

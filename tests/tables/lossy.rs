@@ -38,7 +38,7 @@ struct Figures {
     commanding: f64,
     /// Moving commands per control cycle in `Command`; `None` where it was never reached.
     answered: Option<f64>,
-    /// Longest time from a fallback to rest of the joint.
+    /// Longest time from a fallback until the joint first stood.
     rest: Option<Duration>,
 }
 
@@ -129,8 +129,8 @@ The base joint goes to and fro at 0.5 rad/s, with all thresholds at their defaul
 acknowledges and requests again as soon as nothing else speaks against it. Each cell:
 
 fallbacks in 60 s · part of the 60 s spent commanding · cycles of that which got a command of their own · longest time
-from a fallback to rest of the joint (asserted: at most 40 ms, the `t` of the last command, and v/a, 2 cycles and the
-drives' lag).
+from a fallback until the joint first stood (asserted: at most 40 ms, the `t` of the last command, and v/a, 2 cycles and
+the drives' lag; text that a loss held back may move it once more for a cycle, as `faults.md` says).
 
 What the simulation assumes: each segment of each connection, each way, is delayed by 0 up to the jitter, and lost with
 the given probability; what follows a lost segment waits for it. *Quick*: it comes again after 4 cycles, because three
