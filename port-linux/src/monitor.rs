@@ -18,7 +18,7 @@ type Idle = JointServo<6>;
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Connection`] where there never was a session.
+/// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
 pub fn run(args: &MonitorArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
