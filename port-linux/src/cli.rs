@@ -52,6 +52,18 @@ Examples:
   outrigger monitor 127.0.0.1:40000 --seconds 10
   outrigger monitor 127.0.0.1 --json | jq .grade")]
     Monitor(MonitorArgs),
+    /// Steer a robot as the configuration says
+    #[command(after_help = "\
+One process per robot. It commands when it is asked to and every precondition is met; any fault ends
+commanding, and nothing resumes by itself: acknowledge, then request.
+Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, x, a, q.
+SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
+Exit code 4 where it ended in a fallback that nobody acknowledged.
+
+Examples:
+  outrigger run half-turn.toml
+  outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1")]
+    Run(RunArgs),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
@@ -135,6 +147,20 @@ pub struct MonitorArgs {
     pub seconds: Option<u64>,
 }
 
+/// `outrigger run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// The configuration
+    #[arg(value_name = "CONFIG.toml")]
+    pub config: PathBuf,
+    /// HOST[:PORT-BASE], instead of the configuration's robot.address
+    #[arg(long, value_name = "ROBOT")]
+    pub robot: Option<RobotAddress>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub struct DecodeArgs {
@@ -170,7 +196,7 @@ fn parse_state(text: &str) -> Result<StartState, String> {
 }
 
 /// Which versions there are is the simulated controller's to know.
-fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
+pub(crate) fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
     let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
     let (major, rest) = text.split_once('.').ok_or_else(wrong)?;
     let (minor, bugfix) = rest.split_once('.').unwrap_or((rest, "0"));
@@ -205,6 +231,7 @@ fn run(command: Command) -> Outcome {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::monitor::run(&args),
+        Command::Run(args) => crate::run::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }
 }

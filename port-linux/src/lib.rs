@@ -3,7 +3,8 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
-//! | [`decode`], [`demo`], [`monitor`], [`simulate`] | a command each |
+//! | [`decode`], [`demo`], [`monitor`], [`run`](mod@run), [`simulate`] | a command each |
+//! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
 //! | [`panel`] | the operator's side of a session |
@@ -16,6 +17,7 @@
 pub mod address;
 pub mod cli;
 pub mod clock;
+pub mod coast;
 pub mod config;
 pub mod decode;
 pub mod demo;
@@ -30,6 +32,7 @@ pub mod net;
 pub mod output;
 pub mod panel;
 pub mod report;
+pub mod run;
 pub mod sensor;
 pub mod signals;
 pub mod simulate;

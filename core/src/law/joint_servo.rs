@@ -131,6 +131,8 @@ pub struct JointServo<const N: usize> {
     motion: Option<Motion<N>>,
     /// Where to stand while no motion runs.
     hold: JointPositions<N>,
+    /// What the last step was reckoned with.
+    setpoint: Setpoint<N>,
 }
 
 #[derive(Clone, Debug)]
@@ -150,13 +152,19 @@ impl<const N: usize> JointServo<N> {
             Reference::Absolute(trajectory) => Some(motion(trajectory, false)),
             Reference::Relative(trajectory) => Some(motion(trajectory, true)),
         };
-        Self { config, motion, hold: JointPositions::ZERO }
+        Self { config, motion, hold: JointPositions::ZERO, setpoint: Setpoint::default() }
     }
 
     /// Gains and bounds.
     #[must_use]
     pub const fn config(&self) -> &JointServoConfig {
         &self.config
+    }
+
+    /// Where the joints were to be in the last step, and how fast; all zero before the first.
+    #[must_use]
+    pub const fn setpoint(&self) -> &Setpoint<N> {
+        &self.setpoint
     }
 
     /// Where the joints should be now, and how fast: advances a running motion.
@@ -197,7 +205,8 @@ impl<const N: usize> Law<N> for JointServo<N> {
             return Err(Reason::NotFinite);
         }
         let scaling = state.speed_scaling.unwrap_or(1.0);
-        let Setpoint { positions, velocities } = self.reference(dt, scaling);
+        self.setpoint = self.reference(dt, scaling);
+        let Setpoint { positions, velocities } = self.setpoint;
         let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);
         within(&error, self.config.path_tolerance)?;
 

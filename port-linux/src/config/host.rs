@@ -18,6 +18,28 @@ pub struct HostSettings {
 }
 
 impl HostSettings {
+    /// What is asked for, in words.
+    #[must_use]
+    pub fn asked(&self) -> String {
+        let mut asked = Vec::new();
+        if let Some(priority) = self.fifo_priority {
+            asked.push(format!("SCHED_FIFO {priority}"));
+        }
+        if self.lock_memory {
+            asked.push("locked memory".into());
+        }
+        if let Some(cpu) = self.cpu {
+            asked.push(format!("processor {cpu}"));
+        }
+        if let Some(micros) = self.busy_poll_micros {
+            asked.push(format!("device polling for {micros} µs"));
+        }
+        if self.spin {
+            asked.push("spinning".into());
+        }
+        if asked.is_empty() { "nothing".into() } else { asked.join(", ") }
+    }
+
     pub(super) fn read(mut section: Section<'_, '_>) -> Self {
         let fifo = section.choice("scheduling", &[("other", false), ("fifo", true)], false);
         let priority = section.integer("priority", None, 1..=99);

@@ -5,6 +5,8 @@ mod host;
 mod law;
 mod limits;
 mod reader;
+mod run;
+mod session;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -14,9 +16,12 @@ use std::path::Path;
 use outrigger_core::command::Limits;
 use outrigger_core::law::LawConfig;
 use outrigger_core::robot::RobotModel;
+use outrigger_core::session::Config;
 
 pub use host::HostSettings;
 pub use reader::Problem;
+pub use run::{End, RunSettings, Start};
+pub use session::SessionSettings;
 pub use sources::{Format, SourceInput, SourceSettings};
 
 use self::law::Surroundings;
@@ -35,6 +40,10 @@ pub struct Configuration {
     pub law: LawConfig<6>,
     /// The sensors; a source's index is its number in the engine.
     pub sources: Vec<SourceSettings>,
+    /// How the session judges and writes.
+    pub session: SessionSettings,
+    /// When it begins and ends.
+    pub run: RunSettings,
     /// What is asked of the operating system.
     pub host: HostSettings,
 }
@@ -73,14 +82,28 @@ impl Configuration {
         let limits = limits::read(root.section("limits"));
         let sources = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &sources, limits: &limits });
+        let session = SessionSettings::read(root.section("session"));
+        let run = RunSettings::read(root.section("run"));
         let host = HostSettings::read(root.section("host"));
         root.finish();
         match (robot, law, sources.into_iter().collect(), document.into_problems()) {
             (Some(robot), Some(law), Some(sources), problems) if problems.is_empty() => {
-                Ok(Self { robot, limits, law, sources, host })
+                Ok(Self { robot, limits, law, sources, session, run, host })
             }
             (.., problems) => Err(problems),
         }
+    }
+}
+
+impl Configuration {
+    /// What the engine is told.
+    #[must_use]
+    pub fn engine(&self) -> Config {
+        let mut config = Config { model: self.robot.model, limits: self.limits, ..self.session.config() };
+        for ((index, slot), source) in (0..).zip(&mut config.sources).zip(&self.sources) {
+            *slot = Some(source.engine(index));
+        }
+        config
     }
 }
 

@@ -3,6 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use outrigger_core::command::{MAX_SOURCES, SourceConfig, SourceId};
+use outrigger_core::time::Duration;
+
 use super::reader::Section;
 use crate::sensor::reading::MAX_VALUES;
 
@@ -73,10 +76,26 @@ pub enum Format {
 }
 
 impl SourceSettings {
+    /// What the engine is told of the source with this number.
+    pub(super) fn engine(&self, number: u8) -> SourceConfig {
+        let span = |seconds: f32| Duration::from_micros((f64::from(seconds) * 1e6).round() as u64);
+        let [min, max] = self.range.unwrap_or([f32::MIN, f32::MAX]);
+        SourceConfig {
+            max_rate: self.max_rate.unwrap_or(f32::INFINITY),
+            max_age: span(self.max_age),
+            stuck_after: self.stuck_after.map(span),
+            // The reader admits 1 … 6 values.
+            ..SourceConfig::new(SourceId(number), self.values as u8, min, max)
+        }
+    }
+
     /// Every source in the order of the file; `None` and a complaint where one is faulty.
     pub(super) fn read_all(sections: Vec<Section<'_, '_>>) -> Vec<Option<Self>> {
         let mut sources = Vec::<Option<Self>>::new();
-        for section in sections {
+        for (number, section) in sections.into_iter().enumerate() {
+            if number == MAX_SOURCES {
+                section.complain("name", format!("at most {MAX_SOURCES} sources"));
+            }
             let taken: Vec<_> = sources.iter().flatten().map(|source| source.name.clone()).collect();
             sources.push(Self::read(section, &taken));
         }

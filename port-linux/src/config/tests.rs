@@ -1,4 +1,7 @@
 use outrigger_core::law::Reference;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::FormChoice;
+use outrigger_core::time::Duration;
 
 use super::*;
 
@@ -134,6 +137,41 @@ fn laws_of_the_tool_need_their_source_and_move_no_joint_faster_than_the_slowest_
     assert_eq!((standoff.distance, standoff.tool_space.joint_speed), (0.05, 0.25));
     let [problem] = problems(&format!("{head}kind = \"twist\"\n")).try_into().expect("one problem");
     assert_eq!(problem, "line 3: law.source: found nothing, expected a source of six values, or a constant `twist`");
+}
+
+#[test]
+fn when_to_begin_and_end_is_the_operators_and_never_unless_said() {
+    let quiet = Configuration::parse(ROBOT).expect("valid");
+    assert_eq!((quiet.run.request, quiet.run.end, quiet.run.recordings), (Start::Operator, End::Never, None));
+    let run = "[run]\nrequest = \"start\"\nend = \"done\"\nsettle = 0.5\nrecordings = \"dumps\"\n";
+    let eager = Configuration::parse(&format!("{ROBOT}{run}")).expect("valid");
+    assert_eq!((eager.run.request, eager.run.end), (Start::Start, End::Done));
+    assert_eq!((eager.run.settle.as_millis(), eager.run.recordings), (500, Some("dumps".into())));
+    let [problem] = problems(&format!("{ROBOT}[run]\nrequest = \"strat\"\n")).try_into().expect("one problem");
+    assert!(problem.ends_with("did you mean `start`?"), "{problem}");
+}
+
+#[test]
+fn the_engine_is_told_what_the_file_says() {
+    let source = format!(
+        "{ROBOT}[session]\nsoftware = \"3.15\"\ntake_over = true\nform = \"bare\"\nhold = 0.02\nstale_after = 0.03\n\
+         [limits]\nvelocity = 0.5\n[[source]]\nname = \"d\"\ninput = \"stdin\"\nrange = [0, 1]\nstuck_after = 2\n"
+    );
+    let config = Configuration::parse(&source).expect("valid").engine();
+    assert_eq!(config.software, Some(SoftwareVersion::new(3, 15)));
+    assert_eq!((config.mode.take_over, config.text.form), (true, FormChoice::Bare));
+    assert_eq!((config.text.hold.as_millis(), config.link.stale_after), (20, Some(Duration::from_millis(30))));
+    assert_eq!(config.limits.velocity.0, [0.5; 6]);
+    let [Some(source), None, ..] = config.sources else { panic!("{:?}", config.sources) };
+    assert_eq!((source.min, source.max, source.stuck_after), (0.0, 1.0, Some(Duration::from_secs(2))));
+    config.check().expect("what is read can be run");
+}
+
+#[test]
+fn more_sensors_than_the_engine_watches_are_refused() {
+    let sources: String = (0..5).map(|n| format!("[[source]]\nname = \"s{n}\"\ninput = \"stdin\"\n")).collect();
+    let [problem] = problems(&format!("{ROBOT}{sources}")).try_into().expect("one problem");
+    assert_eq!(problem, "line 16: source[4].name: found \"s4\", expected at most 4 sources");
 }
 
 proptest::proptest! {

@@ -1,0 +1,53 @@
+//! How far the arm coasts at worst, in words.
+
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::robot::{Pose, RobotModel, SoftwareVersion};
+use outrigger_core::session::{Coast, Config};
+
+/// Both worst cases on a controller with this software: something we see goes wrong, and this process dies.
+///
+/// Where the model is not configured the tool's travel is not known and said to be so.
+#[must_use]
+pub fn describe(config: &Config, software: SoftwareVersion) -> String {
+    let reach = config.model.map(|model| reach(model, config.tcp));
+    let seen = words(&config.worst_coast(software), reach.as_ref());
+    let unseen = match config.coast_without_us(software) {
+        Some(coast) => format!("if this process dies {}", words(&coast, reach.as_ref())),
+        None => "if this process dies NOTHING stops the arm: the text is bare, and this software is not recorded to \
+                 stop at its end; use session.form = \"self-ending\""
+            .into(),
+    };
+    let missing = if reach.is_some() { "" } else { " (set robot.model to know the tool's travel)" };
+    format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
+}
+
+/// The greatest distance of the tool from each joint's axis, by the model's nominal lengths \[m\].
+fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
+    KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()
+}
+
+fn words(coast: &Coast<6>, reach: Option<&[f32; 6]>) -> String {
+    let joint = coast.joints.iter().copied().fold(0.0, f32::max);
+    match reach {
+        Some(reach) => format!("{joint:.3} rad, {:.0} mm at the TCP", coast.at_reach(reach) * 1e3),
+        None => format!("{joint:.3} rad"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::session::FormChoice;
+
+    use super::*;
+
+    #[test]
+    fn a_form_that_nothing_ends_is_said_so() {
+        let old = SoftwareVersion::new(3, 1);
+        let mut config = Config { model: Some(RobotModel::Ur5), ..Config::default() };
+        let text = describe(&config, old);
+        assert!(text.contains("mm at the TCP; if this process dies 0."), "{text}");
+        config.text.form = FormChoice::Bare;
+        assert!(describe(&config, old).contains("NOTHING stops the arm"));
+        assert!(!describe(&config, SoftwareVersion::new(5, 15)).contains("NOTHING"));
+    }
+}

@@ -1,0 +1,308 @@
+//! `outrigger run`: the co-controller as a service.
+
+mod tracking;
+
+use std::collections::VecDeque;
+
+use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::drive::Application;
+use outrigger_core::law::{AnyLaw, Law as _};
+use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::robot::Reason;
+use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::Progress;
+
+use self::tracking::Tracking;
+use crate::cli::RunArgs;
+use crate::clock::Clock;
+use crate::coast;
+use crate::config::{Configuration, End, RunSettings, SourceInput, SourceSettings, Start};
+use crate::engine;
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::host;
+use crate::json::Json;
+use crate::lock::RobotLock;
+use crate::net::TcpNet;
+use crate::output::Format;
+use crate::panel::{Panel, Target, Wish};
+use crate::sensor::{Arrival, Sources};
+
+type Law = AnyLaw<6>;
+
+/// What is not a reading is said once per this time and source.
+const COMPLAINTS: Duration = Duration::from_secs(5);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
+/// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
+pub fn run(args: &RunArgs) -> Outcome {
+    let mut configuration = Configuration::load(&args.config)?;
+    if let Some(robot) = &args.robot {
+        configuration.robot.address = robot.clone();
+    }
+    let law = AnyLaw::new(configuration.law.clone())
+        .map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))?;
+    let clock = Clock::start();
+    let target = Target::resolve(&configuration.robot.address)?;
+    let _lock = RobotLock::take(target.socket(outrigger_core::session::Ports::default().realtime))?;
+    crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target))
+}
+
+async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock, target: Target) -> Outcome {
+    let stdin_is_sensor = configuration.sources.iter().any(|source| source.input == SourceInput::Stdin);
+    let format = match Format::choose(json) {
+        // The view would read the sensor's lines as keys.
+        Format::View if stdin_is_sensor => Format::Lines,
+        format => format,
+    };
+    let sources = Sources::open(&configuration.sources, clock, format != Format::View)?;
+    let mut net = TcpNet::new(&target.address, target.ip, clock, configuration.host.busy_poll_micros);
+    let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
+    // After the threads that only show things: they need none of it.
+    let in_force = host::apply(&configuration.host)?;
+    if configuration.host.spin {
+        tokio::spawn(async {
+            loop {
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    let asked = configuration.host.asked();
+    panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
+    panel.say("operator", operator_help(format, configuration.run.request).into(), vec![]);
+
+    let mut service = Service {
+        panel,
+        sources,
+        clock,
+        config: configuration.engine(),
+        settings: configuration.run.clone(),
+        source_settings: configuration.sources.clone(),
+        complained: vec![None; configuration.sources.len()],
+        inputs: VecDeque::new(),
+        tracking: Tracking::default(),
+        period: Duration::from_millis(8),
+        requested: false,
+        done_at: None,
+        ending: None,
+        fell_back: None,
+        latch: None,
+    };
+    engine::run(service.config, law, &mut net, &mut service).await?;
+    service.finish(json)
+}
+
+const fn operator_help(format: Format, request: Start) -> &'static str {
+    match (format, request) {
+        (Format::View, Start::Operator) => "keys: r requests command, x releases, a acknowledges, q ends",
+        (Format::View, Start::Start) => "requests by itself once; keys: x releases, a acknowledges, q ends",
+        (_, Start::Operator) => "lines on standard input: request, resume, release, acknowledge, quit",
+        (_, Start::Start) => {
+            "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
+        }
+    }
+}
+
+struct Service {
+    panel: Panel,
+    sources: Sources,
+    clock: Clock,
+    config: Config,
+    settings: RunSettings,
+    source_settings: Vec<SourceSettings>,
+    complained: Vec<Option<Instant>>,
+    /// What is to be told to the engine before anything from outside.
+    inputs: VecDeque<Input>,
+    tracking: Tracking,
+    period: Duration,
+    /// Whether this process has asked by itself: it does so once.
+    requested: bool,
+    /// When the motion will have been held long enough.
+    done_at: Option<Instant>,
+    /// Who ended the run.
+    ending: Option<&'static str>,
+    /// Why commanding ended last, where nobody asked for it.
+    fell_back: Option<Reason>,
+    /// The reason nobody has acknowledged.
+    latch: Option<Reason>,
+}
+
+impl Service {
+    fn end(&mut self, who: &'static str) {
+        if self.ending.is_none() {
+            self.panel.end_now();
+            self.ending = Some(who);
+            self.panel.say("ending", format!("{who}: the arm is stopped first"), vec![("by", who.into())]);
+            self.inputs.push_back(Input::Shutdown);
+        }
+    }
+
+    /// A line of the operator, as an input.
+    fn command(&mut self, line: &str) -> Option<Input> {
+        match line {
+            "" => None,
+            "request" => Some(Input::Request),
+            "resume" => Some(Input::Resume),
+            "release" => Some(Input::Release),
+            "acknowledge" => Some(Input::Acknowledge),
+            "quit" => {
+                self.end("quit");
+                None
+            }
+            other => {
+                let text = format!("'{other}' is none of request, resume, release, acknowledge, quit");
+                self.panel.say("operator", text, vec![]);
+                None
+            }
+        }
+    }
+
+    fn arrival(&mut self, arrival: Arrival) -> Option<Input> {
+        match arrival {
+            Arrival::Reading { source, reading, at } => {
+                let (number, value) = (u8::try_from(source).ok()?, SampleValue::new(&reading.values)?);
+                return Some(Input::Sample(Sample { source: SourceId(number), value, seq: reading.seq, taken_at: at }));
+            }
+            Arrival::Line(line) => return self.command(&line),
+            Arrival::NotAReading { source, why } => {
+                let now = self.clock.now();
+                let said = self.complained.get_mut(source)?;
+                if said.is_none_or(|at| now.since(at) > COMPLAINTS) {
+                    *said = Some(now);
+                    let name = self.name(source);
+                    self.panel.say("source", format!("source \"{name}\" sent no reading: {why}"), vec![]);
+                }
+            }
+            Arrival::Ended { source, why } => {
+                let why = why.map_or_else(|| "it was closed".into(), |error| error.to_string());
+                let name = self.name(source);
+                self.panel.say("source", format!("source \"{name}\" ended: {why}"), vec![]);
+            }
+        }
+        None
+    }
+
+    fn name(&self, source: usize) -> String {
+        self.source_settings.get(source).map(|settings| settings.name.clone()).unwrap_or_default()
+    }
+
+    fn transition(&mut self, transition: &Transition) {
+        let Transition { from, to, reason, .. } = *transition;
+        if let Some(reason) = reason.filter(|reason| *reason != Reason::Released) {
+            self.fell_back = Some(reason);
+            self.done_at = None;
+        }
+        if to == Mode::Command {
+            self.fell_back = None;
+        }
+        let over = matches!(from, Mode::Arming | Mode::Stopping) && matches!(to, Mode::Monitor | Mode::Offline);
+        let lost = from == Mode::Command && to == Mode::Offline;
+        if (over || lost) && self.fell_back.is_some() && self.settings.end == End::Done {
+            self.end("a fallback");
+        }
+    }
+
+    fn finish(self, json: bool) -> Outcome {
+        let Self { panel, tracking, period, ending, fell_back, latch, .. } = self;
+        panel.finish()?;
+        let standing = latch.or(fell_back);
+        let summary = tracking.summary(period);
+        let text = if json {
+            let mut json = Json::default();
+            json.begin_object().key("type").text("summary").key("ended_by").text(ending.unwrap_or_default());
+            json.key("fallback");
+            match standing {
+                Some(reason) => json.text(reason.name()),
+                None => json.null(),
+            };
+            if let Some(summary) = &summary {
+                summary.json(&mut json);
+            }
+            json.end_object();
+            json.as_str().to_owned()
+        } else {
+            summary.map(|summary| summary.text()).unwrap_or_default()
+        };
+        if !text.is_empty() {
+            use std::io::Write as _;
+            let written = writeln!(std::io::stdout(), "{text}");
+            written.or_else(|error| output_closed(&error))?;
+        }
+        match standing {
+            None => Ok(()),
+            Some(reason) => Err(Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason.advice()))),
+        }
+    }
+}
+
+impl Application<Law> for Service {
+    async fn next(&mut self) -> Input {
+        loop {
+            if let Some(input) = self.inputs.pop_front() {
+                return input;
+            }
+            let input = tokio::select! {
+                wish = self.panel.next() => match wish {
+                    Wish::End(who) => { self.end(who); None }
+                    Wish::Request => Some(Input::Request),
+                    Wish::Release => Some(Input::Release),
+                    Wish::Acknowledge => Some(Input::Acknowledge),
+                },
+                Some(arrival) = self.sources.next() => self.arrival(arrival),
+            };
+            if let Some(input) = input {
+                return input;
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.panel.event(&event);
+        match &event {
+            Event::Established(identity) => {
+                self.period = identity.period;
+                let text = coast::describe(&self.config, identity.software);
+                self.panel.say("coast", text, vec![]);
+            }
+            Event::Transition(transition) => self.transition(transition),
+            // The request is spent; the preconditions are waited for again.
+            Event::Refused(_) if self.tracking.summary(self.period).is_none() => self.requested = false,
+            _ => {}
+        }
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
+        let (mode, law) = (engine.mode(), engine.law());
+        self.latch = engine.latch();
+        if let (Some(state), AnyLaw::JointServo(servo)) = (engine.state(), law) {
+            self.tracking.observe(state, mode, servo, law.progress());
+        }
+        let ready = mode == Mode::Monitor && engine.unmet(now).is_empty();
+        if ready && self.settings.request == Start::Start && !self.requested && self.ending.is_none() {
+            self.requested = true;
+            self.inputs.push_back(Input::Request);
+        }
+        if mode == Mode::Command && law.progress() == Progress::Finished {
+            let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
+            if self.settings.end == End::Done && now >= done_at {
+                self.end("the motion is done");
+            }
+        }
+        self.panel.observe(engine, now, || values(law));
+    }
+}
+
+/// What the law has to show.
+fn values(law: &Law) -> Vec<(String, String)> {
+    match law {
+        AnyLaw::Standoff(standoff) => {
+            vec![("standoff error".into(), format!("{:+.3} mm", standoff.error() * 1e3))]
+        }
+        AnyLaw::JointServo(_) | AnyLaw::CartesianTwist(_) => {
+            vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())]
+        }
+    }
+}

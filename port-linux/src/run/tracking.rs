@@ -1,0 +1,259 @@
+//! How well the joints followed their reference, from the states alone.
+
+use outrigger_core::law::JointServo;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{ControllerTime, JointPositions, State};
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Progress, Setpoint};
+
+use crate::json::Json;
+
+/// Slower than this is rest, whatever the arm's own noise \[rad/s\].
+const LEAST_MOTION: f32 = 1e-4;
+
+/// Collects while the arm is commanded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tracking {
+    newest: Option<ControllerTime>,
+    /// The most that speeds differed from zero while the arm stood: target and measured \[rad/s\].
+    noise: [f32; 2],
+    origin: Option<JointPositions<6>>,
+    worst: [f32; 6],
+    last: [f32; 6],
+    wanted: Excursion,
+    reached: Excursion,
+    settled: Settled,
+    reaction: Reaction,
+}
+
+/// The way of each joint that was longest, from where it began \[rad\].
+#[derive(Clone, Copy, Debug, Default)]
+struct Excursion([f32; 6]);
+
+impl Excursion {
+    fn observe(&mut self, q: &JointPositions<6>, origin: &JointPositions<6>) {
+        for (most, (q, origin)) in self.0.iter_mut().zip(q.iter().zip(origin.iter())) {
+            if (q - origin).abs() > most.abs() {
+                *most = q - origin;
+            }
+        }
+    }
+}
+
+/// Mean error after the end of the motion.
+#[derive(Clone, Copy, Debug, Default)]
+struct Settled {
+    sum: [f64; 6],
+    states: u32,
+}
+
+/// When the first moving command answered a state, and when states showed it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reaction {
+    asked: Option<ControllerTime>,
+    target: Option<ControllerTime>,
+    joint: Option<ControllerTime>,
+}
+
+impl Tracking {
+    /// Looks at the newest state, after the law has answered it.
+    pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, servo: &JointServo<6>, progress: Progress) {
+        if self.newest == Some(state.controller_time) {
+            return;
+        }
+        self.newest = Some(state.controller_time);
+        let [target, joint] = [state.target_velocities.max_abs(), state.velocities.max_abs()];
+        match mode {
+            Mode::Arming => {
+                let [noisy_target, noisy_joint] = self.noise;
+                self.noise = [noisy_target.max(target), noisy_joint.max(joint)];
+            }
+            Mode::Command => {
+                let Setpoint { positions, velocities } = servo.setpoint();
+                let origin = self.origin.get_or_insert(state.positions);
+                self.wanted.observe(positions, origin);
+                self.reached.observe(&state.positions, origin);
+                self.last = positions.zip_with(state.positions.as_array(), |wanted, q| wanted - q).0;
+                for (worst, error) in self.worst.iter_mut().zip(self.last) {
+                    *worst = worst.max(error.abs());
+                }
+                if progress == Progress::Finished {
+                    self.settled.states += 1;
+                    for (sum, error) in self.settled.sum.iter_mut().zip(self.last) {
+                        *sum += f64::from(error);
+                    }
+                }
+                let moves = |speed: f32, noise: f32| speed > LEAST_MOTION.max(2.0 * noise);
+                let [noisy_target, noisy_joint] = self.noise;
+                let Reaction { asked, target: target_at, joint: joint_at } = &mut self.reaction;
+                if asked.is_some() {
+                    if moves(target, noisy_target) {
+                        target_at.get_or_insert(state.controller_time);
+                    }
+                    if moves(joint, noisy_joint) {
+                        joint_at.get_or_insert(state.controller_time);
+                    }
+                } else if velocities.max_abs() > 0.0 {
+                    *asked = Some(state.controller_time);
+                }
+            }
+            Mode::Offline | Mode::Monitor | Mode::Stopping => {}
+        }
+    }
+
+    /// What there is to say; `None` where nothing was commanded.
+    #[must_use]
+    pub(super) fn summary(&self, period: Duration) -> Option<Summary> {
+        self.origin?;
+        let degrees = |radians: [f32; 6]| radians.map(f32::to_degrees);
+        let mut short = self.wanted.0;
+        for (wanted, reached) in short.iter_mut().zip(self.reached.0) {
+            *wanted -= reached;
+        }
+        let Reaction { asked, target, joint } = self.reaction;
+        let cycles = |shown: Option<ControllerTime>| {
+            // A state shows the cycle that ends with it, which began one period before.
+            let span = shown?.since(asked?).as_micros() as f32;
+            Some(span / period.as_micros().max(1) as f32 - 1.0)
+        };
+        let states = f64::from(self.settled.states);
+        Some(Summary {
+            worst: degrees(self.worst),
+            turning: degrees(short),
+            end: degrees(self.last),
+            steady: (self.settled.states > 0).then(|| self.settled.sum.map(|sum| ((sum / states) as f32).to_degrees())),
+            reaction: [cycles(target), cycles(joint)],
+        })
+    }
+}
+
+/// How well the joints followed \[deg\].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Summary {
+    /// Largest distance from the reference.
+    pub(super) worst: [f32; 6],
+    /// By how much the farthest point reached fell short of the farthest point wanted, counted from the start.
+    pub(super) turning: [f32; 6],
+    /// Distance from the reference in the last state.
+    pub(super) end: [f32; 6],
+    /// Mean distance after the end of the motion.
+    pub(super) steady: Option<[f32; 6]>,
+    /// Cycles from the state that the first moving command answered to the beginning of the cycle in which the
+    /// controller's target, and the joint, began to move.
+    pub(super) reaction: [Option<f32>; 2],
+}
+
+impl Summary {
+    /// For people.
+    #[must_use]
+    pub(super) fn text(&self) -> String {
+        let joints = |values: &[f32; 6]| {
+            let values: Vec<_> = values.iter().map(|value| format!("{value:9.4}")).collect();
+            values.join("")
+        };
+        let mut text = String::from("tracking [deg]            base shoulder    elbow  wrist 1  wrist 2  wrist 3\n");
+        let mut line = |name: &str, values: &[f32; 6]| text.push_str(&format!("  {name:<19}{}\n", joints(values)));
+        line("largest error", &self.worst);
+        line("farthest point", &self.turning);
+        if let Some(steady) = &self.steady {
+            line("steady state", steady);
+        }
+        line("end", &self.end);
+        let cycles = |cycles: Option<f32>| cycles.map_or("never".into(), |cycles| format!("{cycles:.0} cycles"));
+        let [target, joint] = self.reaction;
+        text.push_str(&format!("reaction: target {}, joint {}", cycles(target), cycles(joint)));
+        text
+    }
+
+    /// For scripts, as members of an object.
+    pub(super) fn json(&self, json: &mut Json) {
+        let single = |json: &mut Json, name: &str, values: &[f32; 6]| {
+            json.key(name).array(values, |json, value| json.single(value));
+        };
+        single(json, "max_error_deg", &self.worst);
+        single(json, "farthest_point_error_deg", &self.turning);
+        if let Some(steady) = &self.steady {
+            single(json, "steady_state_error_deg", steady);
+        }
+        single(json, "end_error_deg", &self.end);
+        for (name, cycles) in ["reaction_target_cycles", "reaction_joint_cycles"].into_iter().zip(self.reaction) {
+            json.key(name);
+            match cycles {
+                Some(cycles) => json.single(cycles),
+                None => json.null(),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::command::Samples;
+    use outrigger_core::law::{JointServoConfig, Law as _, Reference};
+    use outrigger_core::robot::JointVelocities;
+    use outrigger_core::trajectory::{Trajectory, Waypoint};
+
+    use super::*;
+
+    const CYCLE: Duration = Duration::from_millis(8);
+
+    fn state(cycle: u64, q: f32, target: f32, speed: f32) -> State<6> {
+        State {
+            controller_time: ControllerTime::from_micros(cycle * 8_000),
+            positions: JointPositions([q; 6]),
+            target_velocities: JointVelocities([target; 6]),
+            velocities: JointVelocities([speed; 6]),
+            ..State::default()
+        }
+    }
+
+    /// A tenth of a radian in a second, and a servo on it that has been armed at zero.
+    fn servo() -> JointServo<6> {
+        let at = |q: f32, millis| Waypoint {
+            setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
+            at: Duration::from_millis(millis),
+        };
+        let motion = Trajectory::through(&[at(0.0, 0), at(0.1, 1_000)]).expect("a motion");
+        let mut servo = JointServo::new(Reference::Relative(motion), JointServoConfig::default());
+        servo.arm(&state(0, 0.0, 0.0, 0.0)).expect("armed");
+        servo
+    }
+
+    #[test]
+    fn reaction_is_counted_from_the_state_answered_to_the_cycle_that_moves() {
+        let (mut servo, mut tracking) = (servo(), Tracking::default());
+        // Noise of the arm at rest is no motion.
+        tracking.observe(&state(1, 0.0, 0.0, 0.001), Mode::Arming, &servo, Progress::Waiting);
+        for (cycle, target, speed) in [(2, 0.0, 0.001), (3, 0.0, 0.0015), (4, 0.02, 0.001), (5, 0.03, 0.02)] {
+            let state = state(cycle, 0.0, target, speed);
+            servo.step(&state, &Samples::NONE, CYCLE).expect("within the tolerance");
+            tracking.observe(&state, Mode::Command, &servo, Progress::Running);
+        }
+        let summary = tracking.summary(CYCLE).expect("it was commanded");
+        assert_eq!(summary.reaction, [Some(1.0), Some(2.0)]);
+    }
+
+    #[test]
+    fn errors_are_those_of_the_reference_and_the_end_is_the_last() {
+        let (mut servo, mut tracking) = (servo(), Tracking::default());
+        let mut observe = |cycle, q, progress| {
+            let state = state(cycle, q, 0.0, 0.0);
+            servo.step(&state, &Samples::NONE, Duration::from_millis(500)).expect("within the tolerance");
+            tracking.observe(&state, Mode::Command, &servo, progress);
+        };
+        observe(1, 0.0, Progress::Running);
+        observe(2, 0.09, Progress::Finished);
+        observe(3, 0.099, Progress::Finished);
+        let summary = tracking.summary(CYCLE).expect("it was commanded");
+        let near = |values: [f32; 6], radians: f32| values.iter().all(|v| (v - radians.to_degrees()).abs() < 1e-4);
+        assert!(near(summary.worst, 0.05), "{summary:?}");
+        assert!(near(summary.turning, 0.001), "{summary:?}");
+        assert!(near(summary.end, 0.001), "{summary:?}");
+        assert!(summary.steady.is_some_and(|steady| near(steady, 0.0055)), "{summary:?}");
+    }
+
+    #[test]
+    fn what_was_never_commanded_has_no_summary() {
+        assert_eq!(Tracking::default().summary(CYCLE), None);
+    }
+}
