@@ -52,6 +52,22 @@ Examples:
   outrigger monitor 127.0.0.1:40000 --seconds 10
   outrigger monitor 127.0.0.1 --json | jq .grade")]
     Monitor(MonitorArgs),
+    /// Say everything that is wrong with a configuration, or what it would put in force
+    #[command(after_help = "\
+One line per problem: file, line, key, what was found, what was expected, and the nearest name.
+Exit code 1 where there is one.
+
+Examples:
+  outrigger check-config half-turn.toml")]
+    CheckConfig(CheckConfigArgs),
+    /// Say what is to be fixed on this host, the link and the robot before anyone commands
+    #[command(after_help = "\
+Reads only; nothing is sent to the robot. Exit code 4 where something is to be fixed.
+
+Examples:
+  outrigger doctor 192.168.56.101
+  outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20")]
+    Doctor(DoctorArgs),
     /// Steer a robot as the configuration says
     #[command(after_help = "\
 One process per robot. It commands when it is asked to and every precondition is met; any fault ends
@@ -61,6 +77,7 @@ SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one e
 Exit code 4 where it ended in a fallback that nobody acknowledged.
 
 Examples:
+  outrigger check-config half-turn.toml
   outrigger run half-turn.toml
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1")]
     Run(RunArgs),
@@ -147,6 +164,27 @@ pub struct MonitorArgs {
     pub seconds: Option<u64>,
 }
 
+/// `outrigger check-config`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckConfigArgs {
+    /// The configuration
+    #[arg(value_name = "CONFIG.toml")]
+    pub config: PathBuf,
+}
+
+/// `outrigger doctor`.
+#[derive(Args, Clone, Debug)]
+pub struct DoctorArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// The arm, e.g. ur10e: for the worst-case travel of its tool
+    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
+    pub model: Option<RobotModel>,
+    /// How long the link is looked at
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub seconds: u64,
+}
+
 /// `outrigger run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -231,6 +269,8 @@ fn run(command: Command) -> Outcome {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::monitor::run(&args),
+        Command::CheckConfig(args) => crate::check::run(&args),
+        Command::Doctor(args) => crate::doctor::run(&args),
         Command::Run(args) => crate::run::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }

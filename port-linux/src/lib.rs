@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
-//! | [`decode`], [`demo`], [`monitor`], [`run`](mod@run), [`simulate`] | a command each |
+//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`run`](mod@run), [`simulate`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
@@ -15,12 +15,14 @@
 #![deny(unsafe_code)]
 
 pub mod address;
+pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod coast;
 pub mod config;
 pub mod decode;
 pub mod demo;
+pub mod doctor;
 pub mod engine;
 pub mod exit;
 pub mod host;

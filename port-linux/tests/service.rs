@@ -120,3 +120,47 @@ fn a_second_process_for_one_robot_is_refused_and_told_of_the_first() {
     lines.for_each(drop);
     assert_eq!(first.wait().expect("it ends").code(), Some(0));
 }
+
+#[test]
+fn check_config_says_what_would_be_in_force_and_the_worst_case() {
+    let half_turn = examples().join("half-turn.toml");
+    let output = outrigger(&["check-config", half_turn.to_str().expect("a path")], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    for expected in ["is valid", "127.0.0.1", "joint-servo", "asks for nothing", "software 3.1.0: worst-case coast"] {
+        assert!(said.contains(expected), "{expected} in {said}");
+    }
+}
+
+#[test]
+fn check_config_names_every_problem_with_file_line_and_nearest_name() {
+    let faulty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faulty.toml");
+    std::fs::write(&faulty, "[robot]\naddress = \"a\"\n[law]\nkind = \"joint-serv\"\n[limits]\nvelocty = 1\n")
+        .expect("room");
+    let output = outrigger(&["check-config", faulty.to_str().expect("a path")], b"");
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<_> = text(&output.stderr).lines().collect();
+    assert!(
+        matches!(lines.as_slice(), [kind, key]
+        if kind.contains("faulty.toml: line 4: law.kind: found \"joint-serv\"") && kind.contains("`joint-servo`")
+        && key.contains("faulty.toml: line 6: limits.velocty") && key.contains("`velocity`")),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn doctor_names_the_self_stop_the_evidence_and_what_to_fix() {
+    let (_controller, robot) = simulated(StartState::PowerOff);
+    let output = outrigger(&["doctor", &robot, "--model", "ur5e", "--seconds", "2"], b"");
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    for expected in [
+        "timer wake-ups late by",
+        "self-stop: a bare speedj, for",
+        "acceptance evidence: isProgramRunning",
+        "mm at the TCP",
+        "(RobotNotRunning)",
+    ] {
+        assert!(said.contains(expected), "{expected} in {said}");
+    }
+}

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
 use outrigger_core::drive::Application;
-use outrigger_core::law::{AnyLaw, Law as _};
+use outrigger_core::law::{AnyLaw, Law as _, LawConfig};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::{CoController, Config, Event, Input};
@@ -292,6 +292,15 @@ impl Application<Law> for Service {
             }
         }
         self.panel.observe(engine, now, || values(law));
+    }
+}
+
+/// The law's name in configurations.
+pub(crate) const fn law_name(law: &LawConfig<6>) -> &'static str {
+    match law {
+        LawConfig::JointServo { .. } => "joint-servo",
+        LawConfig::CartesianTwist(_) => "twist",
+        LawConfig::Standoff(_) => "standoff",
     }
 }
 

@@ -1,0 +1,243 @@
+//! `outrigger doctor`: is everything fit for commanding? Asked before anyone commands; nothing is sent.
+
+use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+use outrigger_core::link::{Figures, Grade, Histogram};
+use outrigger_core::robot::{ReasonSet, SoftwareVersion};
+use outrigger_core::session::{CoController, Config, Event, Identity, Input, LinkId, TextPath};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::cli::DoctorArgs;
+use crate::clock::Clock;
+use crate::coast;
+use crate::engine;
+use crate::exit::{Failure, Outcome};
+use crate::host;
+use crate::latency::{self, Latency};
+use crate::net::TcpNet;
+use crate::output::Format;
+use crate::panel::{Panel, Target, Wish};
+
+/// Time for which this host's wake-ups are measured.
+const HOST_SPAN: Duration = Duration::from_secs(2);
+/// Above this a wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
+const WAKE_UP: Duration = Duration::from_micros(750);
+
+/// A law that is never asked: nothing here requests.
+type Idle = JointServo<6>;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
+pub fn run(args: &DoctorArgs) -> Outcome {
+    let clock = Clock::start();
+    let target = Target::resolve(&args.robot)?;
+    println!("host: {}", host::describe());
+    println!("  {}", host::in_force());
+    let mut findings = Vec::new();
+    let latency = latency::measure(clock, HOST_SPAN)
+        .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
+    judge_host(&latency, &mut findings);
+
+    let config = Config { model: args.model, ..Config::default() };
+    let examined = crate::runtime()?.block_on(async {
+        let mut net = TcpNet::new(&target.address, target.ip, clock, None);
+        let panel = Panel::new("doctor", Format::Lines, clock, target, net.trouble(), Some(args.seconds))?;
+        let mut examination = Examination { panel, identity: None, seen: None };
+        engine::run(config, Idle::new(Reference::Hold, JointServoConfig::default()), &mut net, &mut examination)
+            .await?;
+        let Examination { panel, identity, seen } = examination;
+        panel.finish()?;
+        Ok::<_, Failure>(identity.zip(seen))
+    })?;
+    let Some((identity, seen)) = examined else {
+        return Err(Failure::Connection("the session stood too shortly to be judged".into()));
+    };
+    describe(&config, &identity, &seen, &mut findings);
+    if findings.is_empty() {
+        println!("nothing to fix");
+        return Ok(());
+    }
+    println!("to fix before commanding:");
+    for finding in &findings {
+        println!("  - {finding}");
+    }
+    Err(Failure::Fault(format!("{} thing(s) to fix", findings.len())))
+}
+
+fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
+    for (name, histogram) in [("timer", &latency.timer), ("socket", &latency.socket)] {
+        println!("  {name} wake-ups late by {}", quantiles(histogram));
+        print!("{}", bars(histogram));
+        if let Some(late) = histogram.quantile(9_900).filter(|late| *late > WAKE_UP) {
+            findings.push(format!(
+                "one {name} wake-up in a hundred is {} late: give the process a core (host.cpu) and a real-time \
+                 priority (host.scheduling = \"fifo\")",
+                ms(late)
+            ));
+        }
+    }
+}
+
+fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Vec<String>) {
+    let software = identity.software;
+    println!("controller: software {software}, packets of {} bytes", identity.packet_size);
+    let Figures { grade, held_by, sequence, jitter, late, .. } = seen.figures;
+    println!(
+        "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
+        seen.rate(),
+        1e6 / identity.period.as_micros().max(1) as f64,
+        grade.name(),
+        ms(jitter),
+        sequence.accepted,
+        sequence.lost
+    );
+    println!("  time between states: {}", quantiles(&seen.intervals));
+    print!("{}", bars(&seen.intervals));
+    if matches!(grade, Grade::Unacceptable | Grade::Bad) {
+        findings.push(format!(
+            "the link's grade is {}, held by {}: check cable, switch and load",
+            grade.name(),
+            held_by.name()
+        ));
+    }
+    println!("self-stop: {}", self_stop(config, software));
+    let acceptance = match (seen.program_told, seen.packet_tells) {
+        (true, _) => "isProgramRunning, ten times a second",
+        (false, true) => "the program state in the packet (its numbers are unconfirmed)",
+        (false, false) => "none",
+    };
+    println!("acceptance evidence: {acceptance}");
+    println!("{}", coast::describe(config, software));
+    for reason in seen.unmet.iter() {
+        findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+    }
+}
+
+/// Which form of text is in force, and why.
+fn self_stop(config: &Config, software: SoftwareVersion) -> &'static str {
+    let path = TextPath::new(config.text, software);
+    match (path.is_self_ending(), path.ends_without_us()) {
+        (true, _) => {
+            "each command is a program that ends in stopj, for this software is not recorded to stop at the end of t"
+        }
+        (false, true) => "a bare speedj, for this software is recorded to stop at the end of t",
+        (false, false) => "NONE: a bare speedj on software that is not recorded to stop at the end of t",
+    }
+}
+
+fn ms(span: Duration) -> String {
+    format!("{:.2} ms", span.as_micros() as f64 / 1e3)
+}
+
+fn quantiles(histogram: &Histogram) -> String {
+    let at = |share| histogram.quantile(share).map_or_else(|| "-".into(), ms);
+    format!("p50 {}, p99 {}, most {} ({} times)", at(5_000), at(9_900), ms(histogram.longest()), histogram.count())
+}
+
+/// One line per bin that is not empty.
+fn bars(histogram: &Histogram) -> String {
+    let most = histogram.bins().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let bars = histogram.bins().filter(|bin| bin.count > 0).map(|bin| {
+        let length = (u64::from(bin.count) * 40).div_ceil(u64::from(most));
+        format!("    {:>10} {:<40} {}\n", ms(bin.from), "█".repeat(usize::try_from(length).unwrap_or(0)), bin.count)
+    });
+    bars.collect()
+}
+
+/// What was seen of the session.
+#[derive(Clone, Debug)]
+struct Seen {
+    since: Instant,
+    until: Instant,
+    figures: Figures,
+    intervals: Histogram,
+    unmet: ReasonSet,
+    program_told: bool,
+    packet_tells: bool,
+}
+
+impl Seen {
+    fn rate(&self) -> f64 {
+        self.figures.sequence.accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
+    }
+}
+
+struct Examination {
+    panel: Panel,
+    identity: Option<Identity>,
+    seen: Option<Seen>,
+}
+
+impl outrigger_core::drive::Application<Idle> for Examination {
+    async fn next(&mut self) -> Input {
+        loop {
+            if let Wish::End(_) = self.panel.next().await {
+                return Input::Shutdown;
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Event::Established(identity) = &event {
+            self.identity = Some(*identity);
+            self.seen = None;
+        }
+        self.panel.event(&event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
+        if engine.identity().is_none() || !engine.is_up(LinkId::REALTIME) {
+            return;
+        }
+        let facts = engine.facts();
+        self.seen = Some(Seen {
+            since: self.seen.as_ref().map_or(now, |seen| seen.since),
+            until: now,
+            figures: engine.figures(now),
+            intervals: engine.histograms().interval.clone(),
+            unmet: engine.unmet(now),
+            program_told: facts.program.is_some(),
+            packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::session::FormChoice;
+
+    use super::*;
+
+    #[test]
+    fn the_form_in_force_and_its_reason_follow_the_whole_version() {
+        let mut config = Config::default();
+        assert!(self_stop(&config, SoftwareVersion::new(3, 1)).contains("ends in stopj"));
+        assert!(self_stop(&config, SoftwareVersion::new(5, 0)).starts_with("a bare speedj, for"));
+        config.text.form = FormChoice::Bare;
+        assert!(self_stop(&config, SoftwareVersion::new(1, 8)).starts_with("NONE"));
+    }
+
+    #[test]
+    fn a_host_that_wakes_late_is_told_what_to_do() {
+        let mut latency = Latency { timer: Histogram::default(), socket: Histogram::default() };
+        (0..100).for_each(|_| latency.timer.record(Duration::from_micros(60)));
+        (0..100).for_each(|_| latency.socket.record(Duration::from_millis(4)));
+        let mut findings = Vec::new();
+        judge_host(&latency, &mut findings);
+        assert!(
+            matches!(findings.as_slice(), [one] if one.contains("one socket wake-up in a hundred")),
+            "{findings:?}"
+        );
+    }
+
+    #[test]
+    fn bars_are_one_per_bin_and_the_fullest_is_the_longest() {
+        let mut histogram = Histogram::default();
+        (0..80).for_each(|_| histogram.record(Duration::from_millis(2)));
+        histogram.record(Duration::from_millis(9));
+        let text = bars(&histogram);
+        let widths: Vec<_> = text.lines().map(|line| line.matches('█').count()).collect();
+        assert_eq!(widths, [40, 1]);
+    }
+}
