@@ -7,7 +7,7 @@ use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::session::{DownCause, Event, FormChoice, Input, KnownBy, LinkId};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::firmware::{AfterT, Firmware};
-use outrigger_tests::cosim::{Buffers, Command, Death, Reading, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Command, Death, Motion, Reading, Rig, Setup};
 
 use crate::{SOFTWARE, ms, secs};
 
@@ -67,7 +67,7 @@ fn a_command_that_a_stall_held_back_moves_the_arm_for_one_cycle_at_most() {
         let ends = rig.now() + ms(400);
         rig.run_for(secs(2));
         let after = rig.record().motion.iter().filter(|motion| motion.at >= ends);
-        let fastest = after.map(|motion| motion.target_speed()).fold(0.0, f64::max);
+        let fastest = after.map(Motion::target_speed).fold(0.0, f64::max);
         let acceleration = f64::from(rig.engine().config().text.acceleration);
         let one_cycle = acceleration * rig.controller.period().as_secs_f64();
         assert!(fastest <= one_cycle + 1e-9, "{software}: {fastest} rad/s\n{}", rig.record().story());
