@@ -13,7 +13,7 @@ pub use checkpoint::{Loader, Saver};
 use crate::time::Instant;
 
 /// Bytes before the payload of an entry: kind, payload length, instant; little-endian.
-const HEADER_LEN: usize = 11;
+const HEADER_LEN: usize = 13;
 
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +119,9 @@ impl<'m> Recorder<'m> {
     /// Forgets the older half and goes on there, beginning with the checkpoint that `write` puts into the room it is
     /// given. With `None` from `write`, or too little room, nothing more is appended, and `false` is returned.
     pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
+        if !self.is_enabled() {
+            return false;
+        }
         self.older.used = 0;
         if self.older.push(Kind::Checkpoint, at, write).is_none() {
             self.lost = self.lost.saturating_add(1);
@@ -172,17 +175,18 @@ impl Half<'_> {
 
 /// `None` where the payload is longer than its length field can say.
 fn header(kind: Kind, at: Instant, length: usize) -> Option<[u8; HEADER_LEN]> {
-    let [l0, l1] = u16::try_from(length).ok()?.to_le_bytes();
+    let [l0, l1, l2, l3] = u32::try_from(length).ok()?.to_le_bytes();
     let [a, b, c, d, e, f, g, h] = at.as_micros().to_le_bytes();
-    Some([kind as u8, l0, l1, a, b, c, d, e, f, g, h])
+    Some([kind as u8, l0, l1, l2, l3, a, b, c, d, e, f, g, h])
 }
 
 /// The entries in `bytes`, as far as they are whole.
 pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     let mut rest = bytes;
     core::iter::from_fn(move || {
-        let ([kind, l0, l1, at @ ..], after) = rest.split_first_chunk::<HEADER_LEN>()?;
-        let (payload, after) = after.split_at_checked(usize::from(u16::from_le_bytes([*l0, *l1])))?;
+        let ([kind, l0, l1, l2, l3, at @ ..], after) = rest.split_first_chunk::<HEADER_LEN>()?;
+        let length = usize::try_from(u32::from_le_bytes([*l0, *l1, *l2, *l3])).ok()?;
+        let (payload, after) = after.split_at_checked(length)?;
         rest = after;
         Some(Entry { kind: Kind::from_raw(*kind)?, at: Instant::from_micros(u64::from_le_bytes(*at)), payload })
     })

@@ -64,6 +64,6 @@ fn without_memory_it_records_nothing() {
 #[test]
 fn bytes_that_are_no_entries_end_the_iteration() {
     assert_eq!(entries(&[]).count(), 0);
-    assert_eq!(entries(&[1, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 9]).count(), 0);
+    assert_eq!(entries(&[1, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 9]).count(), 0);
     assert_eq!(entries(&[99; 40]).count(), 0);
 }

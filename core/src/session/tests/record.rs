@@ -65,7 +65,7 @@ fn an_input_that_was_not_there_makes_a_difference() {
     let command = entries(&dump[header..])
         .find_map(|entry| {
             let here = at;
-            at += 11 + entry.payload.len();
+            at += 13 + entry.payload.len();
             let tick = entry.kind == Kind::Input && entry.payload.len() == 1;
             tick.then_some(here)
         })
@@ -73,7 +73,7 @@ fn an_input_that_was_not_there_makes_a_difference() {
     let mut bytes = [0; 8];
     let release = postcard::to_slice(&Input::Release, &mut bytes).unwrap();
     assert_eq!(release.len(), 1);
-    dump[command + 11] = release[0];
+    dump[command + 13] = release[0];
     assert!(matches!(replayed(&dump), Err(ReplayError::Diverged { .. })), "{:?}", replayed(&dump));
 }
 
