@@ -41,7 +41,10 @@ pub mod simulate;
 pub mod syscalls;
 
 /// The one-threaded runtime that every command with sockets runs on.
-fn runtime() -> Result<tokio::runtime::Runtime, exit::Failure> {
+///
+/// # Errors
+/// [`exit::Failure::BadInput`] with what the kernel refuses.
+pub fn runtime() -> Result<tokio::runtime::Runtime, exit::Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

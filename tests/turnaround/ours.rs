@@ -1,0 +1,72 @@
+//! The co-controller as `outrigger run` has it: its engine and its sockets, following a motion of the joints.
+
+use std::future::pending;
+use std::net::{IpAddr, Ipv4Addr};
+
+use outrigger_core::drive::Application;
+use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointPositions, JointVelocities};
+use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
+use outrigger_linux::address::RobotAddress;
+use outrigger_linux::clock::Clock;
+use outrigger_linux::engine;
+use outrigger_linux::net::TcpNet;
+
+/// Between two turning points: slow enough for any block to end in mid-motion.
+const STROKE_MILLIS: u64 = 4_000;
+
+type Law = JointServo<6>;
+
+/// Commands the controller at `port_base` until it is gone.
+pub(crate) fn run(port_base: u16) {
+    let clock = Clock::start();
+    let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
+    let mut net = TcpNet::new(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
+    let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
+    let runtime = outrigger_linux::runtime().expect("a runtime");
+    let mut operator = Operator { inputs: None, commanded: false };
+    runtime.block_on(engine::run(Config::default(), law, &mut net, &mut operator)).expect("a configuration");
+}
+
+fn to_and_fro() -> Trajectory<6> {
+    let waypoints: [Waypoint<6>; MAX_WAYPOINTS] = std::array::from_fn(|number| {
+        let q = if number % 2 == 0 { 0.0 } else { 0.4 };
+        let positions = JointPositions([q, -0.2 * q, 0.3 * q, -0.1 * q, 0.2 * q, q]);
+        let setpoint = Setpoint { positions, velocities: JointVelocities([0.0; 6]) };
+        Waypoint { setpoint, at: Duration::from_millis(STROKE_MILLIS * number as u64) }
+    });
+    Trajectory::through(&waypoints).expect("a motion")
+}
+
+/// Requests once, as soon as nothing is against it; ends where a session has ended.
+struct Operator {
+    inputs: Option<Input>,
+    commanded: bool,
+}
+
+impl Application<Law> for Operator {
+    async fn next(&mut self) -> Input {
+        match self.inputs.take() {
+            Some(input) => input,
+            None => pending().await,
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Event::Transition(transition) = event
+            && let Some(reason) = transition.reason
+        {
+            eprintln!("ours: to {:?} because of {reason:?}", transition.to);
+        }
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
+        if !self.commanded && engine.mode() == Mode::Monitor && engine.unmet(now).is_empty() {
+            self.commanded = true;
+            self.inputs = Some(Input::Request);
+        }
+    }
+}

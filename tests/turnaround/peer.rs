@@ -1,0 +1,218 @@
+//! The load: a simulated controller whose packets leave on absolute deadlines, and whose clock reads the answers.
+
+#![expect(clippy::disallowed_methods, reason = "this program measures time")]
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::controller::{Conn, Controller, Options};
+use outrigger_sim::port::Port;
+use outrigger_sim::time::SimTime;
+
+const PERIOD: Duration = Duration::from_millis(2);
+/// A packet that left later than this after its deadline says nothing: the load itself was held up.
+const PUNCTUAL: Duration = Duration::from_micros(200);
+/// Longest wait for the first moving command.
+const PATIENCE: u32 = 5_000;
+/// Cycles in motion before anything counts.
+const WARM_UP: u32 = 250;
+/// Cycles after an unanswered one in which an answer may be that of an earlier state.
+const CATCH_UP: u32 = 3;
+
+/// What one block gives.
+pub(crate) struct Block {
+    /// From a packet's leaving to its answer's arrival \[µs\], sorted.
+    pub(crate) micros: Vec<f64>,
+    /// Cycles that count.
+    pub(crate) cycles: u32,
+    /// Of them, answered before the next packet left.
+    pub(crate) answered: u32,
+    /// Wake-ups of the whole process in all cycles of the block.
+    pub(crate) wakes_per_cycle: f64,
+    /// Threads of the process.
+    pub(crate) threads: usize,
+}
+
+impl Block {
+    pub(crate) fn quantile(&self, share: f64) -> f64 {
+        let index = (share * (self.micros.len() - 1) as f64).round() as usize;
+        self.micros[index]
+    }
+
+    pub(crate) fn answered_percent(&self) -> f64 {
+        100.0 * f64::from(self.answered) / f64::from(self.cycles)
+    }
+}
+
+/// A connection and the simulated one that it carries.
+struct Client {
+    stream: TcpStream,
+    conn: Conn,
+}
+
+/// The controller with the two ports that a co-controller asks for.
+pub(crate) struct Peer {
+    controller: Controller,
+    listeners: [(Port, TcpListener); 2],
+    primary: Vec<Client>,
+    realtime: Option<Client>,
+    port_base: u16,
+}
+
+impl Peer {
+    pub(crate) fn new() -> Self {
+        let controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");
+        let listen = |port: Port, base| TcpListener::bind((Ipv4Addr::LOCALHOST, port.at_base(base)?)).ok();
+        let (port_base, listeners) = (47_000..60_000)
+            .step_by(16)
+            .find_map(|base| {
+                let listeners = [Port::Primary, Port::Realtime].map(|port| listen(port, base).map(|l| (port, l)));
+                let [Some(primary), Some(realtime)] = listeners else { return None };
+                Some((base, [primary, realtime]))
+            })
+            .expect("two free ports");
+        for (_, listener) in &listeners {
+            listener.set_nonblocking(true).expect("a listener");
+        }
+        Self { controller, listeners, primary: vec![], realtime: None, port_base }
+    }
+
+    pub(crate) fn port_base(&self) -> u16 {
+        self.port_base
+    }
+
+    pub(crate) fn realtime_port(&self) -> u16 {
+        Port::Realtime.at_base(self.port_base).expect("it listens there")
+    }
+
+    /// Serves the process until `cycles` of commanded motion are measured.
+    ///
+    /// # Errors
+    /// It never commanded, or stopped.
+    pub(crate) fn measure(&mut self, process: u32, cycles: u32) -> Result<Block, &'static str> {
+        let mut block = Block { micros: vec![], cycles: 0, answered: 0, wakes_per_cycle: 0.0, threads: 0 };
+        let start = Instant::now();
+        let (mut moving, mut woken, mut catching_up) = (0, 0, 0);
+        for cycle in 1..PATIENCE + WARM_UP + cycles {
+            let deadline = start + PERIOD * cycle;
+            std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+            self.accept();
+            self.controller.advance_to(SimTime::ZERO + PERIOD * cycle);
+            self.serve_primary();
+
+            let left = Instant::now();
+            let until = deadline + PERIOD - Duration::from_micros(50);
+            let answer = if self.send()? { self.answer(until, moving > 0)? } else { None };
+
+            let commands = self.controller.truth().targets.qd.iter().any(|qd| qd.abs() > 1e-6);
+            if moving == 0 && !commands {
+                if cycle > PATIENCE {
+                    return Err("no command came");
+                }
+                continue;
+            }
+            moving += 1;
+            if moving == WARM_UP {
+                (woken, _) = wakes(process);
+            }
+            if moving < WARM_UP {
+                continue;
+            }
+            if left - deadline < PUNCTUAL {
+                block.cycles += 1;
+                if let Some(at) = answer {
+                    block.answered += 1;
+                    if catching_up == 0 {
+                        block.micros.push((at - left).as_nanos() as f64 / 1e3);
+                    }
+                }
+            }
+            catching_up = if answer.is_none() { CATCH_UP } else { u32::saturating_sub(catching_up, 1) };
+            if moving == WARM_UP + cycles {
+                let (woken_by_now, threads) = wakes(process);
+                block.wakes_per_cycle = (woken_by_now - woken) as f64 / f64::from(cycles);
+                block.threads = threads;
+                block.micros.sort_by(f64::total_cmp);
+                let (programs, _) = self.controller.program();
+                let stopped = !programs || block.micros.is_empty();
+                return if stopped { Err("commanding ended within the block") } else { Ok(block) };
+            }
+        }
+        Err("no command came")
+    }
+
+    fn accept(&mut self) {
+        for (port, listener) in &self.listeners {
+            while let Ok((stream, _)) = listener.accept() {
+                stream.set_nonblocking(true).expect("a socket");
+                stream.set_nodelay(true).expect("a socket");
+                let conn = self.controller.connect(*port).expect("room for a client");
+                let client = Client { stream, conn };
+                match port {
+                    Port::Realtime => self.realtime = Some(client),
+                    _ => self.primary.push(client),
+                }
+            }
+        }
+    }
+
+    fn serve_primary(&mut self) {
+        let mut buffer = [0; 8192];
+        for client in &mut self.primary {
+            let n = self.controller.read(client.conn, &mut buffer);
+            // One that went away is no concern of this measurement.
+            let _ = client.stream.write_all(&buffer[..n]);
+        }
+    }
+
+    /// Sends the cycle's packet, if there is somebody to send it to.
+    fn send(&mut self) -> Result<bool, &'static str> {
+        let mut packet = [0; 4096];
+        let Some(client) = &mut self.realtime else { return Ok(false) };
+        let n = self.controller.read(client.conn, &mut packet);
+        client.stream.write_all(&packet[..n]).map_err(|_| "the connection broke")?;
+        Ok(n > 0)
+    }
+
+    /// When the answer was there. What counts is waited for `awake`, so that only one side's waking up is measured.
+    fn answer(&mut self, until: Instant, awake: bool) -> Result<Option<Instant>, &'static str> {
+        let mut text = [0; 4096];
+        let Some(client) = &mut self.realtime else { return Ok(None) };
+        loop {
+            match client.stream.read(&mut text) {
+                Ok(0) => return Err("the connection was closed"),
+                Ok(n) => {
+                    let now = Instant::now();
+                    self.controller.write(client.conn, &text[..n]);
+                    return Ok(Some(now));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if Instant::now() >= until {
+                        return Ok(None);
+                    }
+                    if awake {
+                        std::hint::spin_loop();
+                    } else {
+                        std::thread::sleep(PERIOD / 20);
+                    }
+                }
+                Err(_) => return Err("the connection broke"),
+            }
+        }
+    }
+}
+
+/// How often the threads of `process` went to sleep by themselves, and how many there are.
+fn wakes(process: u32) -> (u64, usize) {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("the process runs");
+    let counts: Vec<u64> = tasks
+        .flatten()
+        .filter_map(|task| {
+            let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+            status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")?.trim().parse().ok())
+        })
+        .collect();
+    (counts.iter().sum(), counts.len())
+}
