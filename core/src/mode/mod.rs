@@ -21,6 +21,8 @@
 //! * The right to move is a value: [`Action::Move`] carries an [`Authority`] that borrows the machine, so it
 //!   is gone before the next transition.
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod acceptance;
 mod config;
 mod evidence;
