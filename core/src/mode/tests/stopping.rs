@@ -1,0 +1,230 @@
+//! From the first reason to measured rest, with the link and without.
+
+use super::*;
+
+#[test]
+fn safety_that_is_not_known_stops_but_does_not_silence() {
+    let mut t = Trace::commanding();
+    for (at, out) in [Hold, Hold, Stop, Silent].into_iter().enumerate() {
+        t.now = t.now + Duration::from_millis(8);
+        let evidence = Evidence { safety: Some(Held::new(Safety::Unknown, t.now)), ..t.world.evidence(t.now) };
+        t.last = t.machine.observe(t.now, &evidence);
+        assert_eq!(t.out(), out, "state {at}");
+    }
+    expect!(t: Stopping, EvidenceMissing);
+}
+
+#[test]
+fn silence_in_command_stops_after_forty_ms_and_the_stop_needs_no_states() {
+    let mut t = Trace::commanding();
+    let due = t.machine.next_deadline().expect("commanding has a deadline");
+    assert_eq!(due, t.now + Duration::from_micros(40_001));
+    quiet!(t 40 => Silent);
+    quiet!(t 1 => Hold);
+    expect_transition!(t: Command -> Stopping, StateStale);
+    assert_eq!(t.machine.next_deadline(), Some(t.now + Duration::from_millis(12)));
+    quiet!(t 11 => Silent);
+    quiet!(t 1 => Hold);
+    quiet!(t 12 => Stop);
+    quiet!(t 12 => Silent);
+    quiet!(t 1_000 => Silent);
+    expect!(t: Stopping, StateStale);
+}
+
+#[test]
+fn standstill_never_measured_ends_in_motion_unknown() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::LocalStall);
+    for out in [Hold, Hold, Stop, Silent] {
+        state!(t 8, at_rest = false => out);
+    }
+    quiet!(t 4_968 => Silent);
+    expect!(t: Stopping, LocalStall);
+    quiet!(t 1 => Silent);
+    expect_transition!(t: Stopping -> Monitor, StopTimeout);
+    assert!(t.machine.reasons().contains(Reason::MotionUnknown));
+    assert_eq!(t.machine.acknowledge(), Err(Reason::MotionUnknown));
+    assert_eq!(t.request(), Err(Reason::MotionUnknown));
+    // Rest right away may have been measured before; 200 ms of it is rest.
+    state!(t 8, at_rest = true => Silent);
+    assert!(t.machine.is_motion_unknown());
+    state!(t 200 => Silent);
+    assert!(!t.machine.is_motion_unknown());
+    assert_eq!(t.request(), Err(Reason::Latched));
+    assert_eq!(t.machine.acknowledge(), Ok(()));
+    state!(t 8, program = Some(Activity::Stopped) => Silent);
+    t.arm();
+}
+
+#[test]
+fn rest_measured_before_the_stop_is_no_rest() {
+    let mut t = Trace::commanding();
+    // The law said zero all along: the arm was at rest, until the last command.
+    t.fault(Reason::SourceStale);
+    for out in [Hold, Hold, Stop, Silent, Silent] {
+        state!(t 8, at_rest = true => out);
+    }
+    expect!(t: Stopping, SourceStale);
+    state!(t 160 => Silent);
+    expect!(t: Monitor, SourceStale);
+}
+
+#[test]
+fn a_link_lost_while_commanding_leaves_motion_unknown() {
+    let mut t = Trace::commanding();
+    t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+    expect_transition!(t: Command -> Offline, LinkClosed);
+    assert_eq!(t.out(), Silent);
+    assert_eq!(t.machine.acknowledge(), Err(Reason::MotionUnknown));
+    t.world = GOOD;
+    t.world.at_rest = false;
+    t.connect();
+    expect!(t: Monitor, LinkClosed);
+    assert!(t.machine.is_motion_unknown());
+    // At rest after the reconnect, measured.
+    for _ in 0..25 {
+        state!(t 8, at_rest = true => Silent);
+    }
+    assert!(!t.machine.is_motion_unknown());
+    assert_eq!(t.machine.acknowledge(), Ok(()));
+    t.arm();
+}
+
+#[test]
+fn an_arm_still_moving_by_our_last_command_gets_one_stop_after_the_reconnect() {
+    let mut t = Trace::commanding();
+    t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+    t.world = World { at_rest: false, moving_by_us: true, ..GOOD };
+    t.world.safety = SafetyMode::ProtectiveStop;
+    t.connect();
+    state!(t 8 => Silent);
+    state!(t 8, safety = SafetyMode::Normal => Stop);
+    for _ in 0..100 {
+        state!(t 8 => Silent);
+    }
+    expect!(t: Monitor, LinkClosed);
+}
+
+#[test]
+fn a_stray_arm_gets_its_stop_only_where_text_is_known_to_be_allowed() {
+    type Case = fn(&mut Evidence, Instant);
+    let cases: [Case; 3] = [
+        |e, _| e.robot_mode = None,
+        |e, _| e.safety = None,
+        |e, at| e.master_safety = Some(Held::new(MasterSafetyState::Fault, at)),
+    ];
+    for spoil in cases {
+        let mut t = Trace::commanding();
+        t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+        t.world = World { at_rest: false, ..GOOD };
+        t.connect();
+        t.now = t.now + Duration::from_millis(8);
+        let mut evidence = World { moving_by_us: true, ..t.world }.evidence(t.now);
+        spoil(&mut evidence, t.now);
+        t.last = t.machine.observe(t.now, &evidence);
+        assert_eq!(t.out(), Silent);
+        state!(t 8, moving_by_us = true => Stop);
+    }
+}
+
+#[test]
+fn a_stray_stop_not_yet_said_is_withdrawn_when_the_reason_for_it_goes() {
+    let stray = || {
+        let mut t = Trace::commanding();
+        t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+        t.world = World { at_rest: false, moving_by_us: true, ..GOOD };
+        t.connect();
+        t
+    };
+    let mut t = stray();
+    t.fault(Reason::EmergencyStop);
+    assert_eq!(t.out(), Silent);
+    let mut t = stray();
+    state!(t 8, moving_by_us = false => Silent);
+    state!(t 8, moving_by_us = true => Stop);
+}
+
+#[test]
+fn somebody_elses_motion_after_a_reconnect_is_left_alone() {
+    let mut t = Trace::commanding();
+    t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+    t.world = World { at_rest: false, moving_by_us: false, ..GOOD };
+    t.connect();
+    for _ in 0..100 {
+        state!(t 8 => Silent);
+    }
+}
+
+#[test]
+fn a_protective_stop_is_met_with_silence_even_after_it_is_unlocked() {
+    let mut t = Trace::commanding();
+    state!(t 8, at_rest = false, safety = SafetyMode::ProtectiveStop => Silent);
+    expect!(t: Stopping, ProtectiveStop);
+    state!(t 8 => Silent);
+    state!(t 8, safety = SafetyMode::Normal => Silent);
+    state!(t 8 => Silent);
+    t.rest();
+    expect_transition!(t: Stopping -> Monitor, ProtectiveStop);
+    expect!(t: Monitor, ProtectiveStop);
+}
+
+#[test]
+fn a_stop_told_by_a_message_silences_before_the_packet_shows_it() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::EmergencyStop);
+    assert_eq!(t.out(), Silent);
+    // The next packet is from before the button.
+    state!(t 8 => Silent);
+    expect!(t: Stopping, EmergencyStop);
+}
+
+#[test]
+fn a_robot_that_stops_running_half_way_hears_no_more() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::SourceStale);
+    assert_eq!(t.out(), Hold);
+    state!(t 8, at_rest = false, robot_mode = RobotMode::PowerOff => Silent);
+    state!(t 8, robot_mode = RobotMode::Running => Silent);
+    state!(t 8 => Silent);
+}
+
+#[test]
+fn the_first_reason_is_latched_and_the_others_are_kept() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::SourceStale);
+    t.fault(Reason::StateStale);
+    t.last = t.machine.link_lost(t.now, Reason::LinkClosed);
+    expect!(t: Offline, SourceStale);
+    let all = [Reason::StateStale, Reason::LinkClosed, Reason::MotionUnknown, Reason::SourceStale];
+    assert_eq!(t.machine.reasons(), all.into_iter().collect());
+}
+
+#[test]
+fn a_fault_while_stopping_by_request_is_latched() {
+    let mut t = Trace::commanding();
+    t.last = t.machine.release(t.now);
+    expect!(t: Stopping);
+    t.fault(Reason::Unacknowledged);
+    for out in [Hold, Hold, Stop] {
+        state!(t 8, at_rest = false => out);
+    }
+    t.rest();
+    expect!(t: Monitor, Unacknowledged);
+}
+
+#[test]
+fn acknowledging_is_refused_while_stopping_and_moves_nothing() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::SourceStale);
+    assert_eq!(t.machine.acknowledge(), Err(Reason::NotAtRest));
+    for out in [Hold, Hold, Stop] {
+        state!(t 8, at_rest = false => out);
+    }
+    assert_eq!(t.request(), Err(Reason::NotAtRest));
+    t.rest();
+    assert_eq!(t.machine.acknowledge(), Ok(()));
+    for _ in 0..300 {
+        state!(t 8 => Silent);
+    }
+    expect!(t: Monitor);
+}
