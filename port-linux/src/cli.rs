@@ -81,6 +81,14 @@ Examples:
   outrigger run half-turn.toml
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1")]
     Run(RunArgs),
+    /// Run the engine again from a recording, and compare what it does
+    #[command(after_help = "\
+DUMP is what `run` wrote for a fallback (run.recordings), or a board's dump. Prints the transitions; exit
+code 4 with the first difference where the same inputs do not give the same transitions and texts.
+
+Examples:
+  outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger")]
+    Replay(ReplayArgs),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
@@ -199,6 +207,14 @@ pub struct RunArgs {
     pub json: bool,
 }
 
+/// `outrigger replay`.
+#[derive(Args, Clone, Debug)]
+pub struct ReplayArgs {
+    /// The recording
+    #[arg(value_name = "DUMP")]
+    pub dump: PathBuf,
+}
+
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub struct DecodeArgs {
@@ -272,6 +288,7 @@ fn run(command: Command) -> Outcome {
         Command::CheckConfig(args) => crate::check::run(&args),
         Command::Doctor(args) => crate::doctor::run(&args),
         Command::Run(args) => crate::run::run(&args),
+        Command::Replay(args) => crate::replay::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }
 }

@@ -15,6 +15,11 @@ const REALTIME_MEMORY: usize = 320 * 1024;
 /// Longest time one command may take to get into the socket.
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
+/// Receive memory of a session: primary, real-time.
+pub(crate) fn receive_memory() -> (Vec<u8>, Vec<u8>) {
+    (vec![0; PRIMARY_MEMORY], vec![0; REALTIME_MEMORY])
+}
+
 /// Runs a session until the application has shut it down.
 ///
 /// # Errors
@@ -25,11 +30,25 @@ pub async fn run<L: Law<6>>(
     net: &mut TcpNet,
     application: &mut impl Application<L>,
 ) -> Result<(), Failure> {
-    let mut primary = vec![0; PRIMARY_MEMORY];
-    let mut realtime = vec![0; REALTIME_MEMORY];
+    run_recorded(config, law, net, application, 0).await
+}
+
+/// The same with a recorder of `recorder` bytes.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn run_recorded<L: Law<6>>(
+    config: Config,
+    law: L,
+    net: &mut TcpNet,
+    application: &mut impl Application<L>,
+    recorder: usize,
+) -> Result<(), Failure> {
+    let ((mut primary, mut realtime), mut recorder) = (receive_memory(), vec![0; recorder]);
     let memory = Memory { primary: &mut primary, realtime: &mut realtime };
-    let mut engine =
+    let engine =
         CoController::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
+    let mut engine = engine.with_recorder(&mut recorder);
     drive(net, &mut engine, application, WRITE_LIMIT).await;
     Ok(())
 }

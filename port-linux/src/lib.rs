@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
-//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`run`](mod@run), [`simulate`] | a command each |
+//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`simulate`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
@@ -33,6 +33,7 @@ pub mod monitor;
 pub mod net;
 pub mod output;
 pub mod panel;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod sensor;

@@ -164,3 +164,10 @@ fn doctor_names_the_self_stop_the_evidence_and_what_to_fix() {
         assert!(said.contains(expected), "{expected} in {said}");
     }
 }
+
+#[test]
+fn replay_refuses_what_is_no_recording() {
+    let output = outrigger(&["replay", examples().join("half-turn.toml").to_str().expect("a path")], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("no dump"), "{}", text(&output.stderr));
+}

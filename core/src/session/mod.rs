@@ -41,6 +41,6 @@ pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use realtime::StreamCounts;
 #[cfg(feature = "postcard")]
-pub use record::{Outcome, ReplayError, Replayed, replay};
+pub use record::{Outcome, ReplayError, Replayed, recorded_transitions, replay};
 pub use report::{Report, ReportKind};
 pub use text::Text;

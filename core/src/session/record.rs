@@ -256,6 +256,14 @@ fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
     Some(Outcome::Text { at: u16::try_from(at).unwrap_or(u16::MAX), rest })
 }
 
+/// The transitions in `dump`, in order, as they were recorded; none for bytes that are no dump.
+pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
+    let mut body = Loader::new(dump.strip_prefix(MAGIC).unwrap_or_default());
+    let rest = if body.take::<Config>().is_some() { body.rest() } else { &[] };
+    let transitions = entries(rest).filter(|entry| entry.kind == Kind::Transition);
+    transitions.filter_map(|entry| postcard::from_bytes(entry.payload).ok())
+}
+
 /// Runs the engine again through everything in `dump`, in `memory` at least as large as the recorded engine's. `law`
 /// is any law of the recorded kind: what it was is in the dump.
 ///

@@ -3,6 +3,7 @@
 mod tracking;
 
 use std::collections::VecDeque;
+use std::thread::JoinHandle;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
 use outrigger_core::drive::Application;
@@ -15,7 +16,7 @@ use outrigger_core::trajectory::Progress;
 
 use self::tracking::Tracking;
 use crate::cli::RunArgs;
-use crate::clock::Clock;
+use crate::clock::{Clock, utc_now};
 use crate::coast;
 use crate::config::{Configuration, End, RunSettings, SourceInput, SourceSettings, Start};
 use crate::engine;
@@ -29,6 +30,9 @@ use crate::panel::{Panel, Target, Wish};
 use crate::sensor::{Arrival, Sources};
 
 type Law = AnyLaw<6>;
+
+/// Bytes of the recorder: several seconds of the fastest stream in each half.
+const RECORDER: usize = 8 << 20;
 
 /// What is not a reading is said once per this time and source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
@@ -90,8 +94,11 @@ async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock
         ending: None,
         fell_back: None,
         latch: None,
+        unrecorded: None,
+        writers: Vec::new(),
     };
-    engine::run(service.config, law, &mut net, &mut service).await?;
+    let recorder = if service.settings.recordings.is_some() { RECORDER } else { 0 };
+    engine::run_recorded(service.config, law, &mut net, &mut service, recorder).await?;
     service.finish(json)
 }
 
@@ -128,6 +135,9 @@ struct Service {
     fell_back: Option<Reason>,
     /// The reason nobody has acknowledged.
     latch: Option<Reason>,
+    /// The fallback whose recording is written once the arm rests.
+    unrecorded: Option<Reason>,
+    writers: Vec<JoinHandle<()>>,
 }
 
 impl Service {
@@ -193,6 +203,7 @@ impl Service {
         let Transition { from, to, reason, .. } = *transition;
         if let Some(reason) = reason.filter(|reason| *reason != Reason::Released) {
             self.fell_back = Some(reason);
+            self.unrecorded.get_or_insert(reason);
             self.done_at = None;
         }
         if to == Mode::Command {
@@ -205,9 +216,33 @@ impl Service {
         }
     }
 
+    /// Writes what the recorder holds to a file of its own. Not on this thread: a disk takes its time.
+    fn write_recording(&mut self, engine: &CoController<'_, Law>, reason: Reason) {
+        let Some(directory) = &self.settings.recordings else { return };
+        let mut header = vec![0; 4096];
+        let Some(length) = engine.dump_header(&mut header) else { return };
+        header.truncate(length);
+        let [older, newer] = engine.recorder().halves();
+        let dump = [&header, older, newer].concat();
+        let when = utc_now().replace([' ', ':'], "-");
+        let path = directory.join(format!("{when}-{}-{}.outrigger", reason.name(), self.writers.len()));
+        self.panel.say("recording", format!("recording: {}", path.display()), vec![]);
+        let directory = directory.clone();
+        self.writers.push(std::thread::spawn(move || {
+            let written = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&path, dump));
+            if let Err(error) = written {
+                eprintln!("outrigger: cannot write the recording {}: {error}", path.display());
+            }
+        }));
+    }
+
     fn finish(self, json: bool) -> Outcome {
-        let Self { panel, tracking, period, ending, fell_back, latch, .. } = self;
+        let Self { panel, tracking, period, ending, fell_back, latch, writers, .. } = self;
         panel.finish()?;
+        for writer in writers {
+            // A writer says by itself what went wrong.
+            let _ = writer.join();
+        }
         let standing = latch.or(fell_back);
         let summary = tracking.summary(period);
         let text = if json {
@@ -290,6 +325,11 @@ impl Application<Law> for Service {
             if self.settings.end == End::Done && now >= done_at {
                 self.end("the motion is done");
             }
+        }
+        if matches!(mode, Mode::Monitor | Mode::Offline)
+            && let Some(reason) = self.unrecorded.take()
+        {
+            self.write_recording(engine, reason);
         }
         self.panel.observe(engine, now, || values(law));
     }

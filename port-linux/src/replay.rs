@@ -1,0 +1,55 @@
+//! `outrigger replay`: runs the engine again from a recording; the same inputs must give the same texts.
+
+use std::io::Write as _;
+
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+use outrigger_core::session::{Memory, ReplayError, Replayed, recorded_transitions, replay};
+use outrigger_core::time::Instant;
+
+use crate::cli::ReplayArgs;
+use crate::engine;
+use crate::exit::{Failure, Outcome, output_closed};
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
+pub fn run(args: &ReplayArgs) -> Outcome {
+    let path = args.dump.display();
+    let dump = std::fs::read(&args.dump).map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
+    let (mut primary, mut realtime) = engine::receive_memory();
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    // Which law it was, and what it remembered, is in the recording.
+    let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
+    let replayed = replay(&dump, law, memory);
+
+    let mut text = String::new();
+    for transition in recorded_transitions(&dump) {
+        text.push_str(&format!(
+            "{:9.3} s  {} → {}",
+            seconds(transition.at),
+            transition.from.name(),
+            transition.to.name()
+        ));
+        if let Some(reason) = transition.reason {
+            text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
+        }
+        text.push('\n');
+    }
+    if let Ok(Replayed { inputs, transitions, texts, from, to }) = &replayed {
+        text.push_str(&format!(
+            "{:.3} s replayed: {inputs} inputs gave the same {transitions} transitions and the same {texts} texts\n",
+            to.since(*from).as_secs_f64()
+        ));
+    }
+    write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))?;
+    match replayed {
+        Ok(_) => Ok(()),
+        Err(error @ ReplayError::Diverged { .. }) => Err(Failure::Fault(format!("{path}: first difference: {error}"))),
+        Err(error) => Err(Failure::BadInput(format!("{path}: {error}"))),
+    }
+}
+
+fn seconds(at: Instant) -> f64 {
+    at.since(Instant::ZERO).as_secs_f64()
+}
