@@ -225,16 +225,19 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
         .await
     }
 
-    /// Tells the engine what the peers have not acknowledged, before it decides on anything else.
+    /// Tells the engine what the controller has not acknowledged, before it decides on anything else. Only the real-time
+    /// link is ever written to.
     async fn report_unacked(&mut self, now: Instant) {
-        for link in LinkId::ALL {
-            let open = self.phases.get(link.index()) == Some(&Phase::Open);
-            let Some(socket) = self.sockets.get_mut(link.index()).filter(|_| open) else { continue };
-            let Unacked { bytes, age } = socket.unacked(now);
-            if bytes > 0 || self.engine.has_unacked(link) {
-                self.engine.handle(now, Input::Unacked { link, bytes, age });
-                self.drain().await;
-            }
+        let link = LinkId::REALTIME;
+        let [_, phase] = self.phases;
+        let [_, socket] = &mut *self.sockets;
+        if phase != Phase::Open {
+            return;
+        }
+        let Unacked { bytes, age } = socket.unacked(now);
+        if bytes > 0 || self.engine.has_unacked(link) {
+            self.engine.handle(now, Input::Unacked { link, bytes, age });
+            self.drain().await;
         }
     }
 

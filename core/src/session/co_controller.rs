@@ -415,6 +415,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             program: facts.program,
             speed_slider: facts.speed_slider,
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
+            unacked: self.unacked_age(LinkId::REALTIME, now),
         };
         self.cycle.judge(arrival, now, &beside, &mut self.events);
     }
@@ -485,6 +486,11 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         if let Some(unacked) = self.unacked.get_mut(link.index()) {
             *unacked = Unacked::default();
         }
+    }
+
+    fn unacked_age(&self, link: LinkId, now: Instant) -> Duration {
+        let waiting = self.unacked.get(link.index()).filter(|unacked| unacked.bytes > 0);
+        waiting.map_or(Duration::ZERO, |unacked| now.since(unacked.since))
     }
 
     fn judge_unacked(&mut self, now: Instant) {

@@ -16,7 +16,7 @@ use crate::mode::{
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{ControllerTime, JointVelocities, MasterSafetyState, Reason, ReasonSet, RobotMode, Safety, State};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// What goes out in this cycle.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub(super) struct Beside {
     pub(super) speed_slider: Option<f32>,
     /// Whether text can be sent.
     pub(super) path_open: bool,
+    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    pub(super) unacked: Duration,
 }
 
 /// Thresholds of a cycle.
@@ -228,15 +230,18 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let period = self.link.config().period;
         let dt = self.judged_at.map_or(period, |at| state.controller_time.since(at));
         self.judged_at = Some(state.controller_time);
-        let timely = self.link.answer(now) == Answer::Moving;
+        // A motion queued behind a text that does not get through would be carried out long after its time.
+        let link = self.link.config();
+        let gets_through = beside.unacked <= link.period + link.margin;
+        let fresh = self.link.answer(now) == Answer::Moving;
         let held = |value| Some(Held::new(value, now));
         let paused = beside.program.is_some_and(|program| program.value == Activity::Paused);
-        let at_rest = self.standstill.observe(state, arrival, timely);
+        let at_rest = self.standstill.observe(state, arrival, fresh);
         let follows = !commanding || self.following.judge(state, dt, Slowed { paused, late }).holds();
         // The packet's number is unconfirmed: it speaks only where nobody else does.
         let from_packet = state.program_state.and_then(activity).and_then(held);
         self.evidence = Evidence {
-            timely,
+            timely: fresh && gets_through,
             link_entry: Some(Held::new(self.link.entry(), now)),
             robot_mode: state.robot_mode.map(|mode| Held::new(mode, now)).or(beside.robot_mode),
             safety: if state.safety == Safety::Unknown { beside.safety } else { Some(Held::new(state.safety, now)) },

@@ -95,6 +95,21 @@ fn unacknowledged_text_ends_commanding_and_then_the_connection() {
 }
 
 #[test]
+fn no_motion_is_queued_behind_text_that_does_not_get_through() {
+    let mut bench = Bench::moving(5, 15);
+    let before = bench.sent.len();
+    for _ in 0..8 {
+        bench.input(Input::Unacked { link: LinkId::REALTIME, bytes: 90, age: Duration::from_millis(6) });
+        bench.run(2);
+    }
+    assert_eq!((bench.engine.mode(), bench.sent.len()), (Mode::Command, before));
+    bench.input(Input::Unacked { link: LinkId::REALTIME, bytes: 0, age: Duration::ZERO });
+    bench.run(100);
+    assert_eq!(bench.engine.mode(), Mode::Command);
+    assert!(bench.sent.len() >= before + 48);
+}
+
+#[test]
 fn an_old_report_of_unacknowledged_bytes_ages_by_itself() {
     let mut bench = Bench::moving(3, 15);
     bench.input(Input::Unacked { link: LinkId::REALTIME, bytes: 90, age: Duration::from_millis(10) });
