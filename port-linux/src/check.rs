@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use outrigger_core::robot::SoftwareVersion;
 
-use crate::cli::CheckConfigArgs;
+use crate::args::CheckConfigArgs;
 use crate::coast;
 use crate::config::{Configuration, End, SourceInput, SourceSettings, Start};
 use crate::exit::{Outcome, output_closed};

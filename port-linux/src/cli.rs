@@ -1,15 +1,11 @@
 //! The command line: what can be asked for, and how the answer ends.
 
-use std::net::IpAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
-use outrigger_sim::controller::StartState;
+use clap::{Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 
-use crate::address::RobotAddress;
+use crate::args::{CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, SimUrArgs};
 use crate::exit::Outcome;
 
 /// The command line of `outrigger`.
@@ -103,17 +99,6 @@ Examples:
     Decode(DecodeArgs),
 }
 
-/// `outrigger demo`.
-#[derive(Args, Clone, Debug)]
-pub struct DemoArgs {
-    /// How long to run, at least 20
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(20..=3600))]
-    pub seconds: u64,
-    /// Write a report with plots to this file
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
-}
-
 const SIM_EXAMPLES: &str = "\
 It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of
 latency, a first-order lag and 0.5 % velocity error.
@@ -128,144 +113,6 @@ enum SimCommand {
     /// A Universal Robots controller: ports 29999, 30001-30003, 30011-30013
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(SimUrArgs),
-}
-
-/// `outrigger sim ur`.
-#[derive(Args, Clone, Debug)]
-pub struct SimUrArgs {
-    /// Address to listen on; 0.0.0.0 for every network
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
-    pub listen: IpAddr,
-    /// Arm, e.g. ur10e; default: the UR5 of the software's generation
-    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
-    pub model: Option<RobotModel>,
-    /// Controller software, 1.5 to 5.25
-    #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
-    pub software: SoftwareVersion,
-    /// Port p is served at B + p - 29999
-    #[arg(long, value_name = "B", default_value_t = crate::address::FIRST_PORT)]
-    pub port_base: u16,
-    /// State at the start: running, power-off, idle, local or protective-stop
-    #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]
-    pub state: StartState,
-    /// A fault over time, e.g. stall@5s:200ms; may be repeated; --help lists them
-    #[arg(long, value_name = "SPEC")]
-    pub fault: Vec<Fault>,
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub seconds: Option<u64>,
-}
-
-/// `outrigger monitor`.
-#[derive(Args, Clone, Debug)]
-pub struct MonitorArgs {
-    /// HOST[:PORT-BASE]
-    pub robot: RobotAddress,
-    /// One JSON object per line instead of text
-    #[arg(long)]
-    pub json: bool,
-    /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub seconds: Option<u64>,
-}
-
-/// `outrigger check-config`.
-#[derive(Args, Clone, Debug)]
-pub struct CheckConfigArgs {
-    /// The configuration
-    #[arg(value_name = "CONFIG.toml")]
-    pub config: PathBuf,
-}
-
-/// `outrigger doctor`.
-#[derive(Args, Clone, Debug)]
-pub struct DoctorArgs {
-    /// HOST[:PORT-BASE]
-    pub robot: RobotAddress,
-    /// The arm, e.g. ur10e: for the worst-case travel of its tool
-    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
-    pub model: Option<RobotModel>,
-    /// How long the link is looked at
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub seconds: u64,
-}
-
-/// `outrigger run`.
-#[derive(Args, Clone, Debug)]
-pub struct RunArgs {
-    /// The configuration
-    #[arg(value_name = "CONFIG.toml")]
-    pub config: PathBuf,
-    /// HOST[:PORT-BASE], instead of the configuration's robot.address
-    #[arg(long, value_name = "ROBOT")]
-    pub robot: Option<RobotAddress>,
-    /// One JSON object per line instead of text
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `outrigger replay`.
-#[derive(Args, Clone, Debug)]
-pub struct ReplayArgs {
-    /// The recording
-    #[arg(value_name = "DUMP")]
-    pub dump: PathBuf,
-}
-
-/// `outrigger decode`.
-#[derive(Args, Clone, Debug)]
-pub struct DecodeArgs {
-    /// The port the bytes come from: 30001, 30002 or 30003; 30011 to 30013 are the same
-    #[arg(long, value_name = "PORT", value_parser = parse_stream)]
-    pub port: Stream,
-    /// Recorded bytes, or '-' for standard input
-    #[arg(value_name = "FILE|-")]
-    pub file: PathBuf,
-}
-
-/// What kind of stream a port carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Primary and secondary: 30001, 30002, 30011, 30012.
-    Primary,
-    /// Real-time: 30003, 30013.
-    Realtime,
-}
-
-fn parse_model(text: &str) -> Result<RobotModel, String> {
-    RobotModel::from_name(text).ok_or_else(|| {
-        let names: Vec<_> = RobotModel::ALL.iter().map(|model| model.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
-}
-
-fn parse_state(text: &str) -> Result<StartState, String> {
-    StartState::from_name(text).ok_or_else(|| {
-        let names = StartState::NAMED.map(|(_, name)| name);
-        format!("expected one of {}", names.join(", "))
-    })
-}
-
-/// Which versions there are is the simulated controller's to know.
-pub(crate) fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
-    let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
-    let (major, rest) = text.split_once('.').ok_or_else(wrong)?;
-    let (minor, bugfix) = rest.split_once('.').unwrap_or((rest, "0"));
-    match (major.parse(), minor.parse(), bugfix.parse()) {
-        (Ok(major), Ok(minor), Ok(bugfix)) => Ok(SoftwareVersion { major, minor, bugfix }),
-        _ => Err(wrong()),
-    }
-}
-
-fn parse_stream(text: &str) -> Result<Stream, String> {
-    match text {
-        "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
-        "30003" | "30013" => Ok(Stream::Realtime),
-        _ => Err("expected 30001, 30002, 30003, 30011, 30012 or 30013".into()),
-    }
 }
 
 /// Runs the command line of this process.
@@ -302,14 +149,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn software_is_a_whole_version() {
-        assert_eq!(parse_software("5.15"), Ok(SoftwareVersion::new(5, 15)));
-        assert_eq!(parse_software("3.15.4"), Ok(SoftwareVersion { major: 3, minor: 15, bugfix: 4 }));
-        for bad in ["", "5", "5.", "5.x", "-1.5", "5.1.2.3", "500.1"] {
-            assert!(parse_software(bad).is_err(), "{bad}");
-        }
     }
 }

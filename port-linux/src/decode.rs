@@ -13,7 +13,7 @@ use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
 use outrigger_core::wire::realtime;
 
-use crate::cli::{DecodeArgs, Stream};
+use crate::args::{DecodeArgs, Stream};
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
 

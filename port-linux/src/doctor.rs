@@ -6,7 +6,7 @@ use outrigger_core::robot::{ReasonSet, SoftwareVersion};
 use outrigger_core::session::{CoController, Config, Event, Identity, Input, LinkId, TextPath};
 use outrigger_core::time::{Duration, Instant};
 
-use crate::cli::DoctorArgs;
+use crate::args::DoctorArgs;
 use crate::clock::Clock;
 use crate::coast;
 use crate::engine;

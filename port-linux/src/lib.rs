@@ -2,7 +2,7 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`cli`] | the command line and its exit codes |
+//! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
 //! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`simulate`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file |
@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 pub mod address;
+pub mod args;
 pub mod check;
 pub mod cli;
 pub mod clock;

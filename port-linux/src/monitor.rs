@@ -4,7 +4,7 @@ use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::Instant;
 
-use crate::cli::MonitorArgs;
+use crate::args::MonitorArgs;
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Outcome;

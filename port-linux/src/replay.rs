@@ -6,7 +6,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::session::{Memory, ReplayError, Replayed, recorded_transitions, replay};
 use outrigger_core::time::Instant;
 
-use crate::cli::ReplayArgs;
+use crate::args::ReplayArgs;
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
 

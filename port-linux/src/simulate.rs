@@ -6,7 +6,7 @@ use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::Server;
 
-use crate::cli::SimUrArgs;
+use crate::args::SimUrArgs;
 use crate::exit::{Failure, Outcome};
 use crate::signals::Signals;
 

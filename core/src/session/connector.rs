@@ -9,9 +9,9 @@
 //! | `Waiting` | the back-off | `Primary`, a new session |
 
 use super::config::ConnectConfig;
-use super::event::DownCause;
+use super::event::{DownCause, Next};
 use super::io::{Endpoint, LinkId, Output};
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 
 /// See the module.
 #[derive(Debug)]
@@ -64,23 +64,6 @@ enum Phase {
     Up {
         deadline: Instant,
     },
-}
-
-/// What follows the loss of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub enum Next {
-    /// The link's other port is tried at once.
-    OtherPort,
-    /// The session goes on without the link.
-    Without,
-    /// The session goes on; the link is tried again after this time.
-    Retry(Duration),
-    /// The session is over; a new one begins after this time.
-    NewSession(Duration),
-    /// Nothing: the engine was told to shut down.
-    Nothing,
 }
 
 impl Connection {

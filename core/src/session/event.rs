@@ -2,7 +2,6 @@
 
 use heapless::{Deque, Vec};
 
-use super::connector::Next;
 use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
 use super::report::Report;
@@ -11,6 +10,7 @@ use crate::frame::FrameError;
 use crate::link::GradeChange;
 use crate::mode::Transition;
 use crate::robot::Reason;
+use crate::time::Duration;
 use crate::wire::WireError;
 
 /// Something an operator or a log should know. None of them needs an answer.
@@ -69,6 +69,23 @@ pub enum Event {
     },
     /// So many events found no room, because nobody took them.
     Lost(u32),
+}
+
+/// What follows the loss of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Next {
+    /// The link's other port is tried at once.
+    OtherPort,
+    /// The session goes on without the link.
+    Without,
+    /// The session goes on; the link is tried again after this time.
+    Retry(Duration),
+    /// The session is over; a new one begins after this time.
+    NewSession(Duration),
+    /// Nothing: the engine was told to shut down.
+    Nothing,
 }
 
 /// Why a link is down.

@@ -28,7 +28,7 @@ impl SessionSettings {
             ("self-ending", FormChoice::SelfEnding),
         ];
         let software = section.text("software", "the controller's software, e.g. \"3.15\"").and_then(|text| {
-            crate::cli::parse_software(text).map_err(|expected| section.complain("software", expected)).ok()
+            crate::args::parse_software(text).map_err(|expected| section.complain("software", expected)).ok()
         });
         let settings = Self {
             software,

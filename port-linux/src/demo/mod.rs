@@ -21,7 +21,7 @@ use self::record::{Bounds, Record};
 use self::script::{Ask, Script, Sight};
 use self::world::World;
 use crate::address::RobotAddress;
-use crate::cli::DemoArgs;
+use crate::args::DemoArgs;
 use crate::clock::{Clock, utc_now};
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::engine;

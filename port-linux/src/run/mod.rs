@@ -15,7 +15,7 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
 use self::tracking::Tracking;
-use crate::cli::RunArgs;
+use crate::args::RunArgs;
 use crate::clock::{Clock, utc_now};
 use crate::coast;
 use crate::config::{Configuration, End, RunSettings, SourceInput, SourceSettings, Start};

@@ -1,5 +1,6 @@
 use super::*;
 use crate::session::config::Ports;
+use crate::time::Duration;
 
 const PRIMARY: LinkId = LinkId::PRIMARY;
 const REALTIME: LinkId = LinkId::REALTIME;
