@@ -13,8 +13,8 @@ use crate::address::RobotAddress;
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {
-    /// How long to run, at least 20
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(20..=3600))]
+    /// How long to run, at least 30
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(30..=3600))]
     pub seconds: u64,
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE.html")]

@@ -14,7 +14,21 @@ use crate::exit::Outcome;
     name = "outrigger",
     version,
     about = "Reads a Universal Robots arm every cycle, judges the link, and steers it from local sensors",
-    after_help = "Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or failed check."
+    after_help = "\
+ROBOT is HOST[:PORT-BASE]. Without a port base the controller's own ports are used; with base B,
+port p is found at B + p - 29999 (two simulated controllers on one machine: bases 40000 and 41000).
+
+First steps, no robot needed:
+  outrigger demo                         watch a co-controller hold a distance, lose its link and recover
+  outrigger sim ur --software 5.15       a simulated controller, in one terminal ...
+  outrigger monitor 127.0.0.1            ... and its state and link in another
+
+First steps with a robot (nothing here moves it):
+  outrigger monitor 192.168.56.101       state, link grade, and why commanding would be refused
+  outrigger doctor 192.168.56.101        what this host, link and firmware can do, and what to fix
+
+Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or failed check.
+Outrigger performs no safety function: keep the emergency stop in reach."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -64,11 +78,11 @@ Examples:
   outrigger doctor 192.168.56.101
   outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20")]
     Doctor(DoctorArgs),
-    /// Steer a robot as the configuration says
+    /// Steer a robot as the configuration says. This moves the robot
     #[command(after_help = "\
 One process per robot. It commands when it is asked to and every precondition is met; any fault ends
 commanding, and nothing resumes by itself: acknowledge, then request.
-Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, x, a, q.
+Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
 SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
 Exit code 4 where it ended in a fallback that nobody acknowledged.
 

@@ -6,6 +6,7 @@ use std::process;
 
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
+use outrigger_core::robot::ReasonSet;
 use outrigger_core::session::{CoController, Event, LinkId};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -25,6 +26,8 @@ pub enum Wish {
     End(&'static str),
     /// Ask to command.
     Request,
+    /// Ask to go on with a motion that was suspended.
+    Resume,
     /// Take the request back.
     Release,
     /// Clear the latched reason.
@@ -65,6 +68,9 @@ impl Target {
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
+/// People are told of a change of grade at most once in this time.
+const GRADE_PACE: Duration = Duration::from_secs(1);
+
 /// The operator's side of a session.
 #[derive(Debug)]
 pub struct Panel {
@@ -80,6 +86,8 @@ pub struct Panel {
     ending: bool,
     next_snapshot: Instant,
     accepted: (Instant, u64),
+    /// When a change of grade was said last.
+    grade_said: Instant,
     last_down: Option<String>,
     /// Why each port is down, as last said.
     said: HashMap<u16, String>,
@@ -114,6 +122,7 @@ impl Panel {
             ending: false,
             next_snapshot: now,
             accepted: (now, 0),
+            grade_said: Instant::ZERO,
             last_down: None,
             said: HashMap::new(),
             model: None,
@@ -136,6 +145,7 @@ impl Panel {
             Some(key) = self.keys.recv() => match key {
                 Key::Quit => "quit",
                 Key::Request => return Wish::Request,
+                Key::Resume => return Wish::Resume,
                 Key::Release => return Wish::Release,
                 Key::Acknowledge => return Wish::Acknowledge,
             },
@@ -183,6 +193,13 @@ impl Panel {
                 self.said.insert(endpoint.port, why);
             }
         }
+        // A busy machine changes the grade of its link many times a second; scripts get them all.
+        if matches!(event, Event::Grade(_)) && self.output.format() != Format::Json {
+            if notice.at.since(self.grade_said) < GRADE_PACE && self.grade_said != Instant::ZERO {
+                return;
+            }
+            self.grade_said = notice.at;
+        }
         // The end that was asked for needs no explanation.
         if !(self.ending && matches!(event, Event::Transition(transition) if transition.to == Mode::Offline)) {
             self.output.notice(notice);
@@ -210,14 +227,16 @@ impl Panel {
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
+        let mode = engine.mode();
         let intervals = engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect();
         self.output.snapshot(Snapshot {
             at: now,
             robot: self.target.address.to_string(),
             identity: engine.identity().and(self.model.clone()),
-            mode: engine.mode(),
+            mode,
             latch: engine.latch(),
-            unmet: engine.unmet(now),
+            // While commanding, what a request would be refused for is of no interest.
+            unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
             state: figures.and_then(|_| engine.state().copied()),
             figures,
             intervals,

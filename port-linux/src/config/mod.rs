@@ -15,7 +15,7 @@ use std::path::Path;
 
 use outrigger_core::command::Limits;
 use outrigger_core::law::LawConfig;
-use outrigger_core::robot::RobotModel;
+use outrigger_core::robot::{Pose, RobotModel};
 use outrigger_core::session::Config;
 
 pub use host::HostSettings;
@@ -55,6 +55,8 @@ pub struct RobotSettings {
     pub address: RobotAddress,
     /// What it is, for controllers that do not send their kinematics.
     pub model: Option<RobotModel>,
+    /// Its tool centre point in the flange frame, where the controller's own is not to be used.
+    pub tcp: Option<Pose>,
 }
 
 impl Configuration {
@@ -82,7 +84,7 @@ impl Configuration {
         let limits = limits::read(root.section("limits"));
         let sources = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &sources, limits: &limits });
-        let session = SessionSettings::read(root.section("session"));
+        let session = SessionSettings::read(&mut root);
         let run = RunSettings::read(root.section("run"));
         let host = HostSettings::read(root.section("host"));
         root.finish();
@@ -99,7 +101,8 @@ impl Configuration {
     /// What the engine is told.
     #[must_use]
     pub fn engine(&self) -> Config {
-        let mut config = Config { model: self.robot.model, limits: self.limits, ..self.session.config() };
+        let mut config =
+            Config { model: self.robot.model, tcp: self.robot.tcp, limits: self.limits, ..self.session.config() };
         for ((index, slot), source) in (0..).zip(&mut config.sources).zip(&self.sources) {
             *slot = Some(source.engine(index));
         }
@@ -115,7 +118,9 @@ impl RobotSettings {
         }
         let models: Vec<_> = RobotModel::ALL.iter().map(|model| (model.name(), Some(*model))).collect();
         let model = section.choice("model", &models, None);
+        let tcp = section.numbers("tcp", -10.0..=10.0, "m, rad");
+        let tcp = tcp.map(|[x, y, z, rx, ry, rz]| Pose { position: [x, y, z], rotation: [rx, ry, rz] });
         section.finish();
-        Some(Self { address: address?, model })
+        Some(Self { address: address?, model, tcp })
     }
 }

@@ -112,6 +112,19 @@ impl<'d, 'i> Section<'d, 'i> {
         self.table.and_then(|table| table.get(key))
     }
 
+    /// Complains about what stands at `path`, e.g. `command.hold`, or at the nearest table above it.
+    pub(crate) fn complain_at(&self, path: &str, expected: impl Into<String>) {
+        let mut table = self.table;
+        let (mut at, mut found) = (self.at.clone(), "nothing".to_owned());
+        for key in path.split('.') {
+            let Some(value) = table.and_then(|table| table.get(key)) else { break };
+            at = value.span();
+            table = value.get_ref().as_table();
+            found = if table.is_some() { "nothing".into() } else { self.document.text(&value.span()) };
+        }
+        self.document.complain(&at, path.into(), found, expected.into());
+    }
+
     /// Complains about the value of `key`, or about its absence.
     pub(crate) fn complain(&self, key: &str, expected: impl Into<String>) {
         let value = self.table.and_then(|table| table.get(key));
@@ -232,10 +245,19 @@ impl<'d, 'i> Section<'d, 'i> {
         self.number(key, range, unit).unwrap_or(default)
     }
 
+    /// The whole number `key`, if it is there and in `range`.
+    pub(crate) fn count(&mut self, key: &'static str, range: RangeInclusive<i64>) -> Option<u32> {
+        self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
+    }
+
+    /// The time `key` in seconds, if it is there and in `range`.
+    pub(crate) fn duration(&mut self, key: &'static str, range: RangeInclusive<f32>) -> Option<Duration> {
+        self.number(key, range, "s").map(seconds)
+    }
+
     /// The time `key` in seconds, or `default`.
     pub(crate) fn duration_or(&mut self, key: &'static str, default: Duration, range: RangeInclusive<f32>) -> Duration {
-        // The range admits no negative or unbounded time.
-        self.number(key, range, "s").map_or(default, |s| Duration::from_micros((f64::from(s) * 1e6).round() as u64))
+        self.duration(key, range).unwrap_or(default)
     }
 
     /// `N` numbers, if the key is there; a single number stands for all of them.
@@ -279,6 +301,11 @@ impl<'d, 'i> Section<'d, 'i> {
             self.document.complain(&key.span(), self.name(name), "an unknown key".into(), expected);
         }
     }
+}
+
+/// Seconds of the document; ranges admit no negative or unbounded time.
+fn seconds(seconds: f32) -> Duration {
+    Duration::from_micros((f64::from(seconds) * 1e6).round() as u64)
 }
 
 /// "one of a, b, c", with the nearest one first where something is near.

@@ -1,12 +1,15 @@
-//! `[session]`: how the session judges the controller and writes to it.
+//! `[session]`, `[standstill]` and `[connect]`: how the session connects, judges the controller and writes to it.
 
+use outrigger_core::link::Grade;
+use outrigger_core::mode::StandstillConfig;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::{Config, FormChoice, LinkTuning, ModeTuning, TextConfig};
-use outrigger_core::time::Duration;
+use outrigger_core::session::{
+    Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, LinkTuning, ModeTuning, TextConfig,
+};
 
 use super::reader::Section;
 
-/// How the session judges the controller and writes to it; absent is the core's default.
+/// How the session connects, judges the controller and writes to it; absent is the core's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionSettings {
     /// The controller's software, where its own word is not to be relied on.
@@ -17,63 +20,132 @@ pub struct SessionSettings {
     pub link: LinkTuning,
     /// How text is written.
     pub text: TextConfig,
+    /// What counts as rest.
+    pub standstill: StandstillConfig,
+    /// How long is waited for what.
+    pub connect: ConnectConfig,
 }
 
 impl SessionSettings {
-    pub(super) fn read(mut section: Section<'_, '_>) -> Self {
-        let text = TextConfig::default();
-        let forms = [
-            ("by-version", FormChoice::ByVersion),
-            ("bare", FormChoice::Bare),
-            ("self-ending", FormChoice::SelfEnding),
-        ];
+    pub(super) fn read(root: &mut Section<'_, '_>) -> Self {
+        let mut section = root.section("session");
         let software = section.text("software", "the controller's software, e.g. \"3.15\"").and_then(|text| {
             crate::args::parse_software(text).map_err(|expected| section.complain("software", expected)).ok()
         });
+        let (mode, link, text) = (mode(&mut section), link(&mut section), text(&mut section));
+        section.finish();
         let settings = Self {
             software,
-            mode: ModeTuning {
-                good_cycles: section.integer("good_cycles", None, 1..=10_000).and_then(|n| u32::try_from(n).ok()),
-                arming_timeout: duration(&mut section, "arming_timeout", 0.1, 60.0),
-                stop_timeout: duration(&mut section, "stop_timeout", 0.1, 60.0),
-                take_over: section.flag("take_over", false),
-                acceptance_unknown: section.flag("acceptance_unknown", false),
-                require_remote: section.flag("require_remote", false),
-                ..ModeTuning::default()
-            },
-            link: LinkTuning {
-                stale_after: duration(&mut section, "stale_after", 0.004, 1.0),
-                max_misses: section.integer("max_misses", None, 0..=1000).and_then(|n| u32::try_from(n).ok()),
-                ..LinkTuning::default()
-            },
-            text: TextConfig {
-                form: section.choice("form", &forms, text.form),
-                acceleration: section.number_or("acceleration", text.acceleration, 0.001..=150.0, "rad/s²"),
-                stop_acceleration: section.number_or(
-                    "stop_acceleration",
-                    text.stop_acceleration,
-                    0.01..=150.0,
-                    "rad/s²",
-                ),
-                hold: section.duration_or("hold", text.hold, 0.002..=1.0),
-            },
+            mode,
+            link,
+            text,
+            standstill: standstill(root.section("standstill")),
+            connect: connect(root.section("connect")),
         };
         if let Err(error) = settings.config().check() {
-            section.complain("stale_after", error.to_string());
+            complain(root, &error);
         }
-        section.finish();
         settings
     }
 
-    /// Everything this table decides, beside defaults.
+    /// Everything these tables decide, beside defaults.
     pub(super) fn config(&self) -> Config {
-        let Self { software, mode, link, text } = *self;
-        Config { software, mode, link, text, ..Config::default() }
+        let Self { software, mode, link, text, standstill, connect } = *self;
+        Config { software, mode, link, text, standstill, connect, ..Config::default() }
     }
 }
 
-fn duration(section: &mut Section<'_, '_>, key: &'static str, least: f32, most: f32) -> Option<Duration> {
-    section
-        .number(key, least..=most, "s")
-        .map(|seconds| Duration::from_micros((f64::from(seconds) * 1e6).round() as u64))
+/// Complains about what the core refuses, at the key it came from.
+fn complain(root: &Section<'_, '_>, error: &ConfigError) {
+    match error {
+        ConfigError::Value { section, error } => {
+            let path = match (*section, error.field.split_once('.')) {
+                (_, Some(("following", field))) => format!("session.following_{field}"),
+                (_, Some(_)) => error.field.to_owned(),
+                ("connect", None) => format!("connect.{}", error.field),
+                (_, None) => format!("session.{}", error.field),
+            };
+            root.complain_at(&path, error.expected);
+        }
+        // Limits and sensors are read, and refused, elsewhere; memory is not configured.
+        ConfigError::Limits(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => {
+            root.complain_at("session", error.to_string());
+        }
+    }
+}
+
+fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
+    let default = ModeTuning::default();
+    ModeTuning {
+        good_cycles: section.count("good_cycles", 1..=10_000),
+        arming_timeout: section.duration("arming_timeout", 0.1..=60.0),
+        evidence_age: section.duration("evidence_age", 0.02..=2.0),
+        state_timeout: section.duration("state_timeout", 0.004..=2.0),
+        stop_cycles: section.count("stop_cycles", 1..=10).and_then(|cycles| u8::try_from(cycles).ok()),
+        stop_timeout: section.duration("stop_timeout", 0.1..=60.0),
+        program_timeout: section.duration("program_timeout", 0.02..=5.0),
+        take_over: section.flag("take_over", default.take_over),
+        acceptance_unknown: section.flag("acceptance_unknown", default.acceptance_unknown),
+        require_remote: section.flag("require_remote", default.require_remote),
+        following: FollowingTuning {
+            delay: section.count("following_delay", 1..=31).and_then(|cycles| u8::try_from(cycles).ok()),
+            patience: section.count("following_patience", 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok()),
+            tolerance: section.number("following_tolerance", 0.0001..=0.5, "rad/s"),
+        },
+    }
+}
+
+fn link(section: &mut Section<'_, '_>) -> LinkTuning {
+    let grades = Grade::ALL.map(|grade| (grade.name(), Some(grade)));
+    LinkTuning {
+        entry: section.choice("entry", &grades, None),
+        stale_after: section.duration("stale_after", 0.004..=1.0),
+        max_misses: section.count("max_misses", 0..=1_000),
+        margin: section.duration("margin", 0.0..=0.1),
+        stall: section.duration("stall", 0.004..=1.0),
+        clock_jump: section.duration("clock_jump", 0.1..=3_600.0),
+    }
+}
+
+fn text(section: &mut Section<'_, '_>) -> TextConfig {
+    let default = TextConfig::default();
+    let forms =
+        [("by-version", FormChoice::ByVersion), ("bare", FormChoice::Bare), ("self-ending", FormChoice::SelfEnding)];
+    TextConfig {
+        form: section.choice("form", &forms, default.form),
+        acceleration: section.number_or("acceleration", default.acceleration, 0.001..=150.0, "rad/s²"),
+        stop_acceleration: section.number_or("stop_acceleration", default.stop_acceleration, 0.01..=150.0, "rad/s²"),
+        hold: section.duration_or("hold", default.hold, 0.002..=1.0),
+    }
+}
+
+fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
+    let default = StandstillConfig::default();
+    let standstill = StandstillConfig {
+        window: section.duration_or("window", default.window, 0.02..=5.0),
+        speed: section.number_or("speed", default.speed, 0.0001..=0.5, "rad/s"),
+        travel: section.number_or("travel", default.travel, 0.0001..=0.1, "rad"),
+        target_speed: section.number_or("target_speed", default.target_speed, 0.0001..=0.5, "rad/s"),
+        max_gap: section.duration_or("max_gap", default.max_gap, 0.001..=5.0),
+    };
+    section.finish();
+    standstill
+}
+
+fn connect(mut section: Section<'_, '_>) -> ConnectConfig {
+    let default = ConnectConfig::default();
+    let mut wait = |key, default| section.duration_or(key, default, 0.01..=60.0);
+    let connect = ConnectConfig {
+        open_timeout: wait("open_timeout", default.open_timeout),
+        first_message_timeout: wait("first_message_timeout", default.first_message_timeout),
+        silence_timeout: wait("silence_timeout", default.silence_timeout),
+        back_off_min: wait("back_off_min", default.back_off_min),
+        back_off_max: wait("back_off_max", default.back_off_max),
+        settled_after: wait("settled_after", default.settled_after),
+        abort_after: wait("abort_after", default.abort_after),
+        primary_required: section.flag("primary_required", default.primary_required),
+        ..default
+    };
+    section.finish();
+    connect
 }

@@ -174,6 +174,14 @@ fn more_sensors_than_the_engine_watches_are_refused() {
     assert_eq!(problem, "line 16: source[4].name: found \"s4\", expected at most 4 sources");
 }
 
+#[test]
+fn what_the_core_refuses_is_reported_at_the_key_it_came_from() {
+    let [problem] = problems(&format!("{ROBOT}[session]\nhold = 0.1\nstate_timeout = 0.5\n")).try_into().expect("one");
+    assert_eq!(problem, "line 5: session.state_timeout: found 0.5, expected two cycles to evidence_age");
+    let [problem] = problems(&format!("{ROBOT}[connect]\nback_off_min = 10\n")).try_into().expect("one");
+    assert_eq!(problem, "line 4: connect.back_off_min: found 10, expected at most back_off_max");
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_makes_reading_panic(source in "(\\[?[a-z_.]{0,8}\\]?( = [0-9a-z\"\\[\\]{},.-]{0,12})?\n){0,6}") {

@@ -10,10 +10,9 @@ use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::drive::Application;
-use outrigger_core::kinematics::{DhParameters, KinematicChain};
-use outrigger_core::law::{Law as _, Standoff, StandoffConfig};
+use outrigger_core::law::{Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
-use outrigger_core::robot::{ControllerTime, Pose};
+use outrigger_core::robot::ControllerTime;
 use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 
@@ -71,13 +70,12 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     turnaround.keep_each();
 
     let config = config();
-    let mut law = Standoff::new(StandoffConfig {
+    let law = Standoff::new(StandoffConfig {
         proportional: 12.0,
         integral: 30.0,
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    law.use_kinematics(&KinematicChain::new(DhParameters::of(world::MODEL), &Pose::default()));
     let panel = Panel::new("demo", Format::choose(false), clock, target, net.trouble(), None)?;
     let mut demo = Demo {
         panel,
@@ -211,7 +209,7 @@ impl Application<Law> for Demo {
                 wish = self.panel.next() => match wish {
                     Wish::End(_) => return Input::Shutdown,
                     // The script is the operator here.
-                    Wish::Request | Wish::Release | Wish::Acknowledge => {}
+                    Wish::Request | Wish::Resume | Wish::Release | Wish::Acknowledge => {}
                 },
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival
                     && let Some(value) = SampleValue::new(&reading.values)

@@ -338,6 +338,6 @@ fn ms(span: Duration) -> f64 {
 }
 
 fn rms(values: &[f64]) -> f64 {
-    let squares: f64 = values.iter().map(|value| value * value).sum();
+    let squares = values.iter().fold(0.0, |sum, value| sum + value * value);
     (squares / values.len().max(1) as f64).sqrt()
 }

@@ -79,6 +79,8 @@ pub enum Key {
     Quit,
     /// Ask to command.
     Request,
+    /// Ask to go on with a motion that was suspended.
+    Resume,
     /// Take the request back.
     Release,
     /// Clear the latched reason.

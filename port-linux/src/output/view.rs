@@ -61,6 +61,7 @@ fn meaning(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
         KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Quit),
         KeyCode::Char('q') | KeyCode::Esc => Some(Key::Quit),
         KeyCode::Char('r') => Some(Key::Request),
+        KeyCode::Char('c') => Some(Key::Resume),
         KeyCode::Char('s') | KeyCode::Char(' ') => Some(Key::Release),
         KeyCode::Char('a') => Some(Key::Acknowledge),
         _ => None,
@@ -103,7 +104,7 @@ impl Screen<'_> {
         draw_joints(frame, joints, snapshot);
         draw_histogram(frame, histogram, snapshot);
         self.draw_events(frame, bottom);
-        let keys = " q quit   r request   s stop   a acknowledge";
+        let keys = " q quit   r request   c continue   s stop   a acknowledge";
         frame.render_widget(Paragraph::new(keys).fg(SOFT), foot);
     }
 

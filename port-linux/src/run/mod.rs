@@ -104,8 +104,12 @@ async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock
 
 const fn operator_help(format: Format, request: Start) -> &'static str {
     match (format, request) {
-        (Format::View, Start::Operator) => "keys: r requests command, x releases, a acknowledges, q ends",
-        (Format::View, Start::Start) => "requests by itself once; keys: x releases, a acknowledges, q ends",
+        (Format::View, Start::Operator) => {
+            "keys: r requests command, c continues a suspended motion, s stops, a acknowledges, q ends"
+        }
+        (Format::View, Start::Start) => {
+            "requests by itself once; keys: r, c continues a suspended motion, s stops, a acknowledges, q ends"
+        }
         (_, Start::Operator) => "lines on standard input: request, resume, release, acknowledge, quit",
         (_, Start::Start) => {
             "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
@@ -283,6 +287,7 @@ impl Application<Law> for Service {
                 wish = self.panel.next() => match wish {
                     Wish::End(who) => { self.end(who); None }
                     Wish::Request => Some(Input::Request),
+                    Wish::Resume => Some(Input::Resume),
                     Wish::Release => Some(Input::Release),
                     Wish::Acknowledge => Some(Input::Acknowledge),
                 },

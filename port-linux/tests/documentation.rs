@@ -1,0 +1,80 @@
+//! What the documentation shows is what the program takes.
+
+use std::path::{Path, PathBuf};
+
+use outrigger_linux::config::Configuration;
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
+}
+
+#[test]
+fn every_configuration_in_the_documentation_is_valid() {
+    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
+    let examples: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 3, "one example per law");
+    for example in examples {
+        if let Err(problems) = Configuration::parse(example) {
+            panic!("{problems:#?}\nin\n{example}");
+        }
+    }
+}
+
+/// The page shows every key once: what a reader does not find there does not exist.
+#[test]
+fn every_key_that_is_taken_stands_in_the_documentation() {
+    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
+    let heads = [
+        "",
+        "[robot]\n",
+        "[law]\nkind = \"joint-servo\"\n",
+        "[law]\nkind = \"twist\"\n",
+        "[law]\nkind = \"standoff\"\n",
+        "[[law.waypoint]]\n",
+        "[limits]\n",
+        "[session]\n",
+        "[standstill]\n",
+        "[connect]\n",
+        "[run]\n",
+        "[host]\n",
+        "[[source]]\ninput = \"udp\"\n",
+        "[[source]]\ninput = \"serial\"\n",
+        "[[source]]\ninput = \"simulated\"\n",
+    ];
+    for head in heads {
+        let law = if head.contains("law") { "" } else { "law.kind = \"joint-servo\"\n" };
+        let law = if head.contains("waypoint") { "[law]\nkind = \"joint-servo\"\n" } else { law };
+        let problems = Configuration::parse(&format!("{law}{head}no_such_key = 1\n")).expect_err("an unknown key");
+        let unknown = problems.iter().find(|problem| problem.found == "an unknown key").expect("it is said");
+        let known = unknown.expected.split('?').next().unwrap_or_default();
+        for key in known.split('`').skip(1).step_by(2) {
+            // As an assignment, as a table, or by name in a comment.
+            let shown = page.lines().any(|line| {
+                line.trim_start_matches('[').starts_with(&format!("{key} ="))
+                    || line.starts_with(&format!("[{key}]"))
+                    || [format!("`{key}`"), format!("`{key} ="), format!(".{key}]"), format!("[[{key}]]")]
+                        .iter()
+                        .any(|form| line.contains(form))
+            });
+            assert!(shown, "`{key}` of {head:?} is not shown");
+        }
+    }
+}
+
+/// What the page calls a default is one, on controllers of 2 ms.
+#[test]
+fn the_defaults_in_the_documentation_are_the_defaults() {
+    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the first example");
+    // Comments that begin with another default, or with none, say that the value shown is an example.
+    let defaults: Vec<_> =
+        example.lines().filter(|line| !line.contains("# none") && !line.contains("# 1.0;")).collect();
+    let shown = Configuration::parse(&defaults.join("\n")).expect("valid").engine();
+    let absent = Configuration::parse("robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n").expect("valid").engine();
+    let period = outrigger_core::time::Duration::from_millis(2);
+    assert_eq!(shown.link.of(period), absent.link.of(period));
+    assert_eq!(shown.mode.of(period), absent.mode.of(period));
+    assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));
+    assert_eq!((shown.text, shown.standstill, shown.connect), (absent.text, absent.standstill, absent.connect));
+    assert_eq!(shown.limits, absent.limits);
+}
