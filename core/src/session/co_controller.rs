@@ -500,10 +500,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
                 continue;
             }
             let age = now.since(unacked.since);
-            if age > limit && link == LinkId::REALTIME {
+            if age >= limit && link == LinkId::REALTIME {
                 self.cycle.fault(now, Reason::Unacknowledged, &mut self.events);
             }
-            if age > self.config.connect.abort_after {
+            if age >= self.config.connect.abort_after {
                 self.lost(link, DownCause::Unacknowledged, now);
             }
         }
@@ -513,8 +513,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     fn unacked_deadline(&self, now: Instant) -> Option<Instant> {
         let limits = [self.cycle.link().config().stale_after, self.config.connect.abort_after];
         let waiting = self.unacked.iter().filter(|unacked| unacked.bytes > 0);
-        let deadlines =
-            waiting.flat_map(|unacked| limits.map(|limit| unacked.since + limit + Duration::from_micros(1)));
+        let deadlines = waiting.flat_map(|unacked| limits.map(|limit| unacked.since + limit));
         deadlines.filter(|at| *at > now).min()
     }
 }

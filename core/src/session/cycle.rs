@@ -230,9 +230,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let period = self.link.config().period;
         let dt = self.judged_at.map_or(period, |at| state.controller_time.since(at));
         self.judged_at = Some(state.controller_time);
-        // A motion queued behind a text that does not get through would be carried out long after its time.
-        let link = self.link.config();
-        let gets_through = beside.unacked <= link.period + link.margin;
+        // A motion queued behind text that does not get through would be carried out long after its time: like the state
+        // it answers, what was sent before it must not be older than a cycle and the margin.
+        let bound = self.link.config().period + self.link.config().margin;
+        let gets_through = self.mode.mode() != Mode::Command || beside.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let held = |value| Some(Held::new(value, now));
         let paused = beside.program.is_some_and(|program| program.value == Activity::Paused);
