@@ -108,7 +108,16 @@ impl Duration {
     /// `percent` hundredths of the span.
     #[must_use]
     pub const fn percent(self, percent: u64) -> Self {
-        Self(self.0.saturating_mul(percent) / 100)
+        match quotient(self.0.saturating_mul(percent), 100) {
+            Some(micros) => Self(micros),
+            None => Self::ZERO,
+        }
+    }
+
+    /// How often `other` fits into the span; `None` where `other` is zero.
+    #[must_use]
+    pub const fn whole(self, other: Self) -> Option<u64> {
+        quotient(self.0, other.0)
     }
 }
 
@@ -126,6 +135,18 @@ impl core::ops::Sub for Duration {
     }
 }
 
+/// `dividend / divisor`; `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides in
+/// one instruction.
+pub(crate) const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
+    if (dividend | divisor) >> 32 != 0 {
+        return dividend.checked_div(divisor);
+    }
+    match (dividend as u32).checked_div(divisor as u32) {
+        Some(quotient) => Some(quotient as u64),
+        None => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,5 +157,13 @@ mod tests {
         assert_eq!(Instant::from_micros(u64::MAX) + Duration::MAX, Instant::from_micros(u64::MAX));
         assert_eq!(Instant::ZERO.since(Instant::from_micros(5)), Duration::ZERO);
         assert_eq!(Duration::MAX.times(2), Duration::MAX);
+    }
+
+    #[test]
+    fn a_quotient_is_the_same_in_32_bits_and_in_64() {
+        let ends = [0, 1, 99, 100, 0xffff_ffff, 0x1_0000_0000, 0x1_0000_0001, u64::MAX];
+        for (dividend, divisor) in ends.iter().flat_map(|a| ends.map(|b| (*a, b))) {
+            assert_eq!(quotient(dividend, divisor), dividend.checked_div(divisor), "{dividend} / {divisor}");
+        }
     }
 }

@@ -109,6 +109,11 @@ impl Fit {
     fn leak(&mut self, now: Instant, ppm: u32) {
         let picos = now.since(self.arrival).as_micros().saturating_mul(u64::from(ppm));
         let owed = self.leaked.saturating_add(picos);
+        // In most cycles less than a µs leaks: nothing to divide.
+        if owed < 1_000_000 {
+            self.leaked = owed;
+            return;
+        }
         self.offset = self.offset.saturating_add(signed(owed / 1_000_000));
         self.leaked = owed % 1_000_000;
     }

@@ -170,7 +170,7 @@ impl LinkConfig {
 
 /// Whole periods in `span`.
 pub(super) fn in_periods(span: Duration, period: Duration) -> u32 {
-    let count = span.as_micros().checked_div(period.as_micros()).unwrap_or(u64::MAX);
+    let count = span.whole(period).unwrap_or(u64::MAX);
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

@@ -190,11 +190,24 @@ pub(super) struct Grader {
     /// Cycle and time since which the next better grade has been deserved, with the margin.
     deserved: Option<(u64, Instant)>,
     held_by: Metric,
+    /// The last judgement: between two states the figures mostly stay what they were.
+    #[cfg_attr(feature = "postcard", serde(skip))]
+    judged: Option<Judged>,
+}
+
+/// What the table says of these figures.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    measured: Measured,
+    /// Reached, and what is beyond its limit.
+    earned: (Grade, Option<Metric>),
+    /// The same with the margin that rising asks for.
+    deserved: (Grade, Option<Metric>),
 }
 
 impl Grader {
     pub(super) const fn new(table: GradeTable, rise_time: Duration) -> Self {
-        Self { table, rise_time, grade: Grade::Unacceptable, deserved: None, held_by: Metric::Samples }
+        Self { table, rise_time, grade: Grade::Unacceptable, deserved: None, held_by: Metric::Samples, judged: None }
     }
 
     pub(super) const fn grade(&self) -> Grade {
@@ -208,14 +221,14 @@ impl Grader {
 
     /// `cycle` counts accepted states; a call between states repeats it.
     pub(super) fn update(&mut self, measured: &Measured, cycle: u64, now: Instant) -> Option<GradeChange> {
-        let (earned, broken) = self.table.judge(measured, false);
+        let Judged { earned: (earned, broken), deserved, .. } = self.judged(measured);
         if earned < self.grade {
             self.deserved = None;
             self.held_by = broken.unwrap_or(self.held_by);
             return Some(self.change_to(earned));
         }
         let target = self.grade.better();
-        let (deserved, broken) = self.table.judge(measured, true);
+        let (deserved, broken) = deserved;
         if deserved < target {
             self.deserved = None;
             self.held_by = broken.unwrap_or(self.held_by);
@@ -228,6 +241,16 @@ impl Grader {
         }
         self.deserved = Some((cycle, now));
         Some(self.change_to(target))
+    }
+
+    fn judged(&mut self, measured: &Measured) -> Judged {
+        match self.judged {
+            Some(judged) if judged.measured == *measured => judged,
+            Some(_) | None => {
+                let (earned, deserved) = (self.table.judge(measured, false), self.table.judge(measured, true));
+                *self.judged.insert(Judged { measured: *measured, earned, deserved })
+            }
+        }
     }
 
     fn change_to(&mut self, to: Grade) -> GradeChange {

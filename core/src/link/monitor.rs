@@ -442,8 +442,7 @@ impl LinkMonitor {
             return 0;
         };
         let half = self.grace();
-        let periods =
-            |span: Duration| (span + half).as_micros().checked_div(self.config.period.as_micros()).unwrap_or(0);
+        let periods = |span: Duration| (span + half).whole(self.config.period).unwrap_or(0);
         // Wrapping, because a counter is judged by distance: a stamp from before the first is behind, not ahead.
         if stamp >= newest {
             cycle.wrapping_add(periods(stamp.since(newest)))

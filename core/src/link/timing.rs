@@ -1,6 +1,6 @@
 //! Inter-arrival, jitter and sliding means, in integers (`kuka-fri` C2).
 
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, quotient};
 
 /// Cycles a sliding figure looks back, as FRI and libfranka do.
 pub const WINDOW: u32 = 100;
@@ -36,7 +36,7 @@ impl SlidingMean {
     }
 
     pub(super) fn mean(&self) -> Option<Duration> {
-        self.sum.checked_div(u64::from(self.len)).map(Duration::from_micros)
+        quotient(self.sum, u64::from(self.len)).map(Duration::from_micros)
     }
 }
 
@@ -102,11 +102,12 @@ impl Intervals {
         f.count = f.count.saturating_add(1);
         f.long = f.long.saturating_add(u64::from(span > period.percent(150)));
         self.sum = self.sum.saturating_add(span.as_micros());
-        f.mean = Duration::from_micros(self.sum.checked_div(f.count).unwrap_or(0));
     }
 
-    pub(super) const fn figures(&self) -> InterArrival {
-        self.figures
+    /// The mean is made when it is asked for: a division in each cycle would be for nobody.
+    pub(super) fn figures(&self) -> InterArrival {
+        let mean = Duration::from_micros(self.sum.checked_div(self.figures.count).unwrap_or(0));
+        InterArrival { mean, ..self.figures }
     }
 }
 

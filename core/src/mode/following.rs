@@ -239,28 +239,46 @@ impl<const N: usize> Following<N> {
     /// How far the worst joint's target is outside of everything it may be \[rad/s\], where commands are scaled by
     /// `scaling_floor` … 1; infinite for NaN.
     fn excess_of(&self, target: &JointVelocities<N>, scaling_floor: f32) -> f32 {
+        if !target.is_finite() {
+            return f32::INFINITY;
+        }
+        let mut worst = 0.0_f32;
+        for (joint, target) in target.iter().enumerate() {
+            let excess = self.excess_of_joint(joint, target, scaling_floor);
+            if excess > worst {
+                worst = excess;
+            }
+        }
+        worst
+    }
+
+    /// The same for one joint, zero or less where it is within: older commands only widen what it may be, so nothing
+    /// is asked beyond the one that allows it. Comparisons, for `f32::min` is a call on a microcontroller.
+    fn excess_of_joint(&self, joint: usize, target: f32, scaling_floor: f32) -> f32 {
         // Hull of the commands in the window, each between its full and its scaled size.
-        let mut low = [f32::INFINITY; N];
-        let mut high = [f32::NEG_INFINITY; N];
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        let mut excess = f32::INFINITY;
         for behind in 0..=usize::from(self.config.delay) {
             let at = self.at.saturating_add(HISTORY).saturating_sub(behind) % HISTORY;
             let Some(sent) = self.history.get(at) else { break };
-            let floor = if sent.repeated { 0.0 } else { scaling_floor };
-            for ((low, high), full) in low.iter_mut().zip(&mut high).zip(sent.velocities.iter()) {
-                let scaled = full * floor;
-                *low = low.min(full).min(scaled);
-                *high = high.max(full).max(scaled);
+            let Some(full) = sent.velocities.as_array().get(joint) else { break };
+            for end in [*full, full * if sent.repeated { 0.0 } else { scaling_floor }] {
+                if end < low {
+                    low = end;
+                }
+                if end > high {
+                    high = end;
+                }
+            }
+            let largest = if -low > high { -low } else { high };
+            let tolerance = self.tolerance_at(largest);
+            let (below, above) = (low - tolerance - target, target - high - tolerance);
+            excess = if below > above { below } else { above };
+            if excess <= 0.0 {
+                break;
             }
         }
-        let mut worst = 0.0_f32;
-        for ((low, high), target) in low.iter().zip(&high).zip(target.iter()) {
-            if !target.is_finite() {
-                return f32::INFINITY;
-            }
-            let tolerance = self.tolerance_at(low.abs().max(high.abs()));
-            worst = worst.max(low - tolerance - target).max(target - high - tolerance);
-        }
-        worst
+        excess
     }
 
     fn tolerance_at(&self, speed: f32) -> f32 {
