@@ -530,7 +530,7 @@ impl<L> CoController<'_, L> {
 fn cycle_config(config: &Config, period: Duration) -> CycleConfig {
     CycleConfig {
         link: config.link.of(period),
-        mode: config.mode.of(period),
+        mode: config.mode_config(period),
         following: config.mode.following.of(period),
     }
 }

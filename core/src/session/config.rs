@@ -3,7 +3,7 @@
 use super::coast::Coast;
 use super::path::{TextConfig, TextPath};
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
-use crate::link::{Grade, LinkConfig};
+use crate::link::{Grade, GradeTable, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
@@ -47,13 +47,19 @@ impl Config {
         for generation in [Generation::Cb3, Generation::ESeries] {
             let period = Duration::from_micros(generation.period_micros());
             self.link.of(period).check().map_err(value("link"))?;
-            self.mode.of(period).check().map_err(value("mode"))?;
+            self.mode_config(period).check().map_err(value("mode"))?;
             self.mode.following.of(period).check().map_err(value("mode"))?;
         }
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
         self.text.check().map_err(value("text"))?;
         self.sources().map(|_| ()).map_err(ConfigError::Sources)
+    }
+
+    /// The mode machine's thresholds for a controller of this period.
+    #[must_use]
+    pub fn mode_config(&self, period: Duration) -> ModeConfig {
+        ModeConfig { rest_window: self.standstill.window, ..self.mode.of(period) }
     }
 
     /// Monitors for the configured sensors.
@@ -236,6 +242,16 @@ pub struct LinkTuning {
     pub stall: Option<Duration>,
     /// A controller clock that jumps ahead by more than this has started a new epoch.
     pub clock_jump: Option<Duration>,
+    /// Limits of the grades.
+    pub limits: Option<GradeTable>,
+    /// A grade rises at most once in this time.
+    pub rise_time: Option<Duration>,
+    /// How fast the mapped clock forgets a fast packet \[ppm\].
+    pub leak_ppm: Option<u32>,
+    /// States late by an equal amount for this long mean that the controller's clock stood still.
+    pub shift_hold: Option<Duration>,
+    /// Arrivals closer together are one burst.
+    pub burst: Option<Duration>,
 }
 
 impl LinkTuning {
@@ -251,7 +267,13 @@ impl LinkTuning {
             margin: self.margin.unwrap_or(base.margin),
             stall: self.stall.unwrap_or(stale_after),
             clock_jump: self.clock_jump.unwrap_or(base.clock_jump),
-            ..base
+            limits: self.limits.unwrap_or(base.limits),
+            rise_time: self.rise_time.unwrap_or(base.rise_time),
+            leak_ppm: self.leak_ppm.unwrap_or(base.leak_ppm),
+            shift_hold: self.shift_hold.unwrap_or(base.shift_hold),
+            burst: self.burst.unwrap_or(base.burst),
+            kind: base.kind,
+            period,
         }
     }
 }
@@ -275,6 +297,10 @@ pub struct ModeTuning {
     pub stop_timeout: Option<Duration>,
     /// How long the accepting program may be invisible in `Command`.
     pub program_timeout: Option<Duration>,
+    /// Longest time in `Monitor` without any state.
+    pub offline_after: Option<Duration>,
+    /// Evidence of remote control older than this is not held.
+    pub remote_evidence_age: Option<Duration>,
     /// Arm although another program runs; it is ended first.
     pub take_over: bool,
     /// Arm although nothing shows that commands are accepted.
@@ -298,6 +324,8 @@ impl ModeTuning {
             stop_cycles: self.stop_cycles.unwrap_or(base.stop_cycles),
             stop_timeout: self.stop_timeout.unwrap_or(base.stop_timeout),
             program_timeout: self.program_timeout.unwrap_or(base.program_timeout),
+            offline_after: self.offline_after.unwrap_or(base.offline_after),
+            remote_evidence_age: self.remote_evidence_age.unwrap_or(base.remote_evidence_age),
             take_over: self.take_over,
             acceptance_unknown: self.acceptance_unknown,
             require_remote: self.require_remote,
@@ -314,8 +342,16 @@ pub struct FollowingTuning {
     pub delay: Option<u8>,
     /// Consecutive cycles outside before it is lost.
     pub patience: Option<u16>,
+    /// Consecutive cycles outside before it is lost while the link is late; see [`FollowingConfig::late_patience`].
+    pub late_patience: Option<u16>,
     /// Absolute tolerance \[rad/s\].
     pub tolerance: Option<f32>,
+    /// Tolerance relative to the command.
+    pub relative: Option<f32>,
+    /// A target that comes closer at least this fast is on its ramp, not lost \[rad/s²\].
+    pub ramp: Option<f32>,
+    /// How fast the controller's speed scaling may rise \[1/s\].
+    pub scaling_rate: Option<f32>,
 }
 
 impl FollowingTuning {
@@ -327,7 +363,10 @@ impl FollowingTuning {
             delay: self.delay.unwrap_or(base.delay),
             patience: self.patience.unwrap_or(base.patience),
             tolerance: self.tolerance.unwrap_or(base.tolerance),
-            ..base
+            relative: self.relative.unwrap_or(base.relative),
+            ramp: self.ramp.unwrap_or(base.ramp),
+            scaling_rate: self.scaling_rate.unwrap_or(base.scaling_rate),
+            late_patience: self.late_patience.unwrap_or(base.late_patience),
         }
     }
 }

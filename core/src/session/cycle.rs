@@ -232,7 +232,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.judged_at = Some(state.controller_time);
         // A motion queued behind text that does not get through would be carried out long after its time: like the state
         // it answers, what was sent before it must not be older than a cycle and the margin.
-        let bound = self.link.config().period + self.link.config().margin;
+        let bound = period + self.link.config().margin;
         let gets_through = self.mode.mode() != Mode::Command || beside.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let held = |value| Some(Held::new(value, now));

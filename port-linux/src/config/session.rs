@@ -91,7 +91,9 @@ fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
             delay: section.count("following_delay", 1..=31).and_then(|cycles| u8::try_from(cycles).ok()),
             patience: section.count("following_patience", 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok()),
             tolerance: section.number("following_tolerance", 0.0001..=0.5, "rad/s"),
+            ..default.following
         },
+        ..default
     }
 }
 
@@ -104,6 +106,7 @@ fn link(section: &mut Section<'_, '_>) -> LinkTuning {
         margin: section.duration("margin", 0.0..=0.1),
         stall: section.duration("stall", 0.004..=1.0),
         clock_jump: section.duration("clock_jump", 0.1..=3_600.0),
+        ..LinkTuning::default()
     }
 }
 
