@@ -84,7 +84,7 @@ One process per robot. It commands when it is asked to and every precondition is
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
 SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
-Exit code 4 where it ended in a fallback that nobody acknowledged.
+Exit code 4 where it did not command again after a fallback.
 
 Examples:
   outrigger check-config half-turn.toml

@@ -24,7 +24,7 @@ pub struct RunSettings {
 pub enum Start {
     /// An operator, by a line or a key.
     Operator,
-    /// This process, once, as soon as every precondition is met.
+    /// This process, whenever every precondition is met, until it has commanded once.
     Start,
 }
 
