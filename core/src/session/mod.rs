@@ -12,6 +12,7 @@ mod connector;
 mod cycle;
 mod event;
 mod identity;
+mod intake;
 mod io;
 mod path;
 mod primary;
