@@ -31,7 +31,7 @@ use crate::time::{Duration, Instant};
 pub struct Memory<'m> {
     /// Receive memory of the primary link, at least 2 KiB: a message longer than it is skipped with an event.
     pub primary: &'m mut [u8],
-    /// Receive memory of the real-time link, at least 4 KiB; 8 KiB hold a backlog of six packets.
+    /// Receive memory of the real-time link, at least 2 KiB; 8 KiB hold a backlog of six packets.
     pub realtime: &'m mut [u8],
 }
 

@@ -2,9 +2,10 @@
 
 use super::bench::{Bench, Sent};
 use crate::mode::Mode;
-use crate::robot::Reason;
+use crate::robot::{MessageSource, Reason};
 use crate::session::{DownCause, Event, Input, LinkId};
 use crate::time::Duration;
+use crate::wire::primary;
 
 #[test]
 fn pieces_of_any_size_give_the_same_texts() {
@@ -197,4 +198,27 @@ fn the_timeout_is_in_the_past_while_anything_is_queued() {
     assert!(bench.engine.poll_timeout().is_some_and(|at| at <= bench.now));
     while bench.engine.poll_event().is_some() {}
     assert!(bench.engine.poll_timeout().is_some_and(|at| at > bench.now));
+}
+
+#[test]
+fn a_controller_that_says_it_is_in_local_control_is_believed_and_left_by_reconnecting() {
+    let mut bench = Bench::moving(5, 15);
+    let error = primary::ErrorCode {
+        code: 210,
+        argument: 0,
+        detail: primary::ErrorDetail::Report { report_level: 2, data_type: 0, data: 0, text: primary::Text(b"") },
+    };
+    let payload = primary::RobotMessagePayload::ErrorCode(error);
+    let mut message = [0; 64];
+    let size = primary::RobotMessage::emit(0, MessageSource::Controller, &payload, &mut message).unwrap();
+    bench.bytes(LinkId::PRIMARY, &message[..size]);
+    bench.run(3);
+    assert_eq!((bench.engine.mode(), bench.engine.latch()), (Mode::Stopping, Some(Reason::NotRemote)));
+    bench.run(1_000);
+    assert!(bench.unmet().contains(&Reason::NotRemote), "a later message does not take it back");
+    let connections = bench.asked.len();
+    bench.input(Input::Acknowledge);
+    bench.run(2_000);
+    assert_eq!(bench.asked[connections..], [30_001, 30_003]);
+    assert_eq!(bench.unmet(), []);
 }
