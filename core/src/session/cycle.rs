@@ -251,7 +251,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             sources: Some(Held::new(self.sources_verdict(now), now)),
             at_rest: Some(Held::new(at_rest, now)),
             following: Some(Held::new(follows, now)),
-            moving_by_us: Some(Held::new(self.following.is_moving_by_us(state), now)),
+            // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
+            moving_by_us: (self.mode.is_motion_unknown())
+                .then(|| Held::new(self.following.is_moving_by_us(state), now)),
             gate: Some(Held::new(if beside.path_open { PeerGate::Ready } else { PeerGate::No }, now)),
             acceptance: Acceptance {
                 mirrored_counter: None,

