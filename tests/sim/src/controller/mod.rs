@@ -288,13 +288,19 @@ impl Controller {
         !read_only || self.firmware.read_only_ports()
     }
 
+    /// Whether a client that connects to this port now is accepted.
+    #[must_use]
+    pub fn listens(&self, port: Port) -> bool {
+        let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
+        self.has_port(port) && self.away_until.is_none() && !dropped
+    }
+
     /// A client connects to a port; bytes flow at once, nothing has to be asked for.
     ///
     /// # Errors
     /// [`Refused`] where the firmware has no such port, or the controller is away.
     pub fn connect(&mut self, port: Port) -> Result<Conn, Refused> {
-        let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
-        if !self.has_port(port) || self.away_until.is_some() || dropped {
+        if !self.listens(port) {
             return Err(Refused);
         }
         let id = Conn(self.next_conn);

@@ -1,0 +1,13 @@
+//! Emulated boards opposite the simulated controller.
+//!
+//! [`peer::Peer`] is the robot's end of a network of Ethernet frames: the simulated controller behind a TCP/IP stack of
+//! its own, sans-IO and in virtual time. [`wire::Wire`] is one direction of a cable that loses, delays, doubles and
+//! reorders frames. Both serve tests in virtual time (a port's stack on the other end of the wire) and a board that
+//! runs in QEMU in real time.
+//!
+//! Nothing here decides with the core's link, mode or session: what a board does is judged by what it put on the wire,
+//! by where the arm really is, and by what its telemetry says.
+#![forbid(unsafe_code)]
+
+pub mod peer;
+pub mod wire;

@@ -1,0 +1,166 @@
+//! TCP clients of the controller's ports: a socket of the stack for each, and the controller's name for it.
+
+use outrigger_sim::controller::{Conn, Controller};
+use outrigger_sim::port::Port;
+use smoltcp::iface::{SocketHandle, SocketSet};
+use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
+use smoltcp::time::Duration;
+
+use super::PeerOptions;
+
+/// Sockets of one port that wait for a client: so many can knock at the same moment.
+const WAITING: usize = 2;
+/// Bytes given to a client in one go; the controller gives at most one message at a time.
+const CHUNK: usize = 4096;
+
+/// A connection that stands, or did.
+struct Client {
+    port: Port,
+    socket: SocketHandle,
+    /// `None` once the controller has no more to do with it.
+    conn: Option<Conn>,
+}
+
+pub(super) struct Clients {
+    options: PeerOptions,
+    waiting: Vec<(Port, SocketHandle)>,
+    clients: Vec<Client>,
+}
+
+impl Clients {
+    pub(super) fn new(options: PeerOptions) -> Self {
+        Self { options, waiting: vec![], clients: vec![] }
+    }
+
+    /// Moves bytes both ways, accepts and closes; says whether the stack has something to do because of it.
+    pub(super) fn serve(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) -> bool {
+        let mut busy = self.accept(sockets, controller);
+        for client in &mut self.clients {
+            let socket = sockets.get_mut::<Socket<'_>>(client.socket);
+            busy |= client.serve(socket, controller);
+        }
+        self.clients.retain(|client| {
+            let over = client.conn.is_none() && sockets.get::<Socket<'_>>(client.socket).state() == State::Closed;
+            if over {
+                sockets.remove(client.socket);
+            }
+            !over
+        });
+        self.listen(sockets, controller);
+        busy
+    }
+
+    /// Who knocked becomes a client of the controller, or is turned away.
+    fn accept(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) -> bool {
+        let mut busy = false;
+        self.waiting.retain(|(port, handle)| {
+            let socket = sockets.get_mut::<Socket<'_>>(*handle);
+            if matches!(socket.state(), State::Listen | State::SynReceived) {
+                return true;
+            }
+            let conn = controller.connect(*port).ok();
+            if conn.is_none() {
+                socket.abort();
+            }
+            self.clients.push(Client { port: *port, socket: *handle, conn });
+            busy = true;
+            false
+        });
+        busy
+    }
+
+    /// As many sockets wait as the port has room for; none where the controller refuses, so that the stack answers with
+    /// a reset as a host does that has no such port.
+    fn listen(&mut self, sockets: &mut SocketSet<'static>, controller: &Controller) {
+        for port in Port::ALL {
+            let open = controller.listens(port);
+            self.waiting.retain(|(waits_at, handle)| {
+                let keep = *waits_at != port || open || !is_waiting(sockets, *handle);
+                if !keep {
+                    sockets.remove(*handle);
+                }
+                keep
+            });
+            let connected = self.clients.iter().filter(|client| client.port == port && client.conn.is_some()).count();
+            let here = self.waiting.iter().filter(|(waits_at, _)| *waits_at == port);
+            let mut taken = connected + here.clone().count();
+            let mut waiting = here.filter(|(_, handle)| is_waiting(sockets, *handle)).count();
+            while open && waiting < WAITING && taken < self.options.clients_per_port {
+                let mut socket = self.socket();
+                if socket.listen(port.number()).is_ok() {
+                    self.waiting.push((port, sockets.add(socket)));
+                }
+                waiting += 1;
+                taken += 1;
+            }
+        }
+    }
+
+    fn socket(&self) -> Socket<'static> {
+        let PeerOptions { receive_buffer, send_buffer, ack_delay, nagle, .. } = self.options;
+        let mut socket =
+            Socket::new(SocketBuffer::new(vec![0; receive_buffer]), SocketBuffer::new(vec![0; send_buffer]));
+        socket.set_ack_delay(ack_delay.map(Duration::from));
+        socket.set_nagle_enabled(nagle);
+        socket
+    }
+}
+
+fn is_waiting(sockets: &SocketSet<'static>, handle: SocketHandle) -> bool {
+    sockets.get::<Socket<'_>>(handle).state() == State::Listen
+}
+
+impl Client {
+    fn serve(&mut self, socket: &mut Socket<'static>, controller: &mut Controller) -> bool {
+        let Some(conn) = self.conn else { return false };
+        let received = receive(socket, controller, conn);
+        let sent = send(socket, controller, conn);
+        if socket.state() == State::Closed {
+            // The client reset it. What had arrived was taken above.
+            controller.reset(conn);
+            self.conn = None;
+            return false;
+        }
+        let client_closed = !socket.may_recv();
+        let controller_closed = !controller.is_open(conn) && controller.pending(conn) == 0;
+        if client_closed || controller_closed {
+            controller.disconnect(conn);
+            socket.close();
+            self.conn = None;
+            return true;
+        }
+        received || sent
+    }
+}
+
+/// What the client sent goes to the controller; what it has no room for stays in the socket, whose window closes.
+fn receive(socket: &mut Socket<'static>, controller: &mut Controller, conn: Conn) -> bool {
+    let mut moved = false;
+    while socket.can_recv() {
+        let take = |bytes: &mut [u8]| {
+            let taken = controller.write(conn, bytes);
+            (taken, taken)
+        };
+        if socket.recv(take).unwrap_or(0) == 0 {
+            break;
+        }
+        moved = true;
+    }
+    moved
+}
+
+/// What the controller has for the client goes to the socket, as far as there is room.
+fn send(socket: &mut Socket<'static>, controller: &mut Controller, conn: Conn) -> bool {
+    let mut buffer = [0; CHUNK];
+    let mut moved = false;
+    while socket.may_send() {
+        let room = (socket.send_capacity() - socket.send_queue()).min(CHUNK);
+        let Some(window) = buffer.get_mut(..room).filter(|window| !window.is_empty()) else { break };
+        let count = controller.read(conn, window);
+        if count == 0 || socket.send_slice(window.get(..count).unwrap_or_default()).is_err() {
+            break;
+        }
+        moved = true;
+    }
+    moved
+}

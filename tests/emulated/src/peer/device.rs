@@ -1,0 +1,58 @@
+//! Frames of the stack, in memory.
+
+use std::collections::VecDeque;
+
+use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
+use smoltcp::time::Instant;
+
+/// The largest frame, with its Ethernet header.
+const LARGEST: usize = 1514;
+
+/// Frames that wait to be taken by the stack, and by the wire.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    pub(super) incoming: VecDeque<Vec<u8>>,
+    pub(super) outgoing: VecDeque<Vec<u8>>,
+}
+
+impl Device for Frames {
+    type RxToken<'a> = Incoming;
+    type TxToken<'a> = Outgoing<'a>;
+
+    fn receive(&mut self, _: Instant) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
+        let frame = self.incoming.pop_front()?;
+        Some((Incoming(frame), Outgoing(&mut self.outgoing)))
+    }
+
+    fn transmit(&mut self, _: Instant) -> Option<Self::TxToken<'_>> {
+        Some(Outgoing(&mut self.outgoing))
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut capabilities = DeviceCapabilities::default();
+        capabilities.medium = Medium::Ethernet;
+        capabilities.max_transmission_unit = LARGEST;
+        capabilities
+    }
+}
+
+/// A frame the stack is about to read.
+pub(super) struct Incoming(Vec<u8>);
+
+impl RxToken for Incoming {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, read: F) -> R {
+        read(&self.0)
+    }
+}
+
+/// Room for a frame the stack is about to write.
+pub(super) struct Outgoing<'a>(&'a mut VecDeque<Vec<u8>>);
+
+impl TxToken for Outgoing<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {
+        let mut frame = vec![0; length];
+        let result = write(&mut frame);
+        self.0.push_back(frame);
+        result
+    }
+}

@@ -1,0 +1,163 @@
+//! The robot's end of a network of frames: the simulated controller behind a TCP/IP stack of its own.
+//!
+//! Sans-IO. Whoever owns the wire gives frames to [`Peer::receive`], takes frames from [`Peer::transmit`] until there
+//! are none, and is back at [`Peer::next_event`] with [`Peer::advance`]. The controller's clock and the stack's are the
+//! caller's time.
+
+mod clients;
+mod device;
+mod options;
+
+use outrigger_sim::controller::{Action, Controller};
+use outrigger_sim::time::SimTime;
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::socket::udp;
+use smoltcp::time::Instant;
+use smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Address};
+use std::time::Duration;
+
+use clients::Clients;
+use device::Frames;
+pub use options::PeerOptions;
+
+/// A datagram somebody sent to the peer's telemetry port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// When it arrived.
+    pub at: SimTime,
+    /// Who sent it.
+    pub from: (Ipv4Address, u16),
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// Datagrams the telemetry socket keeps between two calls, and the bytes they may have together.
+const DATAGRAMS: (usize, usize) = (64, 64 * 1024);
+
+/// The simulated controller at the end of a wire.
+pub struct Peer {
+    controller: Controller,
+    interface: Interface,
+    frames: Frames,
+    sockets: SocketSet<'static>,
+    clients: Clients,
+    telemetry: SocketHandle,
+    datagrams: Vec<Datagram>,
+}
+
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Peer").field("controller", &self.controller).finish_non_exhaustive()
+    }
+}
+
+impl Peer {
+    /// The controller's ports are open at time zero, and datagrams to the telemetry port are collected.
+    ///
+    /// # Panics
+    /// Where `options` name telemetry port 0.
+    #[must_use]
+    pub fn new(controller: Controller, options: PeerOptions) -> Self {
+        let mut frames = Frames::default();
+        let mut config = Config::new(EthernetAddress(options.mac).into());
+        config.random_seed = options.seed;
+        let mut interface = Interface::new(config, &mut frames, instant(controller.now()));
+        interface.update_ip_addrs(|addresses| {
+            // There is room for two, and it is the first.
+            let _ = addresses.push(IpCidr::new(options.address.into(), options.prefix));
+        });
+        let mut sockets = SocketSet::new(vec![]);
+        let buffer = || udp::PacketBuffer::new(vec![udp::PacketMetadata::EMPTY; DATAGRAMS.0], vec![0; DATAGRAMS.1]);
+        let mut socket = udp::Socket::new(buffer(), buffer());
+        socket.bind(options.telemetry_port).expect("a telemetry port other than 0");
+        let telemetry = sockets.add(socket);
+        let mut peer = Self {
+            clients: Clients::new(options),
+            controller,
+            interface,
+            frames,
+            sockets,
+            telemetry,
+            datagrams: vec![],
+        };
+        peer.advance(peer.controller.now());
+        peer
+    }
+
+    /// The controller: its truth, and what it was told.
+    #[must_use]
+    pub fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// The controller, for operators and faults. What this brings about shows at the next call of [`Peer::advance`].
+    pub fn controller_mut(&mut self) -> &mut Controller {
+        &mut self.controller
+    }
+
+    /// Sets the robot's digital inputs, one per bit.
+    pub fn set_digital_inputs(&mut self, bits: u32) {
+        self.controller.act(Action::DigitalInputs(bits));
+    }
+
+    /// The controller restarts: connections are closed, and refused until it is back, after `away`, with its clock at
+    /// zero and without power. Its network interface stays up.
+    pub fn restart(&mut self, away: Duration) {
+        self.controller.act(Action::Restart(away));
+    }
+
+    /// A frame has arrived.
+    pub fn receive(&mut self, now: SimTime, frame: &[u8]) {
+        self.frames.incoming.push_back(frame.to_vec());
+        self.advance(now);
+    }
+
+    /// The next frame to put on the wire, until there are none.
+    #[must_use]
+    pub fn transmit(&mut self) -> Option<Vec<u8>> {
+        self.frames.outgoing.pop_front()
+    }
+
+    /// Brings controller and stack to `now`.
+    pub fn advance(&mut self, now: SimTime) {
+        self.controller.advance_to(now);
+        loop {
+            self.interface.poll(instant(now), &mut self.frames, &mut self.sockets);
+            if !self.clients.serve(&mut self.sockets, &mut self.controller) {
+                break;
+            }
+        }
+        self.collect(now);
+    }
+
+    /// When something will happen by itself, and [`Peer::advance`] is to be called at the latest.
+    #[must_use]
+    pub fn next_event(&mut self) -> SimTime {
+        let stack = self.interface.poll_at(instant(self.controller.now()), &self.sockets);
+        // A deadline of the stack that has passed means: at once.
+        let stack =
+            stack.map_or(SimTime::MAX, |at| SimTime::from_micros(u64::try_from(at.total_micros()).unwrap_or(0)));
+        stack.min(self.controller.next_event())
+    }
+
+    /// The datagrams that arrived at the telemetry port since the last call, in order.
+    pub fn take_datagrams(&mut self) -> Vec<Datagram> {
+        std::mem::take(&mut self.datagrams)
+    }
+
+    fn collect(&mut self, at: SimTime) {
+        let socket = self.sockets.get_mut::<udp::Socket<'_>>(self.telemetry);
+        while let Ok((bytes, metadata)) = socket.recv() {
+            let smoltcp::wire::IpAddress::Ipv4(address) = metadata.endpoint.addr;
+            self.datagrams.push(Datagram { at, from: (address, metadata.endpoint.port), bytes: bytes.to_vec() });
+        }
+    }
+}
+
+/// Time as the stack counts it.
+fn instant(at: SimTime) -> Instant {
+    Instant::from_micros(i64::try_from(at.as_micros()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+//! One direction of a network of Ethernet frames, with faults: seeded, in virtual time.
+
+use std::time::Duration;
+
+use outrigger_sim::rng::Rng;
+use outrigger_sim::time::SimTime;
+
+/// How frames are lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Loss {
+    /// None is.
+    #[default]
+    None,
+    /// Each by itself, this share of them (0 … 1).
+    Share(f64),
+    /// In bursts: within one, every frame is lost.
+    Bursts {
+        /// Probability that a frame begins a burst.
+        begin: f64,
+        /// Probability that a burst ends with a frame: a burst is 1/`end` frames long on average.
+        end: f64,
+    },
+}
+
+/// What happens to the frames that are sent from now on. The default is a perfect wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// Constant delay.
+    pub delay: Duration,
+    /// Added at random, 0 up to this; frames stay in order.
+    pub jitter: Duration,
+    /// Frames that never arrive.
+    pub loss: Loss,
+    /// Share of the frames that arrive twice (0 … 1).
+    pub duplicate: f64,
+    /// Share of the frames that are held back, and for how long: later ones overtake them.
+    pub reorder: Option<(f64, Duration)>,
+    /// Share of the frames that arrive with one bit flipped.
+    pub corrupt: f64,
+}
+
+/// What a window of trouble does to the frames sent in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    /// They arrive at its end, all at once.
+    Hold,
+    /// They are lost.
+    Lose,
+}
+
+/// Frames counted by what happened to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Given to the wire.
+    pub sent: u64,
+    /// Lost.
+    pub lost: u64,
+    /// Delivered a second time.
+    pub duplicated: u64,
+    /// Held back so that later ones could overtake.
+    pub reordered: u64,
+    /// Delivered with a flipped bit.
+    pub corrupted: u64,
+}
+
+/// One direction of a cable.
+#[derive(Debug)]
+pub struct Wire {
+    conditions: Conditions,
+    rng: Rng,
+    windows: Vec<(SimTime, SimTime, Trouble)>,
+    in_burst: bool,
+    /// Arrival, number, frame; unordered.
+    on_the_way: Vec<(SimTime, u64, Vec<u8>)>,
+    last_arrival: SimTime,
+    number: u64,
+    counts: Counts,
+}
+
+impl Wire {
+    /// A perfect wire; `seed` decides what chance decides under other conditions.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            conditions: Conditions::default(),
+            rng: Rng::new(seed, 0x317E),
+            windows: vec![],
+            in_burst: false,
+            on_the_way: vec![],
+            last_arrival: SimTime::ZERO,
+            number: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The same under these conditions.
+    #[must_use]
+    pub fn under(seed: u64, conditions: Conditions) -> Self {
+        Self { conditions, ..Self::new(seed) }
+    }
+
+    /// Holds for frames sent from now on.
+    pub fn set(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
+        self.in_burst = false;
+    }
+
+    /// Frames sent from `from` until `until` arrive at `until`, all at once.
+    pub fn stall(&mut self, from: SimTime, until: SimTime) {
+        self.windows.push((from, until, Trouble::Hold));
+    }
+
+    /// Frames sent from `from` until `until` are lost: the cable is out.
+    pub fn cut(&mut self, from: SimTime, until: SimTime) {
+        self.windows.push((from, until, Trouble::Lose));
+    }
+
+    /// What has happened to frames so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// A frame goes onto the wire.
+    pub fn send(&mut self, now: SimTime, frame: &[u8]) {
+        self.counts.sent += 1;
+        let trouble = self.windows.iter().find(|(from, until, _)| (*from..*until).contains(&now)).copied();
+        if self.lost() || matches!(trouble, Some((_, _, Trouble::Lose))) {
+            self.counts.lost += 1;
+            return;
+        }
+        let mut bytes = frame.to_vec();
+        if self.happens(self.conditions.corrupt) && !bytes.is_empty() {
+            self.flip_a_bit(&mut bytes);
+            self.counts.corrupted += 1;
+        }
+        let mut arrives = now + self.conditions.delay + self.jitter();
+        if let Some((_, until, Trouble::Hold)) = trouble {
+            arrives = arrives.max(until);
+        }
+        let (share, held) = self.conditions.reorder.unwrap_or_default();
+        if self.happens(share) {
+            self.counts.reordered += 1;
+            arrives = arrives + held;
+        } else {
+            arrives = arrives.max(self.last_arrival);
+            self.last_arrival = arrives;
+        }
+        if self.happens(self.conditions.duplicate) {
+            self.counts.duplicated += 1;
+            self.put(arrives, bytes.clone());
+        }
+        self.put(arrives, bytes);
+    }
+
+    /// The next frame that has arrived by `now`.
+    pub fn receive(&mut self, now: SimTime) -> Option<Vec<u8>> {
+        let (index, (arrives, ..)) =
+            self.on_the_way.iter().enumerate().min_by_key(|(_, (arrives, number, _))| (*arrives, *number))?;
+        (*arrives <= now).then(|| self.on_the_way.swap_remove(index).2)
+    }
+
+    /// When the next frame arrives; never where none is under way.
+    #[must_use]
+    pub fn next_event(&self) -> SimTime {
+        self.on_the_way.iter().map(|(arrives, ..)| *arrives).min().unwrap_or(SimTime::MAX)
+    }
+
+    fn put(&mut self, arrives: SimTime, bytes: Vec<u8>) {
+        self.number += 1;
+        self.on_the_way.push((arrives, self.number, bytes));
+    }
+
+    fn lost(&mut self) -> bool {
+        match self.conditions.loss {
+            Loss::None => false,
+            Loss::Share(share) => self.happens(share),
+            Loss::Bursts { begin, end } => {
+                let lost = self.in_burst || self.happens(begin);
+                self.in_burst = lost && !self.happens(end);
+                lost
+            }
+        }
+    }
+
+    fn jitter(&mut self) -> Duration {
+        let most = u64::try_from(self.conditions.jitter.as_micros()).unwrap_or(u64::MAX);
+        Duration::from_micros(if most == 0 { 0 } else { self.rng.up_to(most) })
+    }
+
+    /// Draws only where there is something to decide, so that one condition does not change what another one does.
+    fn happens(&mut self, share: f64) -> bool {
+        share > 0.0 && self.rng.unit() < share
+    }
+
+    fn flip_a_bit(&mut self, bytes: &mut [u8]) {
+        let bits = bytes.len() as u64 * 8;
+        let bit = self.rng.up_to(bits - 1);
+        if let Some(byte) = usize::try_from(bit / 8).ok().and_then(|index| bytes.get_mut(index)) {
+            *byte ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> SimTime {
+        SimTime::from_millis(millis)
+    }
+
+    /// Sends frames 0, 1, … one per ms and says when each arrives: (ms, frame).
+    fn arrivals(wire: &mut Wire, count: u8) -> Vec<(u64, u8)> {
+        let mut seen = vec![];
+        for millis in 0..1000 {
+            if millis < u64::from(count) {
+                wire.send(ms(millis), &[millis as u8]);
+            }
+            while let Some(frame) = wire.receive(ms(millis)) {
+                seen.push((millis, frame[0]));
+            }
+        }
+        assert_eq!(wire.next_event(), SimTime::MAX, "nothing is left on the way");
+        seen
+    }
+
+    #[test]
+    fn a_perfect_wire_delivers_each_frame_at_once_and_in_order() {
+        assert_eq!(arrivals(&mut Wire::new(1), 3), [(0, 0), (1, 1), (2, 2)]);
+    }
+
+    #[test]
+    fn delay_and_jitter_keep_the_order() {
+        let conditions =
+            Conditions { delay: Duration::from_millis(5), jitter: Duration::from_millis(20), ..Conditions::default() };
+        let seen = arrivals(&mut Wire::under(1, conditions), 200);
+        assert!(seen.iter().map(|(_, frame)| *frame).eq(0..200));
+        assert!(seen.iter().all(|(at, frame)| (5..=25).contains(&(at - u64::from(*frame)))));
+    }
+
+    #[test]
+    fn the_share_asked_for_is_lost_and_the_same_seed_loses_the_same_frames() {
+        let lossy = Conditions { loss: Loss::Share(0.3), ..Conditions::default() };
+        let seen = arrivals(&mut Wire::under(7, lossy), 200);
+        assert!((120..160).contains(&seen.len()), "{} of 200 arrived", seen.len());
+        assert_eq!(seen, arrivals(&mut Wire::under(7, lossy), 200));
+        assert_ne!(seen, arrivals(&mut Wire::under(8, lossy), 200));
+    }
+
+    #[test]
+    fn bursts_lose_frames_that_stand_together() {
+        let bursty = Conditions { loss: Loss::Bursts { begin: 0.05, end: 0.25 }, ..Conditions::default() };
+        let mut wire = Wire::under(3, bursty);
+        let seen: Vec<u8> = arrivals(&mut wire, 250).into_iter().map(|(_, frame)| frame).collect();
+        let longest = seen.windows(2).map(|pair| pair[1] - pair[0] - 1).max().unwrap();
+        let bursts = seen.windows(2).filter(|pair| pair[1] - pair[0] > 1).count() as u64;
+        assert!(longest >= 4, "the longest burst lost {longest} frames");
+        assert!(wire.counts().lost > 2 * bursts, "{} frames lost in {bursts} bursts", wire.counts().lost);
+    }
+
+    #[test]
+    fn a_frame_held_back_is_overtaken_and_a_doubled_one_arrives_twice() {
+        let reorder = Some((0.2, Duration::from_millis(3)));
+        let mut wire = Wire::under(2, Conditions { reorder, duplicate: 0.2, ..Conditions::default() });
+        let seen = arrivals(&mut wire, 100);
+        let counts = wire.counts();
+        assert!(counts.reordered > 10 && counts.duplicated > 10, "{counts:?}");
+        assert_eq!(seen.len() as u64, 100 + counts.duplicated);
+        assert!(seen.windows(2).any(|pair| pair[1].1 < pair[0].1), "no frame was overtaken");
+        assert!((0..100).all(|frame| seen.iter().any(|(_, seen)| *seen == frame)), "nothing is lost");
+    }
+
+    #[test]
+    fn a_stall_delivers_everything_at_its_end_and_a_cut_delivers_nothing() {
+        let mut wire = Wire::new(1);
+        wire.stall(ms(2), ms(6));
+        wire.cut(ms(8), ms(10));
+        assert_eq!(arrivals(&mut wire, 11), [(0, 0), (1, 1), (6, 2), (6, 3), (6, 4), (6, 5), (6, 6), (7, 7), (10, 10)]);
+    }
+
+    #[test]
+    fn a_corrupted_frame_differs_in_one_bit() {
+        let mut wire = Wire::under(1, Conditions { corrupt: 1.0, ..Conditions::default() });
+        wire.send(ms(0), &[0; 64]);
+        let frame = wire.receive(ms(0)).unwrap();
+        assert_eq!(frame.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
+    }
+}
