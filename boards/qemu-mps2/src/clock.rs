@@ -1,0 +1,149 @@
+//! Time: the CMSDK dual timer as a 64-bit clock and its alarm, behind `embassy-time`.
+//!
+//! Timer 1 counts down at 25 MHz without end and wraps every 171.8 s, which its interrupt counts. Timer 2 runs once
+//! per alarm. Both are one interrupt.
+
+use core::cell::{Cell, RefCell};
+use core::task::Waker;
+
+use critical_section::{CriticalSection, Mutex};
+use embassy_time_driver::Driver;
+use embassy_time_queue_utils::Queue;
+
+use crate::interrupts::{self, Interrupt};
+use crate::mmio::Registers;
+
+const TICKS_PER_MICROSECOND: u32 = 25;
+/// No alarm is farther away; the queue is asked again then. Fits the timer: 2.5·10⁹ ticks.
+const LONGEST_ALARM: u64 = 100_000_000;
+
+// Timer 1; timer 2 is the same 0x20 further on.
+const CLOCK_LOAD: usize = 0x00;
+const CLOCK_VALUE: usize = 0x04;
+const CLOCK_CONTROL: usize = 0x08;
+const CLOCK_CLEAR: usize = 0x0c;
+const CLOCK_RAISED: usize = 0x10;
+/// What is loaded at the next wrap, without disturbing the count.
+const CLOCK_RELOAD: usize = 0x18;
+const ALARM_LOAD: usize = 0x20;
+const ALARM_CONTROL: usize = 0x28;
+const ALARM_CLEAR: usize = 0x2c;
+const ALARM_RAISED: usize = 0x30;
+
+const ONE_SHOT: u32 = 1 << 0;
+const WIDE: u32 = 1 << 1;
+const INTERRUPT: u32 = 1 << 5;
+const PERIODIC: u32 = 1 << 6;
+const ENABLE: u32 = 1 << 7;
+
+// SAFETY: the dual timer of the MPS2 machines; it counts and interrupts, and reaches no memory.
+const TIMER: Registers<0x1000> = unsafe { Registers::new(0x4000_2000) };
+
+struct Clock {
+    /// How often timer 1 has wrapped: the upper word of the time.
+    wraps: Mutex<Cell<u32>>,
+    queue: Mutex<RefCell<Queue>>,
+}
+
+embassy_time_driver::time_driver_impl!(static CLOCK: Clock = Clock {
+    wraps: Mutex::new(Cell::new(0)),
+    queue: Mutex::new(RefCell::new(Queue::new())),
+});
+
+/// Starts the clock `until_wrap` before timer 1 wraps for the first time, `None` for as long as that can be. With a short
+/// time, the clock begins where it would be after 171.8 s less that: a wrap can be seen without waiting for it.
+pub(crate) fn start(until_wrap: Option<embassy_time::Duration>) {
+    let ticks = until_wrap.and_then(|time| u32::try_from(time.as_micros()).ok()?.checked_mul(TICKS_PER_MICROSECOND));
+    TIMER.write::<CLOCK_CONTROL>(PERIODIC | WIDE | INTERRUPT);
+    TIMER.write::<CLOCK_LOAD>(ticks.unwrap_or(u32::MAX));
+    TIMER.write::<CLOCK_RELOAD>(u32::MAX);
+    TIMER.write::<CLOCK_CONTROL>(PERIODIC | WIDE | INTERRUPT | ENABLE);
+    TIMER.write::<ALARM_CONTROL>(0);
+    interrupts::enable(Interrupt::DualTimer);
+}
+
+/// (`wraps`·2³² + `ticks`) / 25, without a 64-bit division: this is asked several times per control cycle.
+const fn microseconds(wraps: u32, ticks: u32) -> u64 {
+    // 2³² = 25·171 798 691 + 21. Wraps stay below 2²⁷ for 700 years, so that 21 of each do not overflow.
+    let rest = wraps * 21;
+    let carried = rest % TICKS_PER_MICROSECOND + ticks % TICKS_PER_MICROSECOND;
+    let small = rest / TICKS_PER_MICROSECOND + carried / TICKS_PER_MICROSECOND;
+    wraps as u64 * 171_798_691 + small as u64 + (ticks / TICKS_PER_MICROSECOND) as u64
+}
+
+const _: () = {
+    let (mut wraps, mut ticks) = (0, u32::MAX);
+    while wraps < 100 {
+        assert!(microseconds(wraps, ticks) == (((wraps as u64) << 32) + ticks as u64) / 25);
+        wraps += 1;
+        ticks = ticks.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    }
+};
+
+impl Clock {
+    fn now_in(&self, section: CriticalSection<'_>) -> u64 {
+        let wraps = self.wraps.borrow(section).get();
+        let value = TIMER.read::<CLOCK_VALUE>();
+        if TIMER.read::<CLOCK_RAISED>() == 0 {
+            return microseconds(wraps, !value);
+        }
+        // It has wrapped, and the interrupt waits until this section ends. The count may stand at zero for a tick yet.
+        loop {
+            let value = TIMER.read::<CLOCK_VALUE>();
+            if value != 0 {
+                return microseconds(wraps.wrapping_add(1), !value);
+            }
+        }
+    }
+
+    /// Wakes what is due and arms the alarm for what is next.
+    fn serve(&self, section: CriticalSection<'_>) {
+        let mut queue = self.queue.borrow(section).borrow_mut();
+        loop {
+            let now = self.now_in(section);
+            let next = queue.next_expiration(now);
+            TIMER.write::<ALARM_CONTROL>(0);
+            TIMER.write::<ALARM_CLEAR>(0);
+            if next == u64::MAX {
+                return;
+            }
+            // What has become due meanwhile is found by the next turn; a count of zero would never ring.
+            let Some(wait) = next.checked_sub(self.now_in(section)).filter(|wait| *wait > 0) else { continue };
+            TIMER.write::<ALARM_LOAD>(wait.min(LONGEST_ALARM) as u32 * TICKS_PER_MICROSECOND);
+            TIMER.write::<ALARM_CONTROL>(ONE_SHOT | WIDE | INTERRUPT | ENABLE);
+            return;
+        }
+    }
+}
+
+impl Driver for Clock {
+    fn now(&self) -> u64 {
+        critical_section::with(|section| self.now_in(section))
+    }
+
+    fn schedule_wake(&self, at: u64, waker: &Waker) {
+        critical_section::with(|section| {
+            let changed = self.queue.borrow(section).borrow_mut().schedule_wake(at, waker);
+            if changed {
+                self.serve(section);
+            }
+        });
+    }
+}
+
+/// The interrupt of both timers.
+#[unsafe(no_mangle)]
+extern "C" fn DUAL_TIMER() {
+    critical_section::with(|section| {
+        if TIMER.read::<CLOCK_RAISED>() != 0 {
+            // At zero the count is not wrapped yet, and would be taken for the end of the next round.
+            while TIMER.read::<CLOCK_VALUE>() == 0 {}
+            TIMER.write::<CLOCK_CLEAR>(0);
+            let wraps = CLOCK.wraps.borrow(section);
+            wraps.set(wraps.get().wrapping_add(1));
+        }
+        if TIMER.read::<ALARM_RAISED>() != 0 {
+            CLOCK.serve(section);
+        }
+    });
+}

@@ -1,0 +1,89 @@
+//! What the firmware asks of QEMU's host, by semihosting: its options, a seed, and to end.
+//!
+//! Standard output belongs to the log's frames; plain text goes to standard error.
+
+use core::mem::MaybeUninit;
+
+use embassy_time::Duration;
+use semihosting::io::Write as _;
+use semihosting::sys::arm_compat::{sys_elapsed, sys_get_cmdline_uninit, sys_time};
+
+/// What QEMU's `-semihosting-config …,arg=KEY=VALUE` can ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// `seconds=N`: shut down after this time, and end QEMU with success once the arm is at rest.
+    pub(crate) run_for: Option<Duration>,
+    /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
+    pub(crate) until_wrap: Option<Duration>,
+    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU.
+    pub(crate) fault: Option<Fault>,
+}
+
+/// A failure to be caused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Panic,
+    Memory,
+}
+
+impl Options {
+    /// Those of this run.
+    pub(crate) fn read() -> Self {
+        let mut buffer = [MaybeUninit::uninit(); 256];
+        let text = sys_get_cmdline_uninit(&mut buffer).ok().and_then(|bytes| core::str::from_utf8(bytes).ok());
+        let mut options = Self::default();
+        for word in text.unwrap_or_default().split_ascii_whitespace() {
+            let Some((key, value)) = word.split_once('=') else { continue };
+            let seconds = value.parse().ok().map(Duration::from_secs);
+            match (key, value) {
+                ("seconds", _) => options.run_for = seconds,
+                ("wrap", _) => options.until_wrap = seconds,
+                ("fault", "panic") => options.fault = Some(Fault::Panic),
+                ("fault", "memory") => options.fault = Some(Fault::Memory),
+                _ => {}
+            }
+        }
+        options
+    }
+}
+
+/// A number that differs from boot to boot: the host's time of day, and how long it has run QEMU \[ns\]. With the same
+/// one, every boot would use the TCP ports and sequence numbers of the one before, which the robot still remembers.
+pub(crate) fn seed() -> u64 {
+    let day = sys_time().unwrap_or_default() as u64;
+    let nanoseconds = sys_elapsed().unwrap_or_default();
+    // Neighbours are to differ in every bit (the finaliser of SplitMix64).
+    let mixed = (day << 32 ^ nanoseconds).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+/// Ends QEMU with success.
+pub(crate) fn succeed() -> ! {
+    semihosting::process::exit(0)
+}
+
+/// Ends QEMU with failure, after a line on its standard error.
+fn fail(message: core::fmt::Arguments<'_>) -> ! {
+    if let Ok(mut stderr) = semihosting::io::stderr() {
+        let _ = writeln!(stderr, "{message}");
+    }
+    semihosting::process::exit(1)
+}
+
+#[panic_handler]
+fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
+    cortex_m::interrupt::disable();
+    fail(format_args!("{information}"))
+}
+
+#[cortex_m_rt::exception]
+unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    fail(format_args!("hard fault at {:#010x}, called from {:#010x}", frame.pc(), frame.lr()))
+}
+
+#[cortex_m_rt::exception]
+unsafe fn DefaultHandler(number: i16) {
+    fail(format_args!("interrupt {number} has no handler"))
+}

@@ -1,0 +1,45 @@
+//! The machine's interrupts, of which there is no device description crate: numbers, vector table, priorities.
+
+use cortex_m::interrupt::InterruptNumber;
+use cortex_m::peripheral::NVIC;
+
+/// External interrupts of the MPS2 machines that something here uses.
+#[derive(Clone, Copy)]
+#[repr(u16)]
+pub(crate) enum Interrupt {
+    Uart0Rx = 0,
+    DualTimer = 10,
+    Ethernet = 13,
+}
+
+// SAFETY: the discriminants are the numbers of this machine's interrupt lines and stay what they are.
+unsafe impl InterruptNumber for Interrupt {
+    fn number(self) -> u16 {
+        self as u16
+    }
+}
+
+/// Lets `interrupt` reach its handler. What the handler shares is behind critical sections and stands before this.
+pub(crate) fn enable(interrupt: Interrupt) {
+    // SAFETY: no code relies on an interrupt being masked for exclusion.
+    unsafe { NVIC::unmask(interrupt) };
+}
+
+unsafe extern "C" {
+    fn DefaultHandler();
+    fn UART0_RX();
+    fn DUAL_TIMER();
+    fn ETHERNET();
+}
+
+/// The external interrupts' part of the vector table, which `cortex-m-rt` places.
+// SAFETY: the section and the name are those under which the linker script expects a device's table.
+#[unsafe(link_section = ".vector_table.interrupts")]
+#[unsafe(no_mangle)]
+static __INTERRUPTS: [unsafe extern "C" fn(); 32] = {
+    let mut table: [unsafe extern "C" fn(); 32] = [DefaultHandler; 32];
+    table[Interrupt::Uart0Rx as usize] = UART0_RX;
+    table[Interrupt::DualTimer as usize] = DUAL_TIMER;
+    table[Interrupt::Ethernet as usize] = ETHERNET;
+    table
+};

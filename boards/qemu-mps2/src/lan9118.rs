@@ -1,0 +1,288 @@
+//! The LAN9118 Ethernet controller (on the board its LAN9220), as a driver of `embassy-net`.
+//!
+//! Frames go between the controller's FIFOs and the stack through one buffer each way. The interrupt only says that
+//! there is something: it masks itself, and is unmasked where `receive` has found the FIFO empty.
+
+use core::cell::Cell;
+use core::task::Context;
+
+use critical_section::Mutex;
+use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
+use embassy_sync::waitqueue::AtomicWaker;
+
+use crate::interrupts::{self, Interrupt};
+use crate::mmio::Registers;
+
+const BASE: usize = if cfg!(feature = "an500") { 0xa000_0000 } else { 0x4020_0000 };
+
+// SAFETY: the network controller of the chosen machine; it has FIFOs of its own and reaches no memory.
+const MAC: Registers<0x100> = unsafe { Registers::new(BASE) };
+
+const RX_DATA: usize = 0x00;
+const TX_DATA: usize = 0x20;
+const RX_STATUS: usize = 0x40;
+const TX_STATUS: usize = 0x48;
+const IRQ_CONFIG: usize = 0x54;
+const INTERRUPT_STATUS: usize = 0x58;
+const INTERRUPT_ENABLE: usize = 0x5c;
+const BYTE_TEST: usize = 0x64;
+const FIFO_LEVELS: usize = 0x68;
+const RX_CONFIG: usize = 0x6c;
+const TX_CONFIG: usize = 0x70;
+const HARDWARE_CONFIG: usize = 0x74;
+const RX_USED: usize = 0x7c;
+const TX_USED: usize = 0x80;
+const CSR_COMMAND: usize = 0xa4;
+const CSR_DATA: usize = 0xa8;
+
+/// Received frames are waiting.
+const RX_LEVEL: u32 = 1 << 3;
+/// Enabled, active high, push-pull: anything else keeps QEMU's line asserted.
+const IRQ_LINE: u32 = 0x111;
+const RX_DUMP: u32 = 1 << 15;
+const TX_ON: u32 = 1 << 1;
+const SOFT_RESET: u32 = 1;
+/// 5 KiB for transmission, and the bit that silicon wants set.
+const FIFO_SPLIT: u32 = 0x0015_0000;
+
+/// Registers behind the command register.
+const MAC_CONTROL: u32 = 1;
+const ADDRESS_HIGH: u32 = 2;
+const ADDRESS_LOW: u32 = 3;
+const FULL_DUPLEX: u32 = 1 << 20;
+const TX_ENABLE: u32 = 1 << 3;
+const RX_ENABLE: u32 = 1 << 2;
+const CSR_BUSY: u32 = 1 << 31;
+
+/// An Ethernet frame without its check sequence: header and 1 500 bytes.
+const MAX_FRAME: usize = 1_514;
+const MIN_FRAME: usize = 14;
+const CHECK_SEQUENCE: usize = 4;
+/// Rounded up to words.
+const BUFFER: usize = 1_516;
+/// Frames taken before other tasks have their turn: a flood must not starve the control loop.
+const BURST: u8 = 8;
+
+static WAKER: AtomicWaker = AtomicWaker::new();
+static COUNTERS: Mutex<Cell<Counters>> = Mutex::new(Cell::new(Counters::NONE));
+
+/// Frames that were received and not used, since boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
+pub(crate) struct Counters {
+    /// Shorter than an Ethernet header.
+    pub(crate) short: u32,
+    /// Longer than a frame may be.
+    pub(crate) oversize: u32,
+    /// The controller found an error in it.
+    pub(crate) errors: u32,
+    /// Times the FIFO was emptied because status and data did not fit together.
+    pub(crate) dumps: u32,
+}
+
+impl Counters {
+    const NONE: Self = Self { short: 0, oversize: 0, errors: 0, dumps: 0 };
+}
+
+/// The counters now.
+pub(crate) fn counters() -> Counters {
+    critical_section::with(|section| COUNTERS.borrow(section).get())
+}
+
+fn count(add: impl FnOnce(&mut Counters) -> &mut u32) {
+    critical_section::with(|section| {
+        let cell = COUNTERS.borrow(section);
+        let mut counters = cell.get();
+        let counter = add(&mut counters);
+        *counter = counter.saturating_add(1);
+        cell.set(counters);
+    });
+}
+
+/// There is no controller where the machine should have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
+pub(crate) struct Missing;
+
+/// The controller. There is one.
+pub(crate) struct Lan9118 {
+    address: [u8; 6],
+    received: Buffer,
+    transmitted: Buffer,
+    /// Frames taken since the FIFO was last left alone.
+    burst: u8,
+}
+
+/// One frame, a whole number of words.
+#[repr(align(4))]
+struct Buffer([u8; BUFFER]);
+
+impl Lan9118 {
+    /// Not started yet; to be kept in a static.
+    pub(crate) const fn new(address: [u8; 6]) -> Self {
+        Self { address, received: Buffer([0; BUFFER]), transmitted: Buffer([0; BUFFER]), burst: 0 }
+    }
+
+    /// Resets the controller and starts it.
+    ///
+    /// # Errors
+    /// Something else answers at its place.
+    pub(crate) fn start(&mut self) -> Result<(), Missing> {
+        MAC.write::<HARDWARE_CONFIG>(SOFT_RESET);
+        while MAC.read::<HARDWARE_CONFIG>() & SOFT_RESET != 0 {}
+        if MAC.read::<BYTE_TEST>() != 0x8765_4321 {
+            return Err(Missing);
+        }
+        MAC.write::<HARDWARE_CONFIG>(FIFO_SPLIT);
+        MAC.write::<INTERRUPT_ENABLE>(0);
+        MAC.write::<INTERRUPT_STATUS>(u32::MAX);
+        // The interrupt comes with the first frame that waits.
+        MAC.write::<FIFO_LEVELS>(0x4800_0000);
+        MAC.write::<RX_CONFIG>(0);
+        let [a, b, c, d, e, f] = self.address;
+        write_csr(ADDRESS_LOW, u32::from_le_bytes([a, b, c, d]));
+        write_csr(ADDRESS_HIGH, u32::from_le_bytes([e, f, 0, 0]));
+        MAC.write::<TX_CONFIG>(TX_ON);
+        write_csr(MAC_CONTROL, FULL_DUPLEX | TX_ENABLE | RX_ENABLE);
+        MAC.write::<IRQ_CONFIG>(IRQ_LINE);
+        MAC.write::<INTERRUPT_ENABLE>(RX_LEVEL);
+        interrupts::enable(Interrupt::Ethernet);
+        Ok(())
+    }
+
+    /// Takes one frame into the buffer: its length, `None` where no good one waits.
+    fn take(&mut self) -> Option<usize> {
+        while MAC.read::<RX_USED>() >> 16 & 0xff != 0 {
+            let status = MAC.read::<RX_STATUS>();
+            let with_check = (status >> 16 & 0x3fff) as usize;
+            let words = with_check.div_ceil(4);
+            let waiting = (MAC.read::<RX_USED>() & 0xffff) as usize;
+            if words * 4 > waiting.next_multiple_of(4) {
+                count(|counters| &mut counters.dumps);
+                dump();
+                return None;
+            }
+            let length = with_check.saturating_sub(CHECK_SEQUENCE);
+            let error = status >> 15 & 1 != 0;
+            if error || !(MIN_FRAME..=MAX_FRAME).contains(&length) {
+                count(|counters| match length {
+                    _ if error => &mut counters.errors,
+                    0..MIN_FRAME => &mut counters.short,
+                    _ => &mut counters.oversize,
+                });
+                for _ in 0..words {
+                    MAC.read::<RX_DATA>();
+                }
+                continue;
+            }
+            for word in self.received.0[..length.next_multiple_of(4)].as_chunks_mut().0 {
+                *word = MAC.read::<RX_DATA>().to_le_bytes();
+            }
+            for _ in length.div_ceil(4)..words {
+                MAC.read::<RX_DATA>();
+            }
+            return Some(length);
+        }
+        None
+    }
+}
+
+/// Empties both receive FIFOs; the receiver has to stand meanwhile.
+fn dump() {
+    write_csr(MAC_CONTROL, FULL_DUPLEX | TX_ENABLE);
+    MAC.write::<RX_CONFIG>(RX_DUMP);
+    while MAC.read::<RX_CONFIG>() & RX_DUMP != 0 {}
+    write_csr(MAC_CONTROL, FULL_DUPLEX | TX_ENABLE | RX_ENABLE);
+}
+
+fn write_csr(register: u32, value: u32) {
+    while MAC.read::<CSR_COMMAND>() & CSR_BUSY != 0 {}
+    MAC.write::<CSR_DATA>(value);
+    MAC.write::<CSR_COMMAND>(CSR_BUSY | register);
+    while MAC.read::<CSR_COMMAND>() & CSR_BUSY != 0 {}
+}
+
+impl Driver for Lan9118 {
+    type RxToken<'a> = Received<'a>;
+    type TxToken<'a> = Transmit<'a>;
+
+    fn receive(&mut self, context: &mut Context<'_>) -> Option<(Received<'_>, Transmit<'_>)> {
+        if self.burst >= BURST {
+            self.burst = 0;
+            context.waker().wake_by_ref();
+            return None;
+        }
+        let length = match self.take() {
+            Some(length) => length,
+            None => {
+                WAKER.register(context.waker());
+                MAC.write::<INTERRUPT_STATUS>(RX_LEVEL);
+                // A frame that came before the bit was cleared raises it no more: look again.
+                let Some(length) = self.take() else {
+                    self.burst = 0;
+                    MAC.write::<INTERRUPT_ENABLE>(RX_LEVEL);
+                    return None;
+                };
+                length
+            }
+        };
+        self.burst += 1;
+        Some((Received(&mut self.received.0[..length]), Transmit(&mut self.transmitted)))
+    }
+
+    fn transmit(&mut self, _context: &mut Context<'_>) -> Option<Transmit<'_>> {
+        Some(Transmit(&mut self.transmitted))
+    }
+
+    fn link_state(&mut self, _context: &mut Context<'_>) -> LinkState {
+        // The emulated link is always up.
+        LinkState::Up
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        // No burst size: the stack would announce a window of that many packets, and states come in pairs.
+        let mut capabilities = Capabilities::default();
+        capabilities.max_transmission_unit = MAX_FRAME;
+        capabilities
+    }
+
+    fn hardware_address(&self) -> HardwareAddress {
+        HardwareAddress::Ethernet(self.address)
+    }
+}
+
+/// A received frame.
+pub(crate) struct Received<'a>(&'a mut [u8]);
+
+impl RxToken for Received<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, f: F) -> R {
+        f(self.0)
+    }
+}
+
+/// Room for a frame to be sent.
+pub(crate) struct Transmit<'a>(&'a mut Buffer);
+
+impl TxToken for Transmit<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let Self(Buffer(buffer)) = self;
+        // The stack asks for no more than the capabilities grant.
+        let result = f(&mut buffer[..len]);
+        const FIRST_AND_LAST: u32 = 0b11 << 12;
+        MAC.write::<TX_DATA>(FIRST_AND_LAST | len as u32);
+        MAC.write::<TX_DATA>(len as u32);
+        for word in buffer[..len.next_multiple_of(4)].as_chunks().0 {
+            MAC.write::<TX_DATA>(u32::from_le_bytes(*word));
+        }
+        // Statuses of earlier frames; left alone, they would fill their FIFO.
+        while MAC.read::<TX_USED>() >> 16 & 0xff != 0 {
+            MAC.read::<TX_STATUS>();
+        }
+        result
+    }
+}
+
+/// Frames wait: the stack takes them.
+#[unsafe(no_mangle)]
+extern "C" fn ETHERNET() {
+    MAC.write::<INTERRUPT_ENABLE>(0);
+    WAKER.wake();
+}
