@@ -10,7 +10,7 @@ use outrigger_tests::require::workspace;
 const FLOORS: &[(u8, &[&str])] = &[
     (5, &["drive"]),
     (4, &["session"]),
-    (3, &["law", "frame", "telemetry"]),
+    (3, &["law", "frame", "sensor", "telemetry"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
     (1, &["robot", "time", "math"]),
 ];

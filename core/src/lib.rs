@@ -7,7 +7,7 @@
 //! |---|---|
 //! | 5 | `drive` (feature `async`) |
 //! | 4 | [`session`] |
-//! | 3 | [`frame`], [`law`] |
+//! | 3 | [`frame`], [`law`], [`sensor`] |
 //! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
 //! | 1 | [`robot`], [`time`], [`math`] |
 #![cfg_attr(not(test), no_std)]
@@ -42,6 +42,7 @@ pub mod math;
 pub mod mode;
 pub mod recorder;
 pub mod robot;
+pub mod sensor;
 pub mod session;
 pub mod time;
 pub mod trajectory;

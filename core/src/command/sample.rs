@@ -49,6 +49,15 @@ impl SampleValue {
         first
     }
 
+    /// The value with each of its numbers replaced.
+    #[must_use]
+    pub fn map(mut self, mut each: impl FnMut(f32) -> f32) -> Self {
+        for number in self.channels.iter_mut().take(usize::from(self.len)) {
+            *number = each(*number);
+        }
+        self
+    }
+
     /// Whether both have the same bits: a frozen sensor repeats even its noise.
     #[must_use]
     pub fn same_bits(&self, other: &Self) -> bool {
