@@ -31,6 +31,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
     ("core", "outrigger-core", &["outrigger-urscript"]),
     ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-urscript"]),
+    ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
     ("port-linux", "outrigger-linux", &["outrigger-core", "outrigger-urscript", "outrigger-sim"]),
 ];
 
@@ -195,6 +196,17 @@ fn packages_depend_as_the_architecture_draws() {
             assert!(allowed.contains(&dependency.as_str()), "{name} depends on {dependency}");
         }
     }
+}
+
+#[test]
+fn one_file_of_the_microcontroller_port_names_types_of_the_network_stack() {
+    let names = |text: &str| ["embassy_net", "smoltcp"].iter().any(|stack| code(text).contains(stack));
+    let naming: Vec<PathBuf> = sources(&workspace().join("port-embassy/src"))
+        .into_iter()
+        .filter(|(_, text)| names(text))
+        .map(|f| f.0)
+        .collect();
+    assert_eq!(naming, [Path::new("net.rs")]);
 }
 
 #[test]

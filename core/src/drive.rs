@@ -3,6 +3,8 @@
 //! Wait for {bytes or the end of an opening on any link, the engine's deadline, the application};
 //! take the time right after; hand over one input; drain. No protocol decision is made here.
 
+mod outstanding;
+
 use core::future::{Future, pending, poll_fn};
 use core::pin::pin;
 use core::task::Poll;
@@ -12,6 +14,8 @@ use embedded_io_async::{Read, Write};
 use crate::law::Law;
 use crate::session::{CoController, Endpoint, Event, Input, LinkId, Output};
 use crate::time::{Duration, Instant};
+
+pub use outstanding::Outstanding;
 
 /// The port's monotonic clock.
 pub trait Clock {

@@ -1,14 +1,13 @@
 //! TCP sockets and the clock for `core::drive`, on a current-thread runtime.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 
-use outrigger_core::drive::{self, Unacked};
+use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::link::Histogram;
 use outrigger_core::session::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
@@ -98,7 +97,7 @@ impl TcpNet {
             id,
             robot: Robot { address: address.clone(), ip },
             state: LinkState::Closed,
-            unacked: Unacknowledged::default(),
+            outstanding: Outstanding::default(),
             clock,
             busy_poll_micros,
             trouble: trouble.clone(),
@@ -155,7 +154,7 @@ pub struct Link {
     id: LinkId,
     robot: Robot,
     state: LinkState,
-    unacked: Unacknowledged,
+    outstanding: Outstanding,
     clock: Clock,
     busy_poll_micros: Option<u32>,
     trouble: Trouble,
@@ -168,36 +167,6 @@ enum LinkState {
     Closed,
     Opening(SocketAddr, Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>),
     Open(SocketAddr, TcpStream),
-}
-
-/// What has been written and when, until the kernel says it is acknowledged.
-#[derive(Default)]
-struct Unacknowledged {
-    written: u64,
-    /// Byte count at the end of each write that is not acknowledged as a whole, and when it was made.
-    writes: VecDeque<(u64, Instant)>,
-}
-
-impl Unacknowledged {
-    /// More writes than this unacknowledged is a dead link: the age of the oldest still counts, later ones merge.
-    const MOST_WRITES: usize = 64;
-
-    fn wrote(&mut self, bytes: usize, at: Instant) {
-        self.written = self.written.saturating_add(bytes as u64);
-        if self.writes.len() == Self::MOST_WRITES {
-            self.writes.pop_back();
-        }
-        self.writes.push_back((self.written, at));
-    }
-
-    fn waiting(&mut self, bytes: usize, now: Instant) -> Unacked {
-        let acknowledged = self.written.saturating_sub(bytes as u64);
-        while self.writes.front().is_some_and(|(end, _)| *end <= acknowledged) {
-            self.writes.pop_front();
-        }
-        let age = self.writes.front().map(|(_, at)| now.since(*at)).unwrap_or_default();
-        Unacked { bytes: u32::try_from(bytes).unwrap_or(u32::MAX), age }
-    }
 }
 
 impl Link {
@@ -249,7 +218,7 @@ pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
 impl drive::Socket for Link {
     fn open(&mut self, endpoint: Endpoint) {
         let to = SocketAddr::new(self.robot.ip, self.robot.address.port(endpoint.port));
-        self.unacked = Unacknowledged::default();
+        self.outstanding = Outstanding::default();
         match self.connecting(to) {
             Ok(connecting) => self.state = LinkState::Opening(to, Box::pin(connecting)),
             Err(error) => self.refused(to, &error),
@@ -287,7 +256,7 @@ impl drive::Socket for Link {
 
     fn unacked(&mut self, now: Instant) -> Unacked {
         let LinkState::Open(_, stream) = &self.state else { return Unacked::default() };
-        syscalls::unacknowledged(stream).map(|bytes| self.unacked.waiting(bytes, now)).unwrap_or_default()
+        syscalls::unacknowledged(stream).map(|bytes| self.outstanding.waiting(bytes, now)).unwrap_or_default()
     }
 }
 
@@ -315,7 +284,7 @@ impl embedded_io_async::Write for Link {
         let stream = self.stream()?;
         let written = poll_fn(|cx| pin!(&mut *stream).poll_write(cx, bytes)).await?;
         let now = clock.now();
-        self.unacked.wrote(written, now);
+        self.outstanding.wrote(written, now);
         if let Some(arrived) = self.arrived.take() {
             self.turnaround.record(now.since(arrived));
         }
@@ -324,32 +293,5 @@ impl embedded_io_async::Write for Link {
 
     async fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn age_is_that_of_the_oldest_byte_not_acknowledged() {
-        let at = Instant::from_micros;
-        let mut unacked = Unacknowledged::default();
-        unacked.wrote(10, at(1_000));
-        unacked.wrote(10, at(3_000));
-        assert_eq!(unacked.waiting(20, at(5_000)), Unacked { bytes: 20, age: Duration::from_micros(4_000) });
-        assert_eq!(unacked.waiting(15, at(5_000)).age, Duration::from_micros(4_000));
-        assert_eq!(unacked.waiting(10, at(5_000)).age, Duration::from_micros(2_000));
-        assert_eq!(unacked.waiting(0, at(5_000)), Unacked::default());
-    }
-
-    #[test]
-    fn a_dead_link_does_not_grow_memory_or_lose_the_oldest_age() {
-        let mut unacked = Unacknowledged::default();
-        for write in 0..10_000 {
-            unacked.wrote(1, Instant::from_micros(write));
-        }
-        assert!(unacked.writes.len() <= Unacknowledged::MOST_WRITES);
-        assert_eq!(unacked.waiting(10_000, Instant::from_micros(20_000)).age, Duration::from_micros(20_000));
     }
 }

@@ -1,0 +1,254 @@
+//! How the rest of the firmware speaks to the robot's task.
+
+use core::cell::Cell;
+use core::future::poll_fn;
+use core::task::Poll;
+
+use embassy_sync::blocking_mutex::Mutex;
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use embassy_sync::waitqueue::AtomicWaker;
+use outrigger_core::command::{MAX_SOURCES, Sample};
+use outrigger_core::session::{Input, LinkId};
+
+use crate::edges::{Edge, Edges};
+use crate::trouble::Trouble;
+
+/// What the robot's task and everybody else have in common: a mailbox, and what went wrong with the links.
+///
+/// Behind a critical section rather than a mutex of the caller's choice: samples come from interrupts and from other
+/// executors, and what is copied is small.
+pub struct Shared {
+    cells: Mutex<CriticalSectionRawMutex, Cells>,
+    /// Of the robot's task.
+    waker: AtomicWaker,
+}
+
+impl core::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+struct Cells {
+    edges: Cell<Edges>,
+    /// The newest of each source.
+    samples: [Cell<Option<Sample>>; MAX_SOURCES],
+    /// Where to look for a sample first, so that no source is always last.
+    turn: Cell<usize>,
+    troubles: Cell<[Option<Trouble>; LinkId::COUNT]>,
+}
+
+impl Shared {
+    /// Nothing waits, nothing went wrong.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            cells: Mutex::new(Cells {
+                edges: Cell::new(Edges::new()),
+                samples: [const { Cell::new(None) }; MAX_SOURCES],
+                turn: Cell::new(0),
+                troubles: Cell::new([None; LinkId::COUNT]),
+            }),
+            waker: AtomicWaker::new(),
+        }
+    }
+
+    fn push(&self, edge: Edge) {
+        self.cells.lock(|cells| {
+            let mut edges = cells.edges.take();
+            edges.push(edge);
+            cells.edges.set(edges);
+        });
+        self.waker.wake();
+    }
+
+    /// The next input that waits: what operators ask for goes before samples.
+    pub(crate) async fn next(&self) -> Input {
+        poll_fn(|context| {
+            self.waker.register(context.waker());
+            self.take().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+
+    fn take(&self) -> Option<Input> {
+        self.cells.lock(|cells| {
+            let mut edges = cells.edges.take();
+            let edge = edges.pop();
+            cells.edges.set(edges);
+            edge.map(Input::from).or_else(|| cells.take_sample().map(Input::Sample))
+        })
+    }
+
+    pub(crate) fn set_trouble(&self, link: LinkId, trouble: Option<Trouble>) {
+        self.cells.lock(|cells| {
+            let mut troubles = cells.troubles.get();
+            if let Some(slot) = troubles.get_mut(link.index()) {
+                *slot = trouble;
+            }
+            cells.troubles.set(troubles);
+        });
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cells {
+    fn put_sample(&self, sample: Sample) {
+        let of_this_source = |slot: &&Cell<Option<Sample>>| slot.get().is_some_and(|old| old.source == sample.source);
+        let free = |slot: &&Cell<Option<Sample>>| slot.get().is_none();
+        if let Some(slot) = self.samples.iter().find(of_this_source).or_else(|| self.samples.iter().find(free)) {
+            slot.set(Some(sample));
+        }
+    }
+
+    fn take_sample(&self) -> Option<Sample> {
+        let turn = self.turn.get();
+        let (before, after) = self.samples.split_at_checked(turn)?;
+        let found = (turn..).zip(after).chain((0..).zip(before)).find_map(|(i, slot)| Some((i, slot.take()?)));
+        let (i, sample) = found?;
+        self.turn.set(i.saturating_add(1) % MAX_SOURCES);
+        Some(sample)
+    }
+}
+
+/// Speaks to the robot's task; from tasks, other executors and interrupts alike. Never waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Handle<'d> {
+    shared: &'d Shared,
+}
+
+impl<'d> Handle<'d> {
+    pub(crate) const fn new(shared: &'d Shared) -> Self {
+        Self { shared }
+    }
+
+    /// A reading of a sensor, stamped with [`now`](crate::now) where it arrived. It takes the place of one from the
+    /// same source that has not been taken yet. With readings of [`MAX_SOURCES`] others waiting it is dropped: the
+    /// engine knows no more sources either.
+    pub fn sample(&self, sample: Sample) {
+        self.shared.cells.lock(|cells| cells.put_sample(sample));
+        self.shared.waker.wake();
+    }
+
+    /// An operator asks to command. Each call is one edge: never call it for a level.
+    pub fn request(&self) {
+        self.shared.push(Edge::Request);
+    }
+
+    /// An operator asks to go on with the motion that the last fallback suspended.
+    pub fn resume(&self) {
+        self.shared.push(Edge::Resume);
+    }
+
+    /// The operator takes the request back: the arm is stopped.
+    pub fn release(&self) {
+        self.shared.push(Edge::Release);
+    }
+
+    /// The operator has seen the latched reason and clears it.
+    pub fn acknowledge(&self) {
+        self.shared.push(Edge::Acknowledge);
+    }
+
+    /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run) returns.
+    pub fn shutdown(&self) {
+        self.shared.push(Edge::Shutdown);
+    }
+
+    /// Why `link` is not connected, or was not when it was last tried; `None` while it is.
+    #[must_use]
+    pub fn trouble(&self, link: LinkId) -> Option<Trouble> {
+        self.shared.cells.lock(|cells| cells.troubles.get().get(link.index()).copied().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::future::Future as _;
+    use core::pin::pin;
+    use core::task::{Context, Waker};
+
+    use outrigger_core::command::{SampleValue, SourceId};
+    use outrigger_core::time::Instant;
+
+    use super::*;
+
+    fn sample(source: u8, seq: u32) -> Sample {
+        let value = SampleValue::scalar(f32::from(source));
+        Sample { source: SourceId(source), value, seq, taken_at: Instant::from_micros(u64::from(seq)) }
+    }
+
+    /// Everything that waits: (source, number) of samples, 0 for edges.
+    fn taken(shared: &Shared) -> heapless::Vec<(u8, u32), 8> {
+        core::iter::from_fn(|| shared.take())
+            .map(|input| match input {
+                Input::Sample(sample) => (sample.source.0, sample.seq),
+                _ => (0, 0),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_newest_sample_of_each_source_is_what_waits() {
+        let shared = Shared::new();
+        let handle = Handle::new(&shared);
+        for seq in 0..1_000 {
+            handle.sample(sample(1, seq));
+            handle.sample(sample(2, seq + 5));
+        }
+        assert_eq!(taken(&shared), [(1, 999), (2, 1_004)]);
+        assert_eq!(taken(&shared), []);
+    }
+
+    #[test]
+    fn a_source_that_floods_does_not_keep_the_others_from_being_taken() {
+        let shared = Shared::new();
+        let handle = Handle::new(&shared);
+        handle.sample(sample(2, 7));
+        let mut seen = heapless::Vec::<u8, 8>::new();
+        for seq in 0..4 {
+            handle.sample(sample(1, seq));
+            if let Some(Input::Sample(sample)) = shared.take() {
+                seen.push(sample.source.0).unwrap();
+            }
+        }
+        assert!(seen.contains(&2), "{seen:?}");
+    }
+
+    #[test]
+    fn operators_go_before_samples() {
+        let shared = Shared::new();
+        let handle = Handle::new(&shared);
+        handle.sample(sample(1, 1));
+        handle.release();
+        assert_eq!(taken(&shared), [(0, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn a_future_that_is_dropped_takes_nothing_with_it() {
+        let shared = Shared::new();
+        let handle = Handle::new(&shared);
+        for _ in 0..3 {
+            assert!(pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        handle.request();
+        drop(shared.next());
+        let next = pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop()));
+        assert_eq!(next, Poll::Ready(Input::Request));
+    }
+
+    #[test]
+    fn trouble_is_told_apart_by_link_and_forgotten_when_it_is_over() {
+        let shared = Shared::new();
+        let handle = Handle::new(&shared);
+        shared.set_trouble(LinkId::REALTIME, Some(Trouble::Refused));
+        assert_eq!((handle.trouble(LinkId::REALTIME), handle.trouble(LinkId::PRIMARY)), (Some(Trouble::Refused), None));
+        shared.set_trouble(LinkId::REALTIME, None);
+        assert_eq!(handle.trouble(LinkId::REALTIME), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! Outrigger on a microcontroller: one robot beside an `embassy-net` stack. `no_std`, no heap, no globals, no board.
+//!
+//! The caller owns all memory and the stack; this crate adds sockets, a clock and a mailbox to [`core::drive`], and
+//! decides nothing. [`Runner::run`] is the task of one robot, [`Handle`] is how the rest of the firmware speaks to it,
+//! an [`Observer`] is how it listens.
+//!
+//! [`core::drive`]: outrigger_core::drive
+//!
+//! ```
+//! use core::net::Ipv4Addr;
+//!
+//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+//! use outrigger_core::session::{CoController, Config, ConfigError};
+//! use outrigger_embassy::{Buffers, Shared, Windows};
+//!
+//! // In firmware each of the four is a `StaticCell`, so that nothing large is ever on a stack, and `robot` a task.
+//! async fn robot(stack: embassy_net::Stack<'_>) -> Result<(), ConfigError> {
+//!     let (mut windows, mut buffers, shared) = (Windows::new(), Buffers::new(), Shared::new());
+//!     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+//!     let mut engine = CoController::new(Config::default(), law, windows.memory())?;
+//!     let address = Ipv4Addr::new(10, 0, 2, 2);
+//!     let (handle, mut runner) = outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
+//!     // `handle` goes to whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.request()`.
+//!     let _ = handle;
+//!     runner.run(&mut ()).await; // until `handle.shutdown()` has been carried out
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Executors and interrupts
+//!
+//! The stack's own runner and [`Runner::run`] belong on **one** executor: `embassy_net::Stack` cannot be shared between
+//! two. Everything else may be anywhere, interrupt handlers included: a [`Handle`] is `Copy`, `Send` and `Sync`, never
+//! waits, and holds a critical section for the copy of one sample (~50 bytes) at most.
+//!
+//! # What the stack must be given
+//!
+//! * Sockets: two of the stack's `StackResources` are taken.
+//! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
+//!   takes a new connection for a piece of the old one.
+//! * `max_burst_size` of the driver `None` or at least 4: with 1 the stack advertises a window of one packet.
+//! * Ticks of 1 MHz (`embassy-time`): time stamps are then what they say, in µs.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::std_instead_of_core,
+        clippy::alloc_instead_of_core,
+        clippy::float_cmp
+    )
+)]
+
+// The critical sections of its tests.
+#[cfg(test)]
+use critical_section as _;
+
+mod edges;
+mod handle;
+mod memory;
+mod net;
+mod runner;
+mod trouble;
+
+pub use handle::{Handle, Shared};
+pub use memory::{Buffers, Windows};
+pub use net::{new, now};
+pub use runner::{Observer, Runner};
+pub use trouble::Trouble;

@@ -1,0 +1,242 @@
+//! Sockets and clock of `core::drive` over `embassy-net`: the one file that names the stack's types.
+//!
+//! The stack's own time-out and keep-alive stay off: silence and un-acknowledged bytes are the engine's to judge, by
+//! its configuration, and it ends connections long before.
+
+use core::future::{Future as _, pending, poll_fn};
+use core::net::Ipv4Addr;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
+
+use embassy_net::tcp::{ConnectError, Error, State, TcpSocket};
+use embassy_net::{IpAddress, IpEndpoint, Stack};
+use embassy_time::{Timer, with_timeout};
+use embedded_io_async::{ErrorType, Read, Write};
+use outrigger_core::drive::{self, Outstanding, Unacked};
+use outrigger_core::law::Law;
+use outrigger_core::session::{CoController, Endpoint, LinkId};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::handle::{Handle, Shared};
+use crate::memory::Buffers;
+use crate::runner::Runner;
+use crate::trouble::Trouble;
+
+/// Now, on the clock that samples are stamped with: `embassy-time`'s, in µs since boot.
+#[must_use]
+pub fn now() -> Instant {
+    Instant::from_micros(embassy_time::Instant::now().as_micros())
+}
+
+/// Puts `engine` beside the robot at `robot`: a handle to speak to it, and its task to be run.
+///
+/// Takes two of the stack's sockets for as long as the runner lives.
+///
+/// # Panics
+/// In the stack, where it has no two sockets left.
+pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize>(
+    stack: Stack<'d>,
+    robot: Ipv4Addr,
+    engine: &'d mut CoController<'m, L>,
+    buffers: &'d mut Buffers<REALTIME>,
+    shared: &'d Shared,
+) -> (Handle<'d>, Runner<'d, 'm, L>) {
+    let socket = |id, receive, transmit| {
+        let mut socket = TcpSocket::new(stack, receive, transmit);
+        // A command must not wait for the acknowledgement of the one before.
+        socket.set_nagle_enabled(false);
+        Link { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
+    };
+    let Buffers { primary_receive, realtime_receive, realtime_transmit } = buffers;
+    let sockets = [
+        // Nothing is ever written to it.
+        socket(LinkId::PRIMARY, primary_receive, &mut []),
+        socket(LinkId::REALTIME, realtime_receive, realtime_transmit),
+    ];
+    (Handle::new(shared), Runner::new(StackNet { clock: EmbassyClock, sockets }, engine, shared))
+}
+
+/// Sockets and clock of one robot.
+#[derive(Debug)]
+pub(crate) struct StackNet<'d> {
+    clock: EmbassyClock,
+    sockets: [Link<'d>; LinkId::COUNT],
+}
+
+impl StackNet<'_> {
+    /// Waits until every reset is on the wire, but no longer than `limit`.
+    pub(crate) async fn flush(&mut self, limit: Duration) {
+        let limit = embassy_time::Duration::from_micros(limit.as_micros());
+        let _ = with_timeout(limit, async {
+            for link in &mut self.sockets {
+                let _ = link.socket.flush().await;
+            }
+        })
+        .await;
+    }
+}
+
+impl<'d> drive::Net for StackNet<'d> {
+    type Clock = EmbassyClock;
+    type Socket = Link<'d>;
+
+    fn split(&mut self) -> (&EmbassyClock, &mut [Link<'d>; LinkId::COUNT]) {
+        (&self.clock, &mut self.sockets)
+    }
+}
+
+/// `embassy-time`'s clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EmbassyClock;
+
+impl drive::Clock for EmbassyClock {
+    fn now(&self) -> Instant {
+        now()
+    }
+
+    async fn sleep_until(&self, at: Instant) {
+        // A duration is rounded up to ticks, so that nobody is woken before the time.
+        let ticks = embassy_time::Duration::try_from_micros(at.as_micros()).map(|since_boot| since_boot.as_ticks());
+        match ticks {
+            Some(ticks) => Timer::at(embassy_time::Instant::from_ticks(ticks)).await,
+            None => pending().await,
+        }
+    }
+}
+
+/// One connection after another to one of the controller's ports.
+pub(crate) struct Link<'d> {
+    id: LinkId,
+    stack: Stack<'d>,
+    robot: Ipv4Addr,
+    socket: TcpSocket<'d>,
+    opening: Opening,
+    outstanding: Outstanding,
+    shared: &'d Shared,
+}
+
+impl core::fmt::Debug for Link<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Link").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// How far an attempt to connect has come.
+#[derive(Clone, Copy)]
+enum Opening {
+    None,
+    /// The connection before may still have a reset to send.
+    Wanted(Endpoint),
+    /// The stack has taken it on.
+    Begun,
+    Failed(Trouble),
+}
+
+impl Link<'_> {
+    /// Asks the stack to connect, from a local port that it has not used last.
+    fn connect(&mut self, endpoint: Endpoint) -> Opening {
+        let to = IpEndpoint::new(IpAddress::Ipv4(self.robot), endpoint.port);
+        // One poll begins; the socket itself knows how it goes on.
+        match pin!(self.socket.connect(to)).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
+            Poll::Ready(Err(ConnectError::NoRoute)) => Opening::Failed(Trouble::NoRoute),
+            Poll::Ready(Err(_)) => Opening::Failed(Trouble::Refused),
+        }
+    }
+
+    /// What became of an attempt; `None` while it lasts.
+    fn result(&self) -> Option<Result<(), Trouble>> {
+        match self.socket.state() {
+            State::SynSent | State::SynReceived | State::Listen => None,
+            State::Closed | State::TimeWait => Some(Err(Trouble::Refused)),
+            _ => Some(Ok(())),
+        }
+    }
+
+    fn note(&self, trouble: Trouble) {
+        let trouble = if self.stack.is_link_up() { trouble } else { Trouble::NoLink };
+        self.shared.set_trouble(self.id, Some(trouble));
+    }
+}
+
+impl drive::Socket for Link<'_> {
+    fn open(&mut self, endpoint: Endpoint) {
+        if !matches!(self.socket.state(), State::Closed | State::TimeWait) {
+            self.socket.abort();
+        }
+        self.outstanding = Outstanding::default();
+        self.opening = Opening::Wanted(endpoint);
+    }
+
+    async fn opened(&mut self) -> bool {
+        if let Opening::Wanted(endpoint) = self.opening {
+            // A socket that connects forgets the reset that it still has to send.
+            let _ = self.socket.flush().await;
+            self.opening = self.connect(endpoint);
+        }
+        let result = match self.opening {
+            Opening::Failed(trouble) => Err(trouble),
+            Opening::None | Opening::Wanted(_) | Opening::Begun => {
+                poll_fn(|context| {
+                    let result = self.result();
+                    if result.is_none() {
+                        // Registers the waker: the stack wakes it at every change of the socket's state.
+                        let _ = pin!(self.socket.wait_write_ready()).poll(context);
+                    }
+                    result.map_or(Poll::Pending, Poll::Ready)
+                })
+                .await
+            }
+        };
+        self.opening = Opening::None;
+        match result {
+            Ok(()) => self.shared.set_trouble(self.id, None),
+            Err(trouble) => self.note(trouble),
+        }
+        result.is_ok()
+    }
+
+    fn abort(&mut self) {
+        if !matches!(self.opening, Opening::None) {
+            self.note(Trouble::NoAnswer);
+            self.opening = Opening::None;
+        }
+        self.socket.abort();
+    }
+
+    fn unacked(&mut self, now: Instant) -> Unacked {
+        self.outstanding.waiting(self.socket.send_queue(), now)
+    }
+}
+
+impl ErrorType for Link<'_> {
+    type Error = Error;
+}
+
+impl Read for Link<'_> {
+    async fn read(&mut self, window: &mut [u8]) -> Result<usize, Error> {
+        // The stack hands bytes over when the future is polled and ready: dropping it before loses nothing.
+        let read = self.socket.read(window).await;
+        match read {
+            Ok(0) => {
+                self.note(Trouble::Closed);
+                self.socket.close();
+            }
+            Ok(_) => {}
+            Err(Error::ConnectionReset) => self.note(Trouble::Reset),
+        }
+        read
+    }
+}
+
+impl Write for Link<'_> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let written = self.socket.write(bytes).await?;
+        self.outstanding.wrote(written, now());
+        Ok(written)
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! The task of one robot: `core::drive` with the mailbox as its application.
+
+use outrigger_core::drive::{Application, drive};
+use outrigger_core::law::Law;
+use outrigger_core::session::{CoController, Event, Input};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::handle::Shared;
+use crate::net::StackNet;
+
+/// Longest time one command may take to get into the socket. It always finds room, unless the controller acknowledges
+/// nothing.
+const WRITE_LIMIT: Duration = Duration::from_millis(20);
+/// Longest wait, in the end, for resets to be on the wire.
+const FLUSH_LIMIT: Duration = Duration::from_millis(500);
+
+/// Listens to a robot's task: telemetry, a status lamp, a pin toggled in every cycle.
+///
+/// Called by the loop, between a state and the next: what it does must be done in a few µs.
+pub trait Observer<L> {
+    /// Something happened.
+    fn event(&mut self, event: Event);
+
+    /// Once after each input and all that follows from it.
+    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant);
+}
+
+/// Nobody listens.
+impl<L> Observer<L> for () {
+    fn event(&mut self, _: Event) {}
+    fn observe(&mut self, _: &CoController<'_, L>, _: Instant) {}
+}
+
+/// The task of one robot.
+#[derive(Debug)]
+pub struct Runner<'d, 'm, L> {
+    net: StackNet<'d>,
+    engine: &'d mut CoController<'m, L>,
+    shared: &'d Shared,
+}
+
+impl<'d, 'm, L: Law<6>> Runner<'d, 'm, L> {
+    pub(crate) const fn new(net: StackNet<'d>, engine: &'d mut CoController<'m, L>, shared: &'d Shared) -> Self {
+        Self { net, engine, shared }
+    }
+
+    /// Connects, stays connected, and does what the engine decides; ends once a
+    /// [`shutdown`](crate::Handle::shutdown) has been carried out.
+    ///
+    /// Dropping the future before leaves the connections open until the `Runner` is dropped, and the arm to what the
+    /// controller does without commands.
+    pub async fn run(&mut self, observer: &mut impl Observer<L>) {
+        let mut desk = Desk { shared: self.shared, observer };
+        drive(&mut self.net, self.engine, &mut desk, WRITE_LIMIT).await;
+        self.net.flush(FLUSH_LIMIT).await;
+    }
+}
+
+/// The application of the loop: inputs from the mailbox, everything else to the observer.
+struct Desk<'r, O> {
+    shared: &'r Shared,
+    observer: &'r mut O,
+}
+
+impl<L: Law<6>, O: Observer<L>> Application<L> for Desk<'_, O> {
+    async fn next(&mut self) -> Input {
+        self.shared.next().await
+    }
+
+    fn event(&mut self, event: Event) {
+        self.observer.event(event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
+        self.observer.observe(engine, now);
+    }
+}

@@ -1,0 +1,47 @@
+//! What went wrong with a connection, as far as the stack can tell.
+
+/// Why a link is not connected. The engine only needs to know that it is not; people want to know what to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Trouble {
+    /// The network interface of this device is not connected.
+    NoLink,
+    /// This device has no IP address, or no route to the robot's.
+    NoRoute,
+    /// Nobody answers at the robot's address.
+    NoAnswer,
+    /// The controller is there and refuses the connection.
+    Refused,
+    /// The controller closed the connection.
+    Closed,
+    /// The connection broke: the controller reset it.
+    Reset,
+}
+
+impl Trouble {
+    /// What happened, as a clause that starts in lower case.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NoLink => "the network interface has no link",
+            Self::NoRoute => "this device has no address, or no route to the robot's",
+            Self::NoAnswer => "nobody answers at the robot's address",
+            Self::Refused => "the controller refuses the connection",
+            Self::Closed => "the controller closed the connection",
+            Self::Reset => "the controller reset the connection",
+        }
+    }
+
+    /// What a person can do next.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::NoLink => "plug the cable in; is the other end powered?",
+            Self::NoRoute => "check the address, prefix and gateway compiled into this device",
+            Self::NoAnswer => "is the robot's address right, the controller on, a firewall between?",
+            Self::Refused => "is the controller started, and this interface enabled in its security settings?",
+            Self::Closed | Self::Reset => "was the controller restarted, or does it have too many clients?",
+        }
+    }
+}
