@@ -4,6 +4,7 @@
 
 mod codec;
 pub mod generate;
+pub mod readings;
 mod seen;
 
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ mod link;
 mod mode;
 mod motion;
 mod robot;
+mod sensor;
 mod session;
 mod urscript;
 mod wire;
@@ -69,6 +70,7 @@ extern "C" fn _start() -> ! {
     session::probe();
     if !cfg!(feature = "engine_only") {
         robot::probe();
+        sensor::probe();
         command::probe();
         link::probe();
         mode::probe();

@@ -1,0 +1,139 @@
+//! What a stream of sensor readings says, by other people's codecs: `postcard`, `cobs`, `crc`, and the numbers of the
+//! standard library. The rules are those of `port-linux/docs/sensors.md`.
+
+use crc::{CRC_32_ISO_HDLC, Crc};
+use serde::{Deserialize, Serialize};
+
+const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+
+/// The longest line and the longest frame without its zero \[B\].
+const LONGEST: [usize; 2] = [256, 35];
+
+/// One reading, as `postcard` writes and reads it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Sequence number.
+    pub seq: u32,
+    /// One to six numbers.
+    pub values: heapless::Vec<f32, 6>,
+}
+
+impl Reading {
+    /// The same bits: NaN is a measurement too.
+    #[must_use]
+    pub fn same(&self, seq: u32, values: &[f32]) -> bool {
+        self.seq == seq && self.values.iter().map(|v| v.to_bits()).eq(values.iter().map(|v| v.to_bits()))
+    }
+
+    /// The same number, and values no farther apart than neighbours: text may be rounded either way.
+    #[must_use]
+    pub fn close(&self, seq: u32, values: &[f32]) -> bool {
+        let near = |(a, b): (&f32, &f32)| a.is_nan() && b.is_nan() || a.to_bits().abs_diff(b.to_bits()) <= 1;
+        self.seq == seq && self.values.len() == values.len() && self.values.iter().zip(values).all(near)
+    }
+
+    /// The datagram.
+    ///
+    /// # Panics
+    /// Never: there is room for any reading.
+    #[must_use]
+    pub fn datagram(&self) -> Vec<u8> {
+        postcard::to_slice(self, &mut [0; 64]).expect("room").to_vec()
+    }
+
+    /// The frame with its zero.
+    #[must_use]
+    pub fn frame(&self) -> Vec<u8> {
+        let mut content = self.datagram();
+        content.extend(CRC.checksum(&content).to_le_bytes());
+        let mut frame = vec![0; cobs::max_encoding_length(content.len())];
+        let len = cobs::encode(&content, &mut frame);
+        frame.truncate(len);
+        frame.push(0);
+        frame
+    }
+}
+
+/// The reading of a datagram.
+#[must_use]
+pub fn datagram(bytes: &[u8]) -> Option<Reading> {
+    let (reading, rest) = postcard::take_from_bytes::<Reading>(bytes).ok()?;
+    (rest.is_empty() && !reading.values.is_empty()).then_some(reading)
+}
+
+/// The reading of a frame without its zero.
+#[must_use]
+pub fn frame(bytes: &[u8]) -> Option<Reading> {
+    let mut content = vec![0; bytes.len() + 1];
+    let len = cobs::decode(bytes, &mut content).ok()?;
+    let (bytes, sum) = content.get(..len)?.split_last_chunk()?;
+    (CRC.checksum(bytes) == u32::from_le_bytes(*sum)).then_some(())?;
+    datagram(bytes)
+}
+
+/// What a message says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// A reading.
+    Reading(Reading),
+    /// It carries nothing.
+    Nothing,
+    /// It is no reading.
+    Wrong,
+}
+
+/// What a line says, without its end.
+#[must_use]
+pub fn line(bytes: &[u8], next: u32) -> Said {
+    let bytes = bytes.trim_ascii();
+    if bytes.is_empty() || bytes.starts_with(b"#") {
+        return Said::Nothing;
+    }
+    numbers(bytes, next).map_or(Said::Wrong, Said::Reading)
+}
+
+fn numbers(bytes: &[u8], next: u32) -> Option<Reading> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    if text.contains(|c: char| c != '\t' && !(' '..='~').contains(&c)) {
+        return None;
+    }
+    let mut words = text.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).peekable();
+    let mut reading = Reading { seq: next, ..Reading::default() };
+    if let Some(digits) = words.next_if(|word| word.starts_with("seq=")).and_then(|word| word.strip_prefix("seq=")) {
+        // The standard library takes a sign, too.
+        reading.seq = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
+    }
+    for word in words {
+        reading.values.push(word.parse().ok()?).ok()?;
+    }
+    (!reading.values.is_empty()).then_some(reading)
+}
+
+/// What a stream says, in order: readings, and `None` for each message that is none. The beginning up to the first
+/// delimiter and the unfinished end say nothing.
+#[must_use]
+pub fn stream(is_frames: bool, bytes: &[u8]) -> Vec<Option<Reading>> {
+    let ends = |byte: &u8| if is_frames { *byte == 0 } else { matches!(byte, b'\n' | b'\r') };
+    let mut messages: Vec<_> = bytes.split(ends).skip(1).collect();
+    messages.pop();
+    let mut next = 0;
+    let mut said = Vec::new();
+    for message in messages.into_iter().filter(|message| !message.is_empty()) {
+        let says = if message.len() > LONGEST[usize::from(is_frames)] {
+            Said::Wrong
+        } else if is_frames {
+            frame(message).map_or(Said::Wrong, Said::Reading)
+        } else {
+            line(message, next)
+        };
+        match says {
+            Said::Nothing => {}
+            Said::Reading(reading) => {
+                next = reading.seq.wrapping_add(1);
+                said.push(Some(reading));
+            }
+            Said::Wrong => said.push(None),
+        }
+    }
+    said
+}
