@@ -8,7 +8,7 @@ use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
 use outrigger_sim::fault::Fault;
 
-use crate::address::RobotAddress;
+use crate::config::{RobotAddress, parse_software};
 
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct SimUrArgs {
     #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
     /// Port p is served at B + p - 29999
-    #[arg(long, value_name = "B", default_value_t = crate::address::FIRST_PORT)]
+    #[arg(long, value_name = "B", default_value_t = crate::config::FIRST_PORT)]
     pub port_base: u16,
     /// State at the start: running, power-off, idle, local or protective-stop
     #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]
@@ -140,35 +140,10 @@ fn parse_state(text: &str) -> Result<StartState, String> {
     })
 }
 
-/// Which versions there are is the simulated controller's to know.
-pub(crate) fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
-    let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
-    let (major, rest) = text.split_once('.').ok_or_else(wrong)?;
-    let (minor, bugfix) = rest.split_once('.').unwrap_or((rest, "0"));
-    match (major.parse(), minor.parse(), bugfix.parse()) {
-        (Ok(major), Ok(minor), Ok(bugfix)) => Ok(SoftwareVersion { major, minor, bugfix }),
-        _ => Err(wrong()),
-    }
-}
-
 fn parse_stream(text: &str) -> Result<Stream, String> {
     match text {
         "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
         "30003" | "30013" => Ok(Stream::Realtime),
         _ => Err("expected 30001, 30002, 30003, 30011, 30012 or 30013".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn software_is_a_whole_version() {
-        assert_eq!(parse_software("5.15"), Ok(SoftwareVersion::new(5, 15)));
-        assert_eq!(parse_software("3.15.4"), Ok(SoftwareVersion { major: 3, minor: 15, bugfix: 4 }));
-        for bad in ["", "5", "5.", "5.x", "-1.5", "5.1.2.3", "500.1"] {
-            assert!(parse_software(bad).is_err(), "{bad}");
-        }
     }
 }

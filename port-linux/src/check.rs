@@ -6,7 +6,10 @@ use outrigger_core::robot::SoftwareVersion;
 
 use crate::args::CheckConfigArgs;
 use crate::coast;
-use crate::config::{Configuration, End, SourceInput, SourceSettings, Start};
+use crate::config::{
+    AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings,
+    RunSettings, SourceInput, SourceSettings, Start,
+};
 use crate::exit::{Outcome, output_closed};
 
 /// Runs the command.
@@ -14,58 +17,105 @@ use crate::exit::{Outcome, output_closed};
 /// # Errors
 /// [`Failure::BadInput`](crate::exit::Failure::BadInput) with one line per problem.
 pub fn run(args: &CheckConfigArgs) -> Outcome {
-    let configuration = Configuration::load(&args.config)?;
-    let text = format!("{} is valid\n{}", args.config.display(), describe(&configuration));
+    let text = match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => host(&configuration),
+        AnyConfiguration::Board(board) => self::board(&board),
+    };
+    let text = format!("{} is valid\n{text}", args.config.display());
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// What the configuration would put in force, one line each.
-fn describe(configuration: &Configuration) -> String {
-    let Configuration { robot, limits, sources, session, run, host, .. } = configuration;
-    let mut text = String::new();
-    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<9} {value}\n"));
-    let model = robot.model.map_or("model not given", |model| model.name());
-    line("robot", format!("{}, {model}", robot.address));
-    let joints = |values: &[f32; 6]| match values {
-        [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
-        values => format!("{values:?}"),
-    };
-    line(
-        "limits",
-        format!(
-            "{} rad/s, {} rad/s², braking at {} rad/s²",
-            joints(limits.velocity.as_array()),
-            joints(limits.acceleration.as_array()),
-            joints(limits.braking.as_array())
-        ),
-    );
-    line("law", crate::run::law_name(&configuration.law).into());
-    for source in sources {
-        line("source", described(source));
+/// What the configuration of a host's process would put in force, one line each.
+fn host(configuration: &Configuration) -> String {
+    let Configuration { control, run, host } = configuration;
+    let mut lines = Lines::default();
+    lines.control(control, described);
+    lines.run(run, host);
+    lines.coast(control);
+    lines.0
+}
+
+/// What a board's configuration would put in force, one line each.
+fn board(board: &Board) -> String {
+    let Board { control, device } = board;
+    let mut lines = Lines::default();
+    lines.control(control, |source| {
+        let from = match (&source.input, source.format) {
+            (BoardInput::Uart { baud }, Format::Text) => format!("lines at the board's serial port, {baud} Bd"),
+            (BoardInput::Uart { baud }, Format::Postcard) => format!("frames at the board's serial port, {baud} Bd"),
+            (BoardInput::Adc { rate }, _) => format!("the board's analogue input, {rate} times per second"),
+        };
+        format!("{from}, {}", kept(source))
+    });
+    lines.device(device);
+    lines.coast(control);
+    lines.0
+}
+
+/// Lines of a name and what is said of it.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn say(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.0.push_str(&format!("  {name:<9} {value}\n"));
     }
-    let request = match run.request {
-        Start::Operator => "when the operator asks",
-        Start::Start => "by itself, once, when every precondition is met",
-    };
-    let end = match run.end {
-        End::Never => "ends when it is told to".to_owned(),
-        End::Done => format!("ends {} s after the motion, or after a fallback", run.settle.as_secs_f32()),
-    };
-    line("run", format!("commands {request}; {end}"));
-    let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
-    line("recordings", recordings);
-    line("host", format!("asks for {}", host.asked()));
-    let config = configuration.engine();
-    match session.software {
-        Some(software) => line("coast", format!("software {software}: {}", coast::describe(&config, software))),
-        // One controller of each kind: by period, and by what becomes of an arm that we fall silent on.
-        None => {
-            for software in [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor)) {
-                line("coast", format!("software {software}: {}", coast::describe(&config, software)));
-            }
+
+    fn control<I>(&mut self, control: &Control<I>, described: impl Fn(&SourceSettings<I>) -> String) {
+        let Control { robot, limits, law, sources, .. } = control;
+        let model = robot.model.map_or("model not given", |model| model.name());
+        self.say("robot", format!("{}, {model}", robot.address));
+        let joints = |values: &[f32; 6]| match values {
+            [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
+            values => format!("{values:?}"),
+        };
+        let velocity = joints(limits.velocity.as_array());
+        let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
+        self.say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
+        self.say("law", crate::run::law_name(law));
+        for source in sources {
+            self.say("source", format!("\"{}\": {}", source.name, described(source)));
         }
     }
-    text
+
+    fn run(&mut self, run: &RunSettings, host: &HostSettings) {
+        let request = match run.request {
+            Start::Operator => "when the operator asks",
+            Start::Start => "by itself, once, when every precondition is met",
+        };
+        let end = match run.end {
+            End::Never => "ends when it is told to".to_owned(),
+            End::Done => format!("ends {} s after the motion, or after a fallback", run.settle.as_secs_f32()),
+        };
+        self.say("run", format!("commands {request}; {end}"));
+        let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
+        self.say("recordings", recordings);
+        self.say("host", format!("asks for {}", host.asked()));
+    }
+
+    fn device(&mut self, device: &DeviceSettings) {
+        let gateway = device.gateway.map_or("no gateway".into(), |at| format!("gateway {at}"));
+        self.say("device", format!("{}/{}, {gateway}", device.address, device.prefix));
+        let telemetry = device.telemetry.map_or("none".into(), |to| format!("to {}:{}", to.address, to.port));
+        self.say("telemetry", telemetry);
+        let pins = match (device.request_pin, device.acknowledge_pin) {
+            (true, true) => "request and acknowledge",
+            (true, false) => "request",
+            (false, true) => "acknowledge",
+            (false, false) => "none",
+        };
+        self.say("pins", pins);
+        self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));
+    }
+
+    fn coast<I>(&mut self, control: &Control<I>) {
+        let config = control.engine();
+        // One controller of each kind: by period, and by what becomes of an arm that we fall silent on.
+        let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
+        for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
+            self.say("coast", format!("software {software}: {}", coast::describe(&config, software)));
+        }
+    }
 }
 
 fn described(source: &SourceSettings) -> String {
@@ -76,5 +126,10 @@ fn described(source: &SourceSettings) -> String {
         SourceInput::Stdin => "lines on standard input".into(),
         SourceInput::Simulated { rate, .. } => format!("simulated, {rate} Hz"),
     };
-    format!("\"{}\": {input}, {} value(s), at most {} s old", source.name, source.values, source.max_age)
+    format!("{input}, {}", kept(source))
+}
+
+/// What is held of a source's readings.
+fn kept<I>(source: &SourceSettings<I>) -> String {
+    format!("{} value(s), at most {} s old", source.values, source.max_age)
 }

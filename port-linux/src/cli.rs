@@ -65,7 +65,7 @@ Examples:
     /// Say everything that is wrong with a configuration, or what it would put in force
     #[command(after_help = "\
 One line per problem: file, line, key, what was found, what was expected, and the nearest name.
-Exit code 1 where there is one.
+Exit code 1 where there is one. A file with [device] is a board's.
 
 Examples:
   outrigger check-config half-turn.toml")]

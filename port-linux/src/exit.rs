@@ -38,6 +38,12 @@ impl From<Failure> for ExitCode {
     }
 }
 
+impl From<outrigger_config::Failure> for Failure {
+    fn from(failure: outrigger_config::Failure) -> Self {
+        Self::BadInput(failure.to_string())
+    }
+}
+
 /// What a command returns.
 pub type Outcome = Result<(), Failure>;
 

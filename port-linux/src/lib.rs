@@ -5,7 +5,7 @@
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
 //! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`simulate`] | a command each |
 //! | [`coast`] | the worst case, in words |
-//! | [`config`] | the configuration file |
+//! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
 //! | [`panel`] | the operator's side of a session |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
@@ -14,13 +14,11 @@
 //! Nothing here decides about the protocol: bytes, links, modes and laws are the core's.
 #![deny(unsafe_code)]
 
-pub mod address;
 pub mod args;
 pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod coast;
-pub mod config;
 pub mod decode;
 pub mod demo;
 pub mod doctor;
@@ -41,6 +39,8 @@ pub mod sensor;
 pub mod signals;
 pub mod simulate;
 pub mod syscalls;
+
+pub use outrigger_config as config;
 
 /// The one-threaded runtime that every command with sockets runs on.
 ///

@@ -14,8 +14,8 @@ use outrigger_core::time::{Duration, Instant};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::address::RobotAddress;
 use crate::clock::Clock;
+use crate::config::RobotAddress;
 use crate::syscalls;
 
 /// The kernel's sockets for one robot.

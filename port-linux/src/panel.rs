@@ -11,8 +11,8 @@ use outrigger_core::session::{CoController, Event, LinkId};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::address::RobotAddress;
 use crate::clock::Clock;
+use crate::config::RobotAddress;
 use crate::exit::Failure;
 use crate::net::Trouble;
 use crate::output::events::{Surroundings, notice};
@@ -49,7 +49,7 @@ impl Target {
     /// # Errors
     /// [`Failure::Connection`] where it has no address.
     pub fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
-        let found = address.resolve(crate::address::FIRST_PORT).map_err(|error| {
+        let found = address.resolve(crate::config::FIRST_PORT).map_err(|error| {
             Failure::Connection(format!(
                 "cannot find the host '{}': {error}; check the name, or give the address",
                 address.host()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use outrigger_linux::config::Configuration;
+use outrigger_linux::config::{AnyConfiguration, Board, Configuration};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
@@ -12,9 +12,9 @@ fn docs() -> PathBuf {
 fn every_configuration_in_the_documentation_is_valid() {
     let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
     let examples: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 3, "one example per law");
+    assert_eq!(examples.len(), 4, "one example per law, and a board's");
     for example in examples {
-        if let Err(problems) = Configuration::parse(example) {
+        if let Err(problems) = AnyConfiguration::parse(example) {
             panic!("{problems:#?}\nin\n{example}");
         }
     }
@@ -40,11 +40,17 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[[source]]\ninput = \"udp\"\n",
         "[[source]]\ninput = \"serial\"\n",
         "[[source]]\ninput = \"simulated\"\n",
+        "[device]\n",
+        "[device]\n[[source]]\ninput = \"uart\"\n",
+        "[device]\n[[source]]\ninput = \"adc\"\n",
     ];
     for head in heads {
         let law = if head.contains("law") { "" } else { "law.kind = \"joint-servo\"\n" };
         let law = if head.contains("waypoint") { "[law]\nkind = \"joint-servo\"\n" } else { law };
-        let problems = Configuration::parse(&format!("{law}{head}no_such_key = 1\n")).expect_err("an unknown key");
+        let file = format!("{law}{head}no_such_key = 1\n");
+        let board = head.contains("device").then(|| Board::parse(&file).map(drop));
+        let read = board.unwrap_or_else(|| Configuration::parse(&file).map(drop));
+        let problems = read.expect_err("an unknown key");
         let unknown = problems.iter().find(|problem| problem.found == "an unknown key").expect("it is said");
         let known = unknown.expected.split('?').next().unwrap_or_default();
         for key in known.split('`').skip(1).step_by(2) {
@@ -69,8 +75,9 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     // Comments that begin with another default, or with none, say that the value shown is an example.
     let defaults: Vec<_> =
         example.lines().filter(|line| !line.contains("# none") && !line.contains("# 1.0;")).collect();
-    let shown = Configuration::parse(&defaults.join("\n")).expect("valid").engine();
-    let absent = Configuration::parse("robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n").expect("valid").engine();
+    let shown = Configuration::parse(&defaults.join("\n")).expect("valid").control.engine();
+    let absent =
+        Configuration::parse("robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n").expect("valid").control.engine();
     let period = outrigger_core::time::Duration::from_millis(2);
     assert_eq!(shown.link.of(period), absent.link.of(period));
     assert_eq!(shown.mode.of(period), absent.mode.of(period));

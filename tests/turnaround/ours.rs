@@ -10,8 +10,8 @@ use outrigger_core::robot::{JointPositions, JointVelocities};
 use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
-use outrigger_linux::address::RobotAddress;
 use outrigger_linux::clock::Clock;
+use outrigger_linux::config::RobotAddress;
 use outrigger_linux::engine;
 use outrigger_linux::net::TcpNet;
 

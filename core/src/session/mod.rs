@@ -21,6 +21,8 @@ mod realtime;
 #[cfg(feature = "postcard")]
 mod record;
 mod report;
+#[cfg(feature = "postcard")]
+mod settings;
 mod text;
 mod view;
 
@@ -43,4 +45,6 @@ pub use realtime::StreamCounts;
 #[cfg(feature = "postcard")]
 pub use record::{Outcome, ReplayError, Replayed, recorded_transitions, replay};
 pub use report::{Report, ReportKind};
+#[cfg(feature = "postcard")]
+pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
 pub use text::Text;

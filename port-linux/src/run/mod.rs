@@ -45,24 +45,24 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 pub fn run(args: &RunArgs) -> Outcome {
     let mut configuration = Configuration::load(&args.config)?;
     if let Some(robot) = &args.robot {
-        configuration.robot.address = robot.clone();
+        configuration.control.robot.address = robot.clone();
     }
-    let law = AnyLaw::new(configuration.law.clone())
+    let law = AnyLaw::new(configuration.control.law.clone())
         .map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))?;
     let clock = Clock::start();
-    let target = Target::resolve(&configuration.robot.address)?;
+    let target = Target::resolve(&configuration.control.robot.address)?;
     let _lock = RobotLock::take(target.socket(outrigger_core::session::Ports::default().realtime))?;
     crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target))
 }
 
 async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock, target: Target) -> Outcome {
-    let stdin_is_sensor = configuration.sources.iter().any(|source| source.input == SourceInput::Stdin);
+    let stdin_is_sensor = configuration.control.sources.iter().any(|source| source.input == SourceInput::Stdin);
     let format = match Format::choose(json) {
         // The view would read the sensor's lines as keys.
         Format::View if stdin_is_sensor => Format::Lines,
         format => format,
     };
-    let sources = Sources::open(&configuration.sources, clock, format != Format::View)?;
+    let sources = Sources::open(&configuration.control.sources, clock, format != Format::View)?;
     let mut net = TcpNet::new(&target.address, target.ip, clock, configuration.host.busy_poll_micros);
     let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
     // After the threads that only show things: they need none of it.
@@ -82,10 +82,10 @@ async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock
         panel,
         sources,
         clock,
-        config: configuration.engine(),
+        config: configuration.control.engine(),
         settings: configuration.run.clone(),
-        source_settings: configuration.sources.clone(),
-        complained: vec![None; configuration.sources.len()],
+        source_settings: configuration.control.sources.clone(),
+        complained: vec![None; configuration.control.sources.len()],
         inputs: VecDeque::new(),
         tracking: Tracking::default(),
         period: Duration::from_millis(8),

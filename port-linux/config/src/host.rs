@@ -1,6 +1,6 @@
 //! `[host]`: what this process asks of the operating system.
 
-use super::reader::Section;
+use crate::reader::Section;
 
 /// What is asked of the operating system. Nothing is asked by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl HostSettings {
         if asked.is_empty() { "nothing".into() } else { asked.join(", ") }
     }
 
-    pub(super) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
         let fifo = section.choice("scheduling", &[("other", false), ("fifo", true)], false);
         let priority = section.integer("priority", None, 1..=99);
         if priority.is_some() && !fifo {

@@ -5,9 +5,9 @@ use std::f32::consts::TAU;
 use outrigger_core::command::{LimitField, Limits};
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities};
 
-use super::reader::Section;
+use crate::reader::Section;
 
-pub(super) fn read(mut section: Section<'_, '_>) -> Limits<6> {
+pub(crate) fn read(mut section: Section<'_, '_>) -> Limits<6> {
     let default = Limits::default();
     let angle = -2.0 * TAU..=2.0 * TAU;
     let limits = Limits {

@@ -10,8 +10,8 @@ use outrigger_core::robot::{JointPositions, JointVelocities, Twist};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 
-use super::SourceSettings;
-use super::reader::Section;
+use crate::reader::Section;
+use crate::sources::Named;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -25,13 +25,13 @@ const KINDS: [(&str, Kind); 3] =
     [("joint-servo", Kind::JointServo), ("twist", Kind::Twist), ("standoff", Kind::Standoff)];
 
 /// The sources as far as they are read, and what the joints may do.
-pub(super) struct Surroundings<'a> {
-    pub(super) sources: &'a [Option<SourceSettings>],
-    pub(super) limits: &'a Limits<6>,
+pub(crate) struct Surroundings<'a> {
+    pub(crate) sources: &'a [Option<Named<'a>>],
+    pub(crate) limits: &'a Limits<6>,
 }
 
 /// `None` and a complaint where what cannot have a default is missing or wrong.
-pub(super) fn read(mut section: Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+pub(crate) fn read(mut section: Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
     let law = match section.choice("kind", &KINDS, Kind::Missing) {
         Kind::Missing => {
             if !section.has("kind") {
@@ -166,7 +166,7 @@ fn source(
     around: &Surroundings<'_>,
 ) -> Option<SourceId> {
     let known: Vec<_> = around.sources.iter().flatten().collect();
-    let names = || known.iter().map(|source| source.name.as_str());
+    let names = || known.iter().map(|source| source.name);
     let name = section.text(key, "the name of a [[source]]")?;
     let Some(index) = names().position(|known| known == name) else {
         let expected = if known.is_empty() {

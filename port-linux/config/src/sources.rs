@@ -3,19 +3,18 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use outrigger_core::command::{MAX_SOURCES, SourceConfig, SourceId};
+use outrigger_core::command::{MAX_SOURCES, SampleValue, SourceConfig, SourceId};
 use outrigger_core::time::Duration;
 
-use super::reader::Section;
-use crate::sensor::reading::MAX_VALUES;
+use crate::reader::Section;
 
 /// One sensor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SourceSettings {
+pub struct SourceSettings<I = SourceInput> {
     /// The name that laws and reports use.
     pub name: String,
     /// Where its readings arrive.
-    pub input: SourceInput,
+    pub input: I,
     /// The form of its readings.
     pub format: Format,
     /// How many values a reading has, 1 … 6.
@@ -34,7 +33,26 @@ pub struct SourceSettings {
     pub stuck_after: Option<f32>,
 }
 
-/// Where readings arrive.
+/// What a law has to know of a source: its name, and how many values a reading has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named<'d> {
+    pub(crate) name: &'d str,
+    pub(crate) values: usize,
+}
+
+/// Where readings arrive: on a host, or on a board.
+pub(crate) trait Input: Clone {
+    /// Its keys in a `[[source]]`; `None` and a complaint where what cannot have a default is missing.
+    fn read(section: &mut Section<'_, '_>) -> Option<Self>;
+
+    /// The key, and what is expected of it, where readings of this form do not come from here.
+    fn complaint(&self, format: Format, values: usize) -> Option<(&'static str, &'static str)>;
+
+    /// Whether two sources would read the same thing.
+    fn same_place(&self, other: &Self) -> bool;
+}
+
+/// Where readings arrive on a host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceInput {
     /// Datagrams at this address, from one sender only where one is named.
@@ -71,13 +89,13 @@ pub enum SourceInput {
 pub enum Format {
     /// One line per reading.
     Text,
-    /// One `postcard` reading per datagram.
+    /// The binary form: one `postcard` reading per datagram or frame.
     Postcard,
 }
 
-impl SourceSettings {
+impl<I> SourceSettings<I> {
     /// What the engine is told of the source with this number.
-    pub(super) fn engine(&self, number: u8) -> SourceConfig {
+    pub(crate) fn engine(&self, number: u8) -> SourceConfig {
         let span = |seconds: f32| Duration::from_micros((f64::from(seconds) * 1e6).round() as u64);
         let [min, max] = self.range.unwrap_or([f32::MIN, f32::MAX]);
         SourceConfig {
@@ -89,53 +107,86 @@ impl SourceSettings {
         }
     }
 
-    /// Every source in the order of the file; `None` and a complaint where one is faulty.
-    pub(super) fn read_all(sections: Vec<Section<'_, '_>>) -> Vec<Option<Self>> {
-        let mut sources = Vec::<Option<Self>>::new();
-        for (number, section) in sections.into_iter().enumerate() {
+    /// Every source in the order of the file, `None` and a complaint where one is faulty; and what a law has to know of
+    /// each, as far as it is there.
+    pub(crate) fn read_all<'d>(sections: Vec<Section<'d, '_>>) -> (Vec<Option<Self>>, Vec<Option<Named<'d>>>)
+    where
+        I: Input,
+    {
+        let (mut sources, mut names) = (Vec::<Option<Self>>::new(), Vec::<Option<Named<'_>>>::new());
+        for (number, mut section) in sections.into_iter().enumerate() {
             if number == MAX_SOURCES {
                 section.complain("name", format!("at most {MAX_SOURCES} sources"));
             }
-            let taken: Vec<_> = sources.iter().flatten().map(|source| source.name.clone()).collect();
-            sources.push(Self::read(section, &taken));
+            let name = section.text("name", "the name that the law refers to");
+            if name.is_some_and(|name| names.iter().flatten().any(|other| other.name == name)) {
+                section.complain("name", "a name that no other source has");
+            }
+            if name.is_none() && !section.has("name") {
+                section.complain("name", "the name that the law refers to, as a string");
+            }
+            let most = SampleValue::CAPACITY as i64;
+            let values = section.integer("values", Some(1), 1..=most).and_then(|n| usize::try_from(n).ok());
+            let named = name.map(|name| Named { name, values: values.unwrap_or(1) });
+            let source = Self::read(section, named, &sources);
+            names.push(named);
+            sources.push(source);
         }
-        sources
+        (sources, names)
     }
 
     /// `None` and a complaint where what cannot have a default is missing.
-    fn read(mut section: Section<'_, '_>, taken: &[String]) -> Option<Self> {
-        let name = section.text("name", "the name that the law refers to");
-        if name.is_some_and(|name| taken.iter().any(|taken| taken == name)) {
-            section.complain("name", "a name that no other source has");
-        }
-        if name.is_none() && !section.has("name") {
-            section.complain("name", "the name that the law refers to, as a string");
-        }
-        let input = Self::read_input(&mut section);
-        let datagrams = matches!(input, Some(SourceInput::Udp { .. }));
+    fn read(mut section: Section<'_, '_>, named: Option<Named<'_>>, before: &[Option<Self>]) -> Option<Self>
+    where
+        I: Input,
+    {
+        let input = I::read(&mut section);
         let format = section.choice("format", &[("text", Format::Text), ("postcard", Format::Postcard)], Format::Text);
-        if format == Format::Postcard && input.is_some() && !datagrams {
-            section.complain("format", "\"text\": the postcard form is for datagrams (input = \"udp\")");
+        if let Some(input) = &input {
+            let values = named.map_or(1, |named| named.values);
+            if let Some((key, expected)) = input.complaint(format, values) {
+                section.complain(key, expected);
+            }
+            if let Some(other) = before.iter().flatten().find(|other| other.input.same_place(input)) {
+                section.complain("input", format!("another one than that of \"{}\"", other.name));
+            }
         }
-        let most = MAX_VALUES as i64;
-        let values = section.integer("values", Some(1), 1..=most).and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
-        let settings = Self {
-            name: name.unwrap_or_default().into(),
-            input: input.clone().unwrap_or(SourceInput::Stdin),
+        let scale = section.number_or("scale", 1.0, -1e6..=1e6, "");
+        let offset = section.number_or("offset", 0.0, -1e6..=1e6, "SI units");
+        let max_age = section.number_or("max_age", 0.1, 0.001..=10.0, "s");
+        let range = section.span("range", -1e9..=1e9, "SI units");
+        let max_rate = section.number("max_rate", 1e-6..=1e9, "SI units/s");
+        let stuck_after = section.number("stuck_after", 0.01..=3600.0, "s");
+        section.finish();
+        let (Named { name, values }, input) = (named?, input?);
+        Some(Self {
+            name: name.to_owned(),
+            input,
             format,
             values,
-            scale: section.number_or("scale", 1.0, -1e6..=1e6, ""),
-            offset: section.number_or("offset", 0.0, -1e6..=1e6, "SI units"),
-            max_age: section.number_or("max_age", 0.1, 0.001..=10.0, "s"),
-            range: section.span("range", -1e9..=1e9, "SI units"),
-            max_rate: section.number("max_rate", 1e-6..=1e9, "SI units/s"),
-            stuck_after: section.number("stuck_after", 0.01..=3600.0, "s"),
-        };
-        section.finish();
-        (name.is_some() && input.is_some()).then_some(settings)
+            scale,
+            offset,
+            max_age,
+            range,
+            max_rate,
+            stuck_after,
+        })
+    }
+}
+
+impl Input for SourceInput {
+    fn complaint(&self, format: Format, _: usize) -> Option<(&'static str, &'static str)> {
+        let datagrams = matches!(self, Self::Udp { .. });
+        (format == Format::Postcard && !datagrams)
+            .then_some(("format", "\"text\": the postcard form is for datagrams (input = \"udp\")"))
     }
 
-    fn read_input(section: &mut Section<'_, '_>) -> Option<SourceInput> {
+    fn same_place(&self, _: &Self) -> bool {
+        // The operating system refuses what cannot be shared, and knows its own names better.
+        false
+    }
+
+    fn read(section: &mut Section<'_, '_>) -> Option<Self> {
         #[derive(Clone, Copy)]
         enum Kind {
             Missing,
@@ -165,7 +216,7 @@ impl SourceSettings {
                 if parsed.is_none() && (listen.is_some() || !section.has("listen")) {
                     section.complain("listen", "a local address and port, e.g. \"0.0.0.0:5005\"");
                 }
-                Some(SourceInput::Udp { listen: parsed?, from })
+                Some(Self::Udp { listen: parsed?, from })
             }
             Kind::Serial => {
                 let device = section.text("device", "the device's path");
@@ -173,10 +224,10 @@ impl SourceSettings {
                     section.complain("device", "the device's path, e.g. \"/dev/ttyACM0\"");
                 }
                 let baud = section.integer("baud", Some(115_200), 50..=4_000_000)?;
-                Some(SourceInput::Serial { device: device?.into(), baud: u32::try_from(baud).ok()? })
+                Some(Self::Serial { device: device?.into(), baud: u32::try_from(baud).ok()? })
             }
-            Kind::Stdin => Some(SourceInput::Stdin),
-            Kind::Simulated => Some(SourceInput::Simulated {
+            Kind::Stdin => Some(Self::Stdin),
+            Kind::Simulated => Some(Self::Simulated {
                 mean: section.number_or("mean", 0.0, -1e6..=1e6, ""),
                 amplitude: section.number_or("amplitude", 0.0, 0.0..=1e6, ""),
                 period: section.number_or("period", 5.0, 0.01..=3600.0, "s"),

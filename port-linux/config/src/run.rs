@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use outrigger_core::time::Duration;
 
-use super::reader::Section;
+use crate::reader::Section;
 
 /// When a run begins and ends, and where its recordings go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum End {
 }
 
 impl RunSettings {
-    pub(super) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
         let request =
             section.choice("request", &[("operator", Start::Operator), ("start", Start::Start)], Start::Operator);
         let settings = Self {

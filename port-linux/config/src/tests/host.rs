@@ -1,9 +1,10 @@
-use outrigger_core::law::Reference;
+use outrigger_core::command::Limits;
+use outrigger_core::law::{LawConfig, Reference};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::FormChoice;
 use outrigger_core::time::Duration;
 
-use super::*;
+use crate::*;
 
 fn problems(source: &str) -> Vec<String> {
     Configuration::parse(source).expect_err("a faulty configuration").iter().map(ToString::to_string).collect()
@@ -84,8 +85,8 @@ fn keys_that_belong_to_another_input_are_refused() {
 #[test]
 fn a_single_number_stands_for_every_joint() {
     let configuration = Configuration::parse(&format!("{ROBOT}[limits]\nvelocity = 0.5\n")).expect("valid");
-    assert_eq!(configuration.limits.velocity.0, [0.5; 6]);
-    assert_eq!(configuration.limits.acceleration, Limits::<6>::default().acceleration);
+    assert_eq!(configuration.control.limits.velocity.0, [0.5; 6]);
+    assert_eq!(configuration.control.limits.acceleration, Limits::<6>::default().acceleration);
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
     let head = "robot.address = \"a\"\n[law]\nkind = \"joint-servo\"\nrelative = true\n[[law.waypoint]]\nat = 0.0\n";
     let valid = format!("{head}joints = 0\n[[law.waypoint]]\nat = 20\ndegrees = [-180, 0, 0, 0, 0, 0]\n");
     let configuration = Configuration::parse(&valid).expect("valid");
-    let LawConfig::JointServo { reference, .. } = configuration.law else { panic!("another law") };
+    let LawConfig::JointServo { reference, .. } = configuration.control.law else { panic!("another law") };
     let Reference::Relative(motion) = reference else { panic!("not relative") };
     assert_eq!(motion.at_nanos(20_000_000_000).positions.0[0], -std::f32::consts::PI);
     let [problem] = problems(&valid.replace("20", "2")).try_into().expect("one problem");
@@ -133,7 +134,7 @@ fn laws_of_the_tool_need_their_source_and_move_no_joint_faster_than_the_slowest_
     let source = "[[source]]\nname = \"d\"\ninput = \"stdin\"\n";
     let valid = format!("{head}kind = \"standoff\"\nsource = \"d\"\ndistance = 0.05\n{source}");
     let configuration = Configuration::parse(&valid).expect("valid");
-    let LawConfig::Standoff(standoff) = configuration.law else { panic!("another law") };
+    let LawConfig::Standoff(standoff) = configuration.control.law else { panic!("another law") };
     assert_eq!((standoff.distance, standoff.tool_space.joint_speed), (0.05, 0.25));
     let [problem] = problems(&format!("{head}kind = \"twist\"\n")).try_into().expect("one problem");
     assert_eq!(problem, "line 3: law.source: found nothing, expected a source of six values, or a constant `twist`");
@@ -157,7 +158,7 @@ fn the_engine_is_told_what_the_file_says() {
         "{ROBOT}[session]\nsoftware = \"3.15\"\ntake_over = true\nform = \"bare\"\nhold = 0.02\nstale_after = 0.03\n\
          [limits]\nvelocity = 0.5\n[[source]]\nname = \"d\"\ninput = \"stdin\"\nrange = [0, 1]\nstuck_after = 2\n"
     );
-    let config = Configuration::parse(&source).expect("valid").engine();
+    let config = Configuration::parse(&source).expect("valid").control.engine();
     assert_eq!(config.software, Some(SoftwareVersion::new(3, 15)));
     assert_eq!((config.mode.take_over, config.text.form), (true, FormChoice::Bare));
     assert_eq!((config.text.hold.as_millis(), config.link.stale_after), (20, Some(Duration::from_millis(30))));

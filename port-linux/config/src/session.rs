@@ -7,7 +7,7 @@ use outrigger_core::session::{
     Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, LinkTuning, ModeTuning, TextConfig,
 };
 
-use super::reader::Section;
+use crate::reader::Section;
 
 /// How the session connects, judges the controller and writes to it; absent is the core's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,12 +26,26 @@ pub struct SessionSettings {
     pub connect: ConnectConfig,
 }
 
+/// A whole version, e.g. `5.15` or `3.15.4`.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
+    let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
+    let (major, rest) = text.split_once('.').ok_or_else(wrong)?;
+    let (minor, bugfix) = rest.split_once('.').unwrap_or((rest, "0"));
+    match (major.parse(), minor.parse(), bugfix.parse()) {
+        (Ok(major), Ok(minor), Ok(bugfix)) => Ok(SoftwareVersion { major, minor, bugfix }),
+        _ => Err(wrong()),
+    }
+}
+
 impl SessionSettings {
-    pub(super) fn read(root: &mut Section<'_, '_>) -> Self {
+    pub(crate) fn read(root: &mut Section<'_, '_>) -> Self {
         let mut section = root.section("session");
-        let software = section.text("software", "the controller's software, e.g. \"3.15\"").and_then(|text| {
-            crate::args::parse_software(text).map_err(|expected| section.complain("software", expected)).ok()
-        });
+        let software = section
+            .text("software", "the controller's software, e.g. \"3.15\"")
+            .and_then(|text| parse_software(text).map_err(|expected| section.complain("software", expected)).ok());
         let (mode, link, text) = (mode(&mut section), link(&mut section), text(&mut section));
         section.finish();
         let settings = Self {
@@ -49,7 +63,7 @@ impl SessionSettings {
     }
 
     /// Everything these tables decide, beside defaults.
-    pub(super) fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         let Self { software, mode, link, text, standstill, connect } = *self;
         Config { software, mode, link, text, standstill, connect, ..Config::default() }
     }
@@ -151,4 +165,18 @@ fn connect(mut section: Section<'_, '_>) -> ConnectConfig {
     };
     section.finish();
     connect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn software_is_a_whole_version() {
+        assert_eq!(parse_software("5.15"), Ok(SoftwareVersion::new(5, 15)));
+        assert_eq!(parse_software("3.15.4"), Ok(SoftwareVersion { major: 3, minor: 15, bugfix: 4 }));
+        for bad in ["", "5", "5.", "5.x", "-1.5", "5.1.2.3", "500.1"] {
+            assert!(parse_software(bad).is_err(), "{bad}");
+        }
+    }
 }

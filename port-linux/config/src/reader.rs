@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::ops::{Range, RangeInclusive};
 
 use outrigger_core::time::Duration;
@@ -60,7 +61,14 @@ impl<'i> Document<'i> {
 
     /// The document's top level.
     pub(crate) fn root(&self) -> Section<'_, 'i> {
-        Section { document: self, path: String::new(), at: 0..0, table: Some(&self.table), known: Vec::new() }
+        Section {
+            document: self,
+            path: String::new(),
+            at: 0..0,
+            table: Some(&self.table),
+            known: Vec::new(),
+            refused: Vec::new(),
+        }
     }
 
     /// Every problem so far, in the order of the document.
@@ -94,6 +102,7 @@ pub(crate) struct Section<'d, 'i> {
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
     known: Vec<&'static str>,
+    refused: Vec<String>,
 }
 
 impl<'d, 'i> Section<'d, 'i> {
@@ -138,6 +147,14 @@ impl<'d, 'i> Section<'d, 'i> {
         self.document.complain(&value.span(), self.name(key), found, expected.into());
     }
 
+    /// Complains about `key` where it is there: it is known, and belongs elsewhere.
+    pub(crate) fn refuse(&mut self, key: &str, expected: &str) {
+        if let Some(value) = self.table.and_then(|table| table.get(key)) {
+            self.refused.push(key.to_owned());
+            self.document.complain(&value.span(), self.name(key), "a table".into(), expected.into());
+        }
+    }
+
     /// The table `key`; an absent one reads as empty.
     pub(crate) fn section(&mut self, key: &'static str) -> Self {
         let path = self.name(key);
@@ -151,7 +168,7 @@ impl<'d, 'i> Section<'d, 'i> {
                 }
             },
         };
-        Self { document: self.document, path, at, table, known: Vec::new() }
+        Self { document: self.document, path, at, table, known: Vec::new(), refused: Vec::new() }
     }
 
     /// The tables of the array `key`; an absent one reads as empty.
@@ -171,6 +188,7 @@ impl<'d, 'i> Section<'d, 'i> {
                     at: item.span(),
                     table: Some(table),
                     known: Vec::new(),
+                    refused: Vec::new(),
                 }),
                 _ => self.mistyped(key, item, format!("an array of tables: [[{path}]]")),
             }
@@ -250,6 +268,20 @@ impl<'d, 'i> Section<'d, 'i> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
+    /// The whole number `key`, or `default`.
+    pub(crate) fn count_or(&mut self, key: &'static str, default: u32, range: RangeInclusive<i64>) -> u32 {
+        self.count(key, range).unwrap_or(default)
+    }
+
+    /// The IPv4 address `key`, if it is there.
+    pub(crate) fn address(&mut self, key: &'static str, what: &str) -> Option<Ipv4Addr> {
+        let parsed = self.text(key, what)?.parse().ok();
+        if parsed.is_none() {
+            self.complain(key, what);
+        }
+        parsed
+    }
+
     /// The time `key` in seconds, if it is there and in `range`.
     pub(crate) fn duration(&mut self, key: &'static str, range: RangeInclusive<f32>) -> Option<Duration> {
         self.number(key, range, "s").map(seconds)
@@ -293,7 +325,7 @@ impl<'d, 'i> Section<'d, 'i> {
         let Some(table) = self.table else { return };
         for (key, _) in table.iter() {
             let name: &str = key.get_ref();
-            if self.known.contains(&name) {
+            if self.known.contains(&name) || self.refused.iter().any(|refused| refused == name) {
                 continue;
             }
             let names: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();

@@ -1,0 +1,81 @@
+//! What the files of hosts and boards have in common: the robot, its limits, law, sensors and session.
+
+use outrigger_core::command::Limits;
+use outrigger_core::law::LawConfig;
+use outrigger_core::robot::{Pose, RobotModel};
+use outrigger_core::session::Config;
+
+use crate::address::RobotAddress;
+use crate::law::Surroundings;
+use crate::reader::Section;
+use crate::session::SessionSettings;
+use crate::sources::{Input, SourceInput, SourceSettings};
+use crate::{law, limits};
+
+/// The robot, and how it is steered; `I` is where sensor readings arrive.
+#[derive(Clone, Debug)]
+pub struct Control<I = SourceInput> {
+    /// The robot.
+    pub robot: RobotSettings,
+    /// What the arm may do.
+    pub limits: Limits<6>,
+    /// What moves it.
+    pub law: LawConfig<6>,
+    /// The sensors; a source's index is its number in the engine.
+    pub sources: Vec<SourceSettings<I>>,
+    /// How the session judges and writes.
+    pub session: SessionSettings,
+}
+
+/// `[robot]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RobotSettings {
+    /// Where it is.
+    pub address: RobotAddress,
+    /// What it is, for controllers that do not send their kinematics.
+    pub model: Option<RobotModel>,
+    /// Its tool centre point in the flange frame, where the controller's own is not to be used.
+    pub tcp: Option<Pose>,
+}
+
+impl<I> Control<I> {
+    /// `None` and a complaint where what cannot have a default is missing or wrong.
+    pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self>
+    where
+        I: Input,
+    {
+        let robot = RobotSettings::read(root.section("robot"));
+        let limits = limits::read(root.section("limits"));
+        let (sources, names) = SourceSettings::read_all(root.sections("source"));
+        let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
+        let session = SessionSettings::read(root);
+        let sources = sources.into_iter().collect::<Option<_>>();
+        Some(Self { robot: robot?, limits, law: law?, sources: sources?, session })
+    }
+
+    /// What the engine is told.
+    #[must_use]
+    pub fn engine(&self) -> Config {
+        let mut config =
+            Config { model: self.robot.model, tcp: self.robot.tcp, limits: self.limits, ..self.session.config() };
+        for ((index, slot), source) in (0..).zip(&mut config.sources).zip(&self.sources) {
+            *slot = Some(source.engine(index));
+        }
+        config
+    }
+}
+
+impl RobotSettings {
+    fn read(mut section: Section<'_, '_>) -> Option<Self> {
+        let address = section.parsed("address", "the robot as \"host\" or \"host:port-base\"");
+        if !section.has("address") {
+            section.complain("address", "the robot as \"host\" or \"host:port-base\"");
+        }
+        let models: Vec<_> = RobotModel::ALL.iter().map(|model| (model.name(), Some(*model))).collect();
+        let model = section.choice("model", &models, None);
+        let tcp = section.numbers("tcp", -10.0..=10.0, "m, rad");
+        let tcp = tcp.map(|[x, y, z, rx, ry, rz]| Pose { position: [x, y, z], rotation: [rx, ry, rz] });
+        section.finish();
+        Some(Self { address: address?, model, tcp })
+    }
+}

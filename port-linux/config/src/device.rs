@@ -1,0 +1,151 @@
+//! `[device]`: a board, and where its readings come from.
+
+use std::net::Ipv4Addr;
+
+use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::session::{Device, Sensor, SensorInput, TelemetryTarget};
+
+use crate::reader::Section;
+use crate::sources::{Format, Input, SourceSettings};
+
+/// What is around the engine of a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceSettings {
+    /// Its own address.
+    pub address: Ipv4Addr,
+    /// Bits of the address that name the network.
+    pub prefix: u8,
+    /// The way to other networks.
+    pub gateway: Option<Ipv4Addr>,
+    /// Hardware address; `None` derives one.
+    pub mac: Option<[u8; 6]>,
+    /// Where telemetry goes.
+    pub telemetry: Option<TelemetryTarget>,
+    /// Whether the request pin is looked at.
+    pub request_pin: bool,
+    /// Whether the acknowledge pin is looked at.
+    pub acknowledge_pin: bool,
+    /// Memory for the recorder \[B\].
+    pub recorder: Option<u32>,
+}
+
+impl DeviceSettings {
+    /// `None` and a complaint where what cannot have a default is missing or wrong.
+    pub(crate) fn read(mut section: Section<'_, '_>) -> Option<Self> {
+        let network = network(&mut section);
+        let gateway = section.address("gateway", "the IPv4 address of the way to other networks");
+        if let (Some((address, prefix)), Some(gateway)) = (network, gateway)
+            && (u32::from(address) ^ u32::from(gateway)).checked_shr(32 - u32::from(prefix)) != Some(0)
+        {
+            section.complain("gateway", format!("an address in the network of {address}/{prefix}"));
+        }
+        let mac = section.text("mac", "a hardware address").and_then(|text| {
+            let mac = hardware_address(text);
+            if mac.is_none() {
+                section.complain("mac", "a hardware address for one device, e.g. \"02:00:0a:00:02:0f\"");
+            }
+            mac
+        });
+        let telemetry = section.text("telemetry", "the listener's address and port").and_then(|text| {
+            let parsed = text.parse::<std::net::SocketAddrV4>().ok().filter(|to| to.port() != 0);
+            if parsed.is_none() {
+                section.complain("telemetry", "the listener's IPv4 address and port, e.g. \"192.168.56.1:47000\"");
+            }
+            parsed.map(|to| TelemetryTarget { address: *to.ip(), port: to.port() })
+        });
+        let request_pin = section.flag("request_pin", false);
+        let acknowledge_pin = section.flag("acknowledge_pin", false);
+        let recorder = section.count("recorder", 8_192..=16_777_216);
+        section.finish();
+        let (address, prefix) = network?;
+        Some(Self { address, prefix, gateway, mac, telemetry, request_pin, acknowledge_pin, recorder })
+    }
+
+    /// What is compiled in.
+    pub(crate) fn device(&self, sources: &[SourceSettings<BoardInput>]) -> Device {
+        let mut sensors = [None; MAX_SOURCES];
+        for (slot, source) in sensors.iter_mut().zip(sources) {
+            let input = match (&source.input, source.format) {
+                (BoardInput::Uart { baud }, Format::Text) => SensorInput::Lines { baud: *baud },
+                (BoardInput::Uart { baud }, Format::Postcard) => SensorInput::Frames { baud: *baud },
+                (BoardInput::Adc { rate }, _) => SensorInput::Analog { rate: *rate },
+            };
+            *slot = Some(Sensor { input, scale: source.scale, offset: source.offset });
+        }
+        let Self { address, prefix, gateway, mac, telemetry, request_pin, acknowledge_pin, recorder } = *self;
+        Device { address, prefix, gateway, mac, telemetry, sensors, request_pin, acknowledge_pin, recorder }
+    }
+}
+
+/// The board's own address and prefix.
+fn network(section: &mut Section<'_, '_>) -> Option<(Ipv4Addr, u8)> {
+    let expected = "the board's own IPv4 address and prefix, e.g. \"192.168.56.60/24\"";
+    let text = section.text("address", expected);
+    let parsed = text.and_then(|text| text.split_once('/')).and_then(|(address, prefix)| {
+        let prefix = prefix.parse().ok().filter(|prefix| (1..=30).contains(prefix))?;
+        Some((address.parse().ok()?, prefix))
+    });
+    if parsed.is_none() && (text.is_some() || !section.has("address")) {
+        section.complain("address", expected);
+    }
+    parsed
+}
+
+/// Six bytes in hexadecimal; `None` also for an address of a group.
+fn hardware_address(text: &str) -> Option<[u8; 6]> {
+    let bytes: Vec<_> = text
+        .split(':')
+        .map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| byte.len() == 2 && !byte.starts_with('+')))
+        .collect::<Option<_>>()?;
+    <[u8; 6]>::try_from(bytes).ok().filter(|[first, ..]| first & 1 == 0)
+}
+
+/// Where a board's readings arrive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BoardInput {
+    /// The board's serial port.
+    Uart {
+        /// Its rate \[Bd\].
+        baud: u32,
+    },
+    /// The board's analogue input \[V\].
+    Adc {
+        /// Readings per second.
+        rate: u32,
+    },
+}
+
+impl Input for BoardInput {
+    fn read(section: &mut Section<'_, '_>) -> Option<Self> {
+        #[derive(Clone, Copy)]
+        enum Kind {
+            Missing,
+            Uart,
+            Adc,
+        }
+        match section.choice("input", &[("uart", Kind::Uart), ("adc", Kind::Adc)], Kind::Missing) {
+            Kind::Missing => {
+                if !section.has("input") {
+                    section.complain("input", "one of \"uart\", \"adc\"");
+                }
+                None
+            }
+            Kind::Uart => Some(Self::Uart { baud: section.count_or("baud", 115_200, 1_200..=4_000_000) }),
+            Kind::Adc => Some(Self::Adc { rate: section.count_or("rate", 500, 1..=10_000) }),
+        }
+    }
+
+    fn complaint(&self, format: Format, values: usize) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Adc { .. } if format == Format::Postcard => {
+                Some(("format", "nothing here, for voltages have no format"))
+            }
+            Self::Adc { .. } if values != 1 => Some(("values", "1: an analogue input has one value")),
+            _ => None,
+        }
+    }
+
+    fn same_place(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Uart { .. }, Self::Uart { .. }) | (Self::Adc { .. }, Self::Adc { .. }))
+    }
+}

@@ -1,0 +1,218 @@
+//! Outrigger's configuration files: TOML in which an unknown key is an error, and every error says line, key, what was
+//! found and what was expected. All errors come at once.
+//!
+//! A file is for a process on a host ([`Configuration`], with `[run]` and `[host]`) or for a board ([`Board`], with
+//! `[device]`). What is common to both ([`Control`]) is read by the same code. A board's build script compiles its file
+//! into the bytes of [`Settings`](outrigger_core::session::Settings) with [`compile`].
+
+mod address;
+mod control;
+mod device;
+mod host;
+mod law;
+mod limits;
+mod reader;
+mod run;
+mod session;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use outrigger_core::session::Settings;
+
+pub use address::{FIRST_PORT, RobotAddress};
+pub use control::{Control, RobotSettings};
+pub use device::{BoardInput, DeviceSettings};
+pub use host::HostSettings;
+pub use reader::Problem;
+pub use run::{End, RunSettings, Start};
+pub use session::{SessionSettings, parse_software};
+pub use sources::{Format, SourceInput, SourceSettings};
+
+use self::reader::{Document, Section};
+
+/// Why a file is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// It cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// It says something that cannot be.
+    #[error("{}", lines(path, problems))]
+    Faulty {
+        /// The file.
+        path: PathBuf,
+        /// Every problem, in the order of the file; never empty.
+        problems: Vec<Problem>,
+    },
+}
+
+fn lines(path: &Path, problems: &[Problem]) -> String {
+    let lines: Vec<_> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
+    lines.join("\n")
+}
+
+/// Everything the file of a host's process says.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// The robot, and how it is steered.
+    pub control: Control,
+    /// When a run begins and ends.
+    pub run: RunSettings,
+    /// What is asked of the operating system.
+    pub host: HostSettings,
+}
+
+impl Configuration {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        load(path, Self::parse)
+    }
+
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Every problem, in the order of the document; never empty.
+    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
+        read(source, |root| {
+            root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
+            let control = Control::read(root);
+            let run = RunSettings::read(root.section("run"));
+            let host = HostSettings::read(root.section("host"));
+            control.map(|control| Self { control, run, host })
+        })
+    }
+}
+
+/// Everything a board's file says.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// The robot, and how it is steered.
+    pub control: Control<BoardInput>,
+    /// What is around the engine.
+    pub device: DeviceSettings,
+}
+
+impl Board {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        load(path, Self::parse)
+    }
+
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Every problem, in the order of the document; never empty.
+    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
+        read(source, |root| {
+            for table in ["run", "host"] {
+                root.refuse(
+                    table,
+                    "no such table: it is for a host's file, and this one, with [device], is for a board",
+                );
+            }
+            let control = Control::read(root);
+            let device = DeviceSettings::read(root.section("device"));
+            let board = control.zip(device).map(|(control, device)| Self { control, device });
+            if board.as_ref().is_some_and(|board| board.robot().is_none()) {
+                root.complain_at("robot.address", "the robot's IPv4 address: a board asks no name server");
+            }
+            board.filter(|board| board.robot().is_some())
+        })
+    }
+
+    /// What is compiled into the firmware; `None` where the robot has a name instead of an address.
+    #[must_use]
+    pub fn settings(&self) -> Option<Settings> {
+        let Self { control, device } = self;
+        let mut config = control.engine();
+        let ports = &mut config.connect.ports;
+        ports.realtime = control.robot.address.port(ports.realtime);
+        for port in [&mut ports.primary, &mut ports.secondary].into_iter().flatten() {
+            *port = control.robot.address.port(*port);
+        }
+        let law = control.law.clone();
+        Some(Settings { robot: self.robot()?, config, law, device: device.device(&control.sources) })
+    }
+
+    fn robot(&self) -> Option<std::net::Ipv4Addr> {
+        self.control.robot.address.host().parse().ok()
+    }
+}
+
+/// A file of either kind: with `[device]` it is a board's.
+#[derive(Clone, Debug)]
+pub enum AnyConfiguration {
+    /// For a process on a host.
+    Host(Box<Configuration>),
+    /// For a board.
+    Board(Box<Board>),
+}
+
+impl AnyConfiguration {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        load(path, Self::parse)
+    }
+
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Every problem, in the order of the document; never empty.
+    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
+        let document = Document::parse(source).map_err(|problem| vec![problem])?;
+        if document.root().has("device") {
+            Board::parse(source).map(|board| Self::Board(Box::new(board)))
+        } else {
+            Configuration::parse(source).map(|configuration| Self::Host(Box::new(configuration)))
+        }
+    }
+}
+
+/// The bytes that a board's build script compiles in, of the file at `path`: they are what
+/// [`Settings::from_postcard`] reads.
+///
+/// # Errors
+/// [`Failure`].
+pub fn compile(path: &Path) -> Result<Vec<u8>, Failure> {
+    let board = Board::load(path)?;
+    // A file is read as a board's only where the robot has an address, and no settings are as long.
+    let mut bytes = vec![0; 64 << 10];
+    let length = board.settings().and_then(|settings| settings.to_postcard(&mut bytes)).unwrap_or_default();
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Result<T, Failure> {
+    let source =
+        std::fs::read_to_string(path).map_err(|error| Failure::Unreadable { path: path.to_path_buf(), error })?;
+    parse(&source).map_err(|problems| Failure::Faulty { path: path.to_path_buf(), problems })
+}
+
+/// Reads a whole document by `take`, which returns `None` only where it has complained.
+fn read<T>(source: &str, take: impl FnOnce(&mut Section<'_, '_>) -> Option<T>) -> Result<T, Vec<Problem>> {
+    let document = Document::parse(source).map_err(|problem| vec![problem])?;
+    let mut root = document.root();
+    let taken = take(&mut root);
+    root.finish();
+    match (taken, document.into_problems()) {
+        (Some(taken), problems) if problems.is_empty() => Ok(taken),
+        (_, problems) => Err(problems),
+    }
+}

@@ -1,0 +1,152 @@
+use std::net::Ipv4Addr;
+
+use outrigger_core::law::{AnyLaw, LawConfig};
+use outrigger_core::session::{Sensor, SensorInput, TelemetryTarget};
+
+use crate::*;
+
+const BOARD: &str = "\
+robot.address = \"10.0.2.2\"
+[law]
+kind = \"standoff\"
+source = \"distance\"
+distance = 0.05
+[[source]]
+name = \"distance\"
+input = \"uart\"
+scale = 0.001
+range = [0.01, 0.5]
+[device]
+address = \"10.0.2.15/24\"
+";
+
+fn problems(source: &str) -> Vec<String> {
+    Board::parse(source).expect_err("a faulty configuration").iter().map(ToString::to_string).collect()
+}
+
+fn compiled(source: &str) -> Settings {
+    Board::parse(source).expect("valid").settings().expect("an address")
+}
+
+#[test]
+fn the_file_and_the_firmware_say_the_same() {
+    let device = "gateway = \"10.0.2.1\"\ntelemetry = \"10.0.2.2:47000\"\nrequest_pin = true\nrecorder = 65536\n";
+    let settings = compiled(&format!("{BOARD}{device}"));
+    let mut bytes = vec![0; 16 << 10];
+    let length = settings.to_postcard(&mut bytes).expect("room");
+    let settings = Settings::from_postcard(&bytes[..length]).expect("settings");
+    assert_eq!(settings.robot, Ipv4Addr::new(10, 0, 2, 2));
+    let expected = Sensor { input: SensorInput::Lines { baud: 115_200 }, scale: 0.001, offset: 0.0 };
+    assert_eq!(settings.device.sensors, [Some(expected), None, None, None]);
+    assert_eq!((settings.device.address, settings.device.prefix), (Ipv4Addr::new(10, 0, 2, 15), 24));
+    assert_eq!(settings.device.gateway, Some(Ipv4Addr::new(10, 0, 2, 1)));
+    let listener = TelemetryTarget { address: Ipv4Addr::new(10, 0, 2, 2), port: 47_000 };
+    assert_eq!(settings.device.telemetry, Some(listener));
+    assert_eq!((settings.device.request_pin, settings.device.acknowledge_pin), (true, false));
+    assert_eq!(settings.device.recorder, Some(65_536));
+    settings.config.check().expect("what is read can be run");
+    let LawConfig::Standoff(law) = &settings.law else { panic!("another law") };
+    assert_eq!(law.distance, 0.05);
+    AnyLaw::new(settings.law.clone()).expect("what is read can be run");
+}
+
+#[test]
+fn the_same_file_steers_a_host_and_a_board_alike() {
+    let host = BOARD.split("[device]").next().unwrap_or_default().replace("\"uart\"", "\"stdin\"");
+    let host = Configuration::parse(&host).expect("valid").control.engine();
+    assert_eq!(compiled(BOARD).config, host);
+}
+
+#[test]
+fn a_port_base_moves_the_ports_that_are_connected_to() {
+    let ports = compiled(&BOARD.replace("10.0.2.2\"", "10.0.2.2:40000\"")).config.connect.ports;
+    assert_eq!((ports.primary, ports.secondary, ports.realtime), (Some(40_002), Some(40_003), 40_004));
+    assert_eq!(compiled(BOARD).config.connect.ports.realtime, 30_003);
+}
+
+#[test]
+fn tables_of_the_other_kind_of_file_are_refused_as_such() {
+    let found = problems(&format!("{BOARD}[run]\nend = \"done\"\n[host]\ncpu = 1\n"));
+    let expected = "found a table, expected no such table: it is for a host's file, and this one, with [device], is \
+                    for a board";
+    assert_eq!(found, [format!("line 13: run: {expected}"), format!("line 15: host: {expected}")]);
+    let host = BOARD.replace("\"uart\"", "\"stdin\"");
+    let [problem] = Configuration::parse(&host).expect_err("a board's file").try_into().expect("one problem");
+    let text = "line 11: device: found a table, expected no such table: it is for a board's file, and this one is for a \
+                host";
+    assert_eq!(problem.to_string(), text);
+}
+
+#[test]
+fn inputs_of_a_host_are_none_of_a_board() {
+    let [problem] = problems(&BOARD.replace("\"uart\"", "\"udp\"")).try_into().expect("one problem");
+    assert!(
+        problem.starts_with("line 8: source[0].input: found \"udp\", expected one of \"uart\", \"adc\""),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_board_has_one_serial_port_and_one_analogue_input() {
+    let second = "[[source]]\nname = \"force\"\ninput = \"uart\"\n";
+    let [problem] = problems(&format!("{BOARD}{second}")).try_into().expect("one problem");
+    assert_eq!(problem, "line 15: source[1].input: found \"uart\", expected another one than that of \"distance\"");
+    let analog = "[[source]]\nname = \"force\"\ninput = \"adc\"\nvalues = 2\nformat = \"postcard\"\n";
+    let [problem] = problems(&format!("{BOARD}{analog}")).try_into().expect("one problem");
+    assert!(problem.starts_with("line 17: source[1].format"), "{problem}");
+    let [problem] =
+        problems(&format!("{BOARD}{}", analog.replace("format = \"postcard\"\n", ""))).try_into().expect("one");
+    assert_eq!(problem, "line 16: source[1].values: found 2, expected 1: an analogue input has one value");
+}
+
+#[test]
+fn what_a_board_cannot_do_without_is_said() {
+    let without = BOARD.replace("address = \"10.0.2.15/24\"\n", "");
+    let [problem] = problems(&without).try_into().expect("one problem");
+    assert!(problem.starts_with("line 11: device.address: found nothing, expected the board's own"), "{problem}");
+    let [problem] = problems(&BOARD.replace("10.0.2.2", "ur.lab")).try_into().expect("one problem");
+    assert!(problem.starts_with("line 1: robot.address: found \"ur.lab\", expected the robot's IPv4"), "{problem}");
+}
+
+#[test]
+fn addresses_that_are_none_are_refused() {
+    for (line, key) in [
+        ("gateway = \"10.0.3.1\"", "gateway"),
+        ("gateway = \"x\"", "gateway"),
+        ("mac = \"01:00:00:00:00:01\"", "mac"),
+        ("mac = \"02:00:00:00:00\"", "mac"),
+        ("mac = \"02:00:00:00:00:+1\"", "mac"),
+        ("telemetry = \"10.0.2.2\"", "telemetry"),
+        ("telemetry = \"10.0.2.2:0\"", "telemetry"),
+        ("recorder = 100", "recorder"),
+    ] {
+        let [problem] = problems(&format!("{BOARD}{line}\n")).try_into().expect("one problem");
+        assert!(problem.starts_with(&format!("line 13: device.{key}: found ")), "{problem}");
+    }
+    let [problem] = problems(&BOARD.replace("/24", "/31")).try_into().expect("one problem");
+    assert!(problem.starts_with("line 12: device.address"), "{problem}");
+}
+
+#[test]
+fn a_file_is_a_boards_where_it_has_a_device() {
+    assert!(matches!(AnyConfiguration::parse(BOARD), Ok(AnyConfiguration::Board(_))));
+    let host = "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n";
+    assert!(matches!(AnyConfiguration::parse(host), Ok(AnyConfiguration::Host(_))));
+}
+
+#[test]
+fn compiling_says_the_file_and_everything_wrong_with_it() {
+    let folder = std::env::temp_dir().join(format!("outrigger-config-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("board.toml");
+    std::fs::write(&file, BOARD).expect("written");
+    let bytes = compile(&file).expect("valid");
+    assert_eq!(Settings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
+    std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nrecorder = 1\n")).expect("written");
+    let failure = compile(&file).expect_err("faulty").to_string();
+    let lines: Vec<_> = failure.lines().collect();
+    assert!(lines[0].contains("board.toml: line 13: device.gatway: found an unknown key"), "{failure}");
+    assert!(lines[1].contains("board.toml: line 14: device.recorder"), "{failure}");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert!(compile(&file).expect_err("gone").to_string().starts_with("cannot read "));
+}
