@@ -12,7 +12,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (4, &["session"]),
     (3, &["law", "frame", "sensor", "telemetry"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
-    (1, &["robot", "time", "math"]),
+    (1, &["robot", "time", "math", "checksum"]),
 ];
 
 /// On one floor nobody imports a neighbour, except these two: everything may calculate, and robots have a clock.

@@ -9,7 +9,7 @@
 //! | 4 | [`session`] |
 //! | 3 | [`frame`], [`law`], [`sensor`] |
 //! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
-//! | 1 | [`robot`], [`time`], [`math`] |
+//! | 1 | [`robot`], [`time`], [`math`], [`checksum`] |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -31,6 +31,7 @@
 #[cfg(test)]
 extern crate self as outrigger_core;
 
+pub mod checksum;
 pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;

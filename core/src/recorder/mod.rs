@@ -6,13 +6,9 @@
 
 #[cfg(feature = "postcard")]
 mod checkpoint;
-#[cfg(feature = "postcard")]
-mod checksum;
 
 #[cfg(feature = "postcard")]
 pub use checkpoint::{Loader, Saver};
-#[cfg(feature = "postcard")]
-pub use checksum::checksum;
 
 use crate::time::Instant;
 

@@ -3,9 +3,9 @@
 use core::net::Ipv4Addr;
 
 use super::config::Config;
+use crate::checksum::crc32;
 use crate::command::MAX_SOURCES;
 use crate::law::LawConfig;
-use crate::recorder::checksum;
 
 /// What the bytes begin with; the last one counts the formats.
 const MAGIC: &[u8; 10] = b"OUTRIGSET\x01";
@@ -140,7 +140,7 @@ impl Settings {
         *magic = *MAGIC;
         let (to_length, to_checksum) = rest.split_first_chunk_mut()?;
         *to_length = length.to_le_bytes();
-        to_checksum.copy_from_slice(&checksum(content).to_le_bytes());
+        to_checksum.copy_from_slice(&crc32(content).to_le_bytes());
         HEADER_LEN.checked_add(content.len())
     }
 
@@ -153,7 +153,7 @@ impl Settings {
         let (length, rest) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
         let (expected, content) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
         let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(content.len());
-        if !whole || checksum(content) != u32::from_le_bytes(*expected) {
+        if !whole || crc32(content) != u32::from_le_bytes(*expected) {
             return Err(SettingsError::Damaged);
         }
         match postcard::take_from_bytes(content) {
@@ -223,7 +223,7 @@ mod tests {
         let content = [1, 2, 3];
         let mut stale = MAGIC.to_vec();
         stale.extend((content.len() as u32).to_le_bytes());
-        stale.extend(checksum(&content).to_le_bytes());
+        stale.extend(crc32(&content).to_le_bytes());
         stale.extend(content);
         assert_eq!(Settings::from_postcard(&stale).err(), Some(SettingsError::OtherVersion));
     }
