@@ -9,5 +9,12 @@
 //! by where the arm really is, and by what its telemetry says.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "qemu")]
+pub mod bench;
+#[cfg(feature = "qemu")]
+pub mod clock;
 pub mod peer;
+#[cfg(feature = "qemu")]
+pub mod qemu;
+pub mod sensor;
 pub mod wire;

@@ -7,6 +7,7 @@ use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
 use smoltcp::time::Duration;
 
 use super::PeerOptions;
+use super::passages::Ledger;
 
 /// Sockets of one port that wait for a client: so many can knock at the same moment.
 const WAITING: usize = 2;
@@ -23,13 +24,14 @@ struct Client {
 
 pub(super) struct Clients {
     options: PeerOptions,
+    pub(super) ledger: Ledger,
     waiting: Vec<(Port, SocketHandle)>,
     clients: Vec<Client>,
 }
 
 impl Clients {
     pub(super) fn new(options: PeerOptions) -> Self {
-        Self { options, waiting: vec![], clients: vec![] }
+        Self { ledger: Ledger::new(options.keep_passages), options, waiting: vec![], clients: vec![] }
     }
 
     /// Moves bytes both ways, accepts and closes; says whether the stack has something to do because of it.
@@ -37,7 +39,7 @@ impl Clients {
         let mut busy = self.accept(sockets, controller);
         for client in &mut self.clients {
             let socket = sockets.get_mut::<Socket<'_>>(client.socket);
-            busy |= client.serve(socket, controller);
+            busy |= client.serve(socket, controller, &mut self.ledger);
         }
         self.clients.retain(|client| {
             let over = client.conn.is_none() && sockets.get::<Socket<'_>>(client.socket).state() == State::Closed;
@@ -59,8 +61,9 @@ impl Clients {
                 return true;
             }
             let conn = controller.connect(*port).ok();
-            if conn.is_none() {
-                socket.abort();
+            match conn {
+                Some(conn) => self.ledger.opened(controller.now(), conn, *port),
+                None => socket.abort(),
             }
             self.clients.push(Client { port: *port, socket: *handle, conn });
             busy = true;
@@ -111,56 +114,66 @@ fn is_waiting(sockets: &SocketSet<'static>, handle: SocketHandle) -> bool {
 }
 
 impl Client {
-    fn serve(&mut self, socket: &mut Socket<'static>, controller: &mut Controller) -> bool {
+    fn serve(&mut self, socket: &mut Socket<'static>, controller: &mut Controller, ledger: &mut Ledger) -> bool {
         let Some(conn) = self.conn else { return false };
-        let received = receive(socket, controller, conn);
-        let sent = send(socket, controller, conn);
-        if socket.state() == State::Closed {
-            // The client reset it. What had arrived was taken above.
-            controller.reset(conn);
-            self.conn = None;
-            return false;
-        }
+        let received = self.receive(conn, socket, controller, ledger);
+        let sent = self.send(conn, socket, controller, ledger);
+        let reset = socket.state() == State::Closed;
         let client_closed = !socket.may_recv();
         let controller_closed = !controller.is_open(conn) && controller.pending(conn) == 0;
-        if client_closed || controller_closed {
+        if !(reset || client_closed || controller_closed) {
+            return received || sent;
+        }
+        if reset {
+            // What had arrived was taken above; what is on its way either way is lost.
+            controller.reset(conn);
+        } else {
             controller.disconnect(conn);
             socket.close();
-            self.conn = None;
-            return true;
         }
-        received || sent
+        ledger.closed(controller.now(), conn, self.port);
+        self.conn = None;
+        true
     }
-}
 
-/// What the client sent goes to the controller; what it has no room for stays in the socket, whose window closes.
-fn receive(socket: &mut Socket<'static>, controller: &mut Controller, conn: Conn) -> bool {
-    let mut moved = false;
-    while socket.can_recv() {
-        let take = |bytes: &mut [u8]| {
-            let taken = controller.write(conn, bytes);
-            (taken, taken)
-        };
-        if socket.recv(take).unwrap_or(0) == 0 {
-            break;
+    /// What the client sent goes to the controller; what it has no room for stays in the socket, whose window closes.
+    fn receive(
+        &self,
+        conn: Conn,
+        socket: &mut Socket<'static>,
+        controller: &mut Controller,
+        ledger: &mut Ledger,
+    ) -> bool {
+        let mut moved = false;
+        while socket.can_recv() {
+            let take = |bytes: &mut [u8]| {
+                let taken = controller.write(conn, bytes);
+                ledger.up(controller.now(), conn, self.port, bytes.get(..taken).unwrap_or_default());
+                (taken, taken)
+            };
+            if socket.recv(take).unwrap_or(0) == 0 {
+                break;
+            }
+            moved = true;
         }
-        moved = true;
+        moved
     }
-    moved
-}
 
-/// What the controller has for the client goes to the socket, as far as there is room.
-fn send(socket: &mut Socket<'static>, controller: &mut Controller, conn: Conn) -> bool {
-    let mut buffer = [0; CHUNK];
-    let mut moved = false;
-    while socket.may_send() {
-        let room = (socket.send_capacity() - socket.send_queue()).min(CHUNK);
-        let Some(window) = buffer.get_mut(..room).filter(|window| !window.is_empty()) else { break };
-        let count = controller.read(conn, window);
-        if count == 0 || socket.send_slice(window.get(..count).unwrap_or_default()).is_err() {
-            break;
+    /// What the controller has for the client goes to the socket, as far as there is room.
+    fn send(&self, conn: Conn, socket: &mut Socket<'static>, controller: &mut Controller, ledger: &mut Ledger) -> bool {
+        let mut buffer = [0; CHUNK];
+        let mut moved = false;
+        while socket.may_send() {
+            let room = (socket.send_capacity() - socket.send_queue()).min(CHUNK);
+            let Some(window) = buffer.get_mut(..room).filter(|window| !window.is_empty()) else { break };
+            let count = controller.read(conn, window);
+            let bytes = window.get(..count).unwrap_or_default();
+            if bytes.is_empty() || socket.send_slice(bytes).is_err() {
+                break;
+            }
+            ledger.down(controller.now(), conn, self.port, bytes);
+            moved = true;
         }
-        moved = true;
+        moved
     }
-    moved
 }

@@ -7,6 +7,7 @@
 mod clients;
 mod device;
 mod options;
+mod passages;
 
 use outrigger_sim::controller::{Action, Controller};
 use outrigger_sim::time::SimTime;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use clients::Clients;
 use device::Frames;
 pub use options::PeerOptions;
+pub use passages::{Passage, Passing};
 
 /// A datagram somebody sent to the peer's telemetry port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +145,11 @@ impl Peer {
     /// The datagrams that arrived at the telemetry port since the last call, in order.
     pub fn take_datagrams(&mut self) -> Vec<Datagram> {
         std::mem::take(&mut self.datagrams)
+    }
+
+    /// What passed the controller's connections since the last call, in order, if the options ask for it.
+    pub fn take_passages(&mut self) -> Vec<Passage> {
+        self.clients.ledger.take()
     }
 
     fn collect(&mut self, at: SimTime) {

@@ -24,6 +24,8 @@ pub struct PeerOptions {
     pub send_buffer: usize,
     /// Clients of one port at the same time; more are refused. Default 8.
     pub clients_per_port: usize,
+    /// Whether [`Peer::take_passages`](super::Peer::take_passages) has something to give; default no.
+    pub keep_passages: bool,
     /// Where initial sequence numbers come from; default 1.
     pub seed: u64,
 }
@@ -40,6 +42,7 @@ impl Default for PeerOptions {
             receive_buffer: 8 * 1024,
             send_buffer: 64 * 1024,
             clients_per_port: 8,
+            keep_passages: false,
             seed: 1,
         }
     }

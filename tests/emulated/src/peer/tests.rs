@@ -29,7 +29,10 @@ impl Net {
         interface.update_ip_addrs(|addresses| addresses.push(IpCidr::new(HOST.into(), 24)).unwrap());
         Self {
             now: SimTime::ZERO,
-            peer: Peer::new(Controller::new(Options::default()).unwrap(), PeerOptions::default()),
+            peer: Peer::new(
+                Controller::new(Options::default()).unwrap(),
+                PeerOptions { keep_passages: true, ..PeerOptions::default() },
+            ),
             up: Wire::under(1, conditions),
             down: Wire::under(2, conditions),
             interface,
@@ -227,4 +230,34 @@ fn datagrams_to_the_telemetry_port_are_collected_with_their_sender() {
     assert!(datagrams.iter().map(|d| d.bytes.as_slice()).eq([&b"one"[..], b"two"]), "{datagrams:?}");
     assert!(datagrams.iter().all(|d| d.from == (HOST, 47_001)));
     assert!(net.peer.take_datagrams().is_empty());
+}
+
+#[test]
+fn passages_tell_every_state_and_every_line_in_order() {
+    let mut net = Net::new(Conditions { delay: Duration::from_micros(300), ..Conditions::default() });
+    let client = net.connect(Port::Realtime);
+    net.run_for(11);
+    let mut bytes = net.read(client);
+    let cut = outrigger_sim::fault::Fault::new(outrigger_sim::fault::FaultKind::Split(7), net.now, None);
+    net.peer.controller_mut().inject(cut);
+    net.socket(client).send_slice(b"speedj([0,0,0,0,0,0],1,0.1)\nsto").unwrap();
+    net.run_for(1);
+    net.socket(client).send_slice(b"pj(2)\n").unwrap();
+    net.run_for(9);
+    bytes.extend(net.read(client));
+    net.socket(client).abort();
+    net.run_for(5);
+    let passages = net.peer.take_passages();
+    let (first, last) = (passages.first().unwrap(), passages.last().unwrap());
+    assert_eq!((&first.what, &last.what), (&Passing::Opened, &Passing::Closed));
+    let lines: Vec<&str> = passages
+        .iter()
+        .filter_map(|p| if let Passing::Line(line) = &p.what { Some(line.as_str()) } else { None })
+        .collect();
+    assert_eq!(lines, ["speedj([0,0,0,0,0,0],1,0.1)", "stopj(2)"]);
+    let states: Vec<f64> =
+        passages.iter().filter_map(|p| if let Passing::State(time) = p.what { Some(time) } else { None }).collect();
+    let read = times(&bytes);
+    assert_eq!(states[..read.len()], read[..]);
+    assert!(read.len() >= 9 && states.len() - read.len() <= 2, "{} of {}", read.len(), states.len());
 }

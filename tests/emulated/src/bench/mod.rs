@@ -1,0 +1,295 @@
+//! A bench: a board in QEMU, wires that can be hurt, the simulated controller, a sensor beside the arm, and an operator.
+//!
+//! ```text
+//!   sensor ──UART──► firmware in QEMU ──frames──► wire ──► peer ──► simulated controller ──► arm
+//!      ▲                                 ◄──────  wire ◄──                                    │
+//!      └──────────────────────────────── where the tool really is ───────────────────────────┘
+//! ```
+//!
+//! Real time, one thread: it sleeps until a frame, a line of the log or the next event of the simulation is there.
+//! Everything that passed, everything the board told, and where the arm was is kept in a [`Record`].
+
+mod record;
+
+use std::io;
+use std::time::Duration;
+
+use outrigger_sim::controller::{Action, Controller, Options, OptionsError};
+use outrigger_sim::time::SimTime;
+use outrigger_sim::world::Surface;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{getpriority_process, setpriority_process};
+use rustix::thread::set_current_timer_slack;
+
+use crate::clock::Clock;
+use crate::peer::{Peer, PeerOptions};
+use crate::qemu::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial};
+use crate::sensor::{Plug, Sensor};
+use crate::wire::Wire;
+pub use record::{Motion, Record};
+
+/// The robot's digital input that asks the board to command, and the one that acknowledges: a bit each.
+const REQUEST: u32 = 1 << 0;
+const ACKNOWLEDGE: u32 = 1 << 1;
+/// How long an operator presses a button.
+const PRESS: Duration = Duration::from_millis(200);
+/// How long a bench waits at most before it looks at everything again.
+const GLANCE: Duration = Duration::from_millis(20);
+/// How soon it tries again to give QEMU frames that it had no room for.
+const RETRY: Duration = Duration::from_micros(300);
+/// Where it may, a bench goes ahead of other programs: the emulated processor has no other way to keep time.
+const NICENESS: i32 = -15;
+
+/// What a run is made from.
+#[derive(Debug)]
+pub struct Setup {
+    /// The controller and its arm.
+    pub controller: Options,
+    /// The controller's end of the network.
+    pub peer: PeerOptions,
+    /// What the sensor beside the arm measures, and how often it sends.
+    pub sensor: Option<Sensor>,
+    /// What the distance of the tool is measured to, without any sensor.
+    pub surface: Option<Surface>,
+    /// What the firmware is told, `KEY=VALUE`.
+    pub options: Vec<String>,
+    /// The board is ended after this time, whatever happens.
+    pub limit: Duration,
+}
+
+impl Setup {
+    /// A controller of this kind, nothing beside its arm, two minutes.
+    #[must_use]
+    pub fn new(controller: Options) -> Self {
+        Self {
+            controller,
+            peer: PeerOptions { keep_passages: true, ..PeerOptions::default() },
+            sensor: None,
+            surface: None,
+            options: vec![],
+            limit: Duration::from_secs(120),
+        }
+    }
+}
+
+/// A board and everything around it.
+#[derive(Debug)]
+pub struct Bench<'f> {
+    clock: Clock,
+    peer: Peer,
+    /// From the board to the controller.
+    pub up: Wire,
+    /// From the controller to the board.
+    pub down: Wire,
+    network: Network,
+    serial: Serial,
+    sensor: Option<Sensor>,
+    surface: Option<Surface>,
+    log: Log<'f>,
+    process: Process,
+    record: Record,
+    /// Niceness to go back to.
+    niceness: Option<i32>,
+    /// Removed last.
+    _folder: Folder,
+}
+
+impl<'f> Bench<'f> {
+    /// Switches everything on.
+    ///
+    /// # Errors
+    /// What the system refuses, or a controller that never existed.
+    pub fn start(firmware: &'f Firmware, setup: Setup) -> io::Result<Self> {
+        let unknown = |error: OptionsError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
+        let controller = Controller::new(setup.controller).map_err(unknown)?;
+        let folder = Folder::new()?;
+        let (network, serial) = (Network::open(&folder)?, Serial::open(&folder)?);
+        let command = Command {
+            network: network.mode(),
+            serial: serial.mode(),
+            options: setup.options,
+            limit: Some(setup.limit),
+            ..Command::new(firmware.machine(), firmware.elf())
+        };
+        // Wake up when asked to, not up to 50 µs later; and before others, where that is granted.
+        let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let niceness = getpriority_process(None).ok();
+        let _ = setpriority_process(None, NICENESS);
+        let seed = setup.peer.seed;
+        let peer = Peer::new(controller, setup.peer);
+        let process = Process::start(&command)?;
+        Ok(Self {
+            clock: Clock::start(),
+            peer,
+            up: Wire::new(seed),
+            down: Wire::new(seed.wrapping_add(1)),
+            network,
+            serial,
+            sensor: setup.sensor,
+            surface: setup.surface,
+            log: Log::new(firmware.table()),
+            process,
+            record: Record::default(),
+            niceness,
+            _folder: folder,
+        })
+    }
+
+    /// The present: the time since the board was switched on.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.clock.now()
+    }
+
+    /// The controller.
+    #[must_use]
+    pub fn controller(&self) -> &Controller {
+        self.peer.controller()
+    }
+
+    /// The controller, for faults and operators.
+    pub fn controller_mut(&mut self) -> &mut Controller {
+        self.peer.controller_mut()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// How the board ended, if it has.
+    pub fn exit(&mut self) -> Option<Exit> {
+        self.process.exit()
+    }
+
+    /// What QEMU, or a firmware that failed, had to say.
+    #[must_use]
+    pub fn complaints(&self) -> &str {
+        self.process.complaints()
+    }
+
+    /// Somebody presses the button that asks the board to command.
+    pub fn request(&mut self) {
+        self.press(REQUEST);
+    }
+
+    /// Somebody presses the button that acknowledges.
+    pub fn acknowledge(&mut self) {
+        self.press(ACKNOWLEDGE);
+    }
+
+    fn press(&mut self, button: u32) {
+        let released = self.controller().now() + PRESS;
+        let controller = self.peer.controller_mut();
+        controller.act(Action::DigitalInputs(button));
+        controller.schedule(released, Action::DigitalInputs(0));
+    }
+
+    /// Connects the sensor, or does something worse.
+    pub fn plug(&mut self, plug: Plug) {
+        if let Some(sensor) = &mut self.sensor {
+            sensor.set(plug);
+        }
+    }
+
+    /// Puts a frame on the wire to the board that nobody sent.
+    pub fn forge(&mut self, frame: &[u8]) {
+        let now = self.clock.now();
+        self.down.send(now, frame);
+    }
+
+    /// Lives on for this long, or until the board has ended; says whether it still runs.
+    pub fn run_for(&mut self, span: Duration) -> bool {
+        !self.run_until(span, |_| false) && self.exit().is_none()
+    }
+
+    /// Lives on until `done`, but for no longer than `limit` and not beyond the end of the board; says whether it is done.
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
+        let end = self.clock.now() + limit;
+        loop {
+            self.turn();
+            if done(self) {
+                return true;
+            }
+            if self.clock.now() >= end || self.exit().is_some() {
+                // What the board said last.
+                self.turn();
+                return done(self);
+            }
+            self.wait(end);
+        }
+    }
+
+    /// Ends the board.
+    pub fn end(&mut self) -> Exit {
+        let exit = self.process.end();
+        self.turn();
+        exit
+    }
+
+    /// Brings everything up to the present.
+    fn turn(&mut self) {
+        while let Some(frame) = self.network.receive() {
+            let now = self.clock.now();
+            self.up.send(now, &frame);
+        }
+        let now = self.clock.now();
+        // Each control cycle by itself, however late this program comes to it.
+        while self.peer.controller().next_event() <= now {
+            let cycles = self.peer.controller().cycles();
+            self.peer.advance(self.peer.controller().next_event());
+            if self.peer.controller().cycles() != cycles {
+                self.record.note_cycle(self.peer.controller(), self.surface.as_ref());
+            }
+            self.forward(now);
+        }
+        while let Some(frame) = self.up.receive(now) {
+            self.peer.receive(now, &frame);
+        }
+        self.peer.advance(now);
+        self.forward(now);
+        if let Some(message) = self.sensor.as_mut().and_then(|sensor| sensor.send(now, self.peer.controller())) {
+            self.serial.send(&message);
+        }
+        let output = self.process.output();
+        self.log.receive(now, &output, |line: Line| self.record.log.push(line));
+        self.record.datagrams.extend(self.peer.take_datagrams());
+        self.record.passages.extend(self.peer.take_passages());
+    }
+
+    /// What the peer sends goes over the wire to the board.
+    fn forward(&mut self, now: SimTime) {
+        while let Some(frame) = self.peer.transmit() {
+            self.down.send(now, &frame);
+        }
+        while let Some(frame) = self.down.receive(now) {
+            self.network.send(frame);
+        }
+    }
+
+    /// Sleeps until something happens, but not beyond `end`.
+    fn wait(&mut self, end: SimTime) {
+        let retry = if self.network.flush() { self.clock.now() + RETRY } else { SimTime::MAX };
+        let sensor = self.sensor.as_ref().map_or(SimTime::MAX, Sensor::next_event);
+        let events = [self.peer.next_event(), self.up.next_event(), self.down.next_event(), sensor, retry];
+        let now = self.clock.now();
+        let next = events.into_iter().fold(end.min(now + GLANCE), SimTime::min);
+        let left = next.since(now);
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        let mut fds = [PollFd::new(&self.network, PollFlags::IN), PollFd::new(&self.process, PollFlags::IN)];
+        // Interrupted or not, the next turn looks at everything.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}
+
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        if let Some(niceness) = self.niceness {
+            let _ = setpriority_process(None, niceness);
+        }
+    }
+}

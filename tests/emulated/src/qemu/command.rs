@@ -1,0 +1,171 @@
+//! How QEMU is called.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The emulator's program.
+pub(super) const PROGRAM: &str = "qemu-system-arm";
+
+/// The emulated machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Machine {
+    /// `mps2-an386`: Cortex-M4F.
+    #[default]
+    An386,
+    /// `mps2-an500`: Cortex-M7.
+    An500,
+}
+
+impl Machine {
+    /// Each with the word the command line uses for it.
+    pub const NAMED: [(Self, &'static str); 2] = [(Self::An386, "an386"), (Self::An500, "an500")];
+
+    /// The machine of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(machine, _)| machine)
+    }
+
+    /// The word the command line uses for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::An386 => "an386",
+            Self::An500 => "an500",
+        }
+    }
+
+    /// Its processor.
+    #[must_use]
+    pub const fn processor(self) -> &'static str {
+        match self {
+            Self::An386 => "Cortex-M4F",
+            Self::An500 => "Cortex-M7",
+        }
+    }
+}
+
+/// What the board's network controller is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Unix datagram sockets, one datagram per frame: QEMU's own, and the other end's.
+    Datagrams {
+        /// Where QEMU receives.
+        board: PathBuf,
+        /// Where QEMU sends to; bound before QEMU starts.
+        peer: PathBuf,
+    },
+    /// This tap interface.
+    Tap(String),
+    /// QEMU's own address translation: the host is 10.0.2.2, no privileges, no timing to rely on.
+    User,
+}
+
+/// What the board's first serial line is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Serial {
+    /// A Unix stream socket that listens before QEMU starts.
+    Socket(PathBuf),
+    /// Nothing.
+    Nothing,
+}
+
+/// One call of QEMU.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// The machine.
+    pub machine: Machine,
+    /// The firmware.
+    pub elf: PathBuf,
+    /// Its network.
+    pub network: Network,
+    /// Its serial line.
+    pub serial: Serial,
+    /// What the firmware is told, `KEY=VALUE`.
+    pub options: Vec<String>,
+    /// QEMU is ended after this time at the latest, whatever becomes of this program.
+    pub limit: Option<Duration>,
+    /// What QEMU is called by, for example `ip netns exec NAME`.
+    pub within: Vec<String>,
+}
+
+impl Command {
+    /// This firmware on this machine, connected to nothing but the host's address translation.
+    #[must_use]
+    pub fn new(machine: Machine, elf: &Path) -> Self {
+        Self {
+            machine,
+            elf: elf.to_owned(),
+            network: Network::User,
+            serial: Serial::Nothing,
+            options: vec![],
+            limit: None,
+            within: vec![],
+        }
+    }
+
+    /// The words of the call, the program first.
+    #[must_use]
+    pub fn words(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = self.within.iter().map(OsString::from).collect();
+        if let Some(limit) = self.limit {
+            let seconds = format!("{}", limit.as_secs_f64());
+            words.extend(["timeout", "--foreground", "--kill-after=2", &seconds].map(OsString::from));
+        }
+        words.push(PROGRAM.into());
+        let mut put = |word: String| words.push(word.into());
+        for word in ["-machine", &format!("mps2-{}", self.machine.name()), "-display", "none", "-monitor", "none"] {
+            put(word.into());
+        }
+        put("-netdev".into());
+        put(match &self.network {
+            Network::Datagrams { board, peer } => format!(
+                "dgram,id=net,local.type=unix,local.path={},remote.type=unix,remote.path={}",
+                board.display(),
+                peer.display()
+            ),
+            Network::Tap(interface) => format!("tap,id=net,ifname={interface},script=no,downscript=no"),
+            Network::User => "user,id=net".into(),
+        });
+        put("-net".into());
+        put("nic,netdev=net,model=lan9118".into());
+        match &self.serial {
+            Serial::Socket(path) => {
+                put("-chardev".into());
+                put(format!("socket,id=uart0,path={}", path.display()));
+                put("-serial".into());
+                put("chardev:uart0".into());
+            }
+            Serial::Nothing => {
+                put("-serial".into());
+                put("null".into());
+            }
+        }
+        let arguments: String = self.options.iter().map(|option| format!(",arg={option}")).collect();
+        put("-semihosting-config".into());
+        put(format!("enable=on,target=native{arguments}"));
+        put("-kernel".into());
+        words.push(self.elf.clone().into());
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_ends_qemu_from_outside_and_options_reach_the_firmware() {
+        let mut command = Command::new(Machine::An500, Path::new("firmware.elf"));
+        command.limit = Some(Duration::from_millis(2500));
+        command.options = vec!["seconds=3".into(), "wrap=1".into()];
+        let words: Vec<String> = command.words().into_iter().map(|word| word.into_string().unwrap()).collect();
+        let line = words.join(" ");
+        assert!(
+            line.starts_with("timeout --foreground --kill-after=2 2.5 qemu-system-arm -machine mps2-an500 "),
+            "{line}"
+        );
+        assert!(line.contains("enable=on,target=native,arg=seconds=3,arg=wrap=1 -kernel firmware.elf"), "{line}");
+    }
+}

@@ -1,0 +1,170 @@
+//! The emulated board's firmware, built with Cargo.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use defmt_decoder::Table;
+
+use super::command::PROGRAM;
+use super::{Folder, Machine};
+
+/// The target of the emulated board.
+const TARGET: &str = "thumbv7em-none-eabihf";
+/// Its package, and the name of its program.
+const PACKAGE: &str = "outrigger-qemu-mps2";
+/// Where the build finds the configuration that is compiled in.
+const CONFIGURATION: &str = "OUTRIGGER_BOARD_CONFIG";
+
+/// For the processor of `mps2-an500`.
+const M7: &str = r#"target.thumbv7em-none-eabihf.rustflags=["-Ctarget-cpu=cortex-m7"]"#;
+
+/// Something that has to be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// QEMU for Arm.
+    Qemu,
+    /// The compiler's target.
+    Target,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Qemu => write!(f, "no {PROGRAM}: on Debian, `apt-get install qemu-system-arm`"),
+            Self::Target => write!(f, "the compiler cannot build for {TARGET}: `rustup target add {TARGET}`"),
+        }
+    }
+}
+
+/// What this machine lacks to build and run the firmware.
+#[must_use]
+pub fn missing() -> Vec<Missing> {
+    let qemu = Command::new(PROGRAM).arg("--version").output().is_ok_and(|output| output.status.success());
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let library = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let target = library.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir());
+    [(qemu, Missing::Qemu), (target, Missing::Target)]
+        .into_iter()
+        .filter_map(|(has, part)| (!has).then_some(part))
+        .collect()
+}
+
+/// Why there is no firmware.
+#[derive(Debug)]
+pub enum Unbuilt {
+    /// These have to be installed.
+    Missing(Vec<Missing>),
+    /// The compiler said this.
+    Cargo(String),
+    /// The system said this.
+    Io(PathBuf, std::io::Error),
+    /// The program holds no tables for its log, or none that can be read.
+    NoLog(String),
+}
+
+impl std::fmt::Display for Unbuilt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing(parts) => {
+                let parts: Vec<String> = parts.iter().map(Missing::to_string).collect();
+                f.write_str(&parts.join("\n"))
+            }
+            Self::Cargo(output) => write!(f, "the firmware does not build:\n{output}"),
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::NoLog(error) => write!(f, "no log can be read of this firmware: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Unbuilt {}
+
+/// A program for the emulated board.
+#[derive(Debug)]
+pub struct Firmware {
+    machine: Machine,
+    elf: PathBuf,
+    table: Table,
+    /// Holds the program where a later build does not replace it.
+    _folder: Option<Folder>,
+}
+
+impl Firmware {
+    /// Builds it with `configuration` compiled in, the board's own where there is none. The compiler's progress goes to
+    /// standard error if it is to be `loud`.
+    ///
+    /// # Errors
+    /// [`Unbuilt`].
+    pub fn build(machine: Machine, configuration: Option<&Path>, loud: bool) -> Result<Self, Unbuilt> {
+        // One build at a time: the program has one place, whatever it was built with.
+        static BUILDING: Mutex<()> = Mutex::new(());
+        let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+        let lacking = missing();
+        if !lacking.is_empty() {
+            return Err(Unbuilt::Missing(lacking));
+        }
+        let board = board();
+        let mut target = board.join("target");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.current_dir(&board).args(["build", "--release", "--locked", "--target", TARGET]).stdin(Stdio::null());
+        if machine == Machine::An500 {
+            // A folder of its own: what is built for another processor is built anew.
+            target.push("an500");
+            cargo.args(["--features", "an500", "--config", M7]);
+        }
+        cargo.arg("--target-dir").arg(&target);
+        match configuration {
+            Some(path) => cargo.env(CONFIGURATION, path),
+            None => cargo.env_remove(CONFIGURATION),
+        };
+        let io = |path: &Path, error| Unbuilt::Io(path.to_owned(), error);
+        if loud {
+            let status = cargo.status().map_err(|error| io(&board, error))?;
+            status.success().then_some(()).ok_or_else(|| Unbuilt::Cargo("see above".into()))?;
+        } else {
+            let output = cargo.output().map_err(|error| io(&board, error))?;
+            let said = || Unbuilt::Cargo(String::from_utf8_lossy(&output.stderr).into_owned());
+            output.status.success().then_some(()).ok_or_else(said)?;
+        }
+        let built = target.join(TARGET).join("release").join(PACKAGE);
+        let folder = Folder::new().map_err(|error| io(&built, error))?;
+        let elf = folder.file(PACKAGE);
+        std::fs::copy(&built, &elf).map_err(|error| io(&built, error))?;
+        Ok(Self { _folder: Some(folder), ..Self::open(machine, &elf)? })
+    }
+
+    /// Takes a program that has been built.
+    ///
+    /// # Errors
+    /// [`Unbuilt::Io`], [`Unbuilt::NoLog`].
+    pub fn open(machine: Machine, elf: &Path) -> Result<Self, Unbuilt> {
+        let bytes = std::fs::read(elf).map_err(|error| Unbuilt::Io(elf.to_owned(), error))?;
+        let table = Table::parse(&bytes)
+            .map_err(|error| Unbuilt::NoLog(error.to_string()))?
+            .ok_or_else(|| Unbuilt::NoLog("it has no `.defmt` section".into()))?;
+        Ok(Self { machine, elf: elf.to_owned(), table, _folder: None })
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn elf(&self) -> &Path {
+        &self.elf
+    }
+
+    /// The tables of its log.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+}
+
+/// The folder of the emulated board.
+fn board() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boards/qemu-mps2")
+}

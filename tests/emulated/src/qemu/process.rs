@@ -1,0 +1,141 @@
+//! QEMU's process: started, listened to, and always ended.
+
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::{Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::command::{Command, PROGRAM};
+
+/// How a board ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The firmware ended with success.
+    Success,
+    /// The firmware, or QEMU, ended with this status.
+    Failure(i32),
+    /// The limit of time was reached.
+    TimedOut,
+    /// Somebody ended it.
+    Killed,
+}
+
+/// What `timeout` ends with when the time is over.
+const TIMED_OUT: i32 = 124;
+/// How long QEMU may take to end once it is asked to.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// A running QEMU. It is ended when this is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+    exit: Option<Exit>,
+    /// What QEMU, or a failing firmware, had to say.
+    complaints: String,
+}
+
+impl Process {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// Where QEMU cannot be started, with what to do.
+    pub fn start(command: &Command) -> io::Result<Self> {
+        let words = command.words();
+        let (program, arguments) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
+        let mut child = std::process::Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot start {PROGRAM}: {error}")))?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(ErrorKind::BrokenPipe.into());
+        };
+        fcntl_setfl(&stdout, fcntl_getfl(&stdout)? | OFlags::NONBLOCK)?;
+        fcntl_setfl(&stderr, fcntl_getfl(&stderr)? | OFlags::NONBLOCK)?;
+        Ok(Self { child, stdout, stderr, exit: None, complaints: String::new() })
+    }
+
+    /// What has come on its standard output.
+    pub fn output(&mut self) -> Vec<u8> {
+        self.complaints.push_str(&String::from_utf8_lossy(&drain(&mut self.stderr)));
+        drain(&mut self.stdout)
+    }
+
+    /// What has come on its standard error so far.
+    #[must_use]
+    pub fn complaints(&self) -> &str {
+        &self.complaints
+    }
+
+    /// How it ended, if it has.
+    pub fn exit(&mut self) -> Option<Exit> {
+        if self.exit.is_none() {
+            self.exit = self.child.try_wait().ok().flatten().map(exit_of);
+        }
+        self.exit
+    }
+
+    /// Ends it, and waits until it has.
+    pub fn end(&mut self) -> Exit {
+        if let Some(exit) = self.exit() {
+            return exit;
+        }
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // Asked, not killed: what limits QEMU's time passes this on, and would leave QEMU behind otherwise.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        for _ in 0..GRACE.as_millis() {
+            if self.exit().is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if self.exit.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        *self.exit.insert(Exit::Killed)
+    }
+}
+
+impl AsFd for Process {
+    /// Readable where there is output.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stdout.as_fd()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn exit_of(status: ExitStatus) -> Exit {
+    match status.code() {
+        Some(0) => Exit::Success,
+        Some(TIMED_OUT) => Exit::TimedOut,
+        Some(code) => Exit::Failure(code),
+        None => Exit::Killed,
+    }
+}
+
+fn drain(from: &mut impl Read) -> Vec<u8> {
+    let mut all = vec![];
+    let mut chunk = [0; 4096];
+    loop {
+        match from.read(&mut chunk) {
+            Ok(0) => return all,
+            Ok(count) => all.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return all,
+        }
+    }
+}
