@@ -1,0 +1,16 @@
+//! Puts the memory map where the linker finds it.
+
+use std::env::var_os;
+use std::path::PathBuf;
+use std::{fs, io};
+
+fn main() -> io::Result<()> {
+    let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
+    fs::copy("memory.x", out.join("memory.x"))?;
+    println!("cargo::rerun-if-changed=memory.x");
+    println!("cargo::rustc-link-search={}", out.display());
+    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+        println!("cargo::rustc-link-arg-bins={argument}");
+    }
+    Ok(())
+}
