@@ -5,6 +5,7 @@
 //! of an unfinished one are moved, to the front, when the next window is asked for.
 
 use crate::wire::realtime::{self, HEAD_LEN, Head, plausible_head};
+use crate::wire::rtde;
 use crate::wire::{WireError, WireErrorKind};
 
 /// The longest primary message that is believed to be one \[B\]. The vendor names no bound; a length beyond this
@@ -28,6 +29,8 @@ pub enum Framing {
     Primary,
     /// 30003 and 30013: a length that includes itself, then doubles.
     Realtime,
+    /// 30004: a length of two bytes that includes itself, then a letter.
+    Rtde,
 }
 
 /// Something about the stream that a reader should know. None of them ends the assembler's work.
@@ -39,7 +42,7 @@ pub enum FrameError {
         /// Length of the message \[B\].
         size: u32,
     },
-    /// Where a message should start, none does. A real-time stream is searched for the next packet; on a primary
+    /// Where a message should start, none does. A real-time stream is searched for the next packet; on any other
     /// stream there is nothing to search for, everything is dropped until [`Assembler::reset`].
     LostSync {
         /// What stands in the place of the length.
@@ -71,7 +74,7 @@ enum Sync {
     Kept,
     /// Searching; this many bytes were dropped so far.
     Searching(u32),
-    /// Not searching either: a primary stream that is none.
+    /// Not searching either: a stream that is not what it should be.
     Lost,
 }
 
@@ -206,6 +209,7 @@ impl<'m> Assembler<'m> {
         let found = match self.framing {
             Framing::Primary => self.primary_size()?,
             Framing::Realtime => self.realtime_size()?,
+            Framing::Rtde => self.rtde_size()?,
         };
         let size = match found {
             Ok(size) => size,
@@ -219,18 +223,36 @@ impl<'m> Assembler<'m> {
     }
 
     fn primary_size(&mut self) -> Option<Result<usize, FrameError>> {
+        self.unless_lost()?;
+        let declared = i32::from_be_bytes(*self.live().first_chunk()?);
+        match usize::try_from(declared) {
+            Ok(size @ MIN_PRIMARY_SIZE..=MAX_PRIMARY_SIZE) => Some(Ok(size)),
+            _ => Some(self.lose(declared)),
+        }
+    }
+
+    fn rtde_size(&mut self) -> Option<Result<usize, FrameError>> {
+        self.unless_lost()?;
+        let declared = u16::from_be_bytes(*self.live().first_chunk()?);
+        match usize::from(declared) {
+            size @ rtde::HEADER_LEN.. => Some(Ok(size)),
+            _ => Some(self.lose(declared.into())),
+        }
+    }
+
+    /// Goes on where a message starts; drops everything where that was lost.
+    fn unless_lost(&mut self) -> Option<()> {
         if matches!(self.sync, Sync::Lost) {
             self.drop_bytes(self.buffered());
             return None;
         }
-        let declared = i32::from_be_bytes(*self.live().first_chunk()?);
-        match usize::try_from(declared) {
-            Ok(size @ MIN_PRIMARY_SIZE..=MAX_PRIMARY_SIZE) => Some(Ok(size)),
-            _ => {
-                self.sync = Sync::Lost;
-                Some(Err(FrameError::LostSync { declared }))
-            }
-        }
+        Some(())
+    }
+
+    /// From here on there are no messages.
+    fn lose(&mut self, declared: i32) -> Result<usize, FrameError> {
+        self.sync = Sync::Lost;
+        Err(FrameError::LostSync { declared })
     }
 
     fn realtime_size(&mut self) -> Option<Result<usize, FrameError>> {
@@ -380,6 +402,46 @@ mod tests {
         assert_eq!(assembler.dropped(), greeting.len() as u64);
         assembler.reset();
         assert_eq!(assemble(&mut assembler, &message(20, 24), &[24]), [Seen::Message(message(20, 24))]);
+    }
+
+    #[test]
+    fn an_rtde_stream_cut_anywhere_gives_the_same_packages() {
+        let packages: Vec<&[u8]> = vec![b"\0\x04V\x01", b"\0\x03S", b"\0\x0bU\x01\0\0\0\0\0\0\x07"];
+        let expected: Vec<_> = packages.iter().map(|bytes| Seen::Message(bytes.to_vec())).collect();
+        for pieces in [&[1][..], &[2], &[3, 5], &[100]] {
+            let mut memory = [0; 16];
+            let mut assembler = Assembler::new(Framing::Rtde, &mut memory).unwrap();
+            assert_eq!(assemble(&mut assembler, &packages.concat(), pieces), expected);
+        }
+    }
+
+    #[test]
+    fn an_rtde_package_longer_than_the_memory_is_skipped_by_counting() {
+        let mut long = vec![0xff, 0xff, b'U'];
+        long.resize(65_535, 0);
+        let stream = [b"\0\x03S", &long[..], b"\0\x03P"].concat();
+        let mut memory = [0; 64];
+        let mut assembler = Assembler::new(Framing::Rtde, &mut memory).unwrap();
+        let expected = [
+            Seen::Message(b"\0\x03S".to_vec()),
+            Seen::Trouble(FrameError::Oversize { size: 65_535 }),
+            Seen::Message(b"\0\x03P".to_vec()),
+        ];
+        assert_eq!(assemble(&mut assembler, &stream, &[50, 3]), expected);
+        assert_eq!(assembler.dropped(), 65_535);
+    }
+
+    #[test]
+    fn an_rtde_length_below_its_header_ends_the_stream() {
+        for declared in 0..3 {
+            let mut memory = [0; 64];
+            let mut assembler = Assembler::new(Framing::Rtde, &mut memory).unwrap();
+            let stream = [&[0, declared, b'S'][..], b"\0\x03S\0\x03S"].concat();
+            let lost = Seen::Trouble(FrameError::LostSync { declared: declared.into() });
+            assert_eq!(assemble(&mut assembler, &stream, &[4]), [lost]);
+            assembler.reset();
+            assert_eq!(assemble(&mut assembler, b"\0\x03S", &[4]), [Seen::Message(b"\0\x03S".to_vec())]);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use outrigger_core::frame::{Assembler, FrameError, Framing};
 use outrigger_core::robot::{MessageSource, SoftwareVersion};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::primary::{self, Message, MessageKind, RobotMessagePayload, SubPackage, SubPackageRepr};
-use outrigger_core::wire::{WireError, realtime};
+use outrigger_core::wire::{WireError, realtime, rtde};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -48,6 +48,11 @@ fn realtime_packet() -> impl Strategy<Value = Vec<u8>> {
         let size = i32::try_from(body.len() + 4).unwrap();
         [size.to_be_bytes().to_vec(), body].concat()
     })
+}
+
+fn rtde_package(letter: u8, payload: &[u8]) -> Vec<u8> {
+    let size = u16::try_from(payload.len() + rtde::HEADER_LEN).unwrap();
+    [&size.to_be_bytes()[..], &[letter], payload].concat()
 }
 
 fn software() -> impl Strategy<Value = Option<SoftwareVersion>> {
@@ -216,6 +221,61 @@ proptest! {
     }
 
     #[test]
+    fn any_rtde_package_that_parses_emits_to_the_same_bytes(
+        letter in prop_oneof![select(b"VvMUOISP".to_vec()), any::<u8>()],
+        payload in vec(prop_oneof![0..4_u8, any::<u8>()], 0..300),
+        protocol in select(vec![rtde::Protocol::V1, rtde::Protocol::V2]),
+    ) {
+        let bytes = rtde_package(letter, &payload);
+        let package = rtde::Package::new_checked(&bytes).unwrap();
+        let mut out = vec![0xa5; bytes.len()];
+        if let Ok(reply) = rtde::Reply::parse(&package, protocol) {
+            reply.visit(&package, &mut Reader::default());
+            let size = reply.emit(&mut out).unwrap();
+            let again = rtde::Package::new_checked(&out[..size]).unwrap();
+            prop_assert_eq!(rtde::Reply::parse(&again, protocol), Ok(reply));
+        }
+        if let Ok(request) = rtde::Request::parse(&package, protocol) {
+            let size = request.emit(&mut out).unwrap();
+            let again = rtde::Package::new_checked(&out[..size]).unwrap();
+            // By bytes, for a frequency may be NaN.
+            let mut back = vec![0x5a; size];
+            rtde::Request::parse(&again, protocol).unwrap().emit(&mut back).unwrap();
+            prop_assert_eq!(&out[..size], &back[..]);
+        }
+    }
+
+    #[test]
+    fn any_answer_to_a_recipe_is_taken_whole_or_not_at_all(
+        names in vec(select(vec!["timestamp", "actual_q", "output_bit_register_64", "nobody_knows_it"]), 0..9),
+        words in vec(select(vec!["DOUBLE", "VECTOR6D", "BOOL", "NOT_FOUND", "IN_USE", "LATER"]), 0..9),
+        values in vec(any::<u8>(), 0..300),
+    ) {
+        let (names, words) = (names.join(","), words.join(","));
+        let mut memory = [rtde::Field::EMPTY; 9];
+        let mut recipe = rtde::DynamicRecipe::new(&names, rtde::registry::Direction::Output, &mut memory).unwrap();
+        let before = recipe.fields().to_vec();
+        if recipe.answered(rtde::TypeList(words.as_bytes())).is_err() {
+            prop_assert_eq!(recipe.fields(), &before[..]);
+        }
+        if let Ok(data) = recipe.read(&values) {
+            prop_assert_eq!(Some(values.len()), recipe.size());
+            prop_assert!(data.iter().zip(recipe.fields()).all(|((name, value), field)| name == field.name
+                && value.is_some() == matches!(field.presence, rtde::Presence::Present(_))));
+        }
+    }
+
+    #[test]
+    fn any_cut_of_an_rtde_stream_gives_the_same_packages(
+        packages in vec((any::<u8>(), vec(any::<u8>(), 0..400)).prop_map(|(l, p)| rtde_package(l, &p)), 0..12),
+        pieces in vec(1..500_usize, 1..20),
+    ) {
+        let expected: Vec<_> = packages.iter().cloned().map(Ok).collect();
+        let seen = assembled(Framing::Rtde, &packages.concat(), &pieces, &mut [0; 512]);
+        prop_assert_eq!(seen, expected);
+    }
+
+    #[test]
     fn any_cut_of_a_primary_stream_gives_the_same_messages(
         messages in vec(message(any::<u8>(), vec(any::<u8>(), 0..300)), 0..12),
         pieces in vec(1..400_usize, 1..20),
@@ -229,7 +289,7 @@ proptest! {
     fn any_cut_of_a_stream_that_is_none_gives_the_same_and_loses_count_of_nothing(
         stream in vec(prop_oneof![Just(0_u8), 0..6_u8, any::<u8>()], 1..6000),
         pieces in vec(1..400_usize, 1..20),
-        framing in select(vec![Framing::Primary, Framing::Realtime]),
+        framing in select(vec![Framing::Primary, Framing::Realtime, Framing::Rtde]),
         room in 16..3000_usize,
     ) {
         let whole = assembled(framing, &stream, &[usize::MAX], &mut vec![0; room]);

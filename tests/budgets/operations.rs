@@ -3,8 +3,10 @@
 use std::hint::black_box;
 
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::rtde_recipe;
 use outrigger_core::wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
 use outrigger_core::wire::realtime::{Packet, Repr};
+use outrigger_core::wire::rtde::{Package, Protocol, Recipe, Reply};
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
 
 /// One budgeted operation.
@@ -19,7 +21,7 @@ pub(crate) struct Operation {
 
 /// Every operation, prepared.
 pub(crate) fn all() -> Vec<Operation> {
-    vec![realtime_packet(), primary_state(), speedj_line()]
+    vec![realtime_packet(), rtde_package(), primary_state(), speedj_line()]
 }
 
 fn operation(name: &'static str, budget: u32, run: impl FnMut() + 'static) -> Operation {
@@ -32,6 +34,29 @@ fn realtime_packet() -> Operation {
     operation("real-time packet of 1220 B, all fields to host order", 150, move || {
         let packet = Packet::new_checked(black_box(&bytes)).expect("a packet");
         black_box(packet.to_repr());
+    })
+}
+
+rtde_recipe! {
+    /// What a driver of a larger system subscribes to.
+    struct Driver, view DriverView: outputs {
+        timestamp, actual_q, actual_qd, actual_current, actual_TCP_pose, actual_TCP_force, tcp_offset, payload,
+        payload_cog, speed_scaling, target_speed_fraction, runtime_state, robot_mode, safety_mode, robot_status_bits,
+        safety_status_bits, actual_digital_input_bits, actual_digital_output_bits, analog_io_types,
+        standard_analog_input0, standard_analog_input1, standard_analog_output0, standard_analog_output1, io_current,
+        tool_mode, tool_analog_input_types, tool_analog_input0, tool_analog_input1, tool_output_voltage,
+        tool_output_current, tool_temperature,
+    }
+}
+
+fn rtde_package() -> Operation {
+    assert_eq!(Driver::TYPES.len(), 31);
+    let mut bytes = vec![0; Driver::PACKAGE];
+    Driver { timestamp: 12.5, actual_q: [0.5; 6], ..Driver::default() }.emit(1, &mut bytes).expect("a package");
+    operation("RTDE data of 31 variables, all to host order", 150, move || {
+        let package = Package::new_checked(black_box(&bytes)).expect("a package");
+        let Ok(Reply::Data { values, .. }) = Reply::parse(&package, Protocol::V2) else { unreachable!("it is data") };
+        black_box(DriverView::new(values).expect("these variables").to_values());
     })
 }
 

@@ -5,6 +5,7 @@
 mod codec;
 pub mod generate;
 pub mod readings;
+pub mod rtde;
 mod seen;
 
 use std::collections::BTreeMap;
@@ -36,14 +37,14 @@ pub struct Row {
 
 /// The specification's tables by key.
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
-    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(read);
+    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("tables.tsv")));
     &TABLES
 }
 
-fn read() -> BTreeMap<&'static str, Table> {
+fn read(text: &'static str) -> BTreeMap<&'static str, Table> {
     let mut tables = BTreeMap::new();
     let mut current = "";
-    for line in include_str!("tables.tsv").lines().filter(|l| !l.starts_with('#')) {
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
         if let ["", offset, kind, count, name, _unit, ref rest @ ..] = columns[..] {
             let condition = rest.first().and_then(|c| c.split_once('='));

@@ -19,6 +19,7 @@ pub mod fields;
 mod layout;
 pub mod primary;
 pub mod realtime;
+pub mod rtde;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -60,6 +61,19 @@ pub enum WireErrorKind {
 impl WireError {
     pub(crate) fn new(kind: WireErrorKind, at: usize, need: usize, have: usize) -> Self {
         Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }
+    }
+
+    /// All of `bytes`, where there are exactly `N`.
+    ///
+    /// # Errors
+    /// `Truncated` or `BadLength` where there are fewer or more.
+    #[doc(hidden)]
+    pub fn exactly<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Self> {
+        match bytes.split_first_chunk() {
+            Some((all, [])) => Ok(all),
+            Some(_) => Err(Self::new(WireErrorKind::BadLength, 0, N, bytes.len())),
+            None => Err(Self::new(WireErrorKind::Truncated, 0, N, bytes.len())),
+        }
     }
 
     /// The same error with its offset counted from `base` bytes earlier.

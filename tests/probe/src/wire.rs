@@ -5,11 +5,25 @@ use outrigger_core::robot::{SoftwareVersion, State};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::realtime::{Packet, Repr, plausible_head};
 
+use outrigger_core::rtde_recipe;
 use outrigger_core::wire::primary::{
     self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering,
 };
 
-use crate::{any, any_bytes, into_room, shown, used};
+use outrigger_core::wire::rtde::registry::Direction;
+use outrigger_core::wire::rtde::{
+    DynamicRecipe, Field, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage, TypeList, Variable,
+};
+
+use crate::{any, any_bytes, any_text, into_room, shown, used};
+
+rtde_recipe! {
+    struct State, view StateView: outputs { timestamp, actual_q, robot_mode, output_bit_register_64 }
+}
+
+rtde_recipe! {
+    struct Inputs, view InputsView: inputs { standard_digital_output_mask, input_double_register_24 }
+}
 
 /// Takes every field, as a printer would.
 struct Fields;
@@ -33,6 +47,8 @@ pub fn any_state() -> Option<State<6>> {
 pub fn probe() {
     realtime();
     stream(any(Framing::Primary));
+    packages();
+    recipes();
     messages();
     written();
 }
@@ -69,6 +85,56 @@ fn stream(framing: Framing) {
         assembler.reset();
         Ok::<_, outrigger_core::wire::WireError>(())
     });
+}
+
+#[inline(never)]
+fn packages() {
+    let package = match Package::new_checked(any_bytes()) {
+        Ok(package) => package,
+        Err(error) => return shown(error),
+    };
+    let protocol = any(Protocol::V2);
+    match Reply::parse(&package, protocol) {
+        Ok(reply) => {
+            reply.visit(&package, &mut Fields);
+            into_room(|room| any(reply).emit(room));
+        }
+        Err(error) => shown(error),
+    }
+    used(Request::parse(&package, protocol));
+    into_room(|room| any(Request::SetupOutputs { frequency: Some(125.0), names: NameList(any_bytes()) }).emit(room));
+    let text =
+        TextMessage { level: any(outrigger_core::wire::rtde::Level::Info), message: any_bytes(), source: any(None) };
+    into_room(|room| any(Request::Text(text)).emit(room));
+    TypeList(any_bytes()).iter().for_each(used);
+}
+
+#[inline(never)]
+fn recipes() {
+    if let Err(error) = State::check(TypeList(any_bytes())) {
+        shown(error);
+    }
+    match StateView::new(any_bytes()) {
+        Ok(view) => used((view.actual_q(), view.to_values())),
+        Err(error) => shown(error),
+    }
+    into_room(|room| any(Inputs::default()).emit(any(1), room));
+    used(InputsView::new(any_bytes()).map(InputsView::to_values));
+    let found = Variable::named(any_text(), any(Direction::Input));
+    if let Some(variable) = found {
+        used((variable.since().reached(any(SoftwareVersion::new(5, 15))), variable.unit()));
+        shown(variable);
+    }
+    let mut memory = [Field::EMPTY; 8];
+    let Ok(mut recipe) = DynamicRecipe::new(any_text(), any(Direction::Output), &mut memory) else { return };
+    used(recipe.answered(TypeList(any_bytes())));
+    into_room(|room| recipe.emit_request(any(Some(125.0)), room));
+    into_room(|room| recipe.emit_data(any(1), any(&[outrigger_core::wire::rtde::Value::Double(0.5)]), room));
+    if let Ok(data) = recipe.read(any_bytes()) {
+        data.visit(&mut Fields);
+        used(data.get(any_text()));
+    }
+    used((recipe.problem(), recipe.size()));
 }
 
 #[inline(never)]
