@@ -124,9 +124,12 @@ fn imports(path: &Path, text: &str) -> BTreeSet<String> {
     names_below(&code, "crate::").into_iter().chain(names_below(&code, &climb)).filter(|n| is_module(n)).collect()
 }
 
+/// What the core exports at its root beside modules and types.
+const MACROS: &[&str] = &["rtde_recipe"];
+
 /// Types re-exported at the root start with a capital, macros are not modules.
 fn is_module(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && name != "super" && name != "self"
+    !MACROS.contains(&name) && name.starts_with(|c: char| c.is_ascii_lowercase()) && name != "super" && name != "self"
 }
 
 fn module_of(path: &Path) -> String {
