@@ -31,13 +31,9 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
     ("core", "outrigger-core", &["outrigger-urscript"]),
     ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-urscript"]),
-<<<<<<< HEAD
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
-    ("port-linux", "outrigger-linux", &["outrigger-core", "outrigger-urscript", "outrigger-sim"]),
-=======
     ("port-linux/config", "outrigger-config", &["outrigger-core"]),
     ("port-linux", "outrigger-linux", &["outrigger-config", "outrigger-core", "outrigger-urscript", "outrigger-sim"]),
->>>>>>> d96eee8 (Configuration files are a package of their own, and boards have one: compiled settings, [device])
 ];
 
 /// Foreign crates the core cannot be built without.
