@@ -32,6 +32,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("core", "outrigger-core", &["outrigger-urscript"]),
     ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-urscript"]),
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
+    ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-sim"]),
     ("port-linux/config", "outrigger-config", &["outrigger-core"]),
     ("port-linux", "outrigger-linux", &["outrigger-config", "outrigger-core", "outrigger-urscript", "outrigger-sim"]),
 ];
@@ -175,6 +176,21 @@ fn the_simulator_shares_no_decision_with_the_core() {
     for (path, text) in sources(&workspace().join("tests/sim/src")) {
         for used in names_below(&code(&text), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
             assert!(SIMULATOR_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
+        }
+    }
+}
+
+/// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
+const EMULATED_MAY_USE: &[&str] = &["command", "robot", "sensor", "session", "telemetry", "time"];
+
+#[test]
+fn a_board_is_judged_without_the_code_it_runs() {
+    for (path, source) in sources(&workspace().join("tests/emulated/src")) {
+        for used in names_below(&code(&source), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
+            assert!(EMULATED_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
+        }
+        if path.starts_with("peer") || path == Path::new("wire.rs") {
+            assert!(!source.contains("outrigger_core::"), "{}: the peer uses the core", path.display());
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use outrigger_core::command::SampleValue;
+use outrigger_core::sensor::{FRAME_MAX, Reading};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
@@ -9,6 +11,16 @@ use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
 /// Measures: the values of one reading, none where the sensor sees nothing.
 pub type Measure = Box<dyn FnMut(&Controller) -> Option<Vec<f32>>>;
+
+/// How it writes a reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// A line of text: `seq=N VALUE …`.
+    #[default]
+    Line,
+    /// A frame with a checksum.
+    Frame,
+}
 
 /// What becomes of the sensor's line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,9 +37,10 @@ pub enum Plug {
 /// Bytes of noise at a time: about what the line carries between two readings at 115 200 Bd.
 const NOISE: u64 = 64;
 
-/// A sensor that sends a line of text per reading: `seq=N VALUE …`.
+/// A sensor that sends its readings, one to six values each.
 pub struct Sensor {
     measure: Measure,
+    form: Form,
     period: Duration,
     next: SimTime,
     seq: u32,
@@ -45,7 +58,15 @@ impl Sensor {
     /// One that is read every `period`.
     #[must_use]
     pub fn new(period: Duration, measure: Measure) -> Self {
-        Self { measure, period, next: SimTime::ZERO, seq: 0, plug: Plug::In, rng: Rng::new(1, 0x5E45) }
+        Self {
+            measure,
+            form: Form::default(),
+            period,
+            next: SimTime::ZERO,
+            seq: 0,
+            plug: Plug::In,
+            rng: Rng::new(1, 0x5E45),
+        }
     }
 
     /// One that measures the distance to `surface`, along the tool's axis \[m\].
@@ -57,6 +78,12 @@ impl Sensor {
             Some(vec![distance as f32])
         };
         Self::new(period, Box::new(read))
+    }
+
+    /// The same, writing this form.
+    #[must_use]
+    pub fn writing(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 
     /// Connects it, or does something worse.
@@ -80,8 +107,17 @@ impl Sensor {
         self.seq = self.seq.wrapping_add(1);
         match self.plug {
             Plug::In => {
-                let values: String = (self.measure)(controller)?.iter().map(|value| format!(" {value:.6}")).collect();
-                Some(format!("seq={}{values}\n", self.seq).into_bytes())
+                let values = (self.measure)(controller)?;
+                match self.form {
+                    Form::Line => {
+                        let values: String = values.iter().map(|value| format!(" {value:.6}")).collect();
+                        Some(format!("seq={}{values}\n", self.seq).into_bytes())
+                    }
+                    Form::Frame => {
+                        let reading = Reading { seq: self.seq, value: SampleValue::new(&values)? };
+                        Some(reading.to_frame(&mut [0; FRAME_MAX]).to_vec())
+                    }
+                }
             }
             Plug::Out => None,
             Plug::Babbling => Some((0..NOISE).map(|_| self.rng.next_u64() as u8).collect()),
@@ -123,6 +159,16 @@ mod tests {
         assert_eq!(line(&mut sensor, 0).unwrap(), "seq=1 0.050000 -1.000000\n");
         assert_eq!(line(&mut sensor, 1), None);
         assert_eq!(line(&mut sensor, 2).unwrap(), "seq=2 0.050000 -1.000000\n");
+    }
+
+    #[test]
+    fn a_reading_as_a_frame_ends_with_a_zero_and_holds_the_same() {
+        let mut sensor =
+            Sensor::new(Duration::from_millis(2), Box::new(|_| Some(vec![0.05, -1.0]))).writing(Form::Frame);
+        let bytes = sensor.send(SimTime::ZERO, &controller()).unwrap();
+        let (zero, frame) = bytes.split_last().unwrap();
+        let reading = Reading::from_frame(frame).unwrap();
+        assert_eq!((*zero, reading.seq, reading.value.as_slice()), (0, 1, &[0.05, -1.0][..]));
     }
 
     #[test]

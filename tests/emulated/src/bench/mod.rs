@@ -9,6 +9,8 @@
 //! Real time, one thread: it sleeps until a frame, a line of the log or the next event of the simulation is there.
 //! Everything that passed, everything the board told, and where the arm was is kept in a [`Record`].
 
+mod commands;
+mod operator;
 mod record;
 
 use std::io;
@@ -26,7 +28,8 @@ use crate::peer::{Peer, PeerOptions};
 use crate::qemu::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial};
 use crate::sensor::{Plug, Sensor};
 use crate::wire::Wire;
-pub use record::{Motion, Record};
+pub use commands::{Answers, Command as Commanded};
+pub use record::{Motion, REST, Record};
 
 /// The robot's digital input that asks the board to command, and the one that acknowledges: a bit each.
 const REQUEST: u32 = 1 << 0;
