@@ -66,6 +66,7 @@ mod handle;
 mod memory;
 mod net;
 mod runner;
+pub mod sensor;
 mod trouble;
 
 pub use handle::{Handle, Shared};

@@ -1,0 +1,201 @@
+//! TI ADS131M06: six 24-bit converters that sample at once, for the six bridges of a force/torque sensor, on SPI.
+//!
+//! Frames of eight 24-bit words, most significant byte first (mode 1, up to 25 MHz): status, six channels, CRC-16 of
+//! what was before. DRDY is low while there are conversions that were not read. Written by the data sheet (SBAS949) and
+//! tried against a model of it only.
+
+use embedded_hal_async::delay::DelayNs;
+use embedded_hal_async::digital::Wait;
+use embedded_hal_async::spi::SpiDevice;
+use outrigger_core::command::SampleValue;
+use outrigger_core::sensor::Reading;
+
+use super::{Arrival, Clock, Counters, Sensor};
+
+const CHANNELS: usize = 6;
+/// Bytes of one frame: status, channels, checksum, of three bytes each.
+const FRAME: usize = 3 * (1 + CHANNELS + 1);
+const NULL: u16 = 0;
+/// Writes four registers from MODE on: MODE, CLOCK, GAIN1, GAIN2.
+const WRITE_SETTINGS: u16 = 0b011 << 13 | 0x02 << 7 | 3;
+/// 24-bit words, SPI time-out, and the flag of a reset taken back.
+const MODE: u16 = 0x0110;
+/// Every channel on, high resolution; the rate is added.
+const CLOCK: u16 = 0x3f02;
+/// A gain of 128 on each channel.
+const GAINS: [u16; 2] = [0x7777, 0x0077];
+/// Status: it was reset, and has forgotten its settings.
+const RESET: u16 = 1 << 10;
+/// Status: every channel has a conversion that was not read.
+const READY: u16 = 0b11_1111;
+/// Volts of one count: 1.2 V by the gain, by 2²³.
+const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
+/// Where a channel is at its end: a bridge with a broken wire, or overloaded.
+const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
+/// Pause after anything that is not a reading \[ms\].
+const PAUSE_MS: u32 = 1;
+
+/// Readings per second, with a clock of 8.192 MHz.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Rate {
+    /// 250/s.
+    Hz250,
+    /// 500/s.
+    Hz500,
+    /// 1 000/s.
+    Hz1000,
+}
+
+impl Rate {
+    /// The oversampling, in its place in CLOCK.
+    const fn bits(self) -> u16 {
+        let oversampling = match self {
+            Self::Hz250 => 7,
+            Self::Hz500 => 6,
+            Self::Hz1000 => 5,
+        };
+        oversampling << 2
+    }
+}
+
+/// From six bridge voltages to forces and torques, as the maker of the sensor measured it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bridges {
+    /// A row for each of Fx Fy Fz Tx Ty Tz, a column for each channel \[N/V, N·m/V\].
+    pub matrix: [[f32; CHANNELS]; CHANNELS],
+    /// Voltages without load \[V\].
+    pub unloaded: [f32; CHANNELS],
+}
+
+impl Bridges {
+    /// Forces \[N\] and torques \[N·m\] at these voltages.
+    #[must_use]
+    pub fn wrench(&self, volts: [f32; CHANNELS]) -> [f32; CHANNELS] {
+        self.matrix.map(|row| {
+            let columns = row.iter().zip(&volts).zip(&self.unloaded);
+            columns.fold(0.0, |sum, ((factor, volts), unloaded)| sum + factor * (volts - unloaded))
+        })
+    }
+}
+
+/// A six-axis force/torque sensor: Fx Fy Fz \[N\], Tx Ty Tz \[N·m\]; NaN where a channel is at its end.
+#[derive(Debug)]
+pub struct Ads131m06<'d, S, P, D> {
+    spi: S,
+    data_ready: P,
+    rate: Rate,
+    bridges: Bridges,
+    delay: D,
+    clock: Clock,
+    counters: &'d Counters,
+    seq: u32,
+    /// The reading before this one was read, too: the device keeps two, and the older one comes first.
+    in_step: bool,
+}
+
+impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
+    /// The converter behind `spi`, with its DRDY at `data_ready`.
+    pub const fn new(
+        spi: S,
+        data_ready: P,
+        rate: Rate,
+        bridges: Bridges,
+        delay: D,
+        clock: Clock,
+        counters: &'d Counters,
+    ) -> Self {
+        Self { spi, data_ready, rate, bridges, delay, clock, counters, seq: 0, in_step: false }
+    }
+
+    /// Waits for conversions and reads them \[counts\]. `None` where there are none, whatever the cause: it is counted.
+    async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
+        if self.data_ready.wait_for_low().await.is_err() {
+            self.counters.fault();
+            return None;
+        }
+        if !self.in_step {
+            self.frame(NULL, [0; 4]).await?;
+        }
+        let (status, counts) = self.frame(NULL, [0; 4]).await?;
+        if status & RESET != 0 {
+            self.counters.fault();
+            let [gain1, gain2] = GAINS;
+            self.frame(WRITE_SETTINGS, [MODE, CLOCK | self.rate.bits(), gain1, gain2]).await?;
+            return None;
+        }
+        // Ready before, and now they are read: the status is of the moment the frame began.
+        (status & READY == READY).then_some(counts)
+    }
+
+    /// Exchanges one frame: a command with its data for status and conversions.
+    async fn frame(&mut self, command: u16, data: [u16; 4]) -> Option<(u16, [i32; CHANNELS])> {
+        let mut sent = [0; FRAME];
+        for (word, value) in sent.as_chunks_mut::<3>().0.iter_mut().zip([command].into_iter().chain(data)) {
+            let [high, low] = value.to_be_bytes();
+            *word = [high, low, 0];
+        }
+        let mut received = [0; FRAME];
+        if self.spi.transfer(&mut received, &sent).await.is_err() {
+            self.counters.fault();
+            return None;
+        }
+        let frame = checked(&received);
+        if frame.is_none() {
+            self.counters.refused(FRAME as u32);
+        }
+        frame
+    }
+}
+
+/// Status and conversions of a frame whose checksum is right.
+fn checked(frame: &[u8; FRAME]) -> Option<(u16, [i32; CHANNELS])> {
+    let (content, [high, low, _]) = frame.split_last_chunk::<3>()?;
+    if crc16(content) != u16::from_be_bytes([*high, *low]) {
+        return None;
+    }
+    let ([[status_high, status_low, _], channels @ ..], _) = content.as_chunks::<3>() else { return None };
+    let mut counts = [0; CHANNELS];
+    for (count, [high, middle, low]) in counts.iter_mut().zip(channels) {
+        // The sign comes with the upper byte.
+        *count = i32::from_be_bytes([*high, *middle, *low, 0]) >> 8;
+    }
+    Some((u16::from_be_bytes([*status_high, *status_low]), counts))
+}
+
+/// CRC-16 as CCITT has it: polynomial 0x1021, all bits set before.
+fn crc16(bytes: &[u8]) -> u16 {
+    let mut crc = u16::MAX;
+    for byte in bytes {
+        crc ^= u16::from(*byte) << 8;
+        for _ in 0..8 {
+            let carry = crc & 0x8000 != 0;
+            crc = (crc << 1) ^ if carry { 0x1021 } else { 0 };
+        }
+    }
+    crc
+}
+
+impl<S: SpiDevice, P: Wait, D: DelayNs> Sensor for Ads131m06<'_, S, P, D> {
+    /// Readings that were not read in time, or not well, are missing in the sequence.
+    #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
+    async fn next(&mut self) -> Arrival {
+        loop {
+            let conversions = self.conversions().await;
+            let at = (self.clock)();
+            self.seq = self.seq.wrapping_add(1);
+            self.in_step = conversions.is_some();
+            if let Some(counts) = conversions {
+                self.counters.reading();
+                let volts = counts.map(|n| if RAILS.contains(&n) { f32::NAN } else { n as f32 * VOLT });
+                let wrench = self.bridges.wrench(volts);
+                let value = SampleValue::new(&wrench).unwrap_or(SampleValue::scalar(f32::NAN));
+                return Arrival { reading: Reading { seq: self.seq, value }, at };
+            }
+            self.delay.delay_ms(PAUSE_MS).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+use core::convert::Infallible;
+
+use embedded_hal::digital;
+use embedded_hal_async::spi::{ErrorKind, ErrorType, Operation};
+
+use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
+use super::*;
+
+/// What the device does at each conversion.
+#[derive(Clone, Copy)]
+enum Step {
+    Converts([i32; CHANNELS]),
+    /// The frame arrives with one bit changed.
+    IsHeardBadly([i32; CHANNELS]),
+    /// The bus reports an error.
+    Fails,
+    /// The power was gone for a moment.
+    Resets,
+}
+
+/// A device as its data sheet has it: settings, a flag of a reset, two conversions kept.
+struct Device<'s> {
+    script: &'s [Step],
+    registers: [u16; 4],
+    kept: heapless::Vec<[i32; CHANNELS], 2>,
+    written: usize,
+}
+
+impl<'s> Device<'s> {
+    /// Just powered up, with two conversions that nobody has read.
+    fn new(script: &'s [Step]) -> Self {
+        let mut device = Self { script, registers: [0; 4], kept: heapless::Vec::new(), written: 0 };
+        device.reset();
+        device
+    }
+
+    fn reset(&mut self) {
+        self.registers = [0x0510, 0x3f0e, 0, 0];
+        self.kept = heapless::Vec::from_slice(&[[1; CHANNELS], [2; CHANNELS]]).unwrap();
+    }
+}
+
+impl ErrorType for Device<'_> {
+    type Error = ErrorKind;
+}
+
+impl SpiDevice for Device<'_> {
+    async fn transaction(&mut self, operations: &mut [Operation<'_, u8>]) -> Result<(), ErrorKind> {
+        let [Operation::Transfer(received, sent)] = operations else { panic!("not one transfer: {operations:?}") };
+        assert_eq!((received.len(), sent.len()), (FRAME, FRAME));
+        let mut hurt = 0;
+        if self.kept.is_empty() {
+            // The time of a conversion.
+            advance_to(after(clock().as_micros() + 2_000));
+            let Some((first, rest)) = self.script.split_first() else { return silence().await };
+            self.script = rest;
+            match *first {
+                Step::Converts(counts) => self.kept.push(counts).unwrap(),
+                Step::IsHeardBadly(counts) => {
+                    self.kept.push(counts).unwrap();
+                    hurt = 0x04;
+                }
+                Step::Fails => return Err(ErrorKind::Overrun),
+                Step::Resets => self.reset(),
+            }
+        }
+        let status = self.registers[0] & RESET | 0x0100 | if self.kept.is_empty() { 0 } else { READY };
+        let mut words = heapless::Vec::<[u8; 3], 8>::new();
+        words.push([status.to_be_bytes()[0], status.to_be_bytes()[1], 0]).unwrap();
+        for count in self.kept.remove(0) {
+            let [_, high, middle, low] = count.to_be_bytes();
+            words.push([high, middle, low]).unwrap();
+        }
+        let [high, low] = crc16(words.as_flattened()).to_be_bytes();
+        words.push([high, low, 0]).unwrap();
+        received.copy_from_slice(words.as_flattened());
+        received[7] ^= hurt;
+        let word = |n: usize| u16::from_be_bytes([sent[3 * n], sent[3 * n + 1]]);
+        match word(0) {
+            0 => {}
+            0x6103 => {
+                self.registers = [word(1), word(2), word(3), word(4)];
+                self.written += 1;
+            }
+            other => panic!("command {other:#06x}"),
+        }
+        Ok(())
+    }
+}
+
+/// A DRDY that is low whenever it is looked at: the device above converts when it is asked.
+struct Low;
+
+impl digital::ErrorType for Low {
+    type Error = Infallible;
+}
+
+impl Wait for Low {
+    async fn wait_for_low(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+    async fn wait_for_high(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+    async fn wait_for_rising_edge(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+    async fn wait_for_falling_edge(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+    async fn wait_for_any_edge(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+}
+
+/// One newton or newton metre per count of its channel, without load at ten counts.
+fn bridges() -> Bridges {
+    let mut matrix = [[0.0; CHANNELS]; CHANNELS];
+    for (axis, row) in matrix.iter_mut().enumerate() {
+        row[axis] = 1.0 / VOLT;
+    }
+    Bridges { matrix, unloaded: [10.0 * VOLT; CHANNELS] }
+}
+
+fn sensor<'d>(script: &'d [Step], counters: &'d Counters) -> Ads131m06<'d, Device<'d>, Low, Pause> {
+    Ads131m06::new(Device::new(script), Low, Rate::Hz500, bridges(), Pause::at_zero(), clock, counters)
+}
+
+fn wrench(sensor: &mut impl Sensor) -> Option<(u32, [i32; CHANNELS])> {
+    let reading = next(sensor)?.reading;
+    let mut rounded = [0; CHANNELS];
+    for (to, value) in rounded.iter_mut().zip(reading.value.as_slice()) {
+        *to = if value.is_nan() { i32::MIN } else { (value + value.signum() * 0.5) as i32 };
+    }
+    Some((reading.seq, rounded))
+}
+
+#[test]
+fn the_checksum_is_the_one_of_the_data_sheet() {
+    assert_eq!(crc16(b"123456789"), 0x29b1);
+}
+
+#[test]
+fn a_device_that_was_just_powered_up_is_set_up_before_it_is_believed() {
+    let counters = Counters::new();
+    let load = [10, 20, -30, 1_010, -99_990, 100_000];
+    let script = [Step::Converts([3; CHANNELS]), Step::Converts([4; CHANNELS]), Step::Converts(load)];
+    let mut sensor = sensor(&script, &counters);
+    let (_, first) = wrench(&mut sensor).unwrap();
+    // High resolution, oversampling of 8 192 for 500/s, a gain of 128.
+    assert_eq!((sensor.spi.registers, sensor.spi.written), ([0x0110, 0x3f1a, 0x7777, 0x0077], 1));
+    assert_eq!(first, [0, 10, -40, 1_000, -100_000, 99_990]);
+    assert_eq!(counters.counted().figures.readings, 1);
+}
+
+#[test]
+fn a_hurt_frame_and_a_failed_transfer_are_counted_and_missing_in_the_sequence() {
+    let counters = Counters::new();
+    let good = |n| Step::Converts([n; CHANNELS]);
+    let script = [
+        good(11),
+        good(12),
+        good(13),
+        Step::IsHeardBadly([14; CHANNELS]),
+        good(15),
+        good(16),
+        Step::Fails,
+        good(17),
+        good(18),
+    ];
+    let mut sensor = sensor(&script, &counters);
+    let faults_of_power_up = 1;
+    let seen = core::iter::from_fn(|| wrench(&mut sensor));
+    let seen: heapless::Vec<(u32, i32), 8> = seen.map(|(seq, [first, ..])| (seq, first)).collect();
+    let numbers: heapless::Vec<i32, 8> = seen.iter().map(|(_, n)| *n).collect();
+    // After what went wrong one conversion is passed over: it may be an old one.
+    assert_eq!(numbers, [3, 6, 8], "{seen:?}");
+    assert!(seen.windows(2).all(|pair| pair[1].0 == pair[0].0 + 2), "{seen:?}");
+    let counted = counters.counted();
+    assert_eq!((counted.figures.refused, counted.figures.garbage, counted.faults), (1, 24, 1 + faults_of_power_up));
+}
+
+#[test]
+fn a_device_that_lost_its_power_is_set_up_again() {
+    let counters = Counters::new();
+    let good = |n| Step::Converts([n; CHANNELS]);
+    let script = [good(11), good(12), good(13), Step::Resets, good(14), good(15), good(16)];
+    let mut sensor = sensor(&script, &counters);
+    let seen: heapless::Vec<i32, 8> =
+        core::iter::from_fn(|| wrench(&mut sensor)).map(|(_, [first, ..])| first).collect();
+    assert_eq!(sensor.spi.written, 2);
+    assert!(!seen.iter().any(|n| [1 - 10, 2 - 10].contains(n)), "{seen:?}");
+    assert_eq!(seen.last(), Some(&6));
+}
+
+#[test]
+fn a_channel_at_its_end_has_no_value() {
+    let counters = Counters::new();
+    let broken = [11, 12, 0x7f_ffff, 14, -0x80_0000, 16];
+    let script = [Step::Converts([0; CHANNELS]), Step::Converts([0; CHANNELS]), Step::Converts(broken)];
+    let (_, seen) = wrench(&mut sensor(&script, &counters)).unwrap();
+    // The matrix spreads it to every axis.
+    assert_eq!(seen, [i32::MIN; CHANNELS]);
+}

@@ -1,0 +1,118 @@
+//! What the tests of the sensors stand on: a clock that only moves when something happens, ports and buses in memory.
+
+extern crate std;
+
+use core::cell::Cell;
+use core::future::{Future, pending};
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
+
+use embedded_hal_async::delay::DelayNs;
+use embedded_io_async::{ErrorKind, ErrorType, Read};
+use outrigger_core::time::{Duration, Instant};
+
+use super::{Arrival, Sensor};
+
+std::thread_local! {
+    static NOW: Cell<Instant> = const { Cell::new(Instant::ZERO) };
+    /// Whether a script has nothing more to tell.
+    static AT_END: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The clock of this test.
+pub(super) fn clock() -> Instant {
+    NOW.get()
+}
+
+/// This many µs after the beginning.
+pub(super) fn after(micros: u64) -> Instant {
+    Instant::from_micros(micros)
+}
+
+/// It is `at` at least.
+pub(super) fn advance_to(at: Instant) {
+    NOW.set(NOW.get().max(at));
+}
+
+/// Waits by moving the clock.
+#[derive(Debug)]
+pub(super) struct Pause(());
+
+impl Pause {
+    /// Begins a test: its thread may have run another one before.
+    pub(super) fn at_zero() -> Self {
+        NOW.set(Instant::ZERO);
+        AT_END.set(false);
+        Self(())
+    }
+}
+
+impl DelayNs for Pause {
+    async fn delay_ns(&mut self, ns: u32) {
+        NOW.set(NOW.get() + Duration::from_micros(u64::from(ns).div_ceil(1_000)));
+    }
+}
+
+pub(super) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// The next reading; `None` where the script of the double is at its end.
+pub(super) fn next(sensor: &mut impl Sensor) -> Option<Arrival> {
+    polled(sensor).1
+}
+
+/// The next reading, and after how many polls.
+pub(super) fn polled(sensor: &mut impl Sensor) -> (usize, Option<Arrival>) {
+    let mut next = pin!(sensor.next());
+    for polls in 1.. {
+        if let Poll::Ready(arrival) = poll(next.as_mut()) {
+            return (polls, Some(arrival));
+        }
+        if AT_END.take() {
+            return (polls, None);
+        }
+    }
+    unreachable!("no script is endless")
+}
+
+/// What a script has to tell when it is at its end: nothing, ever.
+pub(super) async fn silence<T>() -> T {
+    AT_END.set(true);
+    pending().await
+}
+
+/// What a serial port has to tell, and when \[µs after the beginning\].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Happens<'s> {
+    /// These bytes can be read.
+    Bytes(u64, &'s [u8]),
+    /// The port reports an error.
+    Error(u64),
+}
+
+/// A serial port that follows a script.
+#[derive(Debug)]
+pub(super) struct Port<'s>(pub(super) &'s [Happens<'s>]);
+
+impl ErrorType for Port<'_> {
+    type Error = ErrorKind;
+}
+
+impl Read for Port<'_> {
+    async fn read(&mut self, window: &mut [u8]) -> Result<usize, ErrorKind> {
+        let Some((first, rest)) = self.0.split_first() else { return silence().await };
+        self.0 = rest;
+        match *first {
+            Happens::Bytes(at, bytes) => {
+                advance_to(after(at));
+                window[..bytes.len()].copy_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            Happens::Error(at) => {
+                advance_to(after(at));
+                Err(ErrorKind::Other)
+            }
+        }
+    }
+}
