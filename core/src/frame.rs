@@ -4,6 +4,7 @@
 //! with [`Assembler::next_frame`] until it returns `None`. Messages stay where they were received; only the bytes
 //! of an unfinished one are moved, to the front, when the next window is asked for.
 
+use crate::time::Duration;
 use crate::wire::realtime::{self, HEAD_LEN, Head, plausible_head};
 use crate::wire::rtde;
 use crate::wire::{WireError, WireErrorKind};
@@ -15,8 +16,8 @@ pub const MAX_PRIMARY_SIZE: usize = 1 << 20;
 /// The smallest primary message \[B\]: length and type.
 const MIN_PRIMARY_SIZE: usize = 5;
 
-/// How far the clock of a real-time stream may run while the assembler searches for a packet \[s\].
-const SEARCH_HORIZON: f64 = 10.0;
+/// How far the clock of a real-time stream may run while the assembler searches for a packet.
+const SEARCH_HORIZON: Duration = Duration::from_secs(10);
 
 /// After this many bytes without a packet like the earlier ones, any packet will do \[B\].
 const SEARCH_LENGTH: u32 = 8 * realtime::MAX_SIZE as u32;
@@ -290,12 +291,12 @@ impl<'m> Assembler<'m> {
     /// Whether a packet in its expected place may follow the one before: a controller does not change its layout,
     /// so another size is believed only if the clock goes on. A clock that jumps is the link monitor's business.
     fn continues(&self, head: Head) -> bool {
-        self.last.is_none_or(|last| head.size == last.size || (0.0..=1.0).contains(&(head.time - last.time)))
+        self.last.is_none_or(|last| head.size == last.size || goes_on(last, head, Duration::from_secs(1)))
     }
 
     /// Whether a packet in an unexpected place is one: same size as before *and* a clock that went on.
     fn resumes(&self, head: Head) -> bool {
-        self.last.is_none_or(|last| head.size == last.size && (0.0..=SEARCH_HORIZON).contains(&(head.time - last.time)))
+        self.last.is_none_or(|last| head.size == last.size && goes_on(last, head, SEARCH_HORIZON))
     }
 
     fn live(&self) -> &[u8] {
@@ -306,6 +307,11 @@ impl<'m> Assembler<'m> {
         self.start = self.start.saturating_add(count).min(self.end);
         self.dropped = self.dropped.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
     }
+}
+
+/// Whether the clock of `head` is at or after that of `last`, by no more than `horizon`.
+fn goes_on(last: Head, head: Head, horizon: Duration) -> bool {
+    head.time >= last.time && head.time.since(last.time) <= horizon
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //! Accuracy, held by the tests below against `f64`: sine and cosine within 10⁻⁷, arc tangent within
 //! 3.5·10⁻⁷ rad, square root within one unit in the last place.
 
+pub mod double;
+
 /// π/2 in three parts; the first two times a whole number up to 2¹³ are exact in `f32`.
 const HALF_PI_PARTS: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 /// Largest angle of [`sin_cos`] \[rad\]: beyond it the parts above are no longer exact.

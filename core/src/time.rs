@@ -90,7 +90,7 @@ impl Duration {
     /// The span in s, for control laws.
     #[must_use]
     pub const fn as_secs_f32(self) -> f32 {
-        self.0 as f32 * 1e-6
+        to_f32(self.0) * 1e-6
     }
 
     /// The span in s, for reports.
@@ -135,6 +135,12 @@ impl core::ops::Sub for Duration {
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
+}
+
+/// The nearest `f32` below 2³², one of the two nearest from there on: what a microcontroller converts needs no routine.
+pub(crate) const fn to_f32(value: u64) -> f32 {
+    let (high, low) = ((value >> 32) as u32, value as u32);
+    high as f32 * 4_294_967_296.0 + low as f32
 }
 
 /// `dividend / divisor`; `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides in

@@ -33,7 +33,7 @@ pub struct Shaped {
 #[derive(Debug)]
 #[must_use]
 pub struct Approved<'machine, const N: usize> {
-    velocities: JointVelocities<N>,
+    velocities: &'machine JointVelocities<N>,
     shaped: Shaped,
     authority: Authority<'machine>,
 }
@@ -41,7 +41,7 @@ pub struct Approved<'machine, const N: usize> {
 impl<'machine, const N: usize> Approved<'machine, N> {
     /// The speeds \[rad/s\]; finite and within the limits.
     #[must_use]
-    pub const fn velocities(&self) -> JointVelocities<N> {
+    pub const fn velocities(&self) -> &JointVelocities<N> {
         self.velocities
     }
 
@@ -54,7 +54,7 @@ impl<'machine, const N: usize> Approved<'machine, N> {
     /// The speeds, and the authority to send them.
     #[must_use]
     pub fn into_parts(self) -> (JointVelocities<N>, Authority<'machine>) {
-        (self.velocities, self.authority)
+        (*self.velocities, self.authority)
     }
 }
 
@@ -97,7 +97,7 @@ impl<const N: usize> Governor<N> {
     /// # Errors
     /// See the table of this module.
     pub fn approve<'machine>(
-        &mut self,
+        &'machine mut self,
         authority: Authority<'machine>,
         wanted: JointVelocities<N>,
         state: &State<N>,
@@ -110,7 +110,7 @@ impl<const N: usize> Governor<N> {
         let (velocities, change) = self.within_acceleration(wanted, dt);
         self.check_room(&velocities, state, dt)?;
         self.last = velocities;
-        Ok(Approved { velocities, shaped: Shaped { velocity, change }, authority })
+        Ok(Approved { velocities: &self.last, shaped: Shaped { velocity, change }, authority })
     }
 
     /// Scales speeds within the margin down to the limit.

@@ -1,6 +1,7 @@
 //! Denavit–Hartenberg parameters of an arm.
 
 use super::models;
+use crate::math::double::to_f32;
 use crate::math::sin_cos;
 use crate::robot::RobotModel;
 
@@ -67,8 +68,8 @@ impl<const N: usize> DhParameters<N> {
             if !(angles && small(a, LARGEST_SHIFT) && small(d, LARGEST_SHIFT)) {
                 return Err(DhError { joint: number });
             }
-            let (sin_alpha, cos_alpha) = sin_cos(*alpha as f32);
-            *joint = Joint { theta: *theta as f32, a: *a as f32, d: *d as f32, sin_alpha, cos_alpha };
+            let (sin_alpha, cos_alpha) = sin_cos(to_f32(*alpha));
+            *joint = Joint { theta: to_f32(*theta), a: to_f32(*a), d: to_f32(*d), sin_alpha, cos_alpha };
         }
         Ok(Self { joints })
     }

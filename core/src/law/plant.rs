@@ -43,7 +43,7 @@ impl Plant {
         if let Some(governor) = &mut self.governor {
             let mut machine = ();
             let approved = governor.approve(Authority::granted_by(&mut machine), wanted, &self.state, CYCLE)?;
-            wanted = approved.velocities();
+            wanted = *approved.velocities();
         }
         self.pending.push_back(wanted);
         let taken_up = self.pending.pop_front().unwrap_or_default();

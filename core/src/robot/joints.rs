@@ -1,5 +1,7 @@
 //! One value per joint, base first. Control-path numbers are `f32` on every port.
 
+use crate::math::double::to_f32;
+
 macro_rules! joint_vector {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -17,7 +19,7 @@ macro_rules! joint_vector {
             /// The controller's `f64` values, rounded to the nearest `f32`.
             #[must_use]
             pub fn from_wire(values: [f64; N]) -> Self {
-                Self(values.map(|v| v as f32))
+                Self(values.map(to_f32))
             }
 
             /// The values, base joint first.
@@ -50,23 +52,14 @@ macro_rules! joint_vector {
             /// The largest magnitude; NaN where a joint is NaN.
             #[must_use]
             pub fn max_abs(&self) -> f32 {
-                let mut worst = 0.0_f32;
-                for v in self.iter() {
-                    if v.is_nan() {
-                        return f32::NAN;
-                    }
-                    // Not `f32::max`, which minds NaN and is a call on a microcontroller.
-                    if v.abs() > worst {
-                        worst = v.abs();
-                    }
-                }
-                worst
+                // Magnitudes are ordered as their bits are, with NaN above all.
+                f32::from_bits(self.iter().fold(0, |largest, v| largest.max(v.abs().to_bits())))
             }
 
             /// Whether no joint is NaN or infinite.
             #[must_use]
             pub fn is_finite(&self) -> bool {
-                self.0.iter().all(|v| v.is_finite())
+                self.max_abs().is_finite()
             }
         }
 

@@ -1,5 +1,7 @@
 //! Poses, twists and wrenches as the controller gives them.
 
+use crate::math::double::to_f32;
+
 /// A frame: position \[m\] and rotation vector \[rad\] (axis times angle), as UR's `p[x,y,z,rx,ry,rz]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -35,8 +37,8 @@ pub struct Wrench {
 
 /// The six wire values in UR's order as two `f32` triples.
 fn halves(values: [f64; 6]) -> ([f32; 3], [f32; 3]) {
-    let [a, b, c, d, e, f] = values;
-    ([a as f32, b as f32, c as f32], [d as f32, e as f32, f as f32])
+    let [a, b, c, d, e, f] = values.map(to_f32);
+    ([a, b, c], [d, e, f])
 }
 
 impl Pose {

@@ -1,6 +1,7 @@
 //! One reading of the arm, in the units of the control path.
 
 use super::{JointPositions, JointVelocities, Pose, ProgramState, Reason, RobotMode, SafetyMode, Twist, Wrench};
+use crate::math::double::scaled;
 use crate::time::Duration;
 
 /// The controller's own clock, in µs since it was started.
@@ -19,8 +20,9 @@ impl ControllerTime {
     /// From seconds as the real-time packet has them; `None` for NaN, negative or beyond 10¹² s.
     #[must_use]
     pub fn from_secs(secs: f64) -> Option<Self> {
-        // Half a µs is added, not `round` called: no_std has no `round`, and the value is positive.
-        (0.0..1e12).contains(&secs).then_some(Self((secs * 1e6 + 0.5) as u64))
+        let bits = secs.to_bits();
+        // Doubles that are not negative are ordered as their bits are; negative ones come after them all.
+        (bits < 1e12_f64.to_bits() || bits << 1 == 0).then(|| Self(scaled(secs, 1_000_000)))
     }
 
     /// µs since the controller's start.

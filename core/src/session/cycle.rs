@@ -133,6 +133,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         &self.mode
     }
 
+    /// The newest state of this session, in the order of the controller's clock.
+    pub(super) const fn state(&self) -> Option<&State<N>> {
+        self.state.as_ref()
+    }
+
     pub(super) const fn law(&self) -> &L {
         &self.law
     }
@@ -319,7 +324,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 let wanted = self.law.step(state, &gathered.samples, dt)?.map(|v| v * gathered.scale);
                 let approved = self.governor.approve(authority, wanted, state, dt)?;
                 self.stepped_at = Some(state.controller_time);
-                self.following.sent(&approved.velocities());
+                self.following.sent(approved.velocities());
                 self.sent = true;
                 Ok(Verdict::Move(approved))
             }

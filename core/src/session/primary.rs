@@ -5,6 +5,7 @@ use super::probe::Probe;
 use super::realtime::{StreamCounts, count_one};
 use super::report::Report;
 use crate::frame::{Assembler, FrameError, Framing};
+use crate::math::double::to_f32;
 use crate::mode::{Activity, Held};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -249,7 +250,7 @@ fn take_mode(mode: &RobotModeData<'_>, facts: &mut Facts, now: Instant) {
         facts.safety = Some(Held::new(Safety::FromRobotMode(robot_mode), now));
     }
     let slider = mode.target_speed_fraction().or(mode.speed_fraction());
-    facts.speed_slider = slider.map(|fraction| fraction as f32);
+    facts.speed_slider = slider.map(to_f32);
 }
 
 fn geometry(info: &KinematicsInfo<'_>) -> Option<Geometry> {
@@ -260,8 +261,8 @@ fn geometry(info: &KinematicsInfo<'_>) -> Option<Geometry> {
 
 fn configuration(data: &ConfigurationData<'_>) -> ArmConfiguration {
     ArmConfiguration {
-        positions: data.joint_limits().map(|joint| (joint.joint_min_limit as f32, joint.joint_max_limit as f32)),
-        velocities: data.joint_dynamics().map(|joint| joint.joint_max_speed as f32),
+        positions: data.joint_limits().map(|joint| (to_f32(joint.joint_min_limit), to_f32(joint.joint_max_limit))),
+        velocities: data.joint_dynamics().map(|joint| to_f32(joint.joint_max_speed)),
         robot_type: data.robot_type(),
         robot_sub_type: data.robot_sub_type(),
         geometry: Geometry { theta: data.dh_theta(), a: data.dh_a(), d: data.dh_d(), alpha: data.dh_alpha() },

@@ -47,7 +47,6 @@ pub(super) struct Realtime<'m> {
     assembler: Assembler<'m>,
     probe: Probe,
     known: Stream,
-    newest: Option<State<6>>,
     counts: StreamCounts,
 }
 
@@ -90,7 +89,7 @@ impl<'m> Realtime<'m> {
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Realtime, memory).ok()?;
         let (probe, known) = (Probe::default(), Stream::default());
-        Some(Self { assembler, probe, known, newest: None, counts: StreamCounts::default() })
+        Some(Self { assembler, probe, known, counts: StreamCounts::default() })
     }
 
     /// A new connection begins.
@@ -98,7 +97,6 @@ impl<'m> Realtime<'m> {
         self.assembler.reset();
         self.probe = Probe::default();
         self.known = Stream::default();
-        self.newest = None;
         self.counts = StreamCounts::default();
     }
 
@@ -130,7 +128,6 @@ impl<'m> Realtime<'m> {
                     self.known.observe(bytes.len(), state.controller_time.as_micros());
                     self.counts.messages = self.counts.messages.saturating_add(1);
                     heard(Heard::State(&state));
-                    self.newest = Some(state);
                 }
                 Err(error) => {
                     count_one(&mut self.counts.malformed);
@@ -138,11 +135,6 @@ impl<'m> Realtime<'m> {
                 }
             }
         }
-    }
-
-    /// The newest state of this connection.
-    pub(super) fn newest(&self) -> Option<&State<6>> {
-        self.newest.as_ref()
     }
 
     /// Packet size and period, and the oldest software that sends such packets, once enough of them came.
@@ -170,13 +162,13 @@ impl<'m> Realtime<'m> {
     #[cfg(feature = "postcard")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.assembler.pending())?;
-        to.put(&(&self.probe, &self.known, &self.newest, &self.counts))
+        to.put(&(&self.probe, &self.known, &self.counts))
     }
 
     #[cfg(feature = "postcard")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.assembler.restore(&from.take()?)?;
-        (self.probe, self.known, self.newest, self.counts) = from.take()?;
+        (self.probe, self.known, self.counts) = from.take()?;
         Some(())
     }
 }

@@ -14,7 +14,7 @@ use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::time::Instant;
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x01";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x02";
 
 /// Room kept for what one input makes, beside its own payload: transitions, and one text.
 const ROOM_FOR_OUTCOMES: usize = 768;

@@ -60,7 +60,7 @@ impl<L: Law<6>> CoController<'_, L> {
     /// The newest state of this session.
     #[must_use]
     pub fn state(&self) -> Option<&State<6>> {
-        self.realtime.newest()
+        self.identity.as_ref().and(self.cycle.state())
     }
 
     /// Which controller this is; `None` while no session stands.

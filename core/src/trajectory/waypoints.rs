@@ -4,7 +4,7 @@ use heapless::Vec;
 
 use super::{CubicSegment, Setpoint};
 use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
-use crate::time::Duration;
+use crate::time::{Duration, to_f32};
 
 /// Most waypoints of one trajectory.
 pub const MAX_WAYPOINTS: usize = 16;
@@ -110,7 +110,7 @@ impl<const N: usize> Trajectory<N> {
         match legs.find(|(_, to)| nanos < due(to)) {
             Some((from, to)) => {
                 let segment = CubicSegment::new(from.setpoint, to.setpoint, (to.at - from.at).as_secs_f32());
-                segment.at(nanos.saturating_sub(due(from)) as f32 * 1e-9)
+                segment.at(to_f32(nanos.saturating_sub(due(from))) * 1e-9)
             }
             None => self.waypoints.last().map_or_else(Setpoint::default, |w| w.setpoint),
         }

@@ -62,7 +62,7 @@ pub trait FieldVisitor {
 /// A big-endian field: how it looks on the wire and what it is in host order.
 pub(super) trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
     type Host;
-    fn host(self) -> Self::Host;
+    fn host(&self) -> Self::Host;
     fn wire(host: Self::Host) -> Self;
     fn visit(host: Self::Host, name: &str, visitor: &mut dyn FieldVisitor);
 }
@@ -71,8 +71,8 @@ macro_rules! numbers {
     ($($wire:ty, $host:ty, $value:ident as $wide:ty;)+) => {$(
         impl Wire for $wire {
             type Host = $host;
-            fn host(self) -> $host {
-                self.into()
+            fn host(&self) -> $host {
+                (*self).into()
             }
             fn wire(host: $host) -> Self {
                 host.into()
@@ -102,8 +102,8 @@ macro_rules! vectors {
     ($($wire:ty, $host:ty, $value:ident;)+) => {$(
         impl<const N: usize> Wire for [$wire; N] {
             type Host = [$host; N];
-            fn host(self) -> [$host; N] {
-                self.map(Into::into)
+            fn host(&self) -> [$host; N] {
+                self.each_ref().map(|value| (*value).into())
             }
             fn wire(host: [$host; N]) -> Self {
                 host.map(Into::into)

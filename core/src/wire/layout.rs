@@ -1,5 +1,7 @@
 //! The one place where a table of the specification becomes code.
 
+use crate::math::double::{is_nan, scaled};
+
 use zerocopy::big_endian::F64;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -32,8 +34,14 @@ impl From<Mask> for u64 {
     fn from(mask: Mask) -> Self {
         let value = mask.0.get();
         let raw = value.to_bits();
-        // `as` saturates: negative and NaN become 0, what is too large becomes all ones.
-        if raw >> 52 == 0 { raw } else { (value + 0.5) as Self }
+        // Negative and NaN become 0, what is too large becomes all ones.
+        if raw >> 52 == 0 {
+            raw
+        } else if is_nan(value) || value.is_sign_negative() {
+            0
+        } else {
+            scaled(value, 1)
+        }
     }
 }
 
@@ -142,7 +150,7 @@ macro_rules! layout {
                 pub fn $tail_field(&self) -> Option<$crate::wire::layout::host!($tail_ty)> {
                     let field = self.tail.get(core::mem::offset_of!($Tail, $tail_field)..)?;
                     let (field, _) = <$tail_ty as zerocopy::FromBytes>::ref_from_prefix(field).ok()?;
-                    Some($crate::wire::fields::Wire::host(*field))
+                    Some($crate::wire::fields::Wire::host(field))
                 }
             )+ )?
 
@@ -228,8 +236,8 @@ macro_rules! record {
 
         impl<const N: usize> $crate::wire::fields::Wire for [$Record; N] {
             type Host = [$Host; N];
-            fn host(self) -> [$Host; N] {
-                self.map(|record| $Host { $( $field: $crate::wire::fields::Wire::host(record.$field), )+ })
+            fn host(&self) -> [$Host; N] {
+                self.each_ref().map(|record| $Host { $( $field: $crate::wire::fields::Wire::host(&record.$field), )+ })
             }
             fn wire(host: [$Host; N]) -> Self {
                 host.map(|host| $Record { $( $field: $crate::wire::fields::Wire::wire(host.$field), )+ })
@@ -285,25 +293,25 @@ macro_rules! getters {
         #[doc = concat!($meaning, " \\[", $unit, "\\], offset ", $at, ".")]
         #[must_use]
         pub fn $field(&self) -> $crate::wire::layout::host!($ty) {
-            $crate::wire::fields::Wire::host(self.$block.$field)
+            $crate::wire::fields::Wire::host(&self.$block.$field)
         }
     )+ };
     ([$cond:expr] $block:ident { $( $at:literal $field:ident: $ty:tt, $unit:literal, $meaning:literal; )+ }) => { $(
         #[doc = concat!($meaning, " \\[", $unit, "\\], offset ", $at, "; absent from the other layouts.")]
         #[must_use]
         pub fn $field(&self) -> Option<$crate::wire::layout::host!($ty)> {
-            self.$block.map(|block| $crate::wire::fields::Wire::host(block.$field))
+            self.$block.map(|block| $crate::wire::fields::Wire::host(&block.$field))
         }
     )+ };
 }
 
 macro_rules! fill {
     ($repr:ident, $block:expr, [] $( $field:ident )+) => {
-        $( $repr.$field = $crate::wire::fields::Wire::host($block.$field); )+
+        $( $repr.$field = $crate::wire::fields::Wire::host(&$block.$field); )+
     };
     ($repr:ident, $block:expr, [$cond:expr] $( $field:ident )+) => {
         if let Some(block) = $block {
-            $( $repr.$field = $crate::wire::fields::Wire::host(block.$field); )+
+            $( $repr.$field = $crate::wire::fields::Wire::host(&block.$field); )+
         }
     };
 }
@@ -311,7 +319,7 @@ macro_rules! fill {
 macro_rules! show {
     ($visitor:ident, $block:expr, [] $( $field:ident $(as $name:literal)?: $ty:tt; )+) => { $(
         <$ty as $crate::wire::fields::Wire>::visit(
-            $crate::wire::fields::Wire::host($block.$field),
+            $crate::wire::fields::Wire::host(&$block.$field),
             $crate::wire::layout::name!($field $($name)?),
             $visitor,
         );

@@ -127,7 +127,7 @@ impl<'a> Take<'a> {
 
     /// The next field, in host order.
     fn value<T: fields::Wire + 'a>(&mut self) -> Result<T::Host, WireError> {
-        self.layout::<T>().map(|field| field.host())
+        self.layout::<T>().map(fields::Wire::host)
     }
 
     /// The next `count` bytes.

@@ -21,6 +21,7 @@
 use super::fields::FieldVisitor;
 use super::layout::{Mask, layout, total};
 use super::{Put, Take, WireError, WireErrorKind};
+use crate::math::double::{is_nan, scaled, to_f32};
 use crate::robot::{
     ControllerTime, Generation, JointMode, JointPositions, JointVelocities, Pose, ProgramState, RobotMode, Safety,
     SafetyMode, SoftwareVersion, State, Twist, Wrench,
@@ -259,7 +260,7 @@ impl<'a> Packet<'a> {
             robot_mode,
             safety,
             program_state: self.named_program_state(),
-            speed_scaling: self.speed_scaling().map(|scaling| scaling as f32),
+            speed_scaling: self.speed_scaling().map(to_f32),
             digital_inputs: self.digital_input_bits(),
         })
     }
@@ -312,8 +313,11 @@ pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
     let (size, time) = head.split_first_chunk::<4>()?;
     let size = usize::try_from(i32::from_be_bytes(*size)).ok()?;
     let time = f64::from_be_bytes(*time.first_chunk::<8>()?);
-    let counts = time == 0.0 || (1e-6..1e9).contains(&time);
-    (Layout::of(size).is_some() && counts).then_some(Head { size, time })
+    // Doubles that are not negative are ordered as their bits are, which takes no routine to compare.
+    let uptime = 1e-6_f64.to_bits()..1e9_f64.to_bits();
+    let counts = time.to_bits() << 1 == 0 || uptime.contains(&time.to_bits());
+    let time = ControllerTime::from_secs(time).filter(|_| counts)?;
+    Layout::of(size).map(|_| Head { size, time })
 }
 
 /// Bytes that [`plausible_head`] looks at.
@@ -325,14 +329,21 @@ pub const HEAD_LEN: usize = 12;
 pub struct Head {
     /// Length of the packet \[B\].
     pub size: usize,
-    /// Time since the controller was started \[s\].
-    pub time: f64,
+    /// The controller's clock.
+    pub time: ControllerTime,
 }
 
 /// The integer that a double stands for; `i32::MIN`, which no list has, for NaN.
 fn rounded(value: f64) -> i32 {
-    // `as` would turn NaN into 0, which is RUNNING on CB2.
-    if value.is_nan() { i32::MIN } else { (value + 0.5_f64.copysign(value)) as i32 }
+    // NaN must not become 0, which is RUNNING on CB2.
+    let magnitude = scaled(value, 1).min(i32::MAX as u64) as i32;
+    if is_nan(value) {
+        i32::MIN
+    } else if value.is_sign_negative() {
+        0_i32.wrapping_sub(magnitude)
+    } else {
+        magnitude
+    }
 }
 
 #[cfg(test)]
@@ -579,7 +590,7 @@ mod tests {
             bytes[4..].copy_from_slice(&time.to_be_bytes());
             plausible_head(&bytes)
         };
-        assert_eq!(head(1220, 0.002), Some(Head { size: 1220, time: 0.002 }));
+        assert_eq!(head(1220, 0.002), Some(Head { size: 1220, time: ControllerTime::from_micros(2_000) }));
         assert!(head(756, 0.0).is_some());
         for time in [-1.0, f64::NAN, f64::INFINITY, 1e10, f64::from_bits(0x1000_0000_2f00_0000)] {
             assert_eq!(head(1220, time), None);

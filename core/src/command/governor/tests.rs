@@ -12,7 +12,7 @@ fn approve<const N: usize>(
 ) -> Result<(JointVelocities<N>, Shaped), Reason> {
     let mut machine = ();
     let approved = governor.approve(Authority::granted_by(&mut machine), wanted.into(), state, dt)?;
-    Ok((approved.velocities(), approved.shaped()))
+    Ok((*approved.velocities(), approved.shaped()))
 }
 
 fn at<const N: usize>(positions: [f32; N]) -> State<N> {

@@ -102,7 +102,7 @@ macro_rules! types {
 
                 fn read(bytes: &[u8]) -> Option<Self> {
                     let (value, _) = <$wire>::read_from_prefix(bytes).ok()?;
-                    Some(Wire::host(value))
+                    Some(Wire::host(&value))
                 }
                 fn value(self) -> Value {
                     Value::$variant(self)
