@@ -18,7 +18,7 @@ use outrigger_core::wire::rtde::{
 use crate::{any, any_bytes, any_text, into_room, shown, used};
 
 rtde_recipe! {
-    struct State, view StateView: outputs { timestamp, actual_q, robot_mode, output_bit_register_64 }
+    struct Outputs, view OutputsView: outputs { timestamp, actual_q, robot_mode, output_bit_register_64 }
 }
 
 rtde_recipe! {
@@ -111,10 +111,10 @@ fn packages() {
 
 #[inline(never)]
 fn recipes() {
-    if let Err(error) = State::check(TypeList(any_bytes())) {
+    if let Err(error) = Outputs::check(TypeList(any_bytes())) {
         shown(error);
     }
-    match StateView::new(any_bytes()) {
+    match OutputsView::new(any_bytes()) {
         Ok(view) => used((view.actual_q(), view.to_values())),
         Err(error) => shown(error),
     }
