@@ -31,8 +31,9 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
     ("core", "outrigger-core", &["outrigger-urscript"]),
     ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-urscript"]),
-    ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
     ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-sim"]),
+    ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
+    ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy"]),
     ("port-linux/config", "outrigger-config", &["outrigger-core"]),
     ("port-linux", "outrigger-linux", &["outrigger-config", "outrigger-core", "outrigger-urscript", "outrigger-sim"]),
 ];

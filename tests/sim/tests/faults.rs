@@ -248,6 +248,18 @@ fn slider_pause_second_commander_and_foreign_program_act_and_end() {
 }
 
 #[test]
+fn a_digital_input_is_high_for_as_long_as_it_is_pressed_and_leaves_the_others_alone() {
+    let mut bench = with((5, 15), &["digital-input@500ms::2", "digital-input@1s:1s:1"]);
+    let conn = bench.connect(Port::Realtime);
+    for (cycles, bits) in [(400, 0.0), (500, 4.0), (600, 6.0), (600, 4.0)] {
+        bench.run(cycles);
+        let packets = bench.messages(conn);
+        let newest = packets.last().expect("states");
+        assert_eq!(f64_at(newest, 684), bits, "digital inputs, `ur-client-interfaces` 2.2");
+    }
+}
+
+#[test]
 fn a_client_that_never_reads_costs_bounded_memory_and_gets_whole_messages() {
     let mut bench = with((5, 15), &[]);
     let conn = bench.controller.connect(Port::Realtime).unwrap();

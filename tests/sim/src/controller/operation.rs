@@ -152,6 +152,7 @@ impl Controller {
                 FaultKind::Pause => self.act(Action::PauseProgram),
                 FaultKind::SecondCommander(speed) => self.act(Action::SecondCommander(Some(speed))),
                 FaultKind::ForeignProgram(speed) => self.act(Action::StartForeignProgram(speed)),
+                FaultKind::DigitalInput(n) => self.act(Action::DigitalInputs(self.plant.io.digital_in | 1 << n)),
                 _ => {}
             },
             Edge::Ends(fault) => match fault.kind {
@@ -164,6 +165,7 @@ impl Controller {
                 FaultKind::Pause => self.act(Action::ResumeProgram),
                 FaultKind::SecondCommander(_) => self.act(Action::SecondCommander(None)),
                 FaultKind::ForeignProgram(_) if self.programs.foreign() => self.act(Action::StopProgram),
+                FaultKind::DigitalInput(n) => self.act(Action::DigitalInputs(self.plant.io.digital_in & !(1 << n))),
                 _ => {}
             },
         }

@@ -100,6 +100,8 @@ pub enum FaultKind {
     SecondCommander(f64),
     /// A program of somebody else runs and moves the last joint to and fro with this speed.
     ForeignProgram(f64),
+    /// This digital input is high, and low at the end: somebody presses a button.
+    DigitalInput(u8),
 }
 
 /// The argument of a kind.
@@ -110,6 +112,8 @@ pub(crate) enum Argument {
     Count,
     /// A whole number of bytes of at least 1.
     Bytes,
+    /// A digital input, 0 … 7.
+    Input,
     Time,
     SignedTime,
     /// 0 … 1, or a percentage.
@@ -213,6 +217,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "mute" None "" Span Port "text taken and silently ignored" => |_| FaultKind::Mute;
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
+    "digital-input" Input "0" Span None "digital input N is high" => |v| FaultKind::DigitalInput(v.count as u8);
 };
 
 impl Fault {
@@ -245,7 +250,7 @@ impl Fault {
         for row in TABLE {
             let argument = match row.argument {
                 Argument::None => "",
-                Argument::Count | Argument::Bytes => "N",
+                Argument::Count | Argument::Bytes | Argument::Input => "N",
                 Argument::Time | Argument::SignedTime => "TIME",
                 Argument::Share => "X",
                 Argument::Speed => "V",

@@ -156,6 +156,9 @@ fn value(argument: Argument, text: &str) -> Result<Value, Problem> {
         Argument::Count | Argument::Bytes => {
             value.count = text.parse().ok().filter(|n| *n > 0).ok_or(wrong("a whole number of at least 1"))?;
         }
+        Argument::Input => {
+            value.count = text.parse().ok().filter(|n| *n < 8).ok_or(wrong("a digital input, 0 to 7"))?;
+        }
         Argument::Time => value.micros = signed(time("argument", text)?, false),
         Argument::SignedTime => {
             let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));

@@ -1,0 +1,132 @@
+//! What the control loop leaves for the slower tasks, and the task that looks after it.
+
+use core::cell::Cell;
+
+use embassy_net::Stack;
+use embassy_sync::blocking_mutex::raw::NoopRawMutex;
+use embassy_sync::channel::Channel;
+use embassy_time::{Duration, Ticker};
+use embedded_hal::digital::OutputPin;
+use outrigger_core::law::Law;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::ControllerTime;
+use outrigger_core::session::{CoController, Event};
+use outrigger_core::time::Instant;
+use outrigger_embassy::{Handle, Observer, now};
+
+use crate::lamp::Status;
+use crate::milestone::Milestone;
+use crate::pulse::Pulse;
+
+/// Lines that wait to be written. One fallback makes a handful.
+const LINES: usize = 16;
+/// How often the lamp and the watchdog are looked after.
+const UPKEEP: Duration = Duration::from_millis(50);
+
+/// Between the control loop and the rest. What the loop does here is a few stores.
+pub struct Desk {
+    lines: Channel<NoopRawMutex, Milestone, LINES>,
+    missed: Cell<u32>,
+    armed: Cell<u32>,
+    status: Cell<Status>,
+    pulse: Cell<Pulse>,
+}
+
+impl Desk {
+    /// Nothing has happened.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            lines: Channel::new(),
+            missed: Cell::new(0),
+            armed: Cell::new(0),
+            status: Cell::new(Status::DARK),
+            pulse: Cell::new(Pulse::NONE),
+        }
+    }
+
+    fn note(&self, milestone: Milestone) {
+        if self.lines.try_send(milestone).is_err() {
+            self.missed.set(self.missed.get().saturating_add(1));
+        }
+    }
+
+    /// Writes the log, shows the lamp, and calls `feed` while the control loop runs; for ever.
+    pub async fn keep(&self, stack: Stack<'_>, lamp: &mut impl OutputPin, mut feed: impl FnMut()) -> ! {
+        let mut ticker = Ticker::every(UPKEEP);
+        loop {
+            ticker.next().await;
+            let now = now();
+            if self.pulse.get().beats(now) {
+                feed();
+            }
+            let linked = stack.is_link_up();
+            let status = self.status.get();
+            if linked != status.linked {
+                self.note(Milestone::Network(linked));
+            }
+            self.status.set(Status { linked, ..status });
+            // A lamp that cannot be switched is no reason to stop.
+            let _ = if status.lit(now) { lamp.set_high() } else { lamp.set_low() };
+            while let Ok(line) = self.lines.try_receive() {
+                line.log();
+            }
+            match self.missed.take() {
+                0 => {}
+                missed => Milestone::Missed(missed).log(),
+            }
+        }
+    }
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The control loop's side of the desk.
+pub(crate) struct Clerk<'d, P> {
+    desk: &'d Desk,
+    handle: Handle<'d>,
+    cycle: P,
+    /// The newest state that was shown on the pin.
+    shown: Option<ControllerTime>,
+    high: bool,
+}
+
+impl<'d, P: OutputPin> Clerk<'d, P> {
+    /// `cycle` changes its level with each control cycle.
+    pub(crate) const fn new(desk: &'d Desk, handle: Handle<'d>, cycle: P) -> Self {
+        Self { desk, handle, cycle, shown: None, high: false }
+    }
+
+    fn show_cycle(&mut self, newest: Option<ControllerTime>) {
+        if newest != self.shown {
+            self.shown = newest;
+            self.high = !self.high;
+            let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
+        }
+    }
+}
+
+impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
+    fn event(&mut self, event: Event) {
+        let desk = self.desk;
+        let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
+        if let Some(milestone) = milestone {
+            if let Milestone::Armed(times) = milestone {
+                desk.armed.set(times);
+            }
+            desk.note(milestone);
+        }
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
+        self.show_cycle(engine.state().map(|state| state.controller_time));
+        let desk = self.desk;
+        desk.pulse.set(Pulse::asleep(now, engine.poll_timeout()));
+        let (mode, latched): (Mode, bool) = (engine.mode(), engine.latch().is_some());
+        desk.status.set(Status { mode, latched, ..desk.status.get() });
+    }
+}

@@ -1,0 +1,32 @@
+//! What every board runs. A board brings a network stack, a sensor's bytes, and what it has of pins; it decides nothing.
+//!
+//! | task | does |
+//! |---|---|
+//! | [`Robot::run`] | the control loop; the one task whose timing counts |
+//! | [`sense`] | bytes of the sensor become samples |
+//! | [`keep`](Desk::keep) | log, lamp, watchdog |
+//! | [`watch`](button::watch) | an edge of a pin becomes a request or an acknowledgement |
+//!
+//! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
+//! behind a lock.
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+#[macro_use]
+mod log;
+
+pub mod button;
+mod desk;
+mod lamp;
+mod milestone;
+mod pulse;
+mod robot;
+mod sense;
+
+pub use desk::Desk;
+pub use lamp::Status;
+pub use milestone::Milestone;
+pub use outrigger_embassy::Handle;
+pub use pulse::Pulse;
+pub use robot::{Memory, Robot};
+pub use sense::sense;

@@ -1,0 +1,62 @@
+//! Whether the control loop still runs: the watchdog is fed only then.
+
+use outrigger_core::time::{Duration, Instant};
+
+/// How late the loop may come back. Much longer than a cycle, much shorter than a watchdog's time.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// When the control loop has to be heard of again.
+///
+/// The engine names the latest time it wants to be called at. A loop that is overdue beyond [`GRACE`] hangs, even where
+/// everything else on this device goes on: then the watchdog is to reset it. Commands cease with the reset, and nothing
+/// moves after a boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    due: Option<Instant>,
+}
+
+impl Pulse {
+    /// A loop that has not begun.
+    pub const NONE: Self = Self { due: None };
+
+    /// A loop that has gone to sleep at `now`, to be woken at `timeout` at the latest; `None`: by an input alone.
+    #[must_use]
+    pub fn asleep(now: Instant, timeout: Option<Instant>) -> Self {
+        // A timeout in the past asks for a turn at once.
+        Self { due: timeout.map(|at| at.max(now)) }
+    }
+
+    /// Whether the loop is where it should be.
+    #[must_use]
+    pub fn beats(self, now: Instant) -> bool {
+        self.due.is_none_or(|due| now.since(due) <= GRACE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_micros(millis * 1_000)
+    }
+
+    #[test]
+    fn a_loop_that_waits_for_its_timeout_beats_until_long_after_it() {
+        let pulse = Pulse::asleep(at(1_000), Some(at(9_000)));
+        assert!(pulse.beats(at(8_999)) && pulse.beats(at(9_200)));
+        assert!(!pulse.beats(at(9_201)));
+    }
+
+    #[test]
+    fn a_loop_that_is_to_come_back_at_once_may_not_stay_away() {
+        let pulse = Pulse::asleep(at(1_000), Some(Instant::ZERO));
+        assert!(pulse.beats(at(1_200)) && !pulse.beats(at(1_201)));
+    }
+
+    #[test]
+    fn a_loop_that_waits_for_nothing_beats() {
+        assert!(Pulse::asleep(at(1), None).beats(at(1_000_000)));
+        assert!(Pulse::default().beats(at(1_000_000)));
+    }
+}

@@ -1,0 +1,40 @@
+//! Pins of the FPGA's input/output block: the board's two user lamps.
+
+use core::convert::Infallible;
+
+use embedded_hal::digital::{ErrorType, OutputPin};
+
+use crate::mmio::Registers;
+
+const LAMPS: usize = 0x00;
+
+// SAFETY: the input/output block of the MPS2 machines' FPGA; it switches lamps and counts, and reaches no memory.
+const FPGA: Registers<0x1000> = unsafe { Registers::new(0x4002_8000) };
+
+/// User lamp 0 or 1, as an output.
+pub(crate) struct Lamp<const N: u8>;
+
+impl<const N: u8> Lamp<N> {
+    /// Both lamps share a register, and are switched from tasks of one executor only.
+    fn switch(on: bool) {
+        const { assert!(N < 2, "the board has two") };
+        let others = FPGA.read::<LAMPS>() & !(1 << N);
+        FPGA.write::<LAMPS>(others | u32::from(on) << N);
+    }
+}
+
+impl<const N: u8> ErrorType for Lamp<N> {
+    type Error = Infallible;
+}
+
+impl<const N: u8> OutputPin for Lamp<N> {
+    fn set_low(&mut self) -> Result<(), Infallible> {
+        Self::switch(false);
+        Ok(())
+    }
+
+    fn set_high(&mut self) -> Result<(), Infallible> {
+        Self::switch(true);
+        Ok(())
+    }
+}
