@@ -34,7 +34,10 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[limits]\n",
         "[session]\n",
         "[standstill]\n",
+        "[session.grade]\n",
+        "[session.grade.ok]\n",
         "[connect]\n",
+        "[operator]\n",
         "[run]\n",
         "[host]\n",
         "[[source]]\ninput = \"udp\"\n",
@@ -58,9 +61,15 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
             let shown = page.lines().any(|line| {
                 line.trim_start_matches('[').starts_with(&format!("{key} ="))
                     || line.starts_with(&format!("[{key}]"))
-                    || [format!("`{key}`"), format!("`{key} ="), format!(".{key}]"), format!("[[{key}]]")]
-                        .iter()
-                        .any(|form| line.contains(form))
+                    || [
+                        format!("`{key}`"),
+                        format!("`{key} ="),
+                        format!(".{key}]"),
+                        format!(".{key}."),
+                        format!("[[{key}]]"),
+                    ]
+                    .iter()
+                    .any(|form| line.contains(form))
             });
             assert!(shown, "`{key}` of {head:?} is not shown");
         }

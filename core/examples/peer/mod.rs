@@ -23,6 +23,8 @@ pub(crate) struct Peer {
     pub(crate) local: bool,
     /// Safety mode by its number; anything but 1 and 2 stops the arm.
     pub(crate) safety: u8,
+    /// Levels of its digital inputs, bit 0 the first.
+    pub(crate) digital_inputs: u64,
     /// Whether a program runs that did not come from us.
     pub(crate) foreign: bool,
     /// The program that runs: its speeds hold until then, and then it ends.
@@ -51,6 +53,7 @@ impl Peer {
             qd: [0.0; 6],
             local: false,
             safety: 1,
+            digital_inputs: 0,
             foreign: false,
             program: None,
             programs: Vec::new(),
@@ -171,6 +174,7 @@ impl Peer {
             qd_target: self.qd,
             robot_mode: if self.software.major < 3 { 0.0 } else { 7.0 },
             safety_mode: f64::from(self.safety),
+            digital_input_bits: self.digital_inputs,
             speed_scaling: 1.0,
             program_state: if self.program_runs() { 2.0 } else { 1.0 },
             ..realtime::Repr::default()

@@ -41,7 +41,7 @@ pub use evidence::Evidence;
 pub use following::{Followed, Following, FollowingConfig, Slowed};
 pub use held::Held;
 pub use machine::ModeMachine;
-pub use request::{Epoch, Intent};
+pub use request::{Edge, Epoch, Intent, RequestLine};
 pub use standstill::{Standstill, StandstillConfig};
 
 use crate::robot::{Authority, Reason};

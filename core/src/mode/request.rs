@@ -49,23 +49,28 @@ impl<T> Intent<T> {
 
 /// What a level did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
+pub enum Edge {
+    /// From low to high.
     Rise,
+    /// From high to low, after a rise.
     Fall,
 }
 
 /// Makes edges of a level. It must have been low since the last [`RequestLine::disarm`] before it can rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub(super) enum RequestLine {
+pub enum RequestLine {
     /// Not seen low yet: high says nothing.
     Unknown,
+    /// Seen low: it may rise.
     Low,
+    /// It rose.
     High,
 }
 
 impl RequestLine {
-    pub(super) fn observe(&mut self, high: bool) -> Option<Edge> {
+    /// Takes the level as it is now; what it did, if anything.
+    pub fn observe(&mut self, high: bool) -> Option<Edge> {
         let (next, edge) = match (*self, high) {
             (Self::Unknown, true) => (Self::Unknown, None),
             (Self::Unknown | Self::Low, false) => (Self::Low, None),
@@ -77,7 +82,8 @@ impl RequestLine {
         edge
     }
 
-    pub(super) const fn disarm(&mut self) {
+    /// Whatever the level is now was said before: only a new rise counts.
+    pub const fn disarm(&mut self) {
         *self = Self::Unknown;
     }
 }

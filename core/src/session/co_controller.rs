@@ -6,7 +6,7 @@
 //! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
 //! | `Unacked` | a peer that acknowledges nothing ends commanding, later the connection |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
-//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine |
+//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of the robot's inputs |
 //! | `Shutdown` | the arm is brought to rest, then everything is closed |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
 
@@ -16,6 +16,7 @@ use super::cycle::{Beside, Cycle, CycleConfig, Verdict};
 use super::event::{DownCause, Event, Events};
 use super::identity::Identity;
 use super::io::{Input, LinkId, Output};
+use super::operator::Asked;
 use super::path::{Opening, TakeOver, TextPath};
 use super::primary::Primary;
 use super::realtime::Realtime;
@@ -119,7 +120,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             primary: primary.ok_or(too_small("primary", primary_len, primary_min))?,
             realtime: realtime.ok_or(too_small("realtime", realtime_len, realtime_min))?,
             identity: None,
-            cycle: Cycle::new(cycle_config, config.standstill, config.limits, sources, law),
+            cycle: Cycle::new(cycle_config, config.standstill, config.limits, sources, config.operator, law),
             path: None,
             take_over: TakeOver::default(),
             text: Outbox { bytes: [0; TextPath::MAX_LEN], len: 0 },
@@ -314,7 +315,11 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
             unacked: self.unacked_age(LinkId::REALTIME, now),
         };
-        self.cycle.judge(arrival, now, &beside, &mut self.events);
+        match self.cycle.judge(arrival, now, &beside, &mut self.events) {
+            Some(Asked::Request) => self.request(false, now),
+            Some(Asked::Acknowledge) => self.acknowledge(now),
+            None => {}
+        }
     }
 
     /// Puts on the wire what the cycle decides: the only place where text is made.

@@ -1,9 +1,10 @@
 //! Every threshold of a session, with its default.
 
 use super::coast::Coast;
+use super::operator::OperatorInputs;
 use super::path::{TextConfig, TextPath};
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
-use crate::link::{Grade, GradeTable, LinkConfig};
+use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
@@ -34,6 +35,8 @@ pub struct Config {
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
     /// Form of the text.
     pub text: TextConfig,
+    /// The robot's digital inputs that stand for an operator.
+    pub operator: OperatorInputs,
 }
 
 impl Config {
@@ -53,6 +56,7 @@ impl Config {
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
         self.text.check().map_err(value("text"))?;
+        self.operator.check().map_err(value("operator"))?;
         self.sources().map(|_| ()).map_err(ConfigError::Sources)
     }
 
@@ -243,7 +247,7 @@ pub struct LinkTuning {
     /// A controller clock that jumps ahead by more than this has started a new epoch.
     pub clock_jump: Option<Duration>,
     /// Limits of the grades.
-    pub limits: Option<GradeTable>,
+    pub limits: GradeTuning,
     /// A grade rises at most once in this time.
     pub rise_time: Option<Duration>,
     /// How fast the mapped clock forgets a fast packet \[ppm\].
@@ -267,13 +271,57 @@ impl LinkTuning {
             margin: self.margin.unwrap_or(base.margin),
             stall: self.stall.unwrap_or(stale_after),
             clock_jump: self.clock_jump.unwrap_or(base.clock_jump),
-            limits: self.limits.unwrap_or(base.limits),
+            limits: self.limits.of(base.limits),
             rise_time: self.rise_time.unwrap_or(base.rise_time),
             leak_ppm: self.leak_ppm.unwrap_or(base.leak_ppm),
             shift_hold: self.shift_hold.unwrap_or(base.shift_hold),
             burst: self.burst.unwrap_or(base.burst),
             kind: base.kind,
             period,
+        }
+    }
+}
+
+/// Limits of the three grades above `Unacceptable` that differ from their defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct GradeTuning {
+    /// For [`Grade::Perfect`].
+    pub perfect: GradeLimitsTuning,
+    /// For [`Grade::Ok`].
+    pub ok: GradeLimitsTuning,
+    /// For [`Grade::Bad`].
+    pub bad: GradeLimitsTuning,
+}
+
+impl GradeTuning {
+    fn of(&self, base: GradeTable) -> GradeTable {
+        let Self { perfect, ok, bad } = self;
+        GradeTable { perfect: perfect.of(base.perfect), ok: ok.of(base.ok), bad: bad.of(base.bad) }
+    }
+}
+
+/// What one grade asks for where it differs from its default ([`GradeLimits`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct GradeLimitsTuning {
+    /// At least this many cycles in 10 000, over 100.
+    pub received: Option<u16>,
+    /// Mean delay at most this.
+    pub delay: Option<Duration>,
+    /// Jitter at most this.
+    pub jitter: Option<Duration>,
+    /// Consecutive misses at most this.
+    pub misses: Option<u32>,
+}
+
+impl GradeLimitsTuning {
+    fn of(&self, base: GradeLimits) -> GradeLimits {
+        GradeLimits {
+            received: self.received.unwrap_or(base.received),
+            delay: self.delay.unwrap_or(base.delay),
+            jitter: self.jitter.unwrap_or(base.jitter),
+            misses: self.misses.unwrap_or(base.misses),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
 
 use super::event::{Event, Events};
+use super::operator::{Asked, OperatorInputs, OperatorLines};
 use crate::command::{Approved, Governor, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
@@ -63,6 +64,7 @@ pub(super) struct Cycle<const N: usize, L> {
     standstill: Standstill<N>,
     governor: Governor<N>,
     sources: Sources,
+    operator: OperatorLines,
     law: L,
     /// The arm's kinematics, where they are known.
     chain: Option<KinematicChain<N>>,
@@ -86,6 +88,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         standstill: StandstillConfig,
         limits: Limits<N>,
         sources: Sources,
+        operator: OperatorInputs,
         law: L,
     ) -> Self {
         Self {
@@ -95,6 +98,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
             sources,
+            operator: OperatorLines::new(operator),
             law,
             chain: None,
             evidence: Evidence::default(),
@@ -216,13 +220,19 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
     }
 
-    /// Judges the newest state, once all that has arrived is read.
-    pub(super) fn judge(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events) {
+    /// Judges the newest state, once all that has arrived is read; what its inputs ask for, if they do.
+    pub(super) fn judge(
+        &mut self,
+        arrival: Instant,
+        now: Instant,
+        beside: &Beside,
+        events: &mut Events,
+    ) -> Option<Asked> {
         let late = self.state.is_some_and(|state| state.speed_scaling.is_none());
         if let Some(state) = self.state.as_mut().filter(|_| late) {
             state.speed_scaling = beside.speed_slider;
         }
-        let Some(state) = self.state.as_ref().filter(|_| self.unjudged > 0) else { return };
+        let state = self.state.as_ref().filter(|_| self.unjudged > 0)?;
         let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
         if commanding {
             // Cycles whose state was overtaken by a newer one, or is still too old, got no answer.
@@ -266,6 +276,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 program_running: beside.program,
             },
         };
+        let levels = state.digital_inputs;
         if self.mode.mode() == Mode::Offline {
             let transition = self.mode.established(now);
             self.after(transition, events);
@@ -275,6 +286,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         let transition = self.mode.observe(now, &self.evidence);
         self.after(transition, events);
+        self.operator.observe(levels, fresh, self.mode.epoch(), now, self.link.config().stale_after)
     }
 
     /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
@@ -385,7 +397,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
-        to.put(&(&self.following, &self.standstill, &self.governor, &self.sources))?;
+        to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
         // Last, because only the law knows how long it is.
@@ -396,7 +408,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.link = from.take()?;
         self.mode = from.take()?;
-        (self.following, self.standstill, self.governor, self.sources) = from.take()?;
+        (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
         self.law.restore(from.rest())

@@ -14,6 +14,7 @@ mod event;
 mod identity;
 mod intake;
 mod io;
+mod operator;
 mod path;
 mod primary;
 mod probe;
@@ -35,10 +36,13 @@ pub(crate) mod peer;
 
 pub use co_controller::{CoController, Memory};
 pub use coast::Coast;
-pub use config::{Config, ConfigError, ConnectConfig, FollowingTuning, LinkTuning, ModeTuning, Ports};
+pub use config::{
+    Config, ConfigError, ConnectConfig, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning, Ports,
+};
 pub use event::{DownCause, Event, Found, Next};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use io::{Endpoint, Input, LinkId, Output};
+pub use operator::OperatorInputs;
 pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use realtime::StreamCounts;

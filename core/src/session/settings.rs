@@ -6,6 +6,8 @@ use super::config::Config;
 use crate::checksum::crc32;
 use crate::command::MAX_SOURCES;
 use crate::law::LawConfig;
+use crate::sensor::{Form, Scale};
+use crate::time::Duration;
 
 /// What the bytes begin with; the last one counts the formats.
 const MAGIC: &[u8; 10] = b"OUTRIGSET\x01";
@@ -64,6 +66,8 @@ pub struct TelemetryTarget {
     pub address: Ipv4Addr,
     /// Its UDP port.
     pub port: u16,
+    /// Time between two messages of each kind that is repeated.
+    pub period: Duration,
 }
 
 /// Where a board's readings come from, and how they become SI units.
@@ -71,32 +75,19 @@ pub struct TelemetryTarget {
 pub struct Sensor {
     /// Where they come from.
     pub input: SensorInput,
-    /// What a value is multiplied by.
-    pub scale: f32,
-    /// What is added to it afterwards, in SI units.
-    pub offset: f32,
-}
-
-impl Sensor {
-    /// A value as the sensor sent it, in SI units.
-    #[must_use]
-    pub fn calibrated(&self, value: f32) -> f32 {
-        value * self.scale + self.offset
-    }
+    /// From what it sends to SI.
+    pub scale: Scale,
 }
 
 /// Where a board's readings come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum SensorInput {
-    /// Lines of text at the board's serial port.
-    Lines {
+    /// The board's serial port.
+    Serial {
         /// Its rate \[Bd\].
         baud: u32,
-    },
-    /// Binary frames at the board's serial port.
-    Frames {
-        /// Its rate \[Bd\].
-        baud: u32,
+        /// What it carries.
+        form: Form,
     },
     /// The board's analogue input \[V\].
     Analog {
@@ -178,7 +169,11 @@ mod tests {
                 prefix: 24,
                 gateway: None,
                 mac: None,
-                telemetry: Some(TelemetryTarget { address: Ipv4Addr::new(10, 0, 2, 2), port: 47_000 }),
+                telemetry: Some(TelemetryTarget {
+                    address: Ipv4Addr::new(10, 0, 2, 2),
+                    port: 47_000,
+                    period: Duration::from_millis(100),
+                }),
                 sensors: [None; MAX_SOURCES],
                 request_pin: false,
                 acknowledge_pin: true,

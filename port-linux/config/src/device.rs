@@ -3,7 +3,9 @@
 use std::net::Ipv4Addr;
 
 use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::sensor::{Form, Scale};
 use outrigger_core::session::{Device, Sensor, SensorInput, TelemetryTarget};
+use outrigger_core::time::Duration;
 
 use crate::reader::Section;
 use crate::sources::{Format, Input, SourceSettings};
@@ -46,12 +48,13 @@ impl DeviceSettings {
             }
             mac
         });
+        let period = section.duration_or("telemetry_period", Duration::from_millis(100), 0.02..=10.0);
         let telemetry = section.text("telemetry", "the listener's address and port").and_then(|text| {
             let parsed = text.parse::<std::net::SocketAddrV4>().ok().filter(|to| to.port() != 0);
             if parsed.is_none() {
                 section.complain("telemetry", "the listener's IPv4 address and port, e.g. \"192.168.56.1:47000\"");
             }
-            parsed.map(|to| TelemetryTarget { address: *to.ip(), port: to.port() })
+            parsed.map(|to| TelemetryTarget { address: *to.ip(), port: to.port(), period })
         });
         let request_pin = section.flag("request_pin", false);
         let acknowledge_pin = section.flag("acknowledge_pin", false);
@@ -66,11 +69,13 @@ impl DeviceSettings {
         let mut sensors = [None; MAX_SOURCES];
         for (slot, source) in sensors.iter_mut().zip(sources) {
             let input = match (&source.input, source.format) {
-                (BoardInput::Uart { baud }, Format::Text) => SensorInput::Lines { baud: *baud },
-                (BoardInput::Uart { baud }, Format::Postcard) => SensorInput::Frames { baud: *baud },
+                (BoardInput::Uart { baud }, Format::Text) => SensorInput::Serial { baud: *baud, form: Form::Lines },
+                (BoardInput::Uart { baud }, Format::Postcard) => {
+                    SensorInput::Serial { baud: *baud, form: Form::Frames }
+                }
                 (BoardInput::Adc { rate }, _) => SensorInput::Analog { rate: *rate },
             };
-            *slot = Some(Sensor { input, scale: source.scale, offset: source.offset });
+            *slot = Some(Sensor { input, scale: Scale { factor: source.scale, offset: source.offset } });
         }
         let Self { address, prefix, gateway, mac, telemetry, request_pin, acknowledge_pin, recorder } = *self;
         Device { address, prefix, gateway, mac, telemetry, sensors, request_pin, acknowledge_pin, recorder }

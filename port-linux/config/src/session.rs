@@ -1,10 +1,12 @@
-//! `[session]`, `[standstill]` and `[connect]`: how the session connects, judges the controller and writes to it.
+//! `[session]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
+//! it, and is asked to.
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::StandstillConfig;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::{
-    Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, LinkTuning, ModeTuning, TextConfig,
+    Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
+    ModeTuning, OperatorInputs, TextConfig,
 };
 
 use crate::reader::Section;
@@ -24,6 +26,8 @@ pub struct SessionSettings {
     pub standstill: StandstillConfig,
     /// How long is waited for what.
     pub connect: ConnectConfig,
+    /// The robot's inputs that stand for an operator.
+    pub operator: OperatorInputs,
 }
 
 /// A whole version, e.g. `5.15` or `3.15.4`.
@@ -55,6 +59,7 @@ impl SessionSettings {
             text,
             standstill: standstill(root.section("standstill")),
             connect: connect(root.section("connect")),
+            operator: operator(root.section("operator")),
         };
         if let Err(error) = settings.config().check() {
             complain(root, &error);
@@ -64,8 +69,8 @@ impl SessionSettings {
 
     /// Everything these tables decide, beside defaults.
     pub(crate) fn config(&self) -> Config {
-        let Self { software, mode, link, text, standstill, connect } = *self;
-        Config { software, mode, link, text, standstill, connect, ..Config::default() }
+        let Self { software, mode, link, text, standstill, connect, operator } = *self;
+        Config { software, mode, link, text, standstill, connect, operator, ..Config::default() }
     }
 }
 
@@ -75,8 +80,9 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
         ConfigError::Value { section, error } => {
             let path = match (*section, error.field.split_once('.')) {
                 (_, Some(("following", field))) => format!("session.following_{field}"),
+                (_, Some(("limits", field))) => format!("session.grade.{field}"),
                 (_, Some(_)) => error.field.to_owned(),
-                ("connect", None) => format!("connect.{}", error.field),
+                ("connect" | "operator", None) => format!("{section}.{}", error.field),
                 (_, None) => format!("session.{}", error.field),
             };
             root.complain_at(&path, error.expected);
@@ -90,6 +96,9 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
 
 fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
     let default = ModeTuning::default();
+    let cycles = |section: &mut Section<'_, '_>, key| {
+        section.count(key, 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok())
+    };
     ModeTuning {
         good_cycles: section.count("good_cycles", 1..=10_000),
         arming_timeout: section.duration("arming_timeout", 0.1..=60.0),
@@ -98,16 +107,20 @@ fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
         stop_cycles: section.count("stop_cycles", 1..=10).and_then(|cycles| u8::try_from(cycles).ok()),
         stop_timeout: section.duration("stop_timeout", 0.1..=60.0),
         program_timeout: section.duration("program_timeout", 0.02..=5.0),
+        offline_after: section.duration("offline_after", 0.05..=60.0),
+        remote_evidence_age: section.duration("remote_evidence_age", 0.02..=10.0),
         take_over: section.flag("take_over", default.take_over),
         acceptance_unknown: section.flag("acceptance_unknown", default.acceptance_unknown),
         require_remote: section.flag("require_remote", default.require_remote),
         following: FollowingTuning {
             delay: section.count("following_delay", 1..=31).and_then(|cycles| u8::try_from(cycles).ok()),
-            patience: section.count("following_patience", 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok()),
+            patience: cycles(section, "following_patience"),
+            late_patience: cycles(section, "following_late_patience"),
             tolerance: section.number("following_tolerance", 0.0001..=0.5, "rad/s"),
-            ..default.following
+            relative: section.number("following_relative", 0.0..=0.5, ""),
+            ramp: section.number("following_ramp", 0.01..=150.0, "rad/s²"),
+            scaling_rate: section.number("following_scaling_rate", 0.01..=1_000.0, "1/s"),
         },
-        ..default
     }
 }
 
@@ -120,8 +133,37 @@ fn link(section: &mut Section<'_, '_>) -> LinkTuning {
         margin: section.duration("margin", 0.0..=0.1),
         stall: section.duration("stall", 0.004..=1.0),
         clock_jump: section.duration("clock_jump", 0.1..=3_600.0),
-        ..LinkTuning::default()
+        limits: grade(section.section("grade")),
+        rise_time: section.duration("rise_time", 0.0..=10.0),
+        leak_ppm: section.count("leak_ppm", 0..=10_000),
+        shift_hold: section.duration("shift_hold", 0.1..=60.0),
+        burst: section.duration("burst", 0.0..=0.1),
     }
+}
+
+fn grade(mut section: Section<'_, '_>) -> GradeTuning {
+    let mut limits = |name| {
+        let mut section = section.section(name);
+        let limits = GradeLimitsTuning {
+            received: section.number("received", 0.0..=1.0, "").map(|share| (share * 10_000.0).round() as u16),
+            delay: section.duration("delay", 0.0..=1.0),
+            jitter: section.duration("jitter", 0.0..=1.0),
+            misses: section.count("misses", 0..=1_000),
+        };
+        section.finish();
+        limits
+    };
+    let tuning = GradeTuning { perfect: limits("perfect"), ok: limits("ok"), bad: limits("bad") };
+    section.finish();
+    tuning
+}
+
+fn operator(mut section: Section<'_, '_>) -> OperatorInputs {
+    // Bits of the real-time packet: 0 … 17 are the inputs that controllers have.
+    let mut input = |key| section.count(key, 0..=17).and_then(|bit| u8::try_from(bit).ok());
+    let inputs = OperatorInputs { request: input("request_input"), acknowledge: input("acknowledge_input") };
+    section.finish();
+    inputs
 }
 
 fn text(section: &mut Section<'_, '_>) -> TextConfig {

@@ -4,6 +4,7 @@ mod bench;
 mod command;
 mod detection;
 mod links;
+mod operator;
 mod properties;
 #[cfg(feature = "postcard")]
 mod record;

@@ -1,7 +1,9 @@
 use std::net::Ipv4Addr;
 
 use outrigger_core::law::{AnyLaw, LawConfig};
+use outrigger_core::sensor::{Form, Scale};
 use outrigger_core::session::{Sensor, SensorInput, TelemetryTarget};
+use outrigger_core::time::Duration;
 
 use crate::*;
 
@@ -36,11 +38,15 @@ fn the_file_and_the_firmware_say_the_same() {
     let length = settings.to_postcard(&mut bytes).expect("room");
     let settings = Settings::from_postcard(&bytes[..length]).expect("settings");
     assert_eq!(settings.robot, Ipv4Addr::new(10, 0, 2, 2));
-    let expected = Sensor { input: SensorInput::Lines { baud: 115_200 }, scale: 0.001, offset: 0.0 };
+    let expected = Sensor {
+        input: SensorInput::Serial { baud: 115_200, form: Form::Lines },
+        scale: Scale { factor: 0.001, offset: 0.0 },
+    };
     assert_eq!(settings.device.sensors, [Some(expected), None, None, None]);
     assert_eq!((settings.device.address, settings.device.prefix), (Ipv4Addr::new(10, 0, 2, 15), 24));
     assert_eq!(settings.device.gateway, Some(Ipv4Addr::new(10, 0, 2, 1)));
-    let listener = TelemetryTarget { address: Ipv4Addr::new(10, 0, 2, 2), port: 47_000 };
+    let listener =
+        TelemetryTarget { address: Ipv4Addr::new(10, 0, 2, 2), port: 47_000, period: Duration::from_millis(100) };
     assert_eq!(settings.device.telemetry, Some(listener));
     assert_eq!((settings.device.request_pin, settings.device.acknowledge_pin), (true, false));
     assert_eq!(settings.device.recorder, Some(65_536));

@@ -169,6 +169,30 @@ fn the_engine_is_told_what_the_file_says() {
 }
 
 #[test]
+fn every_threshold_of_the_core_can_be_set() {
+    let source = format!(
+        "{ROBOT}[session]\noffline_after = 3\nremote_evidence_age = 1\nrise_time = 0.2\nleak_ppm = 100\n\
+         shift_hold = 1\nburst = 0.001\nfollowing_late_patience = 300\nfollowing_relative = 0.1\n\
+         following_ramp = 2\nfollowing_scaling_rate = 5\n[session.grade.ok]\nreceived = 0.9\njitter = 0.003\n\
+         [session.grade.bad]\nreceived = 0.8\njitter = 0.005\nmisses = 40\n\
+         [operator]\nrequest_input = 0\nacknowledge_input = 17\n"
+    );
+    let config = Configuration::parse(&source).expect("valid").control.engine();
+    let period = Duration::from_millis(2);
+    let (link, mode, following) =
+        (config.link.of(period), config.mode_config(period), config.mode.following.of(period));
+    assert_eq!((mode.offline_after, mode.remote_evidence_age), (Duration::from_secs(3), Duration::from_secs(1)));
+    assert_eq!((link.rise_time, link.leak_ppm), (Duration::from_millis(200), 100));
+    assert_eq!((link.shift_hold, link.burst), (Duration::from_secs(1), Duration::from_millis(1)));
+    assert_eq!((link.limits.ok.received, link.limits.ok.jitter), (9_000, Duration::from_millis(3)));
+    assert_eq!((link.limits.bad.received, link.limits.bad.misses), (8_000, 40));
+    assert_eq!(link.limits.perfect.received, 9_900, "what is not set is the default");
+    assert_eq!((following.late_patience, following.relative), (300, 0.1));
+    assert_eq!((following.ramp, following.scaling_rate), (2.0, 5.0));
+    assert_eq!((config.operator.request, config.operator.acknowledge), (Some(0), Some(17)));
+}
+
+#[test]
 fn more_sensors_than_the_engine_watches_are_refused() {
     let sources: String = (0..5).map(|n| format!("[[source]]\nname = \"s{n}\"\ninput = \"stdin\"\n")).collect();
     let [problem] = problems(&format!("{ROBOT}{sources}")).try_into().expect("one problem");
@@ -179,6 +203,12 @@ fn more_sensors_than_the_engine_watches_are_refused() {
 fn what_the_core_refuses_is_reported_at_the_key_it_came_from() {
     let [problem] = problems(&format!("{ROBOT}[session]\nhold = 0.1\nstate_timeout = 0.5\n")).try_into().expect("one");
     assert_eq!(problem, "line 5: session.state_timeout: found 0.5, expected two cycles to evidence_age");
+    let same = "[operator]\nrequest_input = 3\nacknowledge_input = 3\n";
+    let [problem] = problems(&format!("{ROBOT}{same}")).try_into().expect("one");
+    assert_eq!(problem, "line 5: operator.acknowledge_input: found 3, expected another input than request_input");
+    let looser = "[session.grade.perfect]\njitter = 0.9\n";
+    let [problem] = problems(&format!("{ROBOT}{looser}")).try_into().expect("one");
+    assert!(problem.starts_with("line 3: session.grade"), "{problem}");
     let [problem] = problems(&format!("{ROBOT}[connect]\nback_off_min = 10\n")).try_into().expect("one");
     assert_eq!(problem, "line 4: connect.back_off_min: found 10, expected at most back_off_max");
 }
