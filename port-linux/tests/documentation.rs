@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use outrigger_core::checksum::crc32;
+use outrigger_core::command::SampleValue;
+use outrigger_core::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading};
 use outrigger_linux::config::{AnyConfiguration, Board, Configuration};
 
 fn docs() -> PathBuf {
@@ -93,4 +96,27 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));
     assert_eq!((shown.text, shown.standstill, shown.connect), (absent.text, absent.standstill, absent.connect));
     assert_eq!(shown.limits, absent.limits);
+}
+
+/// The worked example: a reading, step by step to its frame.
+#[test]
+fn the_bytes_in_the_documentation_of_sensors_are_those_of_the_program() {
+    let page = std::fs::read_to_string(docs().join("sensors.md")).expect("the page");
+    let row = |step: &str| {
+        let row = page.lines().find_map(|line| line.strip_prefix(&format!("| {step}"))).expect(step);
+        let bytes = row.rsplit('`').nth(1).expect("bytes in quotes");
+        let bytes = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits"));
+        bytes.collect::<Vec<_>>()
+    };
+    let reading = Reading { seq: 300, value: SampleValue::scalar(1.0) };
+    let (mut datagram, mut frame) = ([0; DATAGRAM_MAX], [0; FRAME_MAX]);
+    let (datagram, frame) = (reading.to_datagram(&mut datagram), reading.to_frame(&mut frame));
+    assert_eq!(row("the datagram"), datagram);
+    let checksum = crc32(datagram);
+    assert_eq!(row("and its checksum"), [datagram, &checksum.to_le_bytes()].concat());
+    assert!(page.contains(&format!("`{checksum:#010x}`")), "{checksum:#010x}");
+    assert_eq!(row("stuffed"), frame[..frame.len() - 1]);
+    assert_eq!(row("and a zero"), frame);
+    assert!(page.contains(&format!("at most {LINE_MAX} bytes are a line")));
+    assert!(page.contains(&format!("no frame is longer than {FRAME_MAX} bytes")));
 }

@@ -176,9 +176,9 @@ impl<I> SourceSettings<I> {
 
 impl Input for SourceInput {
     fn complaint(&self, format: Format, _: usize) -> Option<(&'static str, &'static str)> {
-        let datagrams = matches!(self, Self::Udp { .. });
-        (format == Format::Postcard && !datagrams)
-            .then_some(("format", "\"text\": the postcard form is for datagrams (input = \"udp\")"))
+        let devices = matches!(self, Self::Udp { .. } | Self::Serial { .. });
+        (format == Format::Postcard && !devices)
+            .then_some(("format", "\"text\": the postcard form is for devices (input = \"udp\" or \"serial\")"))
     }
 
     fn same_place(&self, _: &Self) -> bool {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration as StdDuration;
 
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::drive::Application;
 use outrigger_core::law::{Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
@@ -211,10 +211,8 @@ impl Application<Law> for Demo {
                     // The script is the operator here.
                     Wish::Request | Wish::Resume | Wish::Release | Wish::Acknowledge => {}
                 },
-                Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival
-                    && let Some(value) = SampleValue::new(&reading.values)
-                {
-                    return Input::Sample(Sample { source: SENSOR, value, seq: reading.seq, taken_at: at });
+                Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
+                    return Input::Sample(reading.sample(SENSOR, at));
                 },
                 () = tokio::time::sleep(GLANCE) => return Input::Tick,
             }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
+use outrigger_core::command::SampleValue;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_core::sensor::{DATAGRAM_MAX, Reading};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
@@ -17,7 +19,6 @@ use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
 use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
-use crate::sensor::reading::Reading;
 
 /// The demo's arm and software.
 pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
@@ -141,18 +142,16 @@ struct Sensor {
 impl Sensor {
     fn run(mut self) {
         let mut due = self.clock.now();
-        let mut bytes = [0; 16];
+        let mut bytes = [0; DATAGRAM_MAX];
         for seq in 0_u32.. {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
             let reading = self.read();
             if let Some(value) = reading.filter(|_| !self.silent.load(Ordering::Relaxed)) {
-                let reading = Reading { seq, values: heapless::Vec::from_iter([value]) };
-                if let Ok(datagram) = postcard::to_slice(&reading, &mut bytes) {
-                    // Nobody listening is what the far end of a cable looks like.
-                    let _ = self.socket.send_to(datagram, self.to);
-                }
+                let reading = Reading { seq, value: SampleValue::scalar(value) };
+                // Nobody listening is what the far end of a cable looks like.
+                let _ = self.socket.send_to(reading.to_datagram(&mut bytes), self.to);
             }
             due = due + READING_EVERY;
             let now = self.clock.now();

@@ -5,7 +5,7 @@ mod tracking;
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
 
-use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::command::SourceId;
 use outrigger_core::drive::Application;
 use outrigger_core::law::{AnyLaw, Law as _, LawConfig};
 use outrigger_core::mode::{Mode, Transition};
@@ -177,8 +177,8 @@ impl Service {
     fn arrival(&mut self, arrival: Arrival) -> Option<Input> {
         match arrival {
             Arrival::Reading { source, reading, at } => {
-                let (number, value) = (u8::try_from(source).ok()?, SampleValue::new(&reading.values)?);
-                return Some(Input::Sample(Sample { source: SourceId(number), value, seq: reading.seq, taken_at: at }));
+                let source = SourceId(u8::try_from(source).ok()?);
+                return Some(Input::Sample(reading.sample(source, at)));
             }
             Arrival::Line(line) => return self.command(&line),
             Arrival::NotAReading { source, why } => {

@@ -2,18 +2,18 @@
 //!
 //! Each reading is time-stamped right after the call that received it, before it is looked at.
 
-pub mod reading;
 pub mod serial;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, Read as _};
 use std::net::{IpAddr, SocketAddr};
 
+use outrigger_core::command::SampleValue;
+use outrigger_core::sensor::{Decoder, Form, NotAReading, Reading, Scale, word};
 use outrigger_core::time::{Duration, Instant};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 
-use self::reading::{MAX_VALUES, NotAReading, Reading};
 use crate::clock::{Clock, std_duration};
 use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
@@ -21,8 +21,8 @@ use crate::exit::Failure;
 /// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
 /// and the engine sees the source age.
 const WAITING: usize = 64;
-/// The longest line that is a reading; longer ones are skipped to their end.
-const LINE_MAX: usize = 512;
+/// The longest datagram that counts, and the longest line on standard input; longer ones are skipped to their end.
+const LONGEST: usize = 512;
 
 /// Something that came from outside the robot.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ pub enum Arrival {
     NotAReading {
         /// Index in the configuration.
         source: usize,
-        /// Why it is not a reading.
-        why: NotAReading,
+        /// Why it is not a reading, and the word at fault.
+        why: String,
     },
     /// A source ended: the device is gone, standard input is closed.
     Ended {
@@ -138,7 +138,7 @@ impl Feed {
 
     async fn read_datagrams(mut self, socket: UdpSocket, from: Option<IpAddr>) {
         // One byte more than the longest that counts, so that a longer one shows.
-        let mut datagram = [0; LINE_MAX + 1];
+        let mut datagram = [0; LONGEST + 1];
         loop {
             let (len, sender) = match socket.recv_from(&mut datagram).await {
                 Ok(received) => received,
@@ -152,7 +152,7 @@ impl Feed {
             }
             let bytes = datagram.get(..len).unwrap_or_default();
             let parsed = match self.settings.format {
-                Format::Postcard => Reading::from_postcard(bytes).map(Some),
+                Format::Postcard => Reading::from_datagram(bytes).map(Some).map_err(|why| why.to_string()),
                 Format::Text => self.newest_line(bytes),
             };
             self.deliver(parsed, at);
@@ -160,7 +160,7 @@ impl Feed {
     }
 
     /// The last reading of a datagram with several lines: the earlier ones are older than their arrival says.
-    fn newest_line(&mut self, bytes: &[u8]) -> Result<Option<Reading>, NotAReading> {
+    fn newest_line(&mut self, bytes: &[u8]) -> Result<Option<Reading>, String> {
         let mut newest = None;
         for line in bytes.split(|byte| *byte == b'\n') {
             newest = self.line(line)?.or(newest);
@@ -168,54 +168,62 @@ impl Feed {
         Ok(newest)
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<Option<Reading>, NotAReading> {
-        let reading = Reading::from_line(line, self.next_seq)?;
+    fn line(&mut self, line: &[u8]) -> Result<Option<Reading>, String> {
+        let reading = Reading::from_line(line, self.next_seq).map_err(|why| explain(line, why))?;
         if let Some(reading) = &reading {
             self.next_seq = reading.seq.wrapping_add(1);
         }
         Ok(reading)
     }
 
-    fn read_serial(mut self, port: File) {
-        let mut lines = Lines::new(BufReader::new(port));
+    /// As on a board: of what one read returned the newest reading counts.
+    fn read_serial(self, mut port: File) {
+        let mut decoder = Decoder::new(match self.settings.format {
+            Format::Text => Form::Lines,
+            Format::Postcard => Form::Frames,
+        });
+        let mut bytes = [0; 4096];
         loop {
-            let (line, at) = match lines.next(self.clock) {
-                Ok(Some(line)) => line,
-                Ok(None) => break self.end_blocking(None),
+            let count = match port.read(&mut bytes) {
+                Ok(0) => break self.end_blocking(None),
+                Ok(count) => count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => break self.end_blocking(Some(error)),
             };
-            let parsed = self.line(&line);
-            self.deliver(parsed, at);
+            let at = self.clock.now();
+            let mut complaint = None;
+            let arrived = bytes.get(..count).unwrap_or_default();
+            let newest = decoder.newest(arrived, |message, why| complaint = Some(explain(message, why)));
+            if let Some(complaint) = complaint {
+                self.deliver(Err(complaint), at);
+            }
+            self.deliver(Ok(newest), at);
         }
     }
 
     async fn simulate(mut self, mean: f32, amplitude: f32, period: f32, rate: f32) {
         let step = Duration::from_micros((1e6 / rate) as u64);
         let mut ticks = tokio::time::interval(std_duration(step));
-        let mut values = heapless::Vec::<f32, MAX_VALUES>::new();
         loop {
             ticks.tick().await;
             let at = self.clock.now();
             let phase = at.since(Instant::ZERO).as_secs_f64() / f64::from(period) * std::f64::consts::TAU;
-            values.clear();
-            // The vector has room for every count that the configuration admits.
-            let _ = values.resize(self.settings.values, mean + amplitude * phase.sin() as f32);
-            let reading = Reading { seq: self.next_seq, values: values.clone() };
+            let values = [mean + amplitude * phase.sin() as f32; SampleValue::CAPACITY];
+            // The configuration admits no other counts.
+            let value = values.get(..self.settings.values).and_then(SampleValue::new);
+            let reading = value.map(|value| Reading { seq: self.next_seq, value });
             self.next_seq = self.next_seq.wrapping_add(1);
-            self.deliver(Ok(Some(reading)), at);
+            self.deliver(Ok(reading), at);
         }
     }
 
-    fn deliver(&self, parsed: Result<Option<Reading>, NotAReading>, at: Instant) {
-        let checked = parsed.and_then(|reading| reading.map(|r| r.with_count(self.settings.values)).transpose());
-        let arrival = match checked {
-            Ok(None) => return,
-            Ok(Some(mut reading)) => {
-                for value in &mut reading.values {
-                    *value = value.mul_add(self.settings.scale, self.settings.offset);
-                }
-                Arrival::Reading { source: self.index, reading, at }
-            }
+    fn deliver(&self, parsed: Result<Option<Reading>, String>, at: Instant) {
+        let Some(parsed) = parsed.transpose() else { return };
+        let scale = Scale { factor: self.settings.scale, offset: self.settings.offset };
+        let counted =
+            parsed.and_then(|reading| reading.with_count(self.settings.values).map_err(|why| why.to_string()));
+        let arrival = match counted {
+            Ok(reading) => Arrival::Reading { source: self.index, reading: scale.of(reading), at },
             Err(why) => Arrival::NotAReading { source: self.index, why },
         };
         // Full: the engine is behind, and a reading that waits only gets older.
@@ -229,6 +237,16 @@ impl Feed {
     fn end_blocking(self, why: Option<std::io::Error>) {
         let _ = self.sender.blocking_send(Arrival::Ended { source: self.index, why });
     }
+}
+
+/// What is wrong with a message, and with which word of it.
+fn explain(message: &[u8], why: NotAReading) -> String {
+    let at_fault = match why {
+        NotAReading::NotANumber { word: place } => word(message, place),
+        NotAReading::NotASequence => word(message, 1),
+        _ => None,
+    };
+    at_fault.map_or_else(|| why.to_string(), |word| format!("{why}: '{}'", word.escape_ascii()))
 }
 
 /// IPv4 senders on an IPv6 socket arrive in mapped form.
@@ -260,7 +278,7 @@ fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
     }
 }
 
-/// Lines of a byte stream, each with the time it was complete; longer ones than [`LINE_MAX`] are skipped.
+/// Lines of standard input, each with the time it was complete; longer ones than [`LONGEST`] are skipped.
 struct Lines<R> {
     reader: R,
     line: Vec<u8>,
@@ -283,7 +301,7 @@ impl<R: BufRead> Lines<R> {
                 };
                 let end = bytes.iter().position(|byte| *byte == b'\n');
                 let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
-                if self.line.len() + part.len() > LINE_MAX {
+                if self.line.len() + part.len() > LONGEST {
                     self.skipping = true;
                     self.line.clear();
                 } else if !self.skipping {
@@ -309,21 +327,31 @@ fn spawn_named(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Res
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
     use super::*;
 
     #[test]
     fn lines_come_whole_and_endless_ones_are_skipped() {
         let mut bytes = b"first\n".to_vec();
-        bytes.extend(std::iter::repeat_n(b'x', 10 * LINE_MAX));
+        bytes.extend(std::iter::repeat_n(b'x', 10 * LONGEST));
         bytes.extend(b"\nlast\nhalf");
         // A capacity of three makes every line arrive in pieces.
         let mut lines = Lines::new(BufReader::with_capacity(3, bytes.as_slice()));
         let mut seen = Vec::new();
         while let Some((line, _)) = lines.next(Clock::start()).expect("memory does not fail") {
-            assert!(lines.line.capacity() <= 2 * LINE_MAX);
+            assert!(lines.line.capacity() <= 2 * LONGEST);
             seen.push(String::from_utf8(line).expect("text"));
         }
         assert_eq!(seen, ["first", "last"]);
+    }
+
+    #[test]
+    fn a_complaint_names_the_word_at_fault() {
+        let complaint = |line: &[u8]| Reading::from_line(line, 0).map_err(|why| explain(line, why)).unwrap_err();
+        assert_eq!(complaint(b"0.05 mm"), "word 2 is not a number: 'mm'");
+        assert_eq!(complaint(b"seq=-1 0.05"), "word 1 is not a sequence number: 'seq=-1'");
+        assert_eq!(complaint(b"1 2 3 4 5 6 7"), "found 7 values, expected 6");
     }
 
     #[test]
