@@ -109,6 +109,8 @@ const NO_FAULTS: &[Row] = &[
     // Each is superseded by our text of the next cycle.
     row("second-commander", "0.1", always_rides),
     row("foreign-program", "0", always_rides),
+    // A button that means nothing to this co-controller.
+    row("digital-input", "3", always_rides),
 ];
 
 /// What is too short or too long for any layout that is known is no state.

@@ -17,6 +17,8 @@ pub enum Need {
     Nightly,
     /// `qemu-system-arm`.
     Qemu,
+    /// The compiler's target of the Cortex-M4F.
+    Thumb,
     /// The right to change network interfaces and scheduling.
     Root,
     /// Python with the clients that `.ci/setup` installs, see [`python`].
@@ -31,6 +33,7 @@ impl Need {
             Self::Captures => "captures",
             Self::Nightly => "nightly",
             Self::Qemu => "qemu",
+            Self::Thumb => "thumb",
             Self::Root => "root",
             Self::Python => "python",
         }
@@ -46,7 +49,14 @@ impl Need {
                     .then(|| format!("needs recorded traffic: no {}; set OUTRIGGER_CAPTURES", folder.display()))
             }
             Self::Nightly => without("rustup", &["run", NIGHTLY, "rustc", "--version"]),
-            Self::Qemu => without("qemu-system-arm", &["--version"]),
+            Self::Qemu => without("qemu-system-arm", &["--version"])
+                .map(|reason| format!("{reason}: on Debian, apt-get install qemu-system-arm")),
+            Self::Thumb => {
+                let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", THUMB]).output();
+                let folder = asked.map(|o| PathBuf::from(String::from_utf8_lossy(&o.stdout).trim())).ok();
+                let there = folder.is_some_and(|folder| folder.is_dir());
+                (!there).then(|| format!("needs the compiler's target: rustup target add {THUMB}"))
+            }
             Self::Root => {
                 let id = Command::new("id").arg("-u").output().ok();
                 (id.is_none_or(|o| o.stdout != b"0\n")).then(|| "needs root".into())
@@ -61,6 +71,9 @@ impl Need {
         list.split(',').any(|name| name == "all" || name == self.name())
     }
 }
+
+/// The target of emulated boards.
+const THUMB: &str = "thumbv7em-none-eabihf";
 
 /// The nightly that fuzzing is pinned to; `.ci/versions` holds the same name.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
@@ -116,4 +129,12 @@ pub fn test(name: &str, needs: &'static [Need], body: fn()) -> Trial {
 #[must_use]
 pub fn main(tests: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}
+
+/// The same, one after the other unless `--test-threads` says otherwise: for tests that run in real time.
+#[must_use]
+pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(1);
+    libtest_mimic::run(&arguments, tests).exit_code()
 }

@@ -13,6 +13,8 @@
 pub mod bench;
 #[cfg(feature = "qemu")]
 pub mod clock;
+#[cfg(feature = "qemu")]
+pub mod closed_loop;
 pub mod peer;
 #[cfg(feature = "qemu")]
 pub mod qemu;

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -72,6 +73,12 @@ impl Process {
     #[must_use]
     pub fn complaints(&self) -> &str {
         &self.complaints
+    }
+
+    /// Waits until there is output, or it has ended.
+    pub fn wait(&self) {
+        // Interrupted or not, whoever waits looks.
+        let _ = poll(&mut [PollFd::new(&self.stdout, PollFlags::IN)], None);
     }
 
     /// How it ended, if it has.

@@ -1,0 +1,235 @@
+//! What a run showed, and whether that is what it must show.
+
+use std::time::Duration;
+
+use outrigger_sim::controller::{Controller, Options};
+
+use super::{DISTANCE, Plan, Round, Story, Trouble};
+use crate::bench::{Answers, Bench, REST, Record};
+use crate::qemu::{Exit, Machine};
+
+/// The root mean square of the distance's error may be this \[m\].
+const ERROR: f64 = 0.001;
+/// Commands behind the first state that is missed, or after their time: the emulated board shares its processor.
+const LATE: f64 = 0.05;
+/// What a machine that emulates a board may be late by.
+const HOST: Duration = Duration::from_millis(60);
+/// Deceleration of a stop \[rad/s²\], and how long the last command holds: those of `boards/standoff.toml`.
+const STOP: f64 = 10.0;
+const HOLD: Duration = Duration::from_millis(40);
+
+/// One thing that must hold.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it does.
+    pub passed: bool,
+    /// What was seen, and what is asked for.
+    pub detail: String,
+}
+
+/// What a run showed.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What must hold, in the order of the story.
+    pub checks: Vec<Check>,
+    /// What was measured, by name.
+    pub figures: Vec<(&'static str, String)>,
+}
+
+impl Report {
+    /// The first check that does not hold.
+    #[must_use]
+    pub fn failed(&self) -> Option<&Check> {
+        self.checks.iter().find(|check| !check.passed)
+    }
+
+    pub(super) fn new(plan: &Plan, machine: Machine, story: &Story, bench: &Bench<'_>) -> Self {
+        let record = bench.record();
+        let period = bench.controller().period();
+        let answers: Vec<Answers> =
+            story.commanding.iter().map(|(from, until)| Answers::of(&record.commands(*from, *until))).collect();
+        let mut checks = vec![connects(plan, story), graded(record), armed(story), holds(story, record)];
+        checks.push(answered(&answers, period));
+        for round in &story.rounds {
+            checks.extend(judged(round, period));
+        }
+        checks.push(all_troubles(story));
+        checks.push(ends(story, bench));
+        Self { checks, figures: figures(plan, machine, story, &answers, period) }
+    }
+}
+
+fn connects(plan: &Plan, story: &Story) -> Check {
+    let wanted = plan.software.to_string();
+    let (passed, detail) = match &story.connected {
+        None => (false, "the board's log tells of no connection".into()),
+        Some((at, text)) => (text.contains(&wanted), format!("{at} after power on: {text} (software {wanted})")),
+    };
+    Check { name: "connects-and-knows-version", passed, detail }
+}
+
+fn graded(record: &Record) -> Check {
+    let grade = record.log.iter().find(|line| {
+        line.text.starts_with("grade:") && (line.text.contains("-> Ok") || line.text.contains("-> Perfect"))
+    });
+    let detail = grade.map_or("the link never reached Ok".into(), |line| format!("{} {}", line.at, line.text));
+    Check { name: "grade-is-ok", passed: grade.is_some(), detail }
+}
+
+fn armed(story: &Story) -> Check {
+    let detail = story.armed.map_or("the board never commanded".into(), |at| format!("{at} after power on"));
+    Check { name: "arms-on-request", passed: story.armed.is_some(), detail }
+}
+
+fn holds(story: &Story, record: &Record) -> Check {
+    let errors: Vec<(f64, f64)> =
+        story.settled.iter().filter_map(|(from, until)| record.distance_error(DISTANCE, *from, *until)).collect();
+    let rms = (errors.iter().map(|(rms, _)| rms * rms).sum::<f64>() / errors.len().max(1) as f64).sqrt();
+    let worst = errors.iter().fold(0.0, |most: f64, (_, worst)| most.max(*worst));
+    Check {
+        name: "holds-the-standoff",
+        passed: !errors.is_empty() && rms <= ERROR,
+        detail: format!(
+            "RMS {:.3} mm, worst {:.3} mm, of the simulation's own truth (bound {:.1} mm)",
+            rms * 1e3,
+            worst * 1e3,
+            ERROR * 1e3
+        ),
+    }
+}
+
+fn answered(answers: &[Answers], period: Duration) -> Check {
+    let total = |count: fn(&Answers) -> usize| answers.iter().map(count).sum::<usize>();
+    let (states, commands, unasked, superseded) =
+        (total(|a| a.states), total(|a| a.commands), total(|a| a.unasked), total(|a| a.superseded));
+    let share = superseded as f64 / states.max(1) as f64;
+    Check {
+        name: "answers-every-state",
+        passed: states > 0 && unasked == 0 && commands + superseded == states && share <= LATE,
+        detail: format!(
+            "{states} states of {} ms, {commands} commands, {superseded} states overtaken by a newer one (bound {:.0} %), \
+             {unasked} commands to no state (bound 0)",
+            period.as_millis(),
+            LATE * 100.0
+        ),
+    }
+}
+
+fn judged(round: &Round, period: Duration) -> [Check; 4] {
+    let names = match round.trouble {
+        Trouble::LinkStall => ["link-stall-reason", "link-stall-rest", "link-stall-stays", "link-stall-arms-again"],
+        Trouble::SensorCable => ["sensor-reason", "sensor-rest", "sensor-stays", "sensor-arms-again"],
+    };
+    let [reason, rest, stays, again] = names;
+    let expected: Vec<&str> = round.trouble.expected().iter().map(|reason| reason.name()).collect();
+    let said = round.fallback.as_ref().map(|(_, text)| text.as_str());
+    let named = said.is_some_and(|text| expected.iter().any(|name| text.contains(name)));
+    let bound = rest_bound(round, period);
+    [
+        Check {
+            name: reason,
+            passed: named,
+            detail: format!("{} (asked for: {})", said.unwrap_or("no fallback"), expected.join(" or ")),
+        },
+        Check {
+            name: rest,
+            passed: round.rest.is_some_and(|rest| rest <= bound),
+            detail: match round.rest {
+                None => "the arm did not come to rest".into(),
+                Some(rest) => format!(
+                    "every joint at rest {:.0} ms after the fault, from {:.3} rad/s (bound {:.0} ms)",
+                    rest.as_secs_f64() * 1e3,
+                    round.speed,
+                    bound.as_secs_f64() * 1e3
+                ),
+            },
+        },
+        Check {
+            name: stays,
+            passed: round.unasked == 0,
+            detail: format!(
+                "{} commands or motions over {REST} rad/s before somebody asked again, the acknowledgement included \
+                 (bound 0)",
+                round.unasked
+            ),
+        },
+        Check {
+            name: again,
+            passed: round.armed_again.is_some(),
+            detail: round.armed_again.map_or("it does not".into(), |at| {
+                format!("{:.1} s after the fault, on request", at.since(round.at).as_secs_f64())
+            }),
+        },
+    ]
+}
+
+/// By when the arm has to be at rest: the trouble is seen, or the last command runs out; the arm brakes; the drives lag
+/// behind; the machine that emulates the board is late.
+fn rest_bound(round: &Round, period: Duration) -> Duration {
+    let lag = Controller::new(Options::default()).map_or(Duration::ZERO, |c| c.options().drive.lag).as_secs_f64();
+    let decay = (STOP * lag / REST).max(1.0).ln() * lag;
+    let braking = Duration::from_secs_f64(round.speed.max(0.1) / STOP + decay);
+    round.trouble.seen_within(period).max(HOLD) + HOLD + braking + period * 2 + HOST
+}
+
+fn all_troubles(story: &Story) -> Check {
+    Check {
+        name: "story-is-complete",
+        passed: story.rounds.len() == 2,
+        detail: format!(
+            "{} of 2 faults were caused, {} fallbacks nobody caused",
+            story.rounds.len(),
+            story.unplanned.len()
+        ),
+    }
+}
+
+fn ends(story: &Story, bench: &Bench<'_>) -> Check {
+    let mut detail = match story.exit {
+        Some(Exit::Success) => "the board shut down with the arm at rest".to_owned(),
+        Some(exit) => format!("the board ended by {exit:?}"),
+        None => "the board did not end".to_owned(),
+    };
+    if !bench.complaints().is_empty() {
+        detail.push_str(": ");
+        detail.push_str(bench.complaints().trim());
+    }
+    Check { name: "ends-without-a-reset", passed: story.exit == Some(Exit::Success), detail }
+}
+
+fn figures(
+    plan: &Plan,
+    machine: Machine,
+    story: &Story,
+    answers: &[Answers],
+    period: Duration,
+) -> Vec<(&'static str, String)> {
+    let mut all = Answers::default();
+    for some in answers {
+        all.turnarounds.extend_from_slice(&some.turnarounds);
+    }
+    all.turnarounds.sort_unstable();
+    let mut figures = vec![
+        ("board", format!("mps2-{} ({}) in QEMU", machine.name(), machine.processor())),
+        ("controller", format!("simulated, software {}, a state every {} ms", plan.software, period.as_millis())),
+        (
+            "turnaround at the controller's end",
+            format!(
+                "p50 {:.2} ms, p99 {:.2} ms, worst {:.2} ms, within a cycle {:.2} %",
+                all.quantile(0.5).as_secs_f64() * 1e3,
+                all.quantile(0.99).as_secs_f64() * 1e3,
+                all.quantile(1.0).as_secs_f64() * 1e3,
+                all.within(period) * 100.0
+            ),
+        ),
+    ];
+    for (upper, count) in all.histogram() {
+        figures.push(("", format!("up to {:>7.3} ms {count:>7}", upper.as_secs_f64() * 1e3)));
+    }
+    for (at, text) in &story.unplanned {
+        figures.push(("fallback nobody caused", format!("{at} {text}")));
+    }
+    figures
+}

@@ -1,0 +1,162 @@
+//! `outrigger-emulated`: a board in QEMU, for people.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_emulated::closed_loop::{self, Plan};
+use outrigger_emulated::qemu::{Command, Exit, Firmware, Log, Machine, Process};
+
+/// A board in QEMU opposite the simulated controller.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Builds the firmware, closes the loop sensor → UART → firmware → arm → sensor, hurts it twice, and checks itself.
+    ///
+    /// The board holds its tool 50 mm over a workpiece. Then nothing crosses the wire for 300 ms, then the sensor is
+    /// unplugged; each time the arm has to come to rest, and to move again only after an acknowledgement and a new
+    /// request. Nothing but QEMU and the compiler's target is needed, and no privileges: the network is one of
+    /// Unix datagrams between QEMU and this program.
+    ///
+    /// Exit codes: 0 all checks hold, 1 no firmware or no QEMU, 4 a check does not hold (it is named).
+    Standoff {
+        /// The emulated machine.
+        #[arg(long, value_enum, default_value = "an386")]
+        machine: Processor,
+        /// How long the board is on [s].
+        #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u64).range(24..=3600))]
+        seconds: u64,
+        /// The controller's software, for example 3.15 (125 states a second) or 5.15 (500).
+        #[arg(long, default_value = "5.15", value_parser = software)]
+        software: SoftwareVersion,
+        /// This program instead of one that is built.
+        #[arg(long, value_name = "FILE")]
+        elf: Option<PathBuf>,
+        /// Where chance comes from.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Runs a program with its log on standard output: the runner of `cargo run` in boards/qemu-mps2.
+    ///
+    /// The network is QEMU's own: the board finds this host at 10.0.2.2, `outrigger sim ur` and `outrigger watch` there.
+    /// Ends with the board's own exit status.
+    Board {
+        /// The program.
+        #[arg(value_name = "FILE")]
+        elf: PathBuf,
+        /// The emulated machine.
+        #[arg(long, value_enum, default_value = "an386")]
+        machine: Processor,
+        /// What the program is told.
+        #[arg(value_name = "KEY=VALUE")]
+        options: Vec<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Processor {
+    /// Cortex-M4F.
+    An386,
+    /// Cortex-M7.
+    An500,
+}
+
+impl From<Processor> for Machine {
+    fn from(processor: Processor) -> Self {
+        match processor {
+            Processor::An386 => Self::An386,
+            Processor::An500 => Self::An500,
+        }
+    }
+}
+
+fn software(text: &str) -> Result<SoftwareVersion, String> {
+    let numbers = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    let (major, minor) = numbers.ok_or("a version has two numbers, for example 5.15")?;
+    let software = SoftwareVersion::new(major, minor);
+    let options = outrigger_sim::controller::Options::for_software(software);
+    outrigger_sim::controller::Controller::new(options).map_err(|error| error.to_string())?;
+    Ok(software)
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().task {
+        Task::Standoff { machine, seconds, software, elf, seed } => {
+            let plan = Plan { software, span: Duration::from_secs(seconds), seed };
+            standoff(machine.into(), &plan, elf)
+        }
+        Task::Board { elf, machine, options } => board(&Command { options, ..Command::new(machine.into(), &elf) }),
+    }
+}
+
+fn standoff(machine: Machine, plan: &Plan, elf: Option<PathBuf>) -> ExitCode {
+    let firmware = match &elf {
+        Some(elf) => Firmware::open(machine, elf),
+        None => {
+            println!("building the firmware for mps2-{} ({})", machine.name(), machine.processor());
+            Firmware::build(machine, Some(&closed_loop::configuration(plan.software)), true)
+        }
+    };
+    let firmware = match firmware {
+        Ok(firmware) => firmware,
+        Err(error) => return fail(&error.to_string()),
+    };
+    let report = closed_loop::play(&firmware, plan, &mut |at, text| println!("{:>9}  {text}", at.to_string()));
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return fail(&error.to_string()),
+    };
+    println!();
+    for (name, figure) in &report.figures {
+        println!("{name:<36}{figure}");
+    }
+    println!();
+    for check in &report.checks {
+        println!("{} {:<28} {}", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail);
+    }
+    match report.failed() {
+        None => ExitCode::SUCCESS,
+        Some(check) => {
+            eprintln!("error: check {} does not hold: {}", check.name, check.detail);
+            ExitCode::from(4)
+        }
+    }
+}
+
+fn board(command: &Command) -> ExitCode {
+    match run(command) {
+        Ok(Exit::Success) => ExitCode::SUCCESS,
+        Ok(Exit::Failure(status)) => ExitCode::from(u8::try_from(status).unwrap_or(1)),
+        Ok(Exit::TimedOut | Exit::Killed) => ExitCode::FAILURE,
+        Err(error) => fail(&error),
+    }
+}
+
+/// Shows the log until the board ends.
+fn run(command: &Command) -> Result<Exit, String> {
+    let firmware = Firmware::open(command.machine, &command.elf).map_err(|error| error.to_string())?;
+    let mut process = Process::start(command).map_err(|error| error.to_string())?;
+    let mut log = Log::new(firmware.table());
+    loop {
+        let exit = process.exit();
+        log.receive(outrigger_sim::time::SimTime::ZERO, &process.output(), |line| println!("{line}"));
+        if let Some(exit) = exit {
+            eprint!("{}", process.complaints());
+            return Ok(exit);
+        }
+        process.wait();
+    }
+}
+
+fn fail(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::FAILURE
+}
