@@ -61,7 +61,8 @@ impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::command::SampleValue;
+    use outrigger_core::command::{SampleValue, SourceConfig, SourceId, SourceMonitor};
+    use outrigger_core::robot::Reason;
     use outrigger_core::sensor::{FRAME_MAX, Figures, Reading};
 
     use super::super::doubles::{Happens, Pause, Port, after, clock, next, polled};
@@ -129,6 +130,19 @@ mod tests {
         assert_eq!(next(&mut sensor), None);
         assert_eq!(counters.counted().faults, 10);
         assert_eq!(clock(), after(10 * u64::from(PAUSE_MS) * 1_000));
+    }
+
+    #[test]
+    fn a_sensor_that_is_unplugged_is_stale_for_the_engine() {
+        let counters = Counters::new();
+        let script = [Happens::Bytes(100, b"\n0.05\n"), Happens::Error(200), Happens::Bytes(500_000, b"0.0")];
+        let mut sensor = uart(Form::Lines, &script, &counters);
+        let mut monitor = SourceMonitor::new(SourceConfig::new(SourceId(0), 1, 0.0, 1.0));
+        let arrival = next(&mut sensor).unwrap();
+        monitor.observe(arrival.reading.sample(SourceId(0), arrival.at), clock());
+        assert!(monitor.fresh(clock()).is_ok());
+        assert_eq!(next(&mut sensor), None);
+        assert_eq!(monitor.fresh(clock()), Err(Reason::SourceStale));
     }
 
     #[test]
