@@ -1,11 +1,14 @@
-//! Puts the memory map where the linker finds it.
+//! Compiles `board.toml` in, and puts the memory map where the linker finds it.
 
 use std::env::var_os;
-use std::path::PathBuf;
-use std::{fs, io};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-fn main() -> io::Result<()> {
-    let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = PathBuf::from(var_os("OUT_DIR").ok_or("no OUT_DIR")?);
+    fs::write(out.join("settings"), outrigger_config::compile(Path::new("board.toml"))?)?;
+    println!("cargo::rerun-if-changed=board.toml");
     fs::copy("memory.x", out.join("memory.x"))?;
     println!("cargo::rerun-if-changed=memory.x");
     println!("cargo::rustc-link-search={}", out.display());

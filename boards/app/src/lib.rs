@@ -5,7 +5,8 @@
 //! | [`Robot::run`] | the control loop; the one task whose timing counts |
 //! | [`sense`] | bytes of the sensor become samples |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
-//! | [`watch`](button::watch) | an edge of a pin becomes a request or an acknowledgement |
+//! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
+//! | [`watch`](button::watch) | an edge of a contact becomes a request or an acknowledgement |
 //!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
 //! behind a lock.
@@ -19,14 +20,19 @@ pub mod button;
 mod desk;
 mod lamp;
 mod milestone;
+mod network;
 mod pulse;
 mod robot;
 mod sense;
+mod sensors;
 
 pub use desk::Desk;
 pub use lamp::Status;
 pub use milestone::Milestone;
+pub use network::{hardware_address, network};
 pub use outrigger_embassy::Handle;
+pub use outrigger_embassy::sensor::{Adc, Counters};
 pub use pulse::Pulse;
 pub use robot::{Memory, Robot};
 pub use sense::sense;
+pub use sensors::{AnalogSensor, SerialSensor};

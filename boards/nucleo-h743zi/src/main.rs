@@ -1,104 +1,139 @@
-//! Firmware of the Nucleo-H743ZI: its pins and clocks.
+//! Firmware of the Nucleo-H743ZI: its pins and clocks. What runs on them is `outrigger-app`.
 #![no_std]
 #![no_main]
 
 use defmt_rtt as _;
 use embassy_executor::Spawner;
-use embassy_net::{Ipv4Address, Ipv4Cidr, StackResources, StaticConfigV4};
-use embassy_stm32::adc::{Adc, AdcConfig, Averaging, SampleTime};
+use embassy_net::{Stack, StackResources};
+use embassy_stm32::adc::{Adc, AdcConfig, Averaging};
 use embassy_stm32::eth::{self, Ethernet, GenericPhy, PacketQueue, Sma};
-use embassy_stm32::exti::{self, ExtiInput};
-use embassy_stm32::gpio::{Level, Output, Pull, Speed};
-use embassy_stm32::interrupt::typelevel::{EXTI9_5, EXTI15_10};
-use embassy_stm32::peripherals::{ETH, ETH_SMA, RNG, USART2};
+use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
+use embassy_stm32::peripherals::{ETH, ETH_SMA, IWDG1, RNG, USART2};
 use embassy_stm32::rng::{self, Rng};
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
-use embassy_time::Timer;
+use outrigger_app::{
+    AnalogSensor, Counters, Desk, Handle, Memory, Robot, SerialSensor, button, hardware_address, network,
+};
+use outrigger_core::law::AnyLaw;
+use outrigger_core::session::Settings;
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
-mod clocks;
+mod chip;
+mod level;
+
+use level::Level3V3;
+
+static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
+
+/// Time without food after which the watchdog resets the chip \[µs\].
+const PATIENCE: u32 = 1_000_000;
+
+type Mac = Ethernet<'static, ETH, GenericPhy<Sma<'static, ETH_SMA>>>;
 
 bind_interrupts!(struct Irqs {
     ETH => eth::InterruptHandler;
-    EXTI9_5 => exti::InterruptHandler<EXTI9_5>;
-    EXTI15_10 => exti::InterruptHandler<EXTI15_10>;
     RNG => rng::InterruptHandler<RNG>;
     USART2 => usart::BufferedInterruptHandler<USART2>;
 });
 
-type Mac = Ethernet<'static, ETH, GenericPhy<Sma<'static, ETH_SMA>>>;
-
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
 async fn main(spawner: Spawner) {
-    let p = embassy_stm32::init(clocks::config());
-    let mut watchdog = IndependentWatchdog::new(p.IWDG1, 1_000_000);
+    let p = embassy_stm32::init(chip::config());
+    let mut watchdog = IndependentWatchdog::new(p.IWDG1, PATIENCE);
     watchdog.unleash();
-    if let Some(mut core) = cortex_m::Peripherals::take() {
-        core.SCB.enable_icache();
-    }
-    let mut lamp = Output::new(p.PB0, Level::Low, Speed::Low);
-    let mut cycle = Output::new(p.PE11, Level::Low, Speed::High);
-    let request = ExtiInput::new(p.PC13, p.EXTI13, Pull::Down, Irqs);
-    let acknowledge = ExtiInput::new(p.PE9, p.EXTI9, Pull::Down, Irqs);
+    chip::cache_instructions();
+    defmt::info!("boot: {}", chip::reset_cause());
 
-    static QUEUE: ConstStaticCell<PacketQueue<8, 8>> = ConstStaticCell::new(PacketQueue::new());
+    let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
+    let serial = SerialSensor::of(&settings);
+    let analog = AnalogSensor::of(&settings);
+
+    // Without a clock from the PHY, the MAC's reset never ends; then the watchdog's does.
+    defmt::info!("starting the network interface");
     let phy = GenericPhy::new(Sma::new(p.ETH_SMA, p.PA2, p.PC1), 0);
-    let mac = Ethernet::new_with_phy(
-        QUEUE.take(),
-        p.ETH,
-        Irqs,
-        p.PA1,
-        p.PA7,
-        p.PC4,
-        p.PC5,
-        p.PG13,
-        p.PB13,
-        p.PG11,
-        hardware_address(),
-        phy,
-    );
+    // The DMA reaches them: all data lies in AXI SRAM. The data cache is off, so both see the same bytes.
+    static QUEUE: ConstStaticCell<PacketQueue<8, 8>> = ConstStaticCell::new(PacketQueue::new());
+    let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
+    let mac =
+        Ethernet::new_with_phy(QUEUE.take(), p.ETH, Irqs, p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, mac, phy);
     let seed = Rng::new(p.RNG, Irqs).next_u64();
     static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
-    let config = embassy_net::Config::ipv4_static(StaticConfigV4 {
-        address: Ipv4Cidr::new(Ipv4Address::new(192, 168, 1, 50), 24),
-        gateway: None,
-        dns_servers: Default::default(),
-    });
-    let (stack, runner) = embassy_net::new(mac, config, RESOURCES.take(), seed);
+    let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
 
-    let mut uart_config = usart::Config::default();
-    uart_config.baudrate = 115_200;
-    uart_config.eager_reads = Some(1);
-    uart_config.rx_pull = Pull::Up;
-    static RECEIVED: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
-    static SENT: ConstStaticCell<[u8; 16]> = ConstStaticCell::new([0; 16]);
-    let uart = BufferedUart::new(p.USART2, p.PD6, p.PD5, SENT.take(), RECEIVED.take(), Irqs, uart_config);
-    let Ok(uart) = uart else { defmt::panic!("the serial port cannot run at this rate") };
-    let mut adc =
-        Adc::new_with_config(p.ADC1, AdcConfig { averaging: Some(Averaging::Samples16), ..Default::default() });
-    let mut input = p.PA3;
-    loop {
-        lamp.toggle();
-        cycle.toggle();
-        watchdog.pet();
-        Timer::after_millis(100).await;
-        let raw = adc.blocking_read(&mut input, SampleTime::CYCLES64_5);
-        defmt::info!("{} {} {} {}", stack.is_link_up(), raw, request.is_high(), acknowledge.is_high());
-        let _ = &uart;
+    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
+    let law = defmt::unwrap!(AnyLaw::new(settings.law));
+    let robot = defmt::unwrap!(Robot::new(stack, settings.robot, settings.config, law, MEMORY.take()));
+    let (handle, desk) = (robot.handle(), robot.desk());
+    spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
+    spawner.spawn(defmt::unwrap!(keep(desk, stack, Output::new(p.PB0, Level::Low, Speed::Low), watchdog)));
+    if settings.device.request_pin {
+        spawner.spawn(defmt::unwrap!(request(Input::new(p.PC13, Pull::Down), handle)));
     }
-}
-
-/// Locally administered, and this chip's own.
-fn hardware_address() -> [u8; 6] {
-    let id = uid::uid();
-    [0x02, id[0], id[2], id[4], id[6], id[8]]
+    if settings.device.acknowledge_pin {
+        spawner.spawn(defmt::unwrap!(acknowledge(Input::new(p.PE9, Pull::Up), handle)));
+    }
+    if let Some(sensor) = serial {
+        let mut config = usart::Config::default();
+        config.baudrate = sensor.baud;
+        // A reading is stamped when its last byte arrives, not one idle character later.
+        config.eager_reads = Some(1);
+        // A line that nobody drives is quiet.
+        config.rx_pull = Pull::Up;
+        static RECEIVED: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
+        static SENT: ConstStaticCell<[u8; 1]> = ConstStaticCell::new([0]);
+        let port = BufferedUart::new(p.USART2, p.PD6, p.PD5, SENT.take(), RECEIVED.take(), Irqs, config);
+        let Ok(port) = port else { defmt::panic!("the serial port cannot run at {} Bd", sensor.baud) };
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle)));
+    }
+    if let Some(sensor) = analog {
+        let config = AdcConfig { averaging: Some(Averaging::Samples16), ..Default::default() };
+        let level = Level3V3 { adc: Adc::new_with_config(p.ADC1, config), pin: p.PA3 };
+        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle)));
+    }
 }
 
 #[embassy_executor::task]
 async fn net(mut runner: embassy_net::Runner<'static, Mac>) -> ! {
     runner.run().await
+}
+
+#[embassy_executor::task]
+async fn control(robot: Robot, cycle: Output<'static>) {
+    robot.run(cycle).await;
+}
+
+#[embassy_executor::task]
+async fn keep(
+    desk: &'static Desk,
+    stack: Stack<'static>,
+    mut lamp: Output<'static>,
+    mut watchdog: IndependentWatchdog<'static, IWDG1>,
+) -> ! {
+    desk.keep(stack, &mut lamp, || watchdog.pet()).await
+}
+
+#[embassy_executor::task]
+async fn request(button: Input<'static>, robot: Handle<'static>) -> ! {
+    button::watch(|| button.is_high(), || robot.request()).await
+}
+
+#[embassy_executor::task]
+async fn acknowledge(contact: Input<'static>, robot: Handle<'static>) -> ! {
+    button::watch(|| contact.is_low(), || robot.acknowledge()).await
+}
+
+#[embassy_executor::task]
+async fn read_serial(sensor: SerialSensor, port: BufferedUart<'static>, robot: Handle<'static>) -> ! {
+    static COUNTERS: Counters = Counters::new();
+    sensor.run(port, robot, &COUNTERS).await
+}
+
+#[embassy_executor::task]
+async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>) -> ! {
+    static COUNTERS: Counters = Counters::new();
+    sensor.run(level, u16::MAX, 3.3, robot, &COUNTERS).await
 }

@@ -1,6 +1,7 @@
-//! The clock tree: 400 MHz out of the debugger's 8 MHz.
+//! The chip before anything runs on it: clocks (400 MHz out of the debugger's 8 MHz), cache, why it was reset.
 
 use embassy_stm32::Config;
+use embassy_stm32::pac::RCC;
 use embassy_stm32::rcc::mux::Adcsel;
 use embassy_stm32::rcc::{
     AHBPrescaler, APBPrescaler, Hse, HseMode, Pll, PllDiv, PllMul, PllPreDiv, PllSource, Sysclk, VoltageScale,
@@ -34,4 +35,30 @@ pub(crate) fn config() -> Config {
     // The chip's own 64 MHz: what it measures does not depend on the exact rate.
     rcc.mux.adcsel = Adcsel::PER;
     config
+}
+
+/// Turns the instruction cache on: flash is several times slower than the core. The data cache stays off, because the
+/// network interface's DMA reads and writes memory behind its back.
+pub(crate) fn cache_instructions() {
+    if let Some(mut core) = cortex_m::Peripherals::take() {
+        core.SCB.enable_icache();
+    }
+}
+
+/// Why the chip was reset, as it says itself; forgotten by asking.
+pub(crate) fn reset_cause() -> &'static str {
+    let cause = RCC.rsr().read();
+    RCC.rsr().modify(|causes| causes.set_rmvf(true));
+    // One reset sets several flags: a watchdog's also pulls the pin, power-on does all.
+    if cause.iwdg1rstf() {
+        "watchdog: the control loop hung, or a panic ended it"
+    } else if cause.sftrstf() {
+        "software"
+    } else if cause.porrstf() {
+        "power"
+    } else if cause.borrstf() {
+        "brown-out"
+    } else {
+        "reset pin or debugger"
+    }
 }

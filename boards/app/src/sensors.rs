@@ -1,0 +1,139 @@
+//! The sensors that settings name, at the ports a board has: one serial, one analogue.
+
+use embassy_time::Delay;
+use embedded_io_async::Read;
+use outrigger_core::command::SourceId;
+use outrigger_core::sensor::{Form, Scale};
+use outrigger_core::session::{Sensor, SensorInput, Settings};
+use outrigger_embassy::sensor::{Adc, Analog, Calibration, Counters, Uart, pump};
+use outrigger_embassy::{Handle, now};
+
+/// The sensor at the serial port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SerialSensor {
+    /// Rate of the port \[Bd\]; 8 bits, no parity, 1 stop bit.
+    pub baud: u32,
+    form: Form,
+    scale: Scale,
+    source: SourceId,
+}
+
+impl SerialSensor {
+    /// `None` where the settings name no such sensor.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Option<Self> {
+        sensors(settings).find_map(|(source, sensor)| match sensor.input {
+            SensorInput::Serial { baud, form } => Some(Self { baud, form, scale: sensor.scale, source }),
+            SensorInput::Analog { .. } => None,
+        })
+    }
+
+    /// Reads it, for ever.
+    pub async fn run(self, port: impl Read, robot: Handle<'_>, counters: &Counters) -> ! {
+        pump(Uart::new(port, self.form, self.scale, Delay, now, counters), robot, self.source).await
+    }
+}
+
+/// The sensor at the analogue input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnalogSensor {
+    period_us: u32,
+    scale: Scale,
+    source: SourceId,
+}
+
+impl AnalogSensor {
+    /// `None` where the settings name no such sensor.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Option<Self> {
+        sensors(settings).find_map(|(source, sensor)| match sensor.input {
+            SensorInput::Analog { rate } => {
+                Some(Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source })
+            }
+            SensorInput::Serial { .. } => None,
+        })
+    }
+
+    /// Converts, for ever. `full` counts of the converter are `volts` at the pin.
+    pub async fn run(self, adc: impl Adc, full: u16, volts: f32, robot: Handle<'_>, counters: &Counters) -> ! {
+        let analog = Analog::new(adc, self.calibration(full, volts), self.period_us, Delay, now, counters);
+        pump(analog, robot, self.source).await
+    }
+
+    /// Every count is a voltage; which of them are none of the sensor's is said by the source's range.
+    fn calibration(&self, full: u16, volts: f32) -> Calibration {
+        let Scale { factor, offset } = self.scale;
+        Calibration { gain: factor * volts / f32::from(full), offset, lowest: 0, highest: full.into() }
+    }
+}
+
+/// Settings keep sensors in the order of the sources they are.
+fn sensors(settings: &Settings) -> impl Iterator<Item = (SourceId, Sensor)> {
+    let sources = settings.config.sources.iter().flatten();
+    sources.map(|source| source.id).zip(settings.device.sensors.iter().flatten().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use core::net::Ipv4Addr;
+
+    use outrigger_core::command::{MAX_SOURCES, SourceConfig};
+    use outrigger_core::law::{JointServoConfig, LawConfig, Reference};
+    use outrigger_core::session::{Config, Device};
+
+    use super::*;
+
+    const SCALE: Scale = Scale { factor: 0.5, offset: 0.25 };
+
+    fn settings(inputs: &[(u8, SensorInput)]) -> Settings {
+        let mut config = Config::default();
+        let mut sensors = [None; MAX_SOURCES];
+        for (n, (source, input)) in inputs.iter().enumerate() {
+            config.sources[n] = Some(SourceConfig::new(SourceId(*source), 1, 0.0, 1.0));
+            sensors[n] = Some(Sensor { input: *input, scale: SCALE });
+        }
+        Settings {
+            robot: Ipv4Addr::LOCALHOST,
+            config,
+            law: LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() },
+            device: Device {
+                address: Ipv4Addr::LOCALHOST,
+                prefix: 24,
+                gateway: None,
+                mac: None,
+                telemetry: None,
+                sensors,
+                request_pin: false,
+                acknowledge_pin: false,
+                recorder: None,
+            },
+        }
+    }
+
+    #[test]
+    fn each_sensor_is_found_at_its_port_whatever_stands_before_it() {
+        let frames = SensorInput::Serial { baud: 9_600, form: Form::Frames };
+        let both = settings(&[(3, SensorInput::Analog { rate: 500 }), (1, frames)]);
+        let serial = SerialSensor { baud: 9_600, form: Form::Frames, scale: SCALE, source: SourceId(1) };
+        assert_eq!(SerialSensor::of(&both), Some(serial));
+        let analog = AnalogSensor { period_us: 2_000, scale: SCALE, source: SourceId(3) };
+        assert_eq!(AnalogSensor::of(&both), Some(analog));
+    }
+
+    #[test]
+    fn a_port_that_the_settings_do_not_name_is_left_alone() {
+        let lines = settings(&[(1, SensorInput::Serial { baud: 115_200, form: Form::Lines })]);
+        assert_eq!(AnalogSensor::of(&lines), None);
+        assert_eq!(SerialSensor::of(&lines).map(|sensor| sensor.form), Some(Form::Lines));
+        assert_eq!(SerialSensor::of(&settings(&[])), None);
+    }
+
+    #[test]
+    fn the_ends_of_the_converter_are_the_ends_of_its_reference_in_the_sensors_unit() {
+        let sensor = AnalogSensor::of(&settings(&[(1, SensorInput::Analog { rate: 100 })])).unwrap();
+        let calibration = sensor.calibration(4_095, 3.3);
+        assert_eq!(calibration.value(0), 0.25);
+        assert!((calibration.value(4_095) - (0.5 * 3.3 + 0.25)).abs() < 1e-6);
+        assert!(calibration.value(4_096).is_nan());
+    }
+}
