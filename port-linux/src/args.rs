@@ -45,6 +45,9 @@ pub struct SimUrArgs {
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// While no program runs, RTDE's output registers show its input registers
+    #[arg(long)]
+    pub echo_registers: bool,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
@@ -109,9 +112,12 @@ pub struct ReplayArgs {
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub struct DecodeArgs {
-    /// The port the bytes come from: 30001, 30002 or 30003; 30011 to 30013 are the same
+    /// The port the bytes come from: 30001 to 30004; 30011 to 30013 are the same as 30001 to 30003
     #[arg(long, value_name = "PORT", value_parser = parse_stream)]
     pub port: Stream,
+    /// Names of the variables that were asked for, for 30004: its packages do not name them
+    #[arg(long, value_name = "A,B")]
+    pub recipe: Option<String>,
     /// Recorded bytes, or '-' for standard input
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
@@ -124,6 +130,8 @@ pub enum Stream {
     Primary,
     /// Real-time: 30003, 30013.
     Realtime,
+    /// What a controller sends on 30004.
+    Rtde,
 }
 
 fn parse_model(text: &str) -> Result<RobotModel, String> {
@@ -144,6 +152,7 @@ fn parse_stream(text: &str) -> Result<Stream, String> {
     match text {
         "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
         "30003" | "30013" => Ok(Stream::Realtime),
-        _ => Err("expected 30001, 30002, 30003, 30011, 30012 or 30013".into()),
+        "30004" => Ok(Stream::Rtde),
+        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012 or 30013".into()),
     }
 }

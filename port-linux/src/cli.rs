@@ -103,12 +103,15 @@ Examples:
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
 specification's, in snake_case; vectors are arrays; enumerations are their numbers.
+Data of 30004 carries neither names nor types: names come from --recipe, types from the set-up reply in
+FILE, or from the names where there is none. Without names, values are a list.
 Numbers JSON has no form for are the strings \"NaN\", \"Infinity\" and \"-Infinity\".
 Malformed: a message with the byte offset on standard error, exit code 1, and everything before it
 has been printed.
 
 Examples:
   outrigger decode --port 30003 realtime.bin
+  outrigger decode --port 30004 --recipe timestamp,actual_q rtde.bin
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
 }
@@ -124,7 +127,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum SimCommand {
-    /// A Universal Robots controller: ports 29999, 30001-30003, 30011-30013
+    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(SimUrArgs),
 }

@@ -2,6 +2,8 @@
 //!
 //! Messages are told apart and read by the core, as in a session; here they are only printed.
 
+mod rtde;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -29,16 +31,20 @@ pub fn run(args: &DecodeArgs) -> Outcome {
             .map_err(|error| Failure::BadInput(format!("cannot open {}: {error}", args.file.display())))?;
         Box::new(file)
     };
-    decode(args.port, input, BufWriter::new(io::stdout().lock()))
+    if args.recipe.is_some() && args.port != Stream::Rtde {
+        return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
+    }
+    decode(args.port, args.recipe.as_deref(), input, BufWriter::new(io::stdout().lock()))
 }
 
-/// Prints every message of `input` to `output`, until the end or the first thing that is no message.
+/// Prints every message of `input` to `output`, until the end or the first thing that is no message. `recipe` names
+/// the variables of 30004.
 ///
 /// # Errors
 /// [`Failure::BadInput`] with the byte offset of what is wrong; everything before it has been printed.
-pub fn decode(stream: Stream, mut input: impl Read, mut output: impl Write) -> Outcome {
+pub fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut output: impl Write) -> Outcome {
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
-    let mut messages = Messages::new(stream, &mut memory)?;
+    let mut messages = Messages::new(stream, recipe, &mut memory)?;
     let mut line = Json::default();
     loop {
         let got = match input.read(messages.assembler.window()) {
@@ -82,16 +88,18 @@ struct Messages<'m> {
     assembler: Assembler<'m>,
     offset: u64,
     software: Option<SoftwareVersion>,
+    exchange: rtde::Exchange,
 }
 
 impl<'m> Messages<'m> {
-    fn new(stream: Stream, memory: &'m mut [u8]) -> Result<Self, Failure> {
+    fn new(stream: Stream, recipe: Option<&str>, memory: &'m mut [u8]) -> Result<Self, Failure> {
         let framing = match stream {
             Stream::Primary => Framing::Primary,
             Stream::Realtime => Framing::Realtime,
+            Stream::Rtde => Framing::Rtde,
         };
         let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
-        Ok(Self { stream, assembler, offset: 0, software: None })
+        Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
     /// Puts the next message into `line`; `false` where more bytes are needed.
@@ -105,14 +113,16 @@ impl<'m> Messages<'m> {
         self.offset = offset.saturating_add(message.len() as u64);
         line.clear();
         line.begin_object().key("offset").integer(offset);
+        let wire = |error: WireError| (error.at, error.to_string());
         let printed = match self.stream {
-            Stream::Realtime => print_realtime(message, line),
-            Stream::Primary => print_primary(message, &mut self.software, line),
+            Stream::Realtime => print_realtime(message, line).map_err(wire),
+            Stream::Primary => print_primary(message, &mut self.software, line).map_err(wire),
+            Stream::Rtde => self.exchange.print(message, line).map_err(|problem| (0, problem)),
         };
         line.end_object();
-        printed.map(|()| true).map_err(|error| {
-            let at = offset.saturating_add(u64::from(error.at));
-            Failure::BadInput(format!("byte {at}: in the message that starts at byte {offset}, {error}"))
+        printed.map(|()| true).map_err(|(at, problem)| {
+            let at = offset.saturating_add(u64::from(at));
+            Failure::BadInput(format!("byte {at}: in the message that starts at byte {offset}, {problem}"))
         })
     }
 

@@ -47,7 +47,9 @@ pub fn run(args: &SimUrArgs) -> Outcome {
 fn options(args: &SimUrArgs) -> Options {
     let by_software = Options::for_software(args.software);
     let model = args.model.unwrap_or(by_software.model);
-    Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..Options::new(model, args.software) }
+    let mut options = Options::new(model, args.software);
+    options.rtde.echo = args.echo_registers;
+    Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options }
 }
 
 fn state_name(state: StartState) -> &'static str {

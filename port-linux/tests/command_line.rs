@@ -106,6 +106,72 @@ fn decode_reads_primary_messages_and_learns_the_software_from_the_stream() {
     assert!(text(&output.stdout).contains(expected), "{}", text(&output.stdout));
 }
 
+/// What a controller sends after a set-up of two outputs: the reply, and data twice.
+const RTDE: &[u8] = b"\0\x04V\x01\0\x10O\x01DOUBLE,INT32\0\x10U\x01\x3f\xf8\0\0\0\0\0\0\0\0\0\x07\0\x10U\x01\x40\0\0\0\0\0\0\0\xff\xff\xff\xff";
+
+fn decode_rtde(recipe: Option<&str>, bytes: &[u8]) -> Result<Vec<String>, String> {
+    let mut arguments = vec!["decode", "--port", "30004", "-"];
+    arguments.extend(recipe.into_iter().flat_map(|recipe| ["--recipe", recipe]));
+    let output = outrigger(&arguments, bytes);
+    match output.status.code() {
+        Some(0) => Ok(text(&output.stdout).lines().map(str::to_owned).collect()),
+        _ => Err(text(&output.stderr).to_owned()),
+    }
+}
+
+#[test]
+fn decode_names_the_variables_of_rtde_by_the_recipe_and_types_them_by_the_reply() {
+    let lines = decode_rtde(Some("timestamp,Robot_MODE"), RTDE).expect("good input");
+    assert_eq!(
+        lines[1],
+        r#"{"offset":4,"package_size":16,"package_type":"O","recipe_id":1,"types":["DOUBLE","INT32"]}"#
+    );
+    let data = r#"{"offset":20,"package_size":16,"package_type":"U","recipe_id":1,"timestamp":1.5,"robot_mode":7}"#;
+    assert_eq!(lines[2], data);
+    assert!(lines[3].ends_with(r#""timestamp":2.0,"robot_mode":-1}"#), "{}", lines[3]);
+    let lines = decode_rtde(None, RTDE).expect("good input");
+    assert!(lines[2].ends_with(r#""recipe_id":1,"values":[1.5,7]}"#), "{}", lines[2]);
+}
+
+#[test]
+fn decode_reads_rtde_from_the_middle_of_a_stream_in_either_version() {
+    let data = &RTDE[20..36];
+    let lines = decode_rtde(Some("timestamp,robot_mode,"), data).expect("types by name");
+    assert!(lines[0].ends_with(r#""recipe_id":1,"timestamp":1.5,"robot_mode":7}"#), "{}", lines[0]);
+    let first = [b"\0\x0fU", &data[4..]].concat();
+    let lines = decode_rtde(Some("timestamp,robot_mode"), &first).expect("types by name");
+    assert!(lines[0].ends_with(r#""package_type":"U","timestamp":1.5,"robot_mode":7}"#), "{}", lines[0]);
+    let lines = decode_rtde(None, data).expect("bytes are bytes");
+    assert!(lines[0].ends_with(r#""recipe_id":1,"values":[63,248,0,0,0,0,0,0,0,0,0,7]}"#), "{}", lines[0]);
+    let version_1 = b"\0\x09ODOUBLE\0\x0bU\x3f\xf8\0\0\0\0\0\0\0\x06M\x01no";
+    let lines = decode_rtde(Some("timestamp"), version_1).expect("version 1");
+    assert!(lines[1].ends_with(r#""timestamp":1.5}"#) && lines[2].ends_with(r#""message":"no","warning_level":1}"#));
+}
+
+#[test]
+fn decode_asks_again_without_the_variables_that_were_not_found() {
+    let stream = b"\0\x14O\0DOUBLE,NOT_FOUND\0\x0aO\x01DOUBLE\0\x0cU\x01\x3f\xf8\0\0\0\0\0\0";
+    let lines = decode_rtde(Some("timestamp,payload"), stream).expect("good input");
+    assert!(lines[2].ends_with(r#""recipe_id":1,"timestamp":1.5}"#), "{}", lines[2]);
+}
+
+#[test]
+fn decode_says_where_rtde_and_the_recipe_do_not_fit() {
+    let wrong = |recipe, bytes: &[u8]| decode_rtde(recipe, bytes).expect_err("bad input");
+    assert!(
+        wrong(Some("timestamp"), RTDE).contains("byte 4: in the message that starts at byte 4, the set-up is of 2")
+    );
+    assert!(wrong(Some("from_the_future"), &RTDE[20..]).contains("nothing says what type from_the_future has"));
+    assert!(
+        wrong(Some("actual_q"), &RTDE[20..])
+            .contains("byte 0: in the message that starts at byte 0, values of another")
+    );
+    assert!(wrong(None, &RTDE[..30]).contains("byte 20: the input ends inside a message"));
+    assert!(wrong(None, b"\0\x01U").contains("byte 0: no message starts here"));
+    let output = outrigger(&["decode", "--port", "30003", "--recipe", "timestamp", "-"], b"");
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn an_arm_that_never_ran_the_software_is_a_usage_error() {
     let output = outrigger(&["sim", "ur", "--model", "ur20", "--software", "3.15"], b"");

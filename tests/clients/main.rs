@@ -4,6 +4,8 @@
 //! for here: it takes the 47 B robot mode package of 5.x for that of CB2, so that it does not see such a robot
 //! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
 //! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
+//!
+//! ur_rtde 1.6.5 reads 30004 and writes inputs there; its third interface, which moves the arm, is not used.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -32,21 +34,22 @@ impl Understood {
     }
 
     fn get(&self, name: &str) -> &[f64] {
-        self.0.get(name).unwrap_or_else(|| panic!("urx says nothing of {name}"))
+        self.0.get(name).unwrap_or_else(|| panic!("the client says nothing of {name}"))
     }
 
     fn is(&self, name: &str, truth: &[f64]) {
         let found = self.get(name);
         let same = found.len() == truth.len() && found.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9);
-        assert!(same, "{name}: urx reads {found:?}, the simulation has {truth:?}");
+        assert!(same, "{name}: the client reads {found:?}, the simulation has {truth:?}");
     }
 }
 
-/// urx knows no other ports, so each controller gets a loopback address of its own.
+/// The clients know no other ports, so each controller gets a loopback address of its own.
 fn serve(software: SoftwareVersion) -> Running {
     let mut last = None;
     for host in 2..255 {
-        let options = Options { q: Q, ..Options::for_software(software) };
+        let mut options = Options { q: Q, ..Options::for_software(software) };
+        options.rtde.echo = true;
         let mut controller = Controller::new(options).expect("a controller that existed");
         controller.act(Action::DigitalInputs(INPUTS));
         match Server::bind(controller, IpAddr::V4(Ipv4Addr::new(127, 0, 30, host)), REAL_PORTS) {
@@ -57,19 +60,19 @@ fn serve(software: SoftwareVersion) -> Running {
     panic!("no loopback address with ports 29999 to 30013 free: {last:?}");
 }
 
-fn read(server: &Running) -> Understood {
-    let script = workspace().join("tests/clients/urx_reads.py");
+fn read(server: &Running, script: &str, arguments: &[&str]) -> Understood {
+    let path = workspace().join("tests/clients").join(script);
     let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
-    let output = Command::new(python()).arg(script).arg(address).output().expect("Python runs");
+    let output = Command::new(python()).arg(path).arg(address).args(arguments).output().expect("Python runs");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "urx failed:\n{stdout}{stderr}");
+    assert!(output.status.success(), "{script} failed:\n{stdout}{stderr}");
     Understood::of(&stdout)
 }
 
 /// What urx reads right on every software: the arm stands still, so that the truth is that of any time.
 fn reads_the_arm(software: SoftwareVersion) -> Understood {
     let server = serve(software);
-    let understood = read(&server);
+    let understood = read(&server, "urx_reads.py", &[]);
     let controller = server.controller();
     let arm = controller.truth();
     let pose = arm.tool().to_pose();
@@ -96,6 +99,43 @@ fn reads_the_robot(software: SoftwareVersion, robot_mode: f64) {
     understood.is("secondary.running", &[1.0]);
 }
 
+/// ur_rtde's receive and I/O interfaces, at the rate of the generation.
+fn reads_and_writes_by_rtde(software: SoftwareVersion) {
+    let server = serve(software);
+    let period = server.controller().period();
+    let frequency = (1.0 / period.as_secs_f64()).round();
+    let understood = read(&server, "ur_rtde_reads.py", &[&frequency.to_string()]);
+    let controller = server.controller();
+    let arm = controller.truth();
+    understood.is("q", &arm.q);
+    understood.is("target_q", &arm.targets.q);
+    understood.is("pose", &arm.tool().to_pose());
+    understood.is("robot_mode", &[7.0]);
+    understood.is("safety_mode", &[1.0]);
+    understood.is("runtime_state", &[1.0]);
+    understood.is("joint_mode", &[253.0; 6]);
+    understood.is("digital_in", &[f64::from(INPUTS)]);
+    understood.is("scaling", &[1.0]);
+    // How many of a second's states a polling client sees is the machine's business; what it sees is one cycle apart,
+    // or whole cycles.
+    let times = understood.get("times");
+    assert!(times.len() > 20, "{} states in a second", times.len());
+    for pair in times.windows(2) {
+        let cycles = (pair[1] - pair[0]) * frequency;
+        assert!(cycles > 0.5 && (cycles - cycles.round()).abs() < 1e-3, "{cycles} cycles between two states");
+    }
+
+    understood.is("done", &[1.0; 7]);
+    understood.is("int_register", &[-4711.0]);
+    understood.is("double_register", &[0.125]);
+    understood.is("digital_out", &[f64::from(1_u32 << 3 | 1 << 13 | 1 << 17)]);
+    understood.is("analog_out", &[2.5]);
+    understood.is("slider", &[0.5]);
+    understood.is("switched_off", &[1.0]);
+    assert_eq!(controller.registers().0.ints[43], -4711);
+    assert_eq!(controller.io().digital_out, 1 << 13 | 1 << 17, "masks: one output at a time");
+}
+
 fn main() -> ExitCode {
     require::main(vec![
         test("urx_reads_arm_inputs_and_mode_of_a_cb2_with_1_8", &[Need::Python], || {
@@ -106,6 +146,12 @@ fn main() -> ExitCode {
         }),
         test("urx_reads_arm_of_an_e_series_with_5_15", &[Need::Python], || {
             reads_the_arm(SoftwareVersion::new(5, 15)).is("secondary.robot_mode", &[7.0]);
+        }),
+        test("ur_rtde_reads_states_and_writes_outputs_and_registers_of_an_e_series_with_5_15", &[Need::Python], || {
+            reads_and_writes_by_rtde(SoftwareVersion::new(5, 15));
+        }),
+        test("ur_rtde_reads_states_and_writes_outputs_and_registers_of_a_cb3_with_3_15", &[Need::Python], || {
+            reads_and_writes_by_rtde(SoftwareVersion::new(3, 15));
         }),
     ])
 }

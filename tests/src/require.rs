@@ -61,7 +61,7 @@ impl Need {
                 let id = Command::new("id").arg("-u").output().ok();
                 (id.is_none_or(|o| o.stdout != b"0\n")).then(|| "needs root".into())
             }
-            Self::Python => without(&python().to_string_lossy(), &["-c", "import urx"])
+            Self::Python => without(&python().to_string_lossy(), &["-c", "import urx, rtde_receive"])
                 .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
         }
     }
@@ -79,7 +79,7 @@ const THUMB: &str = "thumbv7em-none-eabihf";
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// The clients that nobody here wrote; `.ci/versions` holds the same name.
-const CLIENTS: &str = "urx-0.11.0";
+const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5";
 
 /// The root of the workspace.
 #[must_use]

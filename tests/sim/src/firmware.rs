@@ -68,6 +68,12 @@ impl Firmware {
         self.at_least(3, 10)
     }
 
+    /// Whether 30004 exists (`ur-rtde` 1).
+    #[must_use]
+    pub fn rtde(self) -> bool {
+        self.at_least(3, 4)
+    }
+
     /// Whether 30002 opens with the version message (from 3.1).
     #[must_use]
     pub fn version_on_secondary(self) -> bool {

@@ -11,6 +11,8 @@ pub enum Port {
     Secondary,
     /// 30003: one packet per control cycle; takes text.
     Realtime,
+    /// 30004: variables that were asked for, and inputs.
+    Rtde,
     /// 30011: as 30001, without text.
     PrimaryReadOnly,
     /// 30012: as 30002, without text.
@@ -21,11 +23,12 @@ pub enum Port {
 
 impl Port {
     /// Every port.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Dashboard,
         Self::Primary,
         Self::Secondary,
         Self::Realtime,
+        Self::Rtde,
         Self::PrimaryReadOnly,
         Self::SecondaryReadOnly,
         Self::RealtimeReadOnly,
@@ -39,6 +42,7 @@ impl Port {
             Self::Primary => 30_001,
             Self::Secondary => 30_002,
             Self::Realtime => 30_003,
+            Self::Rtde => 30_004,
             Self::PrimaryReadOnly => 30_011,
             Self::SecondaryReadOnly => 30_012,
             Self::RealtimeReadOnly => 30_013,

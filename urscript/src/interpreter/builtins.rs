@@ -213,6 +213,22 @@ static ALL: &[Signature] = &[
     host_since(3, 0, "get_configurable_digital_out", &[req("n")]),
     host_since(3, 0, "get_tool_digital_out", &[req("n")]),
     host_since(3, 0, "get_standard_analog_in", &[req("n")]),
+    // Registers, since RTDE exists (which of them are older is not known).
+    host_since(3, 4, "read_input_boolean_register", &[req("address")]),
+    host_since(3, 4, "read_input_integer_register", &[req("address")]),
+    host_since(3, 4, "read_input_float_register", &[req("address")]),
+    host_since(3, 4, "read_output_boolean_register", &[req("address")]),
+    host_since(3, 4, "read_output_integer_register", &[req("address")]),
+    host_since(3, 4, "read_output_float_register", &[req("address")]),
+    host_since(3, 4, "write_output_boolean_register", &[req("address"), req("value")]),
+    host_since(3, 4, "write_output_integer_register", &[req("address"), req("value")]),
+    host_since(3, 4, "write_output_float_register", &[req("address"), req("value")]),
+    host_since(
+        3,
+        4,
+        "rtde_set_watchdog",
+        &[req("variable_name"), req("min_frequency"), param("action", Default::Text("pause"))],
+    ),
     // Set-up.
     host("set_payload", &[req("m"), opt("cog")]),
     host_since(3, 3, "set_payload_mass", &[req("m")]),

@@ -228,7 +228,9 @@ impl Machine {
     }
 
     /// Where the first thread stands.
-    fn position(&self) -> Position {
+    /// Where the thread is that runs next.
+    #[must_use]
+    pub fn position(&self) -> Position {
         self.ready.front().map_or(Position::START, |thread| thread.position)
     }
 }

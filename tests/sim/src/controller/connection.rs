@@ -5,6 +5,7 @@ use outrigger_urscript::LineAssembler;
 use crate::net::Link;
 use crate::port::Port;
 use crate::rng::Rng;
+use crate::rtde::Session;
 
 /// A connection, as the driver names it. Never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +40,8 @@ pub(crate) struct Connection {
     pub(crate) text: LineAssembler,
     /// An unfinished request (29999).
     pub(crate) request: Vec<u8>,
+    /// The conversation on 30004.
+    pub(crate) session: Session,
     /// Whether it was opened in remote control.
     pub(crate) permitted: bool,
     /// Whether the next state message is its first.
@@ -56,6 +59,7 @@ impl Connection {
             up: Link::new(Rng::new(seed, id * 2 + 101)),
             text: LineAssembler::default(),
             request: vec![],
+            session: Session::new(),
             permitted,
             first_state: true,
             read: 0,

@@ -7,6 +7,7 @@
 
 mod action;
 mod connection;
+mod exchange;
 mod operation;
 mod options;
 mod publication;
@@ -28,6 +29,7 @@ use crate::port::Port;
 use crate::program::{Notice, Plant, Programs, Sender};
 use crate::rng::Rng;
 use crate::robot::{Power, Robot, Stop};
+use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::time::SimTime;
 use connection::{Connection, Phase, RECEIVE_QUEUE};
 
@@ -69,6 +71,7 @@ pub struct Controller {
     /// Closed to everybody until then.
     away_until: Option<SimTime>,
     second_commander: Option<(f64, SimTime)>,
+    exchange: Exchange,
 }
 
 impl std::fmt::Debug for Controller {
@@ -107,6 +110,10 @@ impl Controller {
                 firmware,
                 dt,
                 fixed_stop_deceleration: options.fixed_stop_deceleration,
+                now: SimTime::ZERO,
+                inputs: Registers::default(),
+                outputs: Registers::default(),
+                watchdogs: Watchdogs::default(),
             },
             programs: Programs::new(firmware, after_t, options.end_deceleration),
             notices: vec![],
@@ -121,6 +128,7 @@ impl Controller {
             clock: u64::try_from(options.clock.as_micros()).unwrap_or(u64::MAX),
             away_until: None,
             second_commander: None,
+            exchange: Exchange::default(),
             options,
         })
     }
@@ -159,6 +167,24 @@ impl Controller {
     #[must_use]
     pub fn io(&self) -> &Io {
         &self.plant.io
+    }
+
+    /// General purpose registers: what clients write, and what programs write.
+    #[must_use]
+    pub fn registers(&self) -> (&Registers, &Registers) {
+        (&self.plant.inputs, &self.plant.outputs)
+    }
+
+    /// Watchdogs of the running program.
+    #[must_use]
+    pub fn watchdogs(&self) -> &[Watchdog] {
+        self.plant.watchdogs.all()
+    }
+
+    /// Texts that clients of 30004 sent for the operator, the newest last.
+    #[must_use]
+    pub fn rtde_log(&self) -> &[String] {
+        &self.exchange.log
     }
 
     /// Whether a primary program exists, and whether it is paused.
@@ -205,6 +231,7 @@ impl Controller {
     }
 
     fn process(&mut self) {
+        self.plant.now = self.now;
         for edge in self.faults.edges(self.now) {
             self.fault_edge(edge);
         }
@@ -233,7 +260,9 @@ impl Controller {
         if self.away_until.is_none() {
             self.publish();
             self.second_commander_sends();
+            self.watch_inputs();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
+            self.echo();
             self.clock += u64::try_from(self.firmware.period().as_micros()).unwrap_or(0);
         }
         self.cycles += 1;
@@ -285,7 +314,10 @@ impl Controller {
     #[must_use]
     pub fn has_port(&self, port: Port) -> bool {
         let read_only = matches!(port, Port::PrimaryReadOnly | Port::SecondaryReadOnly | Port::RealtimeReadOnly);
-        !read_only || self.firmware.read_only_ports()
+        match port {
+            Port::Rtde => self.firmware.rtde(),
+            _ => !read_only || self.firmware.read_only_ports(),
+        }
     }
 
     /// Whether a client that connects to this port now is accepted.
@@ -321,6 +353,7 @@ impl Controller {
         if !taken.is_empty() {
             connection.down.peer_sent(now);
             connection.up.send(now, taken);
+            self.plant.now = now;
             self.read_clients();
         }
         taken.len()
@@ -370,6 +403,7 @@ impl Controller {
     /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
     pub fn reset(&mut self, conn: Conn) {
         self.connections.remove(&conn);
+        self.sweep();
     }
 
     /// Bytes a client has sent that have not arrived here, and so are not acknowledged.
@@ -385,5 +419,6 @@ impl Controller {
             Phase::ClosedByClient => c.up.queued() > 0,
             Phase::Closed => false,
         });
+        self.exchange.release(|conn| !self.connections.contains_key(&conn));
     }
 }

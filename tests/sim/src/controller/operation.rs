@@ -116,6 +116,7 @@ impl Controller {
         self.away_until = None;
         self.clock = 0;
         self.notices.clear();
+        self.forget_exchange();
     }
 
     pub(super) fn close_where(&mut self, which: impl Fn(Port) -> bool) {

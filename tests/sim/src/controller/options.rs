@@ -9,6 +9,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::firmware::{AfterT, Firmware, LocalMode};
 use crate::model::{ArmModel, UnknownPairing};
 use crate::robot::PowerTiming;
+use crate::rtde::RtdeOptions;
 
 /// The state a controller is found in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub struct Options {
     pub power: PowerTiming,
     /// What the controller's clock shows at the beginning.
     pub clock: Duration,
+    /// What is not known of RTDE.
+    pub rtde: RtdeOptions,
     /// What goes wrong, and when.
     pub faults: Vec<Fault>,
 }
@@ -104,6 +107,7 @@ impl Options {
             euromap67: false,
             power: PowerTiming::default(),
             clock: Duration::from_secs(100),
+            rtde: RtdeOptions::default(),
             faults: vec![],
         }
     }

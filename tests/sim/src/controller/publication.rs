@@ -16,7 +16,7 @@ use crate::publish::{self, Snapshot, message};
 const STATE_PERIOD: Duration = Duration::from_millis(100);
 
 impl Controller {
-    fn snapshot(&self) -> Snapshot<'_> {
+    pub(super) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             now: self.now,
             controller_micros: self.clock,
@@ -49,6 +49,7 @@ impl Controller {
         }
         let notices = self.notices();
         let packet = self.realtime_packet();
+        self.publish_rtde();
         let ids: Vec<Conn> = self.connections.keys().copied().collect();
         for id in ids {
             let Some(connection) = self.connections.get_mut(&id).filter(|c| c.listens()) else { continue };
@@ -133,7 +134,7 @@ impl Controller {
     }
 
     /// Sends a message whole, or not at all to a client that has stopped reading.
-    fn send(&mut self, id: Conn, bytes: &[u8]) {
+    pub(super) fn send(&mut self, id: Conn, bytes: &[u8]) {
         let now = self.now;
         if let Some(connection) = self.connections.get_mut(&id)
             && connection.down.queued() + bytes.len() <= SEND_QUEUE

@@ -66,16 +66,22 @@ pub enum FaultKind {
     Truncated(usize),
     /// A message of type 25 with this many bytes is sent before every state message.
     Oversize(usize),
-    /// A message and a sub-package of unknown type go out with every state message.
+    /// A message and a sub-package of unknown type go out with every state message; packages of unknown type with
+    /// data of 30004.
     Unknown,
     /// Every sub-package is this many bytes longer than this version's.
     Extended(usize),
-    /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes.
+    /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
+    /// text.
     Polluted(u64),
     /// Every n-th control cycle is not published.
     Skip(u64),
     /// Every n-th real-time packet is published twice.
     Repeat(u64),
+    /// On 30004 the first type of every set-up is another one.
+    WrongType,
+    /// On 30004 every n-th data package has a recipe number that nobody was given.
+    WrongRecipe(u64),
     /// The controller's clock jumps by this many µs.
     ClockJump(i64),
     /// The controller restarts: connections closed, clock from zero, power off; refuses until the end.
@@ -94,7 +100,7 @@ pub enum FaultKind {
     Slider(f64),
     /// The program is paused, and resumed at the end.
     Pause,
-    /// Text is taken and silently ignored.
+    /// Text, and requests of 30004, are taken and silently ignored.
     Mute,
     /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
     SecondCommander(f64),
@@ -199,12 +205,14 @@ pub(crate) const TABLE: &[Row] = rows! {
     "quick-loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 4 cycles later" => |v| FaultKind::QuickLoss(v.number);
     "drop" None "" Brief Port "connections closed, refused until the end" => |_| FaultKind::Drop;
     "truncated" Bytes "8" Span Port "messages N bytes short, their length agrees" => |v| FaultKind::Truncated(v.bytes());
-    "oversize" Bytes "20000" Span Port "program state messages of N bytes" => |v| FaultKind::Oversize(v.bytes());
+    "oversize" Bytes "20000" Span Port "messages of N bytes, of type 25 or unknown" => |v| FaultKind::Oversize(v.bytes());
     "unknown" None "" Span Port "messages and sub-packages of unknown type" => |_| FaultKind::Unknown;
     "extended" Bytes "4" Span Port "sub-packages N bytes longer than known" => |v| FaultKind::Extended(v.bytes());
-    "polluted" Count "17" Span Port "state messages between every N real-time packets" => |v| FaultKind::Polluted(v.count);
-    "skip" Count "10" Span Port "every Nth cycle is not published on 30003" => |v| FaultKind::Skip(v.count);
-    "repeat" Count "10" Span Port "every Nth cycle is published twice on 30003" => |v| FaultKind::Repeat(v.count);
+    "polluted" Count "17" Span Port "other messages between every N packets" => |v| FaultKind::Polluted(v.count);
+    "skip" Count "10" Span Port "every Nth cycle is not published on 30003, 30004" => |v| FaultKind::Skip(v.count);
+    "repeat" Count "10" Span Port "every Nth cycle is published twice on 30003, 30004" => |v| FaultKind::Repeat(v.count);
+    "wrong-type" None "" Span Port "30004: set-ups name another type first" => |_| FaultKind::WrongType;
+    "wrong-recipe" Count "10" Span Port "30004: every Nth data has an unknown recipe" => |v| FaultKind::WrongRecipe(v.count);
     "clock-jump" SignedTime "5s" Moment None "the controller's clock jumps by TIME" => |v| FaultKind::ClockJump(v.micros);
     "restart" None "" Brief None "controller restarts, refuses until the end" => |_| FaultKind::Restart;
     "estop" None "" Span None "emergency stop, released at the end" => |_| FaultKind::Estop;
@@ -214,7 +222,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "power-off" None "" Span None "arm power off, on and released at the end" => |_| FaultKind::PowerOff;
     "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
     "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
-    "mute" None "" Span Port "text taken and silently ignored" => |_| FaultKind::Mute;
+    "mute" None "" Span Port "text and requests silently ignored" => |_| FaultKind::Mute;
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
     "digital-input" Input "0" Span None "digital input N is high" => |v| FaultKind::DigitalInput(v.count as u8);

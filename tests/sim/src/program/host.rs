@@ -1,7 +1,7 @@
 //! The functions a program can call: motion, time, inputs and outputs, set-up, messages.
 //!
 //! Simulated are `speedj stopj servoj movej sleep sync`, every digital and analogue output, payload, TCP, the
-//! getters of joint and tool state, `textmsg` and `popup`. `speedl`, `stopl` and `movel` end the program with
+//! getters of joint and tool state, the registers and watchdogs of RTDE (`super::exchange`), `textmsg` and `popup`. `speedl`, `stopl` and `movel` end the program with
 //! `not_provided`: the simulator has no inverse kinematics.
 
 use outrigger_core::robot::Generation;
@@ -44,6 +44,8 @@ impl Host for ProgramHost<'_> {
                 Some(done())
             }
             "popup" => self.popup(&call),
+            "rtde_set_watchdog" => self.set_watchdog(&call),
+            _ if name.ends_with("_register") => self.register(&call),
             _ if name.starts_with("get_") || name == "is_steady" => self.get(&call),
             _ if name.starts_with("set_") => self.set(&call),
             _ => return CallResult::Unknown,

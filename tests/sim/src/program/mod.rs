@@ -1,6 +1,7 @@
 //! Programs on the controller (spec 5): one primary program at a time, secondary programs beside it, and what
 //! happens to the arm when one is replaced, paused, stopped or over.
 
+mod exchange;
 mod host;
 
 use std::collections::VecDeque;
@@ -14,6 +15,7 @@ use crate::controller::Conn;
 use crate::firmware::{AfterT, Firmware};
 use crate::io::Io;
 use crate::robot::Robot;
+use crate::rtde::{Registers, Watchdogs};
 use crate::time::SimTime;
 use host::ProgramHost;
 
@@ -26,6 +28,14 @@ pub(crate) struct Plant {
     /// Control period \[s\].
     pub(crate) dt: f64,
     pub(crate) fixed_stop_deceleration: f64,
+    /// The present cycle.
+    pub(crate) now: SimTime,
+    /// Written by RTDE clients, read by programs.
+    pub(crate) inputs: Registers,
+    /// Written by programs, read by RTDE clients.
+    pub(crate) outputs: Registers,
+    /// Set by the running program.
+    pub(crate) watchdogs: Watchdogs,
 }
 
 /// Something 30001 tells its clients.
@@ -158,14 +168,28 @@ impl Programs {
         self.primary.is_some() && self.paused.is_some()
     }
 
+    /// The line of the running program that is executed, from 1; 0 where there is none.
+    pub(crate) fn line(&self) -> u32 {
+        match &self.primary {
+            Some(Running { body: Body::Script(machine), .. }) => machine.position().line,
+            _ => 0,
+        }
+    }
+
     /// One control cycle: takes what has arrived early enough, at most one primary program of each sender, and runs
     /// a slice of every program.
     pub(crate) fn cycle(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) {
         let replaced = self.take_in(now, plant, notices);
+        if replaced {
+            plant.watchdogs.clear();
+        }
         if self.paused.is_some() {
             return;
         }
         let (ended, moves) = self.run_primary(plant, notices);
+        if !self.running() {
+            plant.watchdogs.clear();
+        }
         if ended || (replaced && !moves) {
             self.nobody_moves(plant);
         }

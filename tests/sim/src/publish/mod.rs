@@ -4,17 +4,20 @@ pub(crate) mod message;
 pub(crate) mod realtime;
 pub(crate) mod state;
 
-use outrigger_core::robot::{Generation, RobotMode};
+use outrigger_core::robot::{Generation, RobotMode, ToolMode};
 
 use crate::arm::Arm;
 use crate::firmware::Firmware;
 use crate::io::Io;
 use crate::model::ArmModel;
-use crate::robot::Robot;
+use crate::robot::{Power, Robot};
 use crate::time::SimTime;
 
 /// Recorded on a real arm \[°C\].
 pub(crate) const MOTOR_TEMPERATURES: [f32; 6] = [30.1, 29.0, 28.5, 31.2, 34.3, 35.2];
+
+/// Torque of a joint for its current \[Nm/A\]; of the right order, assumed.
+const TORQUE_CONSTANT: f64 = 10.0;
 
 /// Everything a message may show, at one moment.
 pub(crate) struct Snapshot<'a> {
@@ -41,6 +44,21 @@ impl Snapshot<'_> {
             Generation::Cb2 => self.controller_micros / 1000,
             _ => self.controller_micros,
         }
+    }
+
+    /// Mode of the tool, consistent with that of the joints.
+    pub(crate) fn tool_mode(&self) -> ToolMode {
+        match self.robot.power {
+            Power::Off => ToolMode::PowerOff,
+            Power::SwitchingOn { .. } => ToolMode::Booting,
+            Power::Idle | Power::Releasing { .. } => ToolMode::Idle,
+            Power::Running => ToolMode::Running,
+        }
+    }
+
+    /// Joint torques \[Nm\] that go with the currents.
+    pub(crate) fn moments(&self) -> [f64; 6] {
+        self.currents().map(|current| current * TORQUE_CONSTANT)
     }
 
     /// Joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.

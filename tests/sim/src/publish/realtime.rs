@@ -30,6 +30,7 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
         qd_target: arm.targets.qd,
         qdd_target: arm.targets.qdd,
         i_target: state.currents(),
+        m_target: state.moments(),
         q_actual: arm.q,
         qd_actual: arm.qd,
         i_actual: state.currents(),

@@ -4,7 +4,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use outrigger_core::robot::{Generation, ToolMode};
+use outrigger_core::robot::Generation;
 use outrigger_core::wire::WireError;
 use outrigger_core::wire::primary::{
     AdditionalInfoRepr, CalibrationDataRepr, CartesianInfoRepr, ConfigurationDataRepr, ForceModeDataRepr, Joint,
@@ -15,7 +15,7 @@ use outrigger_core::wire::primary::{
 
 use super::{MOTOR_TEMPERATURES, Snapshot};
 use crate::model::{ACCELERATION_LIMIT, POSITION_LIMIT};
-use crate::robot::{Power, Stop};
+use crate::robot::Stop;
 
 /// Room for the largest state message with generous extensions \[B\].
 const ROOM: usize = 16 * 1024;
@@ -155,12 +155,6 @@ fn joints(state: &Snapshot<'_>) -> JointDataRepr {
 
 fn tool(state: &Snapshot<'_>) -> ToolDataRepr {
     let io = state.io;
-    let mode = match state.robot.power {
-        Power::Off => ToolMode::PowerOff,
-        Power::SwitchingOn { .. } => ToolMode::Booting,
-        Power::Idle | Power::Releasing { .. } => ToolMode::Idle,
-        Power::Running => ToolMode::Running,
-    };
     ToolDataRepr {
         analog_input_range_2: io.tool_analog_in_range[0],
         analog_input_range_3: io.tool_analog_in_range[1],
@@ -170,7 +164,7 @@ fn tool(state: &Snapshot<'_>) -> ToolDataRepr {
         tool_output_voltage: io.tool_voltage,
         tool_current: 0.006,
         tool_temperature: 40.0,
-        tool_mode: byte(mode.raw()),
+        tool_mode: byte(state.tool_mode().raw()),
     }
 }
 

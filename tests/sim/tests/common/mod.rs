@@ -116,6 +116,47 @@ impl Bench {
         messages
     }
 
+    /// Sends a package of 30004.
+    pub(crate) fn package(&mut self, conn: Conn, letter: u8, payload: &[u8]) {
+        let size = u16::try_from(payload.len() + 3).unwrap();
+        let bytes = [&size.to_be_bytes()[..], &[letter], payload].concat();
+        assert_eq!(self.controller.write(conn, &bytes), bytes.len());
+        self.drain();
+    }
+
+    /// Takes what a client of 30004 has received: letters and payloads.
+    pub(crate) fn packages(&mut self, conn: Conn) -> Vec<(u8, Vec<u8>)> {
+        let bytes = self.take(conn);
+        let mut rest = bytes.as_slice();
+        let mut packages = vec![];
+        while !rest.is_empty() {
+            let size = usize::from(u16::from_be_bytes([rest[0], rest[1]]));
+            assert!(size >= 3 && size <= rest.len(), "length {size} of {}", rest.len());
+            packages.push((rest[2], rest[3..size].to_vec()));
+            rest = &rest[size..];
+        }
+        packages
+    }
+
+    /// The one package of a letter that a client of 30004 has received.
+    pub(crate) fn answer(&mut self, conn: Conn, letter: u8) -> Vec<u8> {
+        let packages = self.packages(conn);
+        let mut of_letter = packages.iter().filter(|(found, _)| *found == letter);
+        let (Some((_, payload)), None) = (of_letter.next(), of_letter.next()) else { panic!("{packages:?}") };
+        payload.clone()
+    }
+
+    /// Asks for outputs in version 2 and starts; what was answered is taken.
+    pub(crate) fn subscribe(&mut self, frequency: f64, names: &str) -> Conn {
+        let conn = self.connect(Port::Rtde);
+        self.package(conn, b'V', &[0, 2]);
+        self.package(conn, b'O', &[&frequency.to_be_bytes()[..], names.as_bytes()].concat());
+        self.package(conn, b'S', b"");
+        let answers: Vec<u8> = self.packages(conn).into_iter().map(|(letter, _)| letter).collect();
+        assert_eq!(answers, b"VOS");
+        conn
+    }
+
     /// Takes the lines a client has received.
     pub(crate) fn lines(&mut self, conn: Conn) -> Vec<String> {
         String::from_utf8(self.take(conn)).unwrap().lines().map(str::to_owned).collect()

@@ -1,0 +1,270 @@
+//! Every output variable with its value on the simulated arm (`ur-rtde` 8).
+//!
+//! Types are those of the values. Where the specification does not confirm the first software, e-Series sends the
+//! variable if the options say so, from the release that one source names where one does.
+
+use outrigger_core::robot::{Generation, SoftwareVersion};
+
+use super::registers::Registers;
+use super::value::Value;
+use crate::publish::Snapshot;
+use crate::robot::Stop;
+
+/// What the values are taken from.
+pub(crate) struct State<'a> {
+    pub(crate) snapshot: Snapshot<'a>,
+    pub(crate) inputs: &'a Registers,
+    pub(crate) outputs: &'a Registers,
+    /// The wrench that a client gives \[N, Nm\], taken as if a program had enabled it.
+    pub(crate) external_wrench: [f64; 6],
+    /// Of the tool, actual and target \[m/s², rad/s²\].
+    pub(crate) acceleration: [[f64; 6]; 2],
+    pub(crate) cycles: u64,
+    /// Line of the running program, 0 where none runs.
+    pub(crate) script_line: u32,
+}
+
+/// The first software that sends a variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Since {
+    Rtde,
+    /// CB3 (none: never) and e-Series.
+    Release(Option<(u8, u8, u32)>, (u8, u8, u32)),
+    /// The same, not confirmed.
+    Unconfirmed(Option<(u8, u8, u32)>, (u8, u8, u32)),
+}
+
+impl Since {
+    pub(crate) fn reached(self, software: SoftwareVersion, unconfirmed: bool) -> bool {
+        let here = (software.major, software.minor, software.bugfix);
+        let (cb3, e_series) = match self {
+            Self::Rtde => return true,
+            Self::Unconfirmed(..) if !unconfirmed => return false,
+            Self::Release(cb3, e_series) | Self::Unconfirmed(cb3, e_series) => (cb3, e_series),
+        };
+        match software.generation() {
+            Generation::Cb2 | Generation::Cb3 => cb3.is_some_and(|first| here >= first),
+            Generation::ESeries | Generation::PolyScopeX => here >= e_series,
+        }
+    }
+}
+
+/// One variable, or a run of registers.
+#[derive(Debug)]
+pub(crate) struct Output {
+    name: &'static str,
+    numbers: Option<(u8, u8)>,
+    pub(crate) since: Since,
+    /// A value of its type.
+    pub(crate) zero: Value,
+    pub(crate) value: fn(&State<'_>, u8) -> Value,
+}
+
+impl Output {
+    /// The variable of this name, and which register it is.
+    pub(crate) fn named(name: &str) -> Option<(&'static Self, u8)> {
+        OUTPUTS.iter().find_map(|output| Some((output, number_in(output.name, output.numbers, name)?)))
+    }
+}
+
+/// Whether `name` is this variable (0), or which of its registers.
+pub(crate) fn number_in(known: &str, numbers: Option<(u8, u8)>, name: &str) -> Option<u8> {
+    let rest = name.strip_prefix(known)?;
+    let Some((first, last)) = numbers else { return rest.is_empty().then_some(0) };
+    let number = rest.parse::<u8>().ok().filter(|number| number.to_string() == rest)?;
+    (first..=last).contains(&number).then_some(number)
+}
+
+const FIRST_E: (u8, u8, u32) = (5, 0, 0);
+const UPPER: Since = Since::Release(Some((3, 9, 0)), (5, 3, 0));
+const E_5_2: Since = Since::Release(None, (5, 2, 0));
+const UNCONFIRMED: Since = Since::Unconfirmed(None, FIRST_E);
+
+/// Joint position error at which the controller stops the arm \[rad\]; not documented, assumed.
+const DEVIATION_LIMIT: f64 = 0.1;
+/// Gravity in the base \[m/s²\].
+const GRAVITY: f64 = 9.82;
+/// Share of the cycle that the real-time thread takes; assumed.
+const EXECUTION_SHARE: f64 = 0.2;
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+fn volts(state: &State<'_>) -> f64 {
+    if state.snapshot.robot.powered() { 48.0 } else { 0.0 }
+}
+
+fn amperes(state: &State<'_>) -> f64 {
+    if state.snapshot.robot.powered() { 0.7 } else { 0.0 }
+}
+
+/// V where the range is a voltage, else mA.
+fn analog(value: f64, domain: u8) -> f64 {
+    if domain == 0 { value * 1000.0 } else { value }
+}
+
+fn runtime_state(state: &State<'_>) -> u32 {
+    match (state.snapshot.program_running, state.snapshot.program_paused) {
+        (_, true) => 4,
+        (true, false) => 2,
+        (false, false) => 1,
+    }
+}
+
+fn safety_bits(state: &State<'_>) -> u32 {
+    const STOPPED_DUE_TO_SAFETY: u32 = 1 << 10;
+    match state.snapshot.robot.stop {
+        Stop::None => 1,
+        Stop::Reduced => 1 << 1,
+        Stop::Protective { .. } => (1 << 2) | STOPPED_DUE_TO_SAFETY,
+        Stop::Safeguard => (1 << 4) | STOPPED_DUE_TO_SAFETY,
+        Stop::Emergency => (1 << 6) | (1 << 7) | STOPPED_DUE_TO_SAFETY,
+        Stop::Violation => (1 << 8) | STOPPED_DUE_TO_SAFETY,
+        Stop::Fault => (1 << 9) | STOPPED_DUE_TO_SAFETY,
+    }
+}
+
+fn domains(of: [u8; 2]) -> u32 {
+    u32::from(of[0] != 0) | (u32::from(of[1] != 0) << 1)
+}
+
+fn deviation(state: &State<'_>) -> f64 {
+    let arm = state.snapshot.arm;
+    let errors = arm.q.iter().zip(&arm.targets.q).map(|(q, target)| (q - target).abs());
+    errors.fold(0.0, f64::max) / DEVIATION_LIMIT
+}
+
+/// A value of each type.
+#[allow(non_upper_case_globals, reason = "named as the types")]
+mod zero {
+    use super::Value;
+
+    pub(super) const Bool: Value = Value::Bool(false);
+    pub(super) const Uint8: Value = Value::Uint8(0);
+    pub(super) const Uint32: Value = Value::Uint32(0);
+    pub(super) const Uint64: Value = Value::Uint64(0);
+    pub(super) const Int32: Value = Value::Int32(0);
+    pub(super) const Double: Value = Value::Double(0.0);
+    pub(super) const Vector3: Value = Value::Vector3([0.0; 3]);
+    pub(super) const Vector6: Value = Value::Vector6([0.0; 6]);
+    pub(super) const Vector6Int: Value = Value::Vector6Int([0; 6]);
+}
+
+macro_rules! outputs {
+    ($($name:literal $([$first:literal ..= $last:literal])? $(since $since:expr)?, $variant:ident |$s:pat_param, $n:pat_param| $value:expr;)+) => {
+        &[$(Output {
+            name: $name,
+            numbers: outputs!(@numbers $($first $last)?),
+            since: outputs!(@since $($since)?),
+            zero: zero::$variant,
+            value: |$s, $n| Value::$variant($value),
+        }),+]
+    };
+    (@numbers) => { None };
+    (@numbers $first:literal $last:literal) => { Some(($first, $last)) };
+    (@since) => { Since::Rtde };
+    (@since $since:expr) => { $since };
+}
+
+#[rustfmt::skip]
+static OUTPUTS: &[Output] = outputs! {
+    "timestamp", Double |s, _| s.snapshot.controller_micros as f64 / 1e6;
+    "target_q", Vector6 |s, _| s.snapshot.arm.targets.q;
+    "target_qd", Vector6 |s, _| s.snapshot.arm.targets.qd;
+    "target_qdd", Vector6 |s, _| s.snapshot.arm.targets.qdd;
+    "target_current", Vector6 |s, _| s.snapshot.currents();
+    "target_moment", Vector6 |s, _| s.snapshot.moments();
+    "actual_q", Vector6 |s, _| s.snapshot.arm.q;
+    "actual_qd", Vector6 |s, _| s.snapshot.arm.qd;
+    "actual_current", Vector6 |s, _| s.snapshot.currents();
+    "actual_current_window" since UNCONFIRMED, Vector6 |_, _| [10.0; 6];
+    "actual_current_as_torque" since Since::Unconfirmed(None, (5, 23, 0)), Vector6 |s, _| s.snapshot.moments();
+    "joint_control_output", Vector6 |s, _| s.snapshot.currents();
+    "actual_TCP_pose", Vector6 |s, _| s.snapshot.arm.tool().to_pose();
+    "actual_TCP_speed", Vector6 |s, _| s.snapshot.arm.tool_speed();
+    "actual_TCP_force", Vector6 |s, _| s.external_wrench;
+    "target_TCP_pose", Vector6 |s, _| s.snapshot.arm.tool_target();
+    "target_TCP_speed", Vector6 |s, _| s.snapshot.arm.tool_speed_target();
+    "actual_TCP_acceleration" since UNCONFIRMED, Vector6 |s, _| s.acceleration[0];
+    "target_TCP_acceleration" since UNCONFIRMED, Vector6 |s, _| s.acceleration[1];
+    "tcp_offset" since Since::Release(Some((3, 12, 3)), (5, 5, 1)), Vector6 |s, _| s.snapshot.arm.tcp;
+    "actual_digital_input_bits", Uint64 |s, _| s.snapshot.io.digital_in.into();
+    "actual_configurable_digital_input_bits" since UNCONFIRMED, Uint64 |s, _| u64::from((s.snapshot.io.digital_in >> 8) & 0xFF);
+    "joint_temperatures", Vector6 |_, _| crate::publish::MOTOR_TEMPERATURES.map(f64::from);
+    "actual_execution_time", Double |s, _| s.snapshot.firmware.period().as_secs_f64() * 1e3 * EXECUTION_SHARE;
+    "target_execution_time" since UNCONFIRMED, Double |s, _| s.snapshot.firmware.period().as_secs_f64() * 1e3;
+    "robot_mode", Int32 |s, _| s.snapshot.robot_mode().raw(s.snapshot.firmware.generation()).unwrap_or(-1);
+    "joint_mode", Vector6Int |s, _| [s.snapshot.robot.joint_mode(s.snapshot.now).raw(); 6];
+    "safety_mode", Int32 |s, _| s.snapshot.robot.safety_mode().raw();
+    "safety_status" since Since::Release(Some((3, 10, 0)), (5, 4, 0)), Int32 |s, _| s.snapshot.robot.safety_mode().raw();
+    "actual_tool_accelerometer", Vector3 |s, _| s.snapshot.arm.tool().rotation.inverse().turn([0.0, 0.0, GRAVITY]);
+    "speed_scaling", Double |s, _| s.snapshot.arm.scaling;
+    "target_speed_fraction", Double |s, _| s.snapshot.robot.slider;
+    // Of the payload alone: the arm's links have no masses here.
+    "actual_momentum", Double |s, _| s.snapshot.io.payload * norm(s.snapshot.arm.tool_speed().first_chunk::<3>().unwrap_or(&[0.0; 3]));
+    "actual_main_voltage", Double |s, _| volts(s);
+    "actual_robot_voltage", Double |s, _| volts(s);
+    "actual_robot_current", Double |s, _| amperes(s);
+    "actual_joint_voltage", Vector6 |s, _| [volts(s); 6];
+    "actual_digital_output_bits", Uint64 |s, _| s.snapshot.io.digital_out.into();
+    "actual_configurable_digital_output_bits" since UNCONFIRMED, Uint64 |s, _| u64::from((s.snapshot.io.digital_out >> 8) & 0xFF);
+    "runtime_state", Uint32 |s, _| runtime_state(s);
+    "elbow_position" since Since::Release(Some((3, 5, 0)), FIRST_E), Vector3 |s, _| s.snapshot.arm.elbow();
+    "elbow_velocity" since Since::Release(Some((3, 5, 0)), FIRST_E), Vector3 |s, _| s.snapshot.arm.elbow_speed();
+    "robot_status_bits", Uint32 |s, _| u32::from(s.snapshot.robot.powered()) | (u32::from(s.snapshot.program_running) << 1);
+    "safety_status_bits", Uint32 |s, _| safety_bits(s);
+    "analog_io_types", Uint32 |s, _| domains(s.snapshot.io.analog_in_range) | (domains(s.snapshot.io.analog_out_domain) << 2);
+    "standard_analog_input0", Double |s, _| analog(s.snapshot.io.analog_in[0], s.snapshot.io.analog_in_range[0]);
+    "standard_analog_input1", Double |s, _| analog(s.snapshot.io.analog_in[1], s.snapshot.io.analog_in_range[1]);
+    "standard_analog_output0", Double |s, _| analog(s.snapshot.io.analog_out[0], s.snapshot.io.analog_out_domain[0]);
+    "standard_analog_output1", Double |s, _| analog(s.snapshot.io.analog_out[1], s.snapshot.io.analog_out_domain[1]);
+    "io_current", Double |_, _| 4.0;
+    "euromap67_input_bits", Uint32 |_, _| 0;
+    "euromap67_output_bits", Uint32 |_, _| 0;
+    "euromap67_24V_voltage", Double |s, _| if s.snapshot.io.euromap67 { 24.0 } else { 0.0 };
+    "euromap67_24V_current", Double |_, _| 0.0;
+    "tool_mode", Uint32 |s, _| s.snapshot.tool_mode().raw().unsigned_abs();
+    "tool_analog_input_types", Uint32 |s, _| domains(s.snapshot.io.tool_analog_in_range);
+    "tool_analog_input0", Double |s, _| analog(s.snapshot.io.tool_analog_in[0], s.snapshot.io.tool_analog_in_range[0]);
+    "tool_analog_input1", Double |s, _| analog(s.snapshot.io.tool_analog_in[1], s.snapshot.io.tool_analog_in_range[1]);
+    "tool_output_voltage", Int32 |s, _| s.snapshot.io.tool_voltage.into();
+    "tool_output_current", Double |_, _| 6.0;
+    "tool_temperature", Double |_, _| 40.0;
+    "tool_output_mode" since E_5_2, Uint8 |_, _| 0;
+    "tool_digital_output0_mode" since E_5_2, Uint8 |_, _| 1;
+    "tool_digital_output1_mode" since E_5_2, Uint8 |_, _| 1;
+    "tcp_force_scalar", Double |s, _| norm(s.external_wrench.first_chunk::<3>().unwrap_or(&[0.0; 3]));
+    "joint_position_deviation_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |s, _| deviation(s);
+    // No collision is simulated, and no limit is told from another.
+    "collision_detection_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |_, _| 0.0;
+    "time_scale_source" since Since::Unconfirmed(None, (5, 17, 0)), Int32 |_, _| 0;
+    "input_bit_registers0_to_31", Uint32 |s, _| s.inputs.word(0);
+    "input_bit_registers32_to_63", Uint32 |s, _| s.inputs.word(32);
+    "input_bit_register_" [64..=127] since UPPER, Bool |s, n| s.inputs.bit(n);
+    "input_int_register_" [0..=23], Int32 |s, n| s.inputs.ints[usize::from(n)];
+    "input_int_register_" [24..=47] since UPPER, Int32 |s, n| s.inputs.ints[usize::from(n)];
+    "input_double_register_" [0..=23], Double |s, n| s.inputs.doubles[usize::from(n)];
+    "input_double_register_" [24..=47] since UPPER, Double |s, n| s.inputs.doubles[usize::from(n)];
+    "output_bit_registers0_to_31", Uint32 |s, _| s.outputs.word(0);
+    "output_bit_registers32_to_63", Uint32 |s, _| s.outputs.word(32);
+    "output_bit_register_" [64..=127] since UPPER, Bool |s, n| s.outputs.bit(n);
+    "output_int_register_" [0..=23], Int32 |s, n| s.outputs.ints[usize::from(n)];
+    "output_int_register_" [24..=47] since UPPER, Int32 |s, n| s.outputs.ints[usize::from(n)];
+    "output_double_register_" [0..=23], Double |s, n| s.outputs.doubles[usize::from(n)];
+    "output_double_register_" [24..=47] since UPPER, Double |s, n| s.outputs.doubles[usize::from(n)];
+    "payload" since Since::Release(Some((3, 11, 0)), (5, 5, 1)), Double |s, _| s.snapshot.io.payload;
+    "payload_cog" since Since::Release(Some((3, 11, 0)), (5, 5, 1)), Vector3 |s, _| s.snapshot.io.payload_cog;
+    "payload_inertia" since Since::Release(Some((3, 15, 0)), (5, 11, 0)), Vector6 |_, _| [0.0; 6];
+    "script_control_line" since Since::Release(Some((3, 14, 0)), (5, 9, 0)), Uint32 |s, _| s.script_line;
+    "ft_raw_wrench" since Since::Release(None, (5, 9, 0)), Vector6 |s, _| s.external_wrench;
+    "wrench_calc_from_currents" since UNCONFIRMED, Vector6 |s, _| s.external_wrench;
+    "actual_robot_energy_consumed" since Since::Release(None, (5, 23, 0)), Double |s, _| s.snapshot.controller_micros as f64 * 1e-6 * volts(s) * amperes(s);
+    "actual_robot_braking_energy_dissipated" since Since::Unconfirmed(None, (5, 23, 0)), Double |_, _| 0.0;
+    "encoder0_raw" since UNCONFIRMED, Int32 |_, _| 0;
+    "encoder1_raw" since UNCONFIRMED, Int32 |_, _| 0;
+    "target_gravity" since UNCONFIRMED, Vector3 |_, _| [0.0, 0.0, GRAVITY];
+    "target_base_acceleration" since UNCONFIRMED, Vector6 |_, _| [0.0; 6];
+    "target_base_wrench" since UNCONFIRMED, Vector6 |_, _| [0.0; 6];
+    "control_step" since UNCONFIRMED, Uint64 |s, _| s.cycles;
+};

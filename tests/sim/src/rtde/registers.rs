@@ -1,0 +1,51 @@
+//! The general purpose registers (`ur-rtde` 6): written by clients and read by programs, and the other way round.
+
+/// Registers of each number type.
+pub const NUMBERS: usize = 48;
+/// Bits of each direction.
+pub const BITS: u8 = 128;
+/// Where the upper registers begin, which by convention are for RTDE clients; the lower are a fieldbus's.
+pub(crate) const UPPER_NUMBERS: u8 = 24;
+pub(crate) const UPPER_BITS: u8 = 64;
+
+/// The registers of one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Registers {
+    /// Bit n is register n.
+    pub bits: u128,
+    /// Whole numbers.
+    pub ints: [i32; NUMBERS],
+    /// Numbers.
+    pub doubles: [f64; NUMBERS],
+}
+
+impl Default for Registers {
+    fn default() -> Self {
+        Self { bits: 0, ints: [0; NUMBERS], doubles: [0.0; NUMBERS] }
+    }
+}
+
+impl Registers {
+    /// One bit; false where there is none.
+    #[must_use]
+    pub fn bit(&self, number: u8) -> bool {
+        number < BITS && (self.bits >> number) & 1 != 0
+    }
+
+    /// Sets one bit, where there is one.
+    pub fn set_bit(&mut self, number: u8, on: bool) {
+        if number < BITS {
+            let mask = 1 << number;
+            self.bits = if on { self.bits | mask } else { self.bits & !mask };
+        }
+    }
+
+    /// 32 bits from `first` on.
+    pub(crate) fn word(&self, first: u8) -> u32 {
+        (self.bits >> first) as u32
+    }
+
+    pub(crate) fn set_word(&mut self, first: u8, word: u32) {
+        self.bits = (self.bits & !(u128::from(u32::MAX) << first)) | (u128::from(word) << first);
+    }
+}

@@ -1,0 +1,303 @@
+//! One client's conversation (`ur-rtde` 3, 10): requests in, replies and effects out.
+
+use outrigger_core::wire::rtde::{
+    ControllerVersion, HEADER_LEN, Level, MAX_NAMES, MAX_SIZE, Reply, TextMessage, TypeList,
+};
+
+use super::inputs::Field;
+use super::outputs::{Output, State};
+use super::value::Value;
+use super::{Exchange, RtdeOptions};
+use crate::controller::Conn;
+use crate::firmware::Firmware;
+
+/// Input recipes of one connection.
+const INPUT_RECIPES: usize = 255;
+/// Number of the one output recipe.
+const OUTPUT_RECIPE: u8 = 1;
+/// Who speaks in texts.
+const SOURCE: &[u8] = b"RTDE";
+/// A recipe number nobody was given.
+const UNKNOWN_RECIPE: u8 = 250;
+
+/// What a request leads to, in order.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// Bytes for the client.
+    Send(Vec<u8>),
+    /// Values of inputs.
+    Write(Vec<(Field, Value)>),
+    /// A text for the operator.
+    Log(String),
+    /// Data flows from now on, and this is said to the client.
+    Started(Vec<u8>),
+    /// The connection cannot go on.
+    Close,
+}
+
+/// How replies deviate while a fault is on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Deviations {
+    /// The first type of a set-up is another one than the variable has.
+    pub(crate) wrong_type: bool,
+    /// Data carries a recipe number that nobody was given.
+    pub(crate) wrong_recipe: bool,
+}
+
+/// What a conversation looks at.
+pub(crate) struct Context<'a> {
+    pub(crate) conn: Conn,
+    pub(crate) firmware: Firmware,
+    pub(crate) options: &'a RtdeOptions,
+    pub(crate) exchange: &'a mut Exchange,
+    pub(crate) deviations: Deviations,
+}
+
+#[derive(Debug)]
+struct Outputs {
+    fields: Vec<(&'static Output, u8)>,
+    /// Sent in every so many cycles.
+    every: u64,
+    /// Whether all of them exist.
+    valid: bool,
+}
+
+/// The state of one connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    received: Vec<u8>,
+    version_2: bool,
+    outputs: Option<Outputs>,
+    inputs: Vec<Vec<Field>>,
+    started: bool,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        Self { received: vec![], version_2: false, outputs: None, inputs: vec![], started: false }
+    }
+
+    /// Bytes from the client.
+    pub(crate) fn receive(&mut self, bytes: &[u8], context: &mut Context<'_>) -> Vec<Effect> {
+        self.received.extend_from_slice(bytes);
+        let mut effects = vec![];
+        while let Some(head) = self.received.first_chunk::<HEADER_LEN>() {
+            let [high, low, letter] = *head;
+            let size = usize::from(u16::from_be_bytes([high, low]));
+            if size < HEADER_LEN {
+                effects.push(self.say(Level::Error, "a package is shorter than its header"));
+                effects.push(Effect::Close);
+                return effects;
+            }
+            if self.received.len() < size {
+                return effects;
+            }
+            let package: Vec<u8> = self.received.drain(..size).collect();
+            let payload = package.get(HEADER_LEN..).unwrap_or_default();
+            let done = effects.len();
+            self.request(letter, payload, context, &mut effects);
+            let violated =
+                effects.iter().skip(done).any(|effect| matches!(effect, Effect::Send(b) if b.get(2) == Some(&b'M')));
+            if violated && context.options.closes_on_violation {
+                effects.push(Effect::Close);
+                return effects;
+            }
+        }
+        effects
+    }
+
+    fn request(&mut self, letter: u8, payload: &[u8], context: &mut Context<'_>, effects: &mut Vec<Effect>) {
+        match letter {
+            b'V' => {
+                let wanted = payload.first_chunk().map(|version| u16::from_be_bytes(*version));
+                let accepted = matches!(wanted, Some(1 | 2)) && wanted <= Some(context.options.highest_protocol);
+                effects.push(send(&Reply::ProtocolVersion { accepted }));
+                if accepted {
+                    self.version_2 = wanted == Some(2);
+                }
+            }
+            b'v' => {
+                let software = context.firmware.0;
+                let (major, minor) = (software.major.into(), software.minor.into());
+                let version = ControllerVersion { major, minor, bugfix: software.bugfix, build: 0 };
+                effects.push(send(&Reply::ControllerVersion(version)));
+            }
+            b'O' => self.set_up_outputs(payload, context, effects),
+            b'I' => self.set_up_inputs(payload, context, effects),
+            b'S' => {
+                let accepted = self.outputs.as_ref().is_some_and(|outputs| outputs.valid);
+                self.started |= accepted;
+                let reply = emitted(&Reply::Start { accepted });
+                effects.push(if accepted { Effect::Started(reply) } else { Effect::Send(reply) });
+            }
+            b'P' => {
+                self.started = false;
+                effects.push(send(&Reply::Pause { accepted: true }));
+            }
+            b'U' => self.data(payload, context, effects),
+            b'M' => match text(payload) {
+                Some(text) => effects.push(Effect::Log(text)),
+                None => effects.push(self.say(Level::Error, "a text ends before its length")),
+            },
+            _ => effects.push(self.say(Level::Error, "a package has an unknown type")),
+        }
+    }
+
+    fn set_up_outputs(&mut self, payload: &[u8], context: &Context<'_>, effects: &mut Vec<Effect>) {
+        let rate = 1.0 / context.firmware.period().as_secs_f64();
+        let (frequency, names) = match payload.split_first_chunk() {
+            Some((frequency, names)) if self.version_2 => (f64::from_be_bytes(*frequency), names),
+            None if self.version_2 => {
+                effects.push(self.say(Level::Error, "a set-up of outputs ends before its frequency"));
+                return;
+            }
+            _ => (rate, payload),
+        };
+        if !(1.0..=rate).contains(&frequency) {
+            effects.push(self.say(Level::Warning, &format!("{frequency} Hz is not within 1 and {rate} Hz")));
+        }
+        let Some(names) = self.names(names, effects) else { return };
+        let found: Vec<_> = names.iter().map(|name| output(name, context)).collect();
+        let mut words: Vec<_> =
+            found.iter().map(|found| found.as_ref().map_or("NOT_FOUND", |(_, word)| word)).collect();
+        deviate(&mut words, context);
+        let valid = !found.is_empty() && found.iter().all(Option::is_some);
+        // As the rate is divided: 300 Hz of 500 Hz are every cycle.
+        let every = (rate / frequency.clamp(1.0, rate)).floor().max(1.0) as u64;
+        let fields = found.into_iter().flatten().map(|(field, _)| field).collect();
+        self.outputs = Some(Outputs { fields, every, valid });
+        let types = words.join(",");
+        let recipe = self.version_2.then_some(if valid { OUTPUT_RECIPE } else { 0 });
+        effects.push(send(&Reply::Outputs { recipe, types: TypeList(types.as_bytes()) }));
+    }
+
+    fn set_up_inputs(&mut self, payload: &[u8], context: &mut Context<'_>, effects: &mut Vec<Effect>) {
+        let Some(names) = self.names(payload, effects) else { return };
+        let found: Vec<_> = names.iter().map(|name| input(name, context)).collect();
+        let mut words: Vec<_> =
+            found.iter().map(|field| field.as_ref().map_or_else(|word| *word, |f| f.input.zero.word())).collect();
+        deviate(&mut words, context);
+        let fields: Vec<Field> = found.into_iter().flatten().collect();
+        let mut recipe = 0;
+        if fields.len() == names.len() && !fields.is_empty() && self.inputs.len() < INPUT_RECIPES {
+            for field in &fields {
+                context.exchange.claim(field.name(), context.conn);
+            }
+            self.inputs.push(fields);
+            recipe = u8::try_from(self.inputs.len()).unwrap_or(0);
+        }
+        effects.push(send(&Reply::Inputs { recipe, types: TypeList(words.join(",").as_bytes()) }));
+    }
+
+    /// The names of a list; none, and a text, where it is longer than the controller takes.
+    fn names(&self, list: &[u8], effects: &mut Vec<Effect>) -> Option<Vec<String>> {
+        if list.len() > MAX_NAMES {
+            effects.push(self.say(Level::Error, "the list of names is longer than 2048 bytes"));
+            return None;
+        }
+        let list = String::from_utf8_lossy(list).into_owned();
+        let list = list.strip_suffix(',').unwrap_or(&list);
+        Some(list.split(',').filter(|_| !list.is_empty()).map(str::to_owned).collect())
+    }
+
+    fn data(&self, payload: &[u8], context: &Context<'_>, effects: &mut Vec<Effect>) {
+        if !(self.started || context.options.inputs_before_start) {
+            return;
+        }
+        let recipe = payload
+            .split_first()
+            .and_then(|(recipe, values)| Some((self.inputs.get(usize::from(*recipe).checked_sub(1)?)?, values)));
+        let Some((fields, mut bytes)) = recipe else {
+            effects.push(self.say(Level::Error, "data of a recipe that was not set up"));
+            return;
+        };
+        let values: Vec<_> =
+            fields.iter().map_while(|field| Some((*field, field.input.zero.take(&mut bytes)?))).collect();
+        if values.len() < fields.len() || !bytes.is_empty() {
+            effects.push(self.say(Level::Error, "data has not the length of its recipe"));
+            return;
+        }
+        effects.push(Effect::Write(values));
+    }
+
+    /// The package of this cycle; none where the client gets none.
+    pub(crate) fn publish(&self, state: &State<'_>, deviations: Deviations) -> Option<Vec<u8>> {
+        let outputs = self.outputs.as_ref().filter(|outputs| self.started && outputs.valid)?;
+        state.cycles.is_multiple_of(outputs.every).then(|| self.package(outputs, state, deviations))
+    }
+
+    /// Data whatever the cycle: the first may come before the reply to a start.
+    pub(crate) fn first(&self, state: &State<'_>) -> Option<Vec<u8>> {
+        Some(self.package(self.outputs.as_ref()?, state, Deviations::default()))
+    }
+
+    fn package(&self, outputs: &Outputs, state: &State<'_>, deviations: Deviations) -> Vec<u8> {
+        let mut values = vec![];
+        for (output, number) in &outputs.fields {
+            (output.value)(state, *number).append(&mut values);
+        }
+        let recipe = if deviations.wrong_recipe { UNKNOWN_RECIPE } else { OUTPUT_RECIPE };
+        emitted(&Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
+    }
+
+    /// Whether data flows to this client.
+    pub(crate) fn flows(&self) -> bool {
+        self.started
+    }
+
+    /// A text in the form of this connection's version.
+    pub(crate) fn say(&self, level: Level, text: &str) -> Effect {
+        let message = text.as_bytes().get(..255).unwrap_or(text.as_bytes());
+        send(&Reply::Text(TextMessage { level, message, source: self.version_2.then_some(SOURCE) }))
+    }
+}
+
+/// The output of this name and its word, where this software has it.
+fn output(name: &str, context: &Context<'_>) -> Option<((&'static Output, u8), &'static str)> {
+    let (output, number) = Output::named(name)?;
+    let has = output.since.reached(context.firmware.0, context.options.unconfirmed);
+    has.then(|| ((output, number), output.zero.word()))
+}
+
+/// The input of this name, or the word that refuses it.
+fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
+    let field =
+        Field::named(name).filter(|field| field.since().reached(context.firmware.0, context.options.unconfirmed));
+    let field = field.ok_or("NOT_FOUND")?;
+    let fieldbus = context.options.fieldbus && field.input.lower;
+    if fieldbus || context.exchange.owner(name).is_some_and(|owner| owner != context.conn) {
+        return Err("IN_USE");
+    }
+    Ok(field)
+}
+
+/// Another type than the first variable has, while that fault is on.
+fn deviate(words: &mut [&str], context: &Context<'_>) {
+    if context.deviations.wrong_type
+        && let Some(word) = words.first_mut()
+    {
+        *word = if *word == "UINT64" { "UINT32" } else { "UINT64" };
+    }
+}
+
+/// The text of a client's message; none where it ends too early.
+fn text(payload: &[u8]) -> Option<String> {
+    let (length, rest) = payload.split_first()?;
+    let (message, rest) = rest.split_at_checked(usize::from(*length))?;
+    let (length, rest) = rest.split_first()?;
+    let (source, level) = rest.split_at_checked(usize::from(*length))?;
+    level.first()?;
+    Some(format!("{}: {}", String::from_utf8_lossy(source), String::from_utf8_lossy(message)))
+}
+
+fn emitted(reply: &Reply<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; MAX_SIZE];
+    // What this file says is never longer than a package.
+    let size = reply.emit(&mut bytes).unwrap_or(0);
+    bytes.truncate(size);
+    bytes
+}
+
+fn send(reply: &Reply<'_>) -> Effect {
+    Effect::Send(emitted(reply))
+}
