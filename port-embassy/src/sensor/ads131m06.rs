@@ -1,8 +1,9 @@
 //! TI ADS131M06: six 24-bit converters that sample at once, for the six bridges of a force/torque sensor, on SPI.
 //!
 //! Frames of eight 24-bit words, most significant byte first (mode 1, up to 25 MHz): status, six channels, CRC-16 of
-//! what was before. DRDY is low while there are conversions that were not read. Written by the data sheet (SBAS949) and
-//! tried against a model of it only.
+//! what was before. The first word answers the command of the frame before: status where there was none. DRDY is low
+//! while there are conversions that were not read; the device keeps two, and the older comes first. Written by the data
+//! sheet (SBAS949) and tried against a model of it only.
 
 use embedded_hal_async::delay::DelayNs;
 use embedded_hal_async::digital::Wait;
@@ -15,9 +16,12 @@ use super::{Arrival, Clock, Counters, Sensor};
 const CHANNELS: usize = 6;
 /// Bytes of one frame: status, channels, checksum, of three bytes each.
 const FRAME: usize = 3 * (1 + CHANNELS + 1);
-const NULL: u16 = 0;
+/// No command: everything zero.
+const NULL: [u16; 5] = [0; 5];
 /// Writes four registers from MODE on: MODE, CLOCK, GAIN1, GAIN2.
 const WRITE_SETTINGS: u16 = 0b011 << 13 | 0x02 << 7 | 3;
+/// Answers that they were written.
+const SETTINGS_WRITTEN: u16 = 0b010 << 13 | 0x02 << 7 | 3;
 /// 24-bit words, SPI time-out, and the flag of a reset taken back.
 const MODE: u16 = 0x0110;
 /// Every channel on, high resolution; the rate is added.
@@ -90,8 +94,10 @@ pub struct Ads131m06<'d, S, P, D> {
     clock: Clock,
     counters: &'d Counters,
     seq: u32,
-    /// The reading before this one was read, too: the device keeps two, and the older one comes first.
+    /// The conversions before were read, too: what is read next is as new as it gets.
     in_step: bool,
+    /// The device has its settings, as far as is known.
+    set_up: bool,
 }
 
 impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
@@ -105,62 +111,69 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
         clock: Clock,
         counters: &'d Counters,
     ) -> Self {
-        Self { spi, data_ready, rate, bridges, delay, clock, counters, seq: 0, in_step: false }
+        Self { spi, data_ready, rate, bridges, delay, clock, counters, seq: 0, in_step: false, set_up: false }
     }
 
     /// Waits for conversions and reads them \[counts\]. `None` where there are none, whatever the cause: it is counted.
     async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
-        if self.data_ready.wait_for_low().await.is_err() {
-            self.counters.fault();
-            return None;
+        // Out of step, two frames go before: they set the device up where it must be, and bring old conversions.
+        let before = if self.in_step { 0 } else { 2 };
+        let settings = !self.in_step && !self.set_up;
+        for n in 0..=before {
+            let command = if n == 0 && settings { self.settings() } else { NULL };
+            let sent = frame(&command);
+            let mut received = [0; FRAME];
+            let ready = self.data_ready.wait_for_low().await.is_ok();
+            if !ready || self.spi.transfer(&mut received, &sent).await.is_err() {
+                self.counters.fault();
+                return None;
+            }
+            let Some((answer, counts)) = checked(&received) else {
+                self.counters.refused(FRAME as u32);
+                return None;
+            };
+            if n == 1 && settings {
+                self.set_up = answer == SETTINGS_WRITTEN;
+            } else if n == before {
+                self.set_up &= answer & RESET == 0;
+                if !self.set_up {
+                    self.counters.fault();
+                }
+                return (self.set_up && answer & READY == READY).then_some(counts);
+            }
         }
-        if !self.in_step {
-            self.frame(NULL, [0; 4]).await?;
-        }
-        let (status, counts) = self.frame(NULL, [0; 4]).await?;
-        if status & RESET != 0 {
-            self.counters.fault();
-            let [gain1, gain2] = GAINS;
-            self.frame(WRITE_SETTINGS, [MODE, CLOCK | self.rate.bits(), gain1, gain2]).await?;
-            return None;
-        }
-        // Ready before, and now they are read: the status is of the moment the frame began.
-        (status & READY == READY).then_some(counts)
+        None
     }
 
-    /// Exchanges one frame: a command with its data for status and conversions.
-    async fn frame(&mut self, command: u16, data: [u16; 4]) -> Option<(u16, [i32; CHANNELS])> {
-        let mut sent = [0; FRAME];
-        for (word, value) in sent.as_chunks_mut::<3>().0.iter_mut().zip([command].into_iter().chain(data)) {
-            let [high, low] = value.to_be_bytes();
-            *word = [high, low, 0];
-        }
-        let mut received = [0; FRAME];
-        if self.spi.transfer(&mut received, &sent).await.is_err() {
-            self.counters.fault();
-            return None;
-        }
-        let frame = checked(&received);
-        if frame.is_none() {
-            self.counters.refused(FRAME as u32);
-        }
-        frame
+    const fn settings(&self) -> [u16; 5] {
+        let [gain1, gain2] = GAINS;
+        [WRITE_SETTINGS, MODE, CLOCK | self.rate.bits(), gain1, gain2]
     }
 }
 
-/// Status and conversions of a frame whose checksum is right.
+/// A frame to be sent: a command with its data, two bytes of each word.
+fn frame(command: &[u16; 5]) -> [u8; FRAME] {
+    let mut frame = [0; FRAME];
+    for (word, value) in frame.as_chunks_mut::<3>().0.iter_mut().zip(command) {
+        let [high, low] = value.to_be_bytes();
+        *word = [high, low, 0];
+    }
+    frame
+}
+
+/// The answer and the conversions of a frame whose checksum is right.
 fn checked(frame: &[u8; FRAME]) -> Option<(u16, [i32; CHANNELS])> {
     let (content, [high, low, _]) = frame.split_last_chunk::<3>()?;
     if crc16(content) != u16::from_be_bytes([*high, *low]) {
         return None;
     }
-    let ([[status_high, status_low, _], channels @ ..], _) = content.as_chunks::<3>() else { return None };
+    let ([[answer_high, answer_low, _], channels @ ..], _) = content.as_chunks::<3>() else { return None };
     let mut counts = [0; CHANNELS];
     for (count, [high, middle, low]) in counts.iter_mut().zip(channels) {
         // The sign comes with the upper byte.
         *count = i32::from_be_bytes([*high, *middle, *low, 0]) >> 8;
     }
-    Some((u16::from_be_bytes([*status_high, *status_low]), counts))
+    Some((u16::from_be_bytes([*answer_high, *answer_low]), counts))
 }
 
 /// CRC-16 as CCITT has it: polynomial 0x1021, all bits set before.
