@@ -8,8 +8,8 @@ use core::net::Ipv4Addr;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 
-use embassy_net::tcp::{ConnectError, Error, State, TcpSocket};
-use embassy_net::{IpAddress, IpEndpoint, Stack};
+use embassy_net::tcp::{Error, State, TcpSocket};
+use embassy_net::{IpAddress, IpEndpoint, Stack, StaticConfigV4};
 use embassy_time::{Timer, with_timeout};
 use embedded_io_async::{ErrorType, Read, Write};
 use outrigger_core::drive::{self, Outstanding, Unacked};
@@ -135,12 +135,15 @@ enum Opening {
 impl Link<'_> {
     /// Asks the stack to connect, from a local port that it has not used last.
     fn connect(&mut self, endpoint: Endpoint) -> Opening {
+        let reaches = |config: StaticConfigV4| config.address.contains_addr(&self.robot) || config.gateway.is_some();
+        if !self.stack.config_v4().is_some_and(reaches) {
+            return Opening::Failed(Trouble::NoRoute);
+        }
         let to = IpEndpoint::new(IpAddress::Ipv4(self.robot), endpoint.port);
         // One poll begins; the socket itself knows how it goes on.
         match pin!(self.socket.connect(to)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
-            Poll::Ready(Err(ConnectError::NoRoute)) => Opening::Failed(Trouble::NoRoute),
-            Poll::Ready(Err(_)) => Opening::Failed(Trouble::Refused),
+            Poll::Ready(Err(_)) => Opening::Failed(Trouble::NoRoute),
         }
     }
 
@@ -197,10 +200,11 @@ impl drive::Socket for Link<'_> {
     }
 
     fn abort(&mut self) {
-        if !matches!(self.opening, Opening::None) {
+        // The reason for giving up an open connection is the engine's; that there is no link only the stack knows.
+        if !matches!(self.opening, Opening::None) || !self.stack.is_link_up() {
             self.note(Trouble::NoAnswer);
-            self.opening = Opening::None;
         }
+        self.opening = Opening::None;
         self.socket.abort();
     }
 

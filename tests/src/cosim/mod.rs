@@ -20,6 +20,7 @@ mod setup;
 mod socket;
 
 pub use bound::{rest_bound, stop_deceleration};
+pub(crate) use record::speeds_of;
 pub use record::{Command, Cycles, Motion, REST, Record, Speeds};
 pub use rig::{Buffers, Death, Rig};
 pub use rules::Rules;

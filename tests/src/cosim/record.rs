@@ -57,7 +57,7 @@ fn is_frequent(event: &Event) -> bool {
 }
 
 /// The speeds of the first `speedj` in a text.
-pub(super) fn speeds_of(text: &str) -> Option<Speeds> {
+pub(crate) fn speeds_of(text: &str) -> Option<Speeds> {
     let (_, rest) = text.split_once("speedj([")?;
     let (list, _) = rest.split_once(']')?;
     let numbers: Vec<f64> = list.split(',').map(|number| number.trim().parse()).collect::<Result<_, _>>().ok()?;

@@ -52,6 +52,21 @@ impl Clients {
         busy
     }
 
+    /// Every connection that stands ends with a reset; what was on its way is lost.
+    pub(super) fn reset(&mut self, sockets: &mut SocketSet<'static>) {
+        for client in &self.clients {
+            sockets.get_mut::<Socket<'_>>(client.socket).abort();
+        }
+    }
+
+    /// Every connection is gone without a word.
+    pub(super) fn forget(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) {
+        for client in self.clients.drain(..) {
+            client.conn.into_iter().for_each(|conn| controller.reset(conn));
+            sockets.remove(client.socket);
+        }
+    }
+
     /// Who knocked becomes a client of the controller, or is turned away.
     fn accept(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) -> bool {
         let mut busy = false;

@@ -108,6 +108,16 @@ impl Peer {
         self.controller.act(Action::Restart(away));
     }
 
+    /// The stack resets every connection, as it does where its host has closed in a hurry.
+    pub fn reset_clients(&mut self) {
+        self.clients.reset(&mut self.sockets);
+    }
+
+    /// The stack begins anew and knows nothing of any connection: what still comes for one is answered with a reset.
+    pub fn forget_connections(&mut self) {
+        self.clients.forget(&mut self.sockets, &mut self.controller);
+    }
+
     /// A frame has arrived.
     pub fn receive(&mut self, now: SimTime, frame: &[u8]) {
         self.frames.incoming.push_back(frame.to_vec());

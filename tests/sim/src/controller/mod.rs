@@ -72,6 +72,17 @@ pub struct Controller {
     away_until: Option<SimTime>,
     second_commander: Option<(f64, SimTime)>,
     exchange: Exchange,
+    /// Everything clients have asked for, while somebody wants to know.
+    texts: Option<Vec<Text>>,
+}
+
+/// Text that a client sent, as it arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// When it had arrived as a whole.
+    pub at: SimTime,
+    /// What it says, whether or not the controller obeys it.
+    pub text: String,
 }
 
 impl std::fmt::Debug for Controller {
@@ -129,6 +140,7 @@ impl Controller {
             away_until: None,
             second_commander: None,
             exchange: Exchange::default(),
+            texts: None,
             options,
         })
     }
@@ -209,6 +221,17 @@ impl Controller {
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycles
+    }
+
+    /// From now on keeps every text, for runs of bounded length.
+    pub fn keep_texts(&mut self) {
+        self.texts.get_or_insert_default();
+    }
+
+    /// The texts that were kept, in the order they arrived.
+    #[must_use]
+    pub fn texts(&self) -> &[Text] {
+        self.texts.as_deref().unwrap_or_default()
     }
 
     /// When something will happen by itself: a control cycle, a fault, a scripted action, bytes that arrive.
@@ -404,6 +427,12 @@ impl Controller {
     pub fn reset(&mut self, conn: Conn) {
         self.connections.remove(&conn);
         self.sweep();
+    }
+
+    /// Connections it holds, on all its ports.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.connections.len()
     }
 
     /// Bytes a client has sent that have not arrived here, and so are not acknowledged.

@@ -3,7 +3,7 @@
 use outrigger_urscript::{Assembled, Service, ServiceLine};
 
 use super::connection::Phase;
-use super::{Action, Conn, Controller};
+use super::{Action, Conn, Controller, Text};
 use crate::dashboard;
 use crate::fault::FaultKind;
 use crate::firmware::LocalMode;
@@ -37,10 +37,14 @@ impl Controller {
     }
 
     fn text(&mut self, id: Conn, port: Port, mut bytes: &[u8]) {
+        let now = self.now;
         let muted = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Mute);
         while let Some(connection) = self.connections.get_mut(&id)
             && let Some(assembled) = connection.text.next(&mut bytes)
         {
+            if let (Some(texts), Assembled::Program(text)) = (&mut self.texts, &assembled) {
+                texts.push(Text { at: now, text: text.clone() });
+            }
             let permitted = self.plant.robot.remote && (connection.permitted || !self.upgrade_needs_reconnect());
             if muted {
                 continue;

@@ -1,0 +1,87 @@
+//! `port-embassy` in virtual time.
+
+use std::time::Duration;
+
+use outrigger_core::session::{Event, Input};
+use outrigger_sim::controller::Action;
+use outrigger_sim::fault::{Fault, FaultKind};
+use outrigger_tests::board::{Network, Rig, Way};
+use outrigger_tests::cosim::Setup;
+
+use crate::bench::{Bench, Look, Said};
+
+pub(crate) struct EmbassyBench {
+    rig: Rig,
+    /// The rig's events without their times, as far as they were looked at.
+    events: Vec<Event>,
+    texts: Vec<Said>,
+}
+
+impl EmbassyBench {
+    fn seen(&mut self) -> Look<'_> {
+        let new = self.rig.record().events.iter().skip(self.events.len());
+        self.events.extend(new.map(|(_, event)| *event));
+        Said::learn(&mut self.texts, self.rig.controller());
+        Look {
+            events: &self.events,
+            texts: &self.texts,
+            mode: self.rig.mode(),
+            latch: self.rig.latch(),
+            unmet: self.rig.unmet(),
+            commanded: self.rig.commanded(),
+            over: self.rig.is_finished(),
+            controller: self.rig.controller(),
+        }
+    }
+}
+
+impl Bench for EmbassyBench {
+    fn start(setup: Setup) -> Self {
+        Self { rig: Rig::new(setup, &Network::default()), events: vec![], texts: vec![] }
+    }
+
+    fn tell(&mut self, input: Input) {
+        let handle = self.rig.handle();
+        match input {
+            Input::Request => handle.request(),
+            Input::Resume => handle.resume(),
+            Input::Release => handle.release(),
+            Input::Acknowledge => handle.acknowledge(),
+            Input::Shutdown => handle.shutdown(),
+            Input::Sample(sample) => handle.sample(sample),
+            other => panic!("nobody outside says {other:?}"),
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        self.rig.peer().controller_mut().act(action);
+    }
+
+    fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>) {
+        let start = self.rig.now() + Duration::from_micros(1);
+        self.rig.peer().controller_mut().inject(Fault::new(kind, start, lasting));
+    }
+
+    fn reset(&mut self) {
+        self.rig.peer().reset_clients();
+    }
+
+    fn take_nothing(&mut self) {
+        // Nothing that the board sends arrives, and so nothing of it is acknowledged.
+        self.rig.lose(|way, _, _| way == Way::Up);
+    }
+
+    fn wait(&mut self, what: &str, mut done: impl FnMut(&Look<'_>) -> bool) {
+        for _ in 0..20_000 {
+            if done(&self.seen()) {
+                return;
+            }
+            self.rig.run_for(Duration::from_millis(1));
+        }
+        panic!("not seen within 20 s: {what}\n{}", self.seen().story());
+    }
+
+    fn look<R>(&mut self, at: impl FnOnce(&Look<'_>) -> R) -> R {
+        at(&self.seen())
+    }
+}

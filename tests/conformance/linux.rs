@@ -1,0 +1,230 @@
+//! `port-linux` in real time, over the kernel's loopback.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use outrigger_core::drive::Application;
+use outrigger_core::law::AnyLaw;
+use outrigger_core::link::Grade;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
+use outrigger_core::session::{CoController, Config, Event, GradeLimitsTuning, GradeTuning, Input};
+use outrigger_core::time;
+use outrigger_linux::clock::Clock;
+use outrigger_linux::config::RobotAddress;
+use outrigger_linux::engine;
+use outrigger_linux::net::TcpNet;
+use outrigger_sim::controller::{Action, Controller};
+use outrigger_sim::fault::{Fault, FaultKind};
+use outrigger_sim::tcp::{Running, Server};
+use outrigger_tests::cosim::Setup;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use crate::bench::{Bench, Look, Said};
+use crate::relay::Relay;
+
+const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Where to look for free ports for the simulator.
+const PORT_BASE: u16 = 21_000;
+/// Only against hanging.
+const PATIENCE: time::Duration = time::Duration::from_secs(120);
+/// How soon is seen what the robot alone did.
+const STEP: Duration = Duration::from_millis(20);
+
+pub(crate) struct LinuxBench {
+    port: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    inputs: UnboundedSender<Input>,
+    shared: Arc<Shared>,
+    relay: Relay,
+    server: Arc<Running>,
+}
+
+#[derive(Default)]
+struct Shared {
+    log: Mutex<Log>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the port's application has seen.
+struct Log {
+    events: Vec<Event>,
+    mode: Mode,
+    latch: Option<Reason>,
+    unmet: ReasonSet,
+    commanded: u64,
+    newest: Option<ControllerTime>,
+    texts: Vec<Said>,
+    over: bool,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        let (mode, unmet) = (Mode::Offline, ReasonSet::default());
+        Self { events: vec![], mode, latch: None, unmet, commanded: 0, newest: None, texts: vec![], over: false }
+    }
+}
+
+impl Log {
+    fn look<'a>(&'a mut self, controller: &'a Controller) -> Look<'a> {
+        Said::learn(&mut self.texts, controller);
+        let Self { events, mode, latch, unmet, commanded, texts, over, .. } = self;
+        Look {
+            events,
+            mode: *mode,
+            latch: *latch,
+            unmet: *unmet,
+            commanded: *commanded,
+            texts,
+            over: *over,
+            controller,
+        }
+    }
+}
+
+/// The application of the loop.
+struct Desk {
+    inputs: UnboundedReceiver<Input>,
+    events: Vec<Event>,
+    shared: Arc<Shared>,
+}
+
+impl Application<AnyLaw<6>> for Desk {
+    async fn next(&mut self) -> Input {
+        match self.inputs.recv().await {
+            Some(input) => input,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, AnyLaw<6>>, now: time::Instant) {
+        // Shown together: a mode belongs to the events that led to it.
+        let log = &mut *self.shared.log();
+        log.events.append(&mut self.events);
+        log.mode = engine.mode();
+        log.latch = engine.latch();
+        log.unmet = engine.unmet(now);
+        let newest = engine.state().map(|state| state.controller_time);
+        if newest != log.newest {
+            log.newest = newest;
+            log.commanded += u64::from(log.mode == Mode::Command);
+        }
+        self.shared.changed.notify_all();
+    }
+}
+
+/// Thresholds that a busy machine does not break: what is under test is what follows, not when.
+fn patient(config: &mut Config) {
+    let (long, second) = (time::Duration::from_secs(2), time::Duration::from_secs(1));
+    let any = GradeLimitsTuning { received: Some(0), delay: Some(long), jitter: Some(long), misses: Some(10_000) };
+    config.link.limits = GradeTuning { perfect: any, ok: any, bad: any };
+    config.link.entry = Some(Grade::Ok);
+    config.link.stale_after = Some(second);
+    config.link.margin = Some(time::Duration::from_millis(900));
+    config.link.max_misses = Some(10_000);
+    config.link.clock_jump = Some(long);
+    config.link.shift_hold = Some(long);
+    config.mode.state_timeout = Some(second);
+    config.mode.evidence_age = Some(second);
+    config.mode.program_timeout = Some(time::Duration::from_secs(5));
+    config.mode.arming_timeout = Some(time::Duration::from_secs(30));
+    config.mode.following.patience = Some(1_000);
+    config.mode.following.late_patience = Some(1_000);
+    config.connect.abort_after = long;
+}
+
+impl Bench for LinuxBench {
+    fn start(mut setup: Setup) -> Self {
+        patient(&mut setup.config);
+        let mut controller = Controller::new(setup.controller).expect("a controller that existed");
+        controller.keep_texts();
+        let server = Server::bind_from(controller, LOCAL, PORT_BASE).expect("free ports");
+        let server = Arc::new(server.spawn().expect("a thread"));
+        let relay = Relay::new(Arc::clone(&server));
+        let robot = RobotAddress::new("127.0.0.1", relay.port_base()).expect("an address");
+
+        let shared = Arc::new(Shared::default());
+        let (inputs, receiver) = unbounded_channel();
+        let (end, ended) = oneshot::channel();
+        let desk = Desk { inputs: receiver, events: vec![], shared: Arc::clone(&shared) };
+        let thread = std::thread::spawn(move || run(setup.config, setup.law, &robot, desk, ended));
+        Self { port: Some((end, thread)), inputs, shared, relay, server }
+    }
+
+    fn tell(&mut self, input: Input) {
+        self.inputs.send(input).expect("the port runs");
+    }
+
+    fn act(&mut self, action: Action) {
+        self.server.controller().act(action);
+    }
+
+    fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>) {
+        let mut controller = self.server.controller();
+        let start = controller.now() + Duration::from_micros(1);
+        controller.inject(Fault::new(kind, start, lasting));
+    }
+
+    fn reset(&mut self) {
+        self.relay.reset();
+    }
+
+    fn take_nothing(&mut self) {
+        self.relay.take_nothing();
+    }
+
+    fn wait(&mut self, what: &str, mut done: impl FnMut(&Look<'_>) -> bool) {
+        let clock = Clock::start();
+        while clock.now() < time::Instant::ZERO + PATIENCE {
+            let mut log = self.shared.log();
+            if done(&log.look(&self.server.controller())) {
+                return;
+            }
+            drop(self.shared.changed.wait_timeout(log, STEP));
+        }
+        let story = self.shared.log().look(&self.server.controller()).story();
+        panic!("not seen: {what}\n{story}");
+    }
+
+    fn look<R>(&mut self, at: impl FnOnce(&Look<'_>) -> R) -> R {
+        at(&self.shared.log().look(&self.server.controller()))
+    }
+}
+
+impl Drop for LinuxBench {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.port.take() {
+            // The port may have ended by itself.
+            let _ = end.send(());
+            let ended = thread.join();
+            assert!(ended.is_ok() || std::thread::panicking(), "the port panicked");
+        }
+    }
+}
+
+/// The port, until it has shut down or nobody wants it any more.
+fn run(config: Config, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
+    let shared = Arc::clone(&desk.shared);
+    let mut net = TcpNet::new(robot, LOCAL, Clock::start(), None);
+    let runtime = outrigger_linux::runtime().expect("a runtime");
+    runtime.block_on(async {
+        tokio::select! {
+            ended = engine::run(config, law, &mut net, &mut desk) => ended.expect("a configuration that can be run"),
+            _ = ended => {}
+        }
+    });
+    shared.log().over = true;
+    shared.changed.notify_all();
+}

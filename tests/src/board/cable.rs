@@ -1,0 +1,105 @@
+//! The board's network interface: an `embassy-net-driver` whose frames wait in memory.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
+
+/// The board's Ethernet address.
+const MAC: [u8; 6] = [2, 0, 0, 0, 0, 15];
+/// The largest frame, with its Ethernet header.
+const LARGEST: usize = 1514;
+
+#[derive(Default)]
+struct Queues {
+    incoming: VecDeque<Vec<u8>>,
+    outgoing: VecDeque<Vec<u8>>,
+    unplugged: bool,
+    waker: Option<Waker>,
+}
+
+/// Both ends share it: the stack as a driver, the test by hand.
+#[derive(Clone, Default)]
+pub(super) struct Cable(Rc<RefCell<Queues>>);
+
+impl Cable {
+    /// A frame reaches the board.
+    pub(super) fn deliver(&self, frame: Vec<u8>) {
+        let mut queues = self.0.borrow_mut();
+        if !queues.unplugged {
+            queues.incoming.push_back(frame);
+            queues.waker.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// A frame leaves it.
+    pub(super) fn take(&self) -> Option<Vec<u8>> {
+        self.0.borrow_mut().outgoing.pop_front()
+    }
+
+    /// Whether the interface sees a link. Without, it sends into the void, as most do.
+    pub(super) fn plug(&self, plugged: bool) {
+        let mut queues = self.0.borrow_mut();
+        queues.unplugged = !plugged;
+        queues.waker.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Driver for Cable {
+    type RxToken<'a> = Incoming;
+    type TxToken<'a> = Outgoing<'a>;
+
+    fn receive(&mut self, context: &mut Context<'_>) -> Option<(Incoming, Outgoing<'_>)> {
+        let mut queues = self.0.borrow_mut();
+        queues.waker = Some(context.waker().clone());
+        let frame = queues.incoming.pop_front()?;
+        drop(queues);
+        Some((Incoming(frame), Outgoing(self)))
+    }
+
+    fn transmit(&mut self, _: &mut Context<'_>) -> Option<Outgoing<'_>> {
+        Some(Outgoing(self))
+    }
+
+    fn link_state(&mut self, context: &mut Context<'_>) -> LinkState {
+        let mut queues = self.0.borrow_mut();
+        queues.waker = Some(context.waker().clone());
+        if queues.unplugged { LinkState::Down } else { LinkState::Up }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = Capabilities::default();
+        capabilities.max_transmission_unit = LARGEST;
+        capabilities
+    }
+
+    fn hardware_address(&self) -> HardwareAddress {
+        HardwareAddress::Ethernet(MAC)
+    }
+}
+
+/// A frame the stack is about to read.
+pub(super) struct Incoming(Vec<u8>);
+
+impl RxToken for Incoming {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(mut self, read: F) -> R {
+        read(&mut self.0)
+    }
+}
+
+/// Room for a frame the stack is about to write.
+pub(super) struct Outgoing<'a>(&'a Cable);
+
+impl TxToken for Outgoing<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {
+        let mut frame = vec![0; length];
+        let result = write(&mut frame);
+        let mut queues = self.0.0.borrow_mut();
+        if !queues.unplugged {
+            queues.outgoing.push_back(frame);
+        }
+        result
+    }
+}

@@ -1,0 +1,16 @@
+//! A board in virtual time: `port-embassy` with its network stack, over a wire of frames, opposite the simulated
+//! controller behind a stack of its own.
+//!
+//! ```text
+//!  outrigger-embassy ─ embassy-net ─ frames ─ Wire ─ frames ─ Peer (smoltcp, outrigger-sim) ──► arm: the truth
+//! ```
+//!
+//! No executor, no wall clock: a [`Rig`] goes from one event to the next, polls the board's two tasks where something
+//! woke them, and the same set-up with the same seed gives the same frames. The board computes in no time.
+
+mod cable;
+mod clock;
+mod rig;
+
+pub use clock::sim_time;
+pub use rig::{Network, Rig, Way};
