@@ -72,7 +72,7 @@ impl Lines {
         let velocity = joints(limits.velocity.as_array());
         let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
         self.say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
-        self.say("law", crate::run::law_name(law));
+        self.say("law", law.name());
         for source in sources {
             self.say("source", format!("\"{}\": {}", source.name, described(source)));
         }

@@ -5,13 +5,15 @@ use core::cell::Cell;
 use embassy_net::Stack;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
-use embassy_time::{Duration, Ticker};
+use embassy_time::{Duration, with_deadline};
 use embedded_hal::digital::OutputPin;
+use outrigger_core::command::{MAX_SOURCES, SourceId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::{CoController, Event};
+use outrigger_core::session::{CoController, Event, Settings};
 use outrigger_core::time::Instant;
+use outrigger_embassy::sensor::Counters;
 use outrigger_embassy::{Handle, Observer, now};
 
 use crate::lamp::Status;
@@ -30,6 +32,8 @@ pub struct Desk {
     armed: Cell<u32>,
     status: Cell<Status>,
     pulse: Cell<Pulse>,
+    /// One for each source, and one for sensors of none.
+    counters: [Counters; MAX_SOURCES + 1],
 }
 
 impl Desk {
@@ -42,7 +46,24 @@ impl Desk {
             armed: Cell::new(0),
             status: Cell::new(Status::DARK),
             pulse: Cell::new(Pulse::NONE),
+            counters: [const { Counters::new() }; MAX_SOURCES + 1],
         }
+    }
+
+    /// What the sensor of `source` counts.
+    pub(crate) fn counters(&self, source: SourceId) -> &Counters {
+        let [others, of_sources @ ..] = &self.counters;
+        of_sources.get(usize::from(source.0)).unwrap_or(others)
+    }
+
+    /// The first line.
+    pub(crate) fn boot(&self, settings: &Settings) {
+        self.note(Milestone::Booted {
+            address: settings.device.address,
+            prefix: settings.device.prefix,
+            robot: settings.robot,
+            law: settings.law.name(),
+        });
     }
 
     fn note(&self, milestone: Milestone) {
@@ -53,9 +74,13 @@ impl Desk {
 
     /// Writes the log, shows the lamp, and calls `feed` while the control loop runs; for ever.
     pub async fn keep(&self, stack: Stack<'_>, lamp: &mut impl OutputPin, mut feed: impl FnMut()) -> ! {
-        let mut ticker = Ticker::every(UPKEEP);
+        let mut next = embassy_time::Instant::now();
         loop {
-            ticker.next().await;
+            if let Ok(line) = with_deadline(next, self.lines.receive()).await {
+                line.log();
+                continue;
+            }
+            next += UPKEEP;
             let now = now();
             if self.pulse.get().beats(now) {
                 feed();
@@ -68,13 +93,17 @@ impl Desk {
             self.status.set(Status { linked, ..status });
             // A lamp that cannot be switched is no reason to stop.
             let _ = if status.lit(now) { lamp.set_high() } else { lamp.set_low() };
-            while let Ok(line) = self.lines.try_receive() {
-                line.log();
-            }
             match self.missed.take() {
                 0 => {}
                 missed => Milestone::Missed(missed).log(),
             }
+        }
+    }
+
+    /// Writes the lines that wait: before this device ends.
+    pub fn flush(&self) {
+        while let Ok(line) = self.lines.try_receive() {
+            line.log();
         }
     }
 }

@@ -3,7 +3,6 @@
 //! | task | does |
 //! |---|---|
 //! | [`Robot::run`] | the control loop; the one task whose timing counts |
-//! | [`sense`] | bytes of the sensor become samples |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`watch`](button::watch) | an edge of a contact becomes a request or an acknowledgement |
@@ -23,16 +22,15 @@ mod milestone;
 mod network;
 mod pulse;
 mod robot;
-mod sense;
 mod sensors;
 
 pub use desk::Desk;
 pub use lamp::Status;
 pub use milestone::Milestone;
 pub use network::{hardware_address, network};
+pub use outrigger_core::session::Settings;
 pub use outrigger_embassy::Handle;
-pub use outrigger_embassy::sensor::{Adc, Counters};
+pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;
-pub use robot::{Memory, Robot};
-pub use sense::sense;
+pub use robot::{Memory, Robot, StartError};
 pub use sensors::{AnalogSensor, SerialSensor};

@@ -3,6 +3,8 @@
 //! States come 500 times a second, and so may garbage; both are counted, not told. A line is written when something
 //! happened that a person would want to know hours later.
 
+use core::net::Ipv4Addr;
+
 use outrigger_core::link::GradeChange;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
@@ -12,6 +14,17 @@ use outrigger_embassy::Trouble;
 /// One line of the log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Milestone {
+    /// This device has started.
+    Booted {
+        /// Its own address.
+        address: Ipv4Addr,
+        /// Bits of it that name the network.
+        prefix: u8,
+        /// The robot's.
+        robot: Ipv4Addr,
+        /// Name of the law.
+        law: &'static str,
+    },
     /// The network interface is connected, or no longer.
     Network(bool),
     /// A session with this controller began.
@@ -85,9 +98,22 @@ impl Milestone {
     /// Writes the line.
     pub fn log(&self) {
         match self {
+            Self::Booted { address, prefix, robot, law } => {
+                let ([a, b, c, d], [e, f, g, h]) = (address.octets(), robot.octets());
+                let version = env!("CARGO_PKG_VERSION");
+                info!("boot: {}, {}.{}.{}.{}/{}, robot {}.{}.{}.{}, {}", version, a, b, c, d, prefix, e, f, g, h, law);
+            }
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
-            Self::Connected(identity) => info!("connected: {}", identity),
+            Self::Connected(Identity { software, known_by, packet_size, period }) => info!(
+                "connected: software {}.{}.{} known by {}, {} B every {} us",
+                software.major,
+                software.minor,
+                software.bugfix,
+                known_by,
+                packet_size,
+                period.as_micros()
+            ),
             Self::Grade(change) => info!("grade: {} -> {} ({})", change.from, change.to, change.cause),
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),
@@ -100,16 +126,86 @@ impl Milestone {
             Self::AtRest(Some(reason)) => info!("not known to be at rest: {}", reason.text()),
             Self::Down { endpoint, cause, trouble, next, .. } => {
                 let why = trouble.map_or("", Trouble::text);
+                let comma = if why.is_empty() { "" } else { ", " };
                 match next {
                     Next::Retry(after) | Next::NewSession(after) => {
-                        info!("port {}: {}; {}; again in {} ms", endpoint.port, cause, why, after.as_millis());
+                        let millis = after.as_millis();
+                        info!("port {}: {}{}{}; again in {} ms", endpoint.port, cause, comma, why, millis);
                     }
                     Next::OtherPort | Next::Without | Next::Nothing => {
-                        info!("port {}: {}; {}; {}", endpoint.port, cause, why, next);
+                        info!("port {}: {}{}{}; {}", endpoint.port, cause, comma, why, next);
                     }
                 }
             }
             Self::Missed(count) => info!("{} lines missed", count),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::time::Instant;
+
+    use super::*;
+
+    fn lines(transitions: &[(Mode, Mode, Option<Reason>)]) -> Vec<Milestone> {
+        let mut armed = 0;
+        let at = Instant::ZERO;
+        let mut lines = Vec::new();
+        for (from, to, reason) in transitions.iter().copied() {
+            let event = Event::Transition(Transition { from, to, reason, at });
+            let line = Milestone::of(&event, armed, |_| None);
+            if let Some(Milestone::Armed(times)) = line {
+                armed = times;
+            }
+            lines.extend(line);
+        }
+        lines
+    }
+
+    #[test]
+    fn a_fallback_is_told_with_its_reason_and_arming_again_with_its_count() {
+        use Mode::{Arming, Command, Monitor, Offline, Stopping};
+        let stale = Some(Reason::StateStale);
+        let told = lines(&[
+            (Offline, Monitor, None),
+            (Monitor, Arming, None),
+            (Arming, Command, None),
+            (Command, Stopping, stale),
+            (Stopping, Monitor, stale),
+            (Monitor, Arming, None),
+            (Arming, Monitor, Some(Reason::ArmingTimeout)),
+            (Monitor, Arming, None),
+            (Arming, Command, None),
+            (Command, Stopping, Some(Reason::Released)),
+            (Stopping, Offline, Some(Reason::LinkClosed)),
+        ]);
+        let expected = [
+            Milestone::Arming,
+            Milestone::Armed(1),
+            Milestone::Fallback(Reason::StateStale),
+            Milestone::AtRest(None),
+            Milestone::Arming,
+            Milestone::NotArmed(Reason::ArmingTimeout),
+            Milestone::Arming,
+            Milestone::Armed(2),
+            Milestone::Released,
+            Milestone::AtRest(Some(Reason::MotionUnknown)),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_link_that_is_down_is_told_with_what_the_network_stack_knows() {
+        let (link, endpoint) = (LinkId::REALTIME, Endpoint { port: 30_003 });
+        let event = Event::Down { link, endpoint, cause: DownCause::OpenTimeout, next: Next::Nothing };
+        let told = Milestone::of(&event, 0, |asked| (asked == link).then_some(Trouble::NoAnswer));
+        assert!(matches!(told, Some(Milestone::Down { trouble: Some(Trouble::NoAnswer), .. })), "{told:?}");
+    }
+
+    #[test]
+    fn what_comes_as_often_as_states_is_not_told() {
+        assert_eq!(Milestone::of(&Event::LocalStall, 0, |_| None), None);
+        assert_eq!(Milestone::of(&Event::ClockJump(1), 0, |_| None), None);
     }
 }

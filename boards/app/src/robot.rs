@@ -1,34 +1,36 @@
 //! The control loop of one robot, put together from its settings.
 
 use core::mem::MaybeUninit;
-use core::net::Ipv4Addr;
 
 use embassy_net::Stack;
 use embedded_hal::digital::OutputPin;
-use outrigger_core::law::AnyLaw;
-use outrigger_core::session::{CoController, Config, ConfigError};
+use outrigger_core::law::{AnyLaw, LawConfigError};
+use outrigger_core::session::{CoController, ConfigError, Settings};
 use outrigger_embassy::{Buffers, Handle, Runner, Shared, Windows};
 
 use crate::desk::{Clerk, Desk};
 
 type Engine = CoController<'static, AnyLaw<6>>;
 
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash.
-pub struct Memory {
+/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
+/// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
+pub struct Memory<const RECORDER: usize = 65_536> {
     windows: Windows,
     buffers: Buffers,
+    recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
 }
 
-impl Memory {
+impl<const RECORDER: usize> Memory<RECORDER> {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             windows: Windows::new(),
             buffers: Buffers::new(),
+            recorder: [0; RECORDER],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),
@@ -36,7 +38,7 @@ impl Memory {
     }
 }
 
-impl Default for Memory {
+impl<const RECORDER: usize> Default for Memory<RECORDER> {
     fn default() -> Self {
         Self::new()
     }
@@ -50,21 +52,25 @@ pub struct Robot {
 }
 
 impl Robot {
-    /// The robot at `address`.
+    /// The robot of these settings.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
-    pub fn new(
+    /// What is wrong with the settings.
+    pub fn new<const RECORDER: usize>(
         stack: Stack<'static>,
-        address: Ipv4Addr,
-        config: Config,
-        law: AnyLaw<6>,
-        memory: &'static mut Memory,
-    ) -> Result<Self, ConfigError> {
-        let Memory { windows, buffers, engine, shared, desk } = memory;
-        let engine = engine.write(CoController::new(config, law, windows.memory())?);
-        let (handle, runner) = outrigger_embassy::new(stack, address, engine, buffers, shared.write(Shared::new()));
-        Ok(Self { runner, handle, desk: desk.write(Desk::new()) })
+        settings: &Settings,
+        memory: &'static mut Memory<RECORDER>,
+    ) -> Result<Self, StartError> {
+        let Memory { windows, buffers, recorder, engine, shared, desk } = memory;
+        let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
+        let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
+        let law = AnyLaw::new(settings.law.clone())?;
+        let built = CoController::new(settings.config, law, windows.memory())?.with_recorder(recorder);
+        let (handle, runner) =
+            outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
+        let desk = desk.write(Desk::new());
+        desk.boot(settings);
+        Ok(Self { runner, handle, desk })
     }
 
     /// Speaks to the robot.
@@ -83,5 +89,27 @@ impl Robot {
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut clerk = Clerk::new(self.desk, self.handle, cycle);
         self.runner.run(&mut clerk).await;
+    }
+}
+
+/// Settings that were compiled in and cannot be run: they were not made by the build script of this firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum StartError {
+    /// The law cannot work with them.
+    Law(LawConfigError),
+    /// The engine cannot.
+    Engine(ConfigError),
+}
+
+impl From<LawConfigError> for StartError {
+    fn from(error: LawConfigError) -> Self {
+        Self::Law(error)
+    }
+}
+
+impl From<ConfigError> for StartError {
+    fn from(error: ConfigError) -> Self {
+        Self::Engine(error)
     }
 }

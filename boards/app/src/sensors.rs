@@ -5,8 +5,10 @@ use embedded_io_async::Read;
 use outrigger_core::command::SourceId;
 use outrigger_core::sensor::{Form, Scale};
 use outrigger_core::session::{Sensor, SensorInput, Settings};
-use outrigger_embassy::sensor::{Adc, Analog, Calibration, Counters, Uart, pump};
+use outrigger_embassy::sensor::{Adc, Analog, Calibration, Uart, pump};
 use outrigger_embassy::{Handle, now};
+
+use crate::desk::Desk;
 
 /// The sensor at the serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,8 +30,9 @@ impl SerialSensor {
         })
     }
 
-    /// Reads it, for ever.
-    pub async fn run(self, port: impl Read, robot: Handle<'_>, counters: &Counters) -> ! {
+    /// Reads it, for ever; what goes wrong is counted on the desk.
+    pub async fn run(self, port: impl Read, robot: Handle<'_>, desk: &Desk) -> ! {
+        let counters = desk.counters(self.source);
         pump(Uart::new(port, self.form, self.scale, Delay, now, counters), robot, self.source).await
     }
 }
@@ -54,9 +57,10 @@ impl AnalogSensor {
         })
     }
 
-    /// Converts, for ever. `full` counts of the converter are `volts` at the pin.
-    pub async fn run(self, adc: impl Adc, full: u16, volts: f32, robot: Handle<'_>, counters: &Counters) -> ! {
-        let analog = Analog::new(adc, self.calibration(full, volts), self.period_us, Delay, now, counters);
+    /// Converts, for ever; what goes wrong is counted on the desk. `full` counts of the converter are `volts` at the pin.
+    pub async fn run(self, adc: impl Adc, full: u16, volts: f32, robot: Handle<'_>, desk: &Desk) -> ! {
+        let (calibration, counters) = (self.calibration(full, volts), desk.counters(self.source));
+        let analog = Analog::new(adc, calibration, self.period_us, Delay, now, counters);
         pump(analog, robot, self.source).await
     }
 

@@ -14,10 +14,8 @@ use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
 use outrigger_app::{
-    AnalogSensor, Counters, Desk, Handle, Memory, Robot, SerialSensor, button, hardware_address, network,
+    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, button, hardware_address, network,
 };
-use outrigger_core::law::AnyLaw;
-use outrigger_core::session::Settings;
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
@@ -65,8 +63,7 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let law = defmt::unwrap!(AnyLaw::new(settings.law));
-    let robot = defmt::unwrap!(Robot::new(stack, settings.robot, settings.config, law, MEMORY.take()));
+    let robot = defmt::unwrap!(Robot::new(stack, &settings, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
     spawner.spawn(defmt::unwrap!(keep(desk, stack, Output::new(p.PB0, Level::Low, Speed::Low), watchdog)));
@@ -87,12 +84,12 @@ async fn main(spawner: Spawner) {
         static SENT: ConstStaticCell<[u8; 1]> = ConstStaticCell::new([0]);
         let port = BufferedUart::new(p.USART2, p.PD6, p.PD5, SENT.take(), RECEIVED.take(), Irqs, config);
         let Ok(port) = port else { defmt::panic!("the serial port cannot run at {} Bd", sensor.baud) };
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, desk)));
     }
     if let Some(sensor) = analog {
         let config = AdcConfig { averaging: Some(Averaging::Samples16), ..Default::default() };
         let level = Level3V3 { adc: Adc::new_with_config(p.ADC1, config), pin: p.PA3 };
-        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle)));
+        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
     }
 }
 
@@ -127,13 +124,16 @@ async fn acknowledge(contact: Input<'static>, robot: Handle<'static>) -> ! {
 }
 
 #[embassy_executor::task]
-async fn read_serial(sensor: SerialSensor, port: BufferedUart<'static>, robot: Handle<'static>) -> ! {
-    static COUNTERS: Counters = Counters::new();
-    sensor.run(port, robot, &COUNTERS).await
+async fn read_serial(
+    sensor: SerialSensor,
+    port: BufferedUart<'static>,
+    robot: Handle<'static>,
+    desk: &'static Desk,
+) -> ! {
+    sensor.run(port, robot, desk).await
 }
 
 #[embassy_executor::task]
-async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>) -> ! {
-    static COUNTERS: Counters = Counters::new();
-    sensor.run(level, u16::MAX, 3.3, robot, &COUNTERS).await
+async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    sensor.run(level, u16::MAX, 3.3, robot, desk).await
 }

@@ -47,6 +47,18 @@ impl Options {
     }
 }
 
+/// Fails as asked for.
+pub(crate) fn cause(fault: Option<Fault>) {
+    match fault {
+        None => {}
+        Some(Fault::Panic) => panic!("as asked for"),
+        Some(Fault::Memory) => {
+            // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.
+            unsafe { (0xffff_fff0 as *const u32).read_volatile() };
+        }
+    }
+}
+
 /// A number that differs from boot to boot: the host's time of day, and how long it has run QEMU \[ns\]. With the same
 /// one, every boot would use the TCP ports and sequence numbers of the one before, which the robot still remembers.
 pub(crate) fn seed() -> u64 {

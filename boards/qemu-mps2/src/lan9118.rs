@@ -117,15 +117,16 @@ struct Buffer([u8; BUFFER]);
 
 impl Lan9118 {
     /// Not started yet; to be kept in a static.
-    pub(crate) const fn new(address: [u8; 6]) -> Self {
-        Self { address, received: Buffer([0; BUFFER]), transmitted: Buffer([0; BUFFER]), burst: 0 }
+    pub(crate) const fn new() -> Self {
+        Self { address: [0; 6], received: Buffer([0; BUFFER]), transmitted: Buffer([0; BUFFER]), burst: 0 }
     }
 
-    /// Resets the controller and starts it.
+    /// Resets the controller and starts it under this hardware address.
     ///
     /// # Errors
     /// Something else answers at its place.
-    pub(crate) fn start(&mut self) -> Result<(), Missing> {
+    pub(crate) fn start(&mut self, address: [u8; 6]) -> Result<(), Missing> {
+        self.address = address;
         MAC.write::<HARDWARE_CONFIG>(SOFT_RESET);
         while MAC.read::<HARDWARE_CONFIG>() & SOFT_RESET != 0 {}
         if MAC.read::<BYTE_TEST>() != 0x8765_4321 {
@@ -137,7 +138,7 @@ impl Lan9118 {
         // The interrupt comes with the first frame that waits.
         MAC.write::<FIFO_LEVELS>(0x4800_0000);
         MAC.write::<RX_CONFIG>(0);
-        let [a, b, c, d, e, f] = self.address;
+        let [a, b, c, d, e, f] = address;
         write_csr(ADDRESS_LOW, u32::from_le_bytes([a, b, c, d]));
         write_csr(ADDRESS_HIGH, u32::from_le_bytes([e, f, 0, 0]));
         MAC.write::<TX_CONFIG>(TX_ON);

@@ -1,10 +1,10 @@
 //! UART0 (CMSDK APB UART): what a sensor sends, as a stream of bytes.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::pipe::Pipe;
-use embedded_io_async::{ErrorType, Read};
+use embedded_io_async::{ErrorKind, ErrorType, Read};
 
 use crate::interrupts::{self, Interrupt};
 use crate::mmio::Registers;
@@ -31,7 +31,8 @@ const RING: usize = 512;
 const UART: Registers<0x1000> = unsafe { Registers::new(0x4000_4000) };
 
 static RECEIVED: Pipe<CriticalSectionRawMutex, RING> = Pipe::new();
-static OVERRUNS: AtomicU32 = AtomicU32::new(0);
+/// Bytes were lost since the last read: nobody had read those before them.
+static OVERRUN: AtomicBool = AtomicBool::new(false);
 
 /// The receiving half; there is one.
 pub(crate) struct Uart0(());
@@ -47,17 +48,35 @@ impl Uart0 {
     }
 }
 
-/// Bytes lost since boot: nobody had read those before them.
-pub(crate) fn overruns() -> u32 {
-    OVERRUNS.load(Ordering::Relaxed)
+/// Bytes were lost, because nobody had read those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overrun;
+
+impl core::fmt::Display for Overrun {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("bytes were lost at the serial port")
+    }
+}
+
+impl core::error::Error for Overrun {}
+
+impl embedded_io_async::Error for Overrun {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Other
+    }
 }
 
 impl ErrorType for Uart0 {
-    type Error = core::convert::Infallible;
+    type Error = Overrun;
 }
 
 impl Read for Uart0 {
-    async fn read(&mut self, buf: &mut [u8]) -> Result<usize, Self::Error> {
+    async fn read(&mut self, buf: &mut [u8]) -> Result<usize, Overrun> {
+        if OVERRUN.swap(false, Ordering::Relaxed) {
+            // What is left in the ring is before the gap, and behind it begins another message.
+            RECEIVED.clear();
+            return Err(Overrun);
+        }
         Ok(RECEIVED.read(buf).await)
     }
 }
@@ -69,12 +88,12 @@ extern "C" fn UART0_RX() {
     let state = UART.read::<STATE>();
     if state & RX_OVERRUN != 0 {
         UART.write::<STATE>(RX_OVERRUN);
-        OVERRUNS.fetch_add(1, Ordering::Relaxed);
+        OVERRUN.store(true, Ordering::Relaxed);
     }
     if state & RX_FULL != 0 {
         let byte = UART.read::<DATA>() as u8;
         if RECEIVED.try_write(&[byte]).is_err() {
-            OVERRUNS.fetch_add(1, Ordering::Relaxed);
+            OVERRUN.store(true, Ordering::Relaxed);
         }
     }
 }

@@ -18,10 +18,8 @@ use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::{
-    AnalogSensor, Counters, Desk, Handle, Memory, Robot, SerialSensor, button, hardware_address, network,
+    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, button, hardware_address, network,
 };
-use outrigger_core::law::AnyLaw;
-use outrigger_core::session::Settings;
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
@@ -82,8 +80,7 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let law = defmt::unwrap!(AnyLaw::new(settings.law));
-    let robot = defmt::unwrap!(Robot::new(stack, settings.robot, settings.config, law, MEMORY.take()));
+    let robot = defmt::unwrap!(Robot::new(stack, &settings, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
     spawner.spawn(defmt::unwrap!(keep(desk, stack, Output::new(p.PIN_25, Level::Low), watchdog)));
@@ -100,12 +97,12 @@ async fn main(spawner: Spawner) {
         let port = BufferedUartRx::new(p.UART0, Irqs, p.PIN_1, RECEIVED.take(), config);
         // A line that nobody drives is quiet.
         pac::PADS_BANK0.gpio(1).modify(|pad| pad.set_pue(true));
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, desk)));
     }
     if let Some(sensor) = analog {
         let adc = Adc::new_blocking(p.ADC, adc::Config::default());
         let level = Level3V3 { adc, pin: adc::Channel::new_pin(p.PIN_26, Pull::None) };
-        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle)));
+        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
     }
 }
 
@@ -140,13 +137,11 @@ async fn acknowledge(contact: Input<'static>, robot: Handle<'static>) -> ! {
 }
 
 #[embassy_executor::task]
-async fn read_serial(sensor: SerialSensor, port: BufferedUartRx, robot: Handle<'static>) -> ! {
-    static COUNTERS: Counters = Counters::new();
-    sensor.run(port, robot, &COUNTERS).await
+async fn read_serial(sensor: SerialSensor, port: BufferedUartRx, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    sensor.run(port, robot, desk).await
 }
 
 #[embassy_executor::task]
-async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>) -> ! {
-    static COUNTERS: Counters = Counters::new();
-    sensor.run(level, 4_095, 3.3, robot, &COUNTERS).await
+async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    sensor.run(level, 4_095, 3.3, robot, desk).await
 }

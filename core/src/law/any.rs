@@ -25,6 +25,18 @@ pub enum LawConfig<const N: usize> {
     Standoff(StandoffConfig),
 }
 
+impl<const N: usize> LawConfig<N> {
+    /// The law's name in configurations and reports.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::JointServo { .. } => "joint-servo",
+            Self::CartesianTwist(_) => "twist",
+            Self::Standoff(_) => "standoff",
+        }
+    }
+}
+
 /// A setting no law can work with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

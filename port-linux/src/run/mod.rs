@@ -340,15 +340,6 @@ impl Application<Law> for Service {
     }
 }
 
-/// The law's name in configurations.
-pub(crate) const fn law_name(law: &LawConfig<6>) -> &'static str {
-    match law {
-        LawConfig::JointServo { .. } => "joint-servo",
-        LawConfig::CartesianTwist(_) => "twist",
-        LawConfig::Standoff(_) => "standoff",
-    }
-}
-
 /// What the law has to show.
 fn values(law: &Law) -> Vec<(String, String)> {
     match law {
