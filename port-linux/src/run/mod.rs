@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use outrigger_core::command::SourceId;
 use outrigger_core::drive::Application;
-use outrigger_core::law::{AnyLaw, Law as _, LawConfig};
+use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::{CoController, Config, Event, Input};
