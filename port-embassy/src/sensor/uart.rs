@@ -3,7 +3,7 @@
 use embassy_futures::yield_now;
 use embedded_hal_async::delay::DelayNs;
 use embedded_io_async::Read;
-use outrigger_core::sensor::{Decoder, Form, Scale};
+use outrigger_core::sensor::{Decoder, Form, Reading, Scale};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
@@ -34,6 +34,22 @@ impl<'d, R: Read, D: DelayNs> Uart<'d, R, D> {
     }
 }
 
+impl<R: Read, D: DelayNs> Uart<'_, R, D> {
+    /// Takes in what the port has brought, if it has: the newest reading among it.
+    fn take(&mut self, arrived: Option<&[u8]>) -> Option<Reading> {
+        let newest = match arrived {
+            Some(bytes) => self.decoder.newest(bytes, |_, _| {}),
+            None => {
+                self.decoder.resync();
+                self.counters.fault();
+                None
+            }
+        };
+        self.counters.set(self.decoder.figures());
+        newest.map(|reading| self.scale.of(reading))
+    }
+}
+
 impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
     /// Dropping the future loses nothing that the port has not lost.
     async fn next(&mut self) -> Arrival {
@@ -43,17 +59,15 @@ impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
             let at = (self.clock)();
             // No byte at all is a port that has ended.
             let arrived = read.ok().and_then(|count| bytes.get(..count)).filter(|arrived| !arrived.is_empty());
-            let newest = arrived.and_then(|arrived| self.decoder.newest(arrived, |_, _| {}));
-            if arrived.is_none() {
-                self.decoder.resync();
-                self.counters.fault();
+            let failed = arrived.is_none();
+            if let Some(reading) = self.take(arrived) {
+                return Arrival { reading, at };
             }
-            self.counters.set(self.decoder.figures());
-            match newest {
-                Some(reading) => return Arrival { reading: self.scale.of(reading), at },
-                None if arrived.is_none() => self.delay.delay_ms(PAUSE_MS).await,
+            if failed {
+                self.delay.delay_ms(PAUSE_MS).await;
+            } else {
                 // A sensor that babbles must not keep other tasks from running.
-                None => yield_now().await,
+                yield_now().await;
             }
         }
     }
@@ -63,7 +77,7 @@ impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
 mod tests {
     use outrigger_core::command::{SampleValue, SourceConfig, SourceId, SourceMonitor};
     use outrigger_core::robot::Reason;
-    use outrigger_core::sensor::{FRAME_MAX, Figures, Reading};
+    use outrigger_core::sensor::{FRAME_MAX, Figures};
 
     use super::super::doubles::{Happens, Pause, Port, after, clock, next, polled};
     use super::*;

@@ -6,6 +6,7 @@
 #![no_std]
 #![no_main]
 
+mod board_sensors;
 mod command;
 mod link;
 mod mode;
@@ -71,6 +72,7 @@ extern "C" fn _start() -> ! {
     if !cfg!(feature = "engine_only") {
         robot::probe();
         sensor::probe();
+        board_sensors::probe();
         command::probe();
         link::probe();
         mode::probe();
