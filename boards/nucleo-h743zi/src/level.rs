@@ -16,7 +16,7 @@ pub(crate) struct Level3V3 {
 impl Adc for Level3V3 {
     type Error = Infallible;
 
-    /// Waits about 40 µs for the converter, in place.
+    /// Waits 40 to 80 µs for the converter, in place.
     async fn convert(&mut self) -> Result<i32, Infallible> {
         Ok(self.adc.blocking_read(&mut self.pin, SampleTime::CYCLES64_5).into())
     }
