@@ -51,7 +51,7 @@ pub(crate) fn reset_cause() -> &'static str {
     RCC.rsr().modify(|causes| causes.set_rmvf(true));
     // One reset sets several flags: a watchdog's also pulls the pin, power-on does all.
     if cause.iwdg1rstf() {
-        "watchdog: the control loop hung, or a panic ended it"
+        "watchdog (the control loop hung, or a panic ended it)"
     } else if cause.sftrstf() {
         "software"
     } else if cause.porrstf() {

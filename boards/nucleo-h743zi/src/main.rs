@@ -43,7 +43,7 @@ async fn main(spawner: Spawner) {
     let mut watchdog = IndependentWatchdog::new(p.IWDG1, PATIENCE);
     watchdog.unleash();
     chip::cache_instructions();
-    defmt::info!("boot: {}", chip::reset_cause());
+    defmt::info!("reset by: {}", chip::reset_cause());
 
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
     let serial = SerialSensor::of(&settings);

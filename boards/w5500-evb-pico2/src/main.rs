@@ -49,12 +49,12 @@ async fn main(spawner: Spawner) {
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
     let cause = match watchdog.reset_reason() {
-        Some(ResetReason::TimedOut) => "watchdog: the control loop hung, or a panic ended it",
+        Some(ResetReason::TimedOut) => "watchdog (the control loop hung, or a panic ended it)",
         Some(ResetReason::Forced) => "software",
         None => "power, reset pin or debugger",
     };
     watchdog.start(PATIENCE);
-    defmt::info!("boot: {}", cause);
+    defmt::info!("reset by: {}", cause);
 
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
     let (serial, analog) = (SerialSensor::of(&settings), AnalogSensor::of(&settings));

@@ -42,9 +42,9 @@ pub struct Device {
     pub telemetry: Option<TelemetryTarget>,
     /// The sensors, in the order of [`Config::sources`].
     pub sensors: [Option<Sensor>; MAX_SOURCES],
-    /// Whether the board's request pin, a rising edge, asks to command.
+    /// Whether a contact that closes at the board's request pin asks to command.
     pub request_pin: bool,
-    /// Whether the board's acknowledge pin, a rising edge, clears the latched reason.
+    /// Whether one at its acknowledge pin clears the latched reason.
     pub acknowledge_pin: bool,
     /// Memory for the recorder \[B\], where the board leaves the choice.
     pub recorder: Option<u32>,
