@@ -37,6 +37,7 @@ pub enum Framing {
 /// Something about the stream that a reader should know. None of them ends the assembler's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrameError {
     /// A message is longer than the memory; its bytes are counted and dropped as they come.
     Oversize {
@@ -183,6 +184,12 @@ impl<'m> Assembler<'m> {
         self.last = pending.last;
         self.dropped = pending.dropped;
         Some(())
+    }
+
+    /// The memory it works in \[B\].
+    #[must_use]
+    pub const fn memory_size(&self) -> usize {
+        self.memory.len()
     }
 
     /// Bytes received and not yet taken as a message.

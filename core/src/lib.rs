@@ -5,7 +5,7 @@
 //!
 //! | floor | modules |
 //! |---|---|
-//! | 5 | `drive` (feature `async`) |
+//! | 5 | `drive` (feature `async`), `telemetry` (feature `postcard`) |
 //! | 4 | [`session`] |
 //! | 3 | [`frame`], [`law`], [`sensor`] |
 //! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
@@ -45,6 +45,8 @@ pub mod recorder;
 pub mod robot;
 pub mod sensor;
 pub mod session;
+#[cfg(feature = "postcard")]
+pub mod telemetry;
 pub mod time;
 pub mod trajectory;
 pub mod wire;

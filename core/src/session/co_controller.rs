@@ -16,6 +16,8 @@ use super::cycle::{Beside, Cycle, CycleConfig, Verdict};
 use super::event::{DownCause, Event, Events};
 use super::identity::Identity;
 use super::io::{Input, LinkId, Output};
+#[cfg(feature = "postcard")]
+use super::keep::Keeper;
 use super::operator::Asked;
 use super::path::{Opening, TakeOver, TextPath};
 use super::primary::Primary;
@@ -57,6 +59,8 @@ pub struct CoController<'m, L> {
     pub(super) due: Option<Instant>,
     #[cfg(feature = "postcard")]
     pub(super) recorder: Recorder<'m>,
+    #[cfg(feature = "postcard")]
+    pub(super) keeper: Keeper,
     /// Something else than an input changed the engine since the last one.
     #[cfg(feature = "postcard")]
     pub(super) changed: bool,
@@ -131,6 +135,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             due: None,
             #[cfg(feature = "postcard")]
             recorder: Recorder::new(&mut []),
+            #[cfg(feature = "postcard")]
+            keeper: Keeper::default(),
             #[cfg(feature = "postcard")]
             changed: false,
             config,

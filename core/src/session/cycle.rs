@@ -158,6 +158,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         &mut self.sources
     }
 
+    pub(super) const fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// The speeds that were approved last.
+    pub(super) const fn approved(&self) -> JointVelocities<N> {
+        self.governor.last()
+    }
+
     /// Everything a request would be refused for now.
     pub(super) fn unmet(&self, now: Instant) -> ReasonSet {
         self.mode.unmet(&self.evidence, now)

@@ -16,6 +16,7 @@ use crate::wire::WireError;
 /// Something an operator or a log should know. None of them needs an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Event {
     /// A connection is asked for.

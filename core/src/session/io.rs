@@ -44,6 +44,7 @@ impl LinkId {
 /// Where a link is to be connected: the robot's address is the port's to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Endpoint {
     /// TCP port as the controller numbers it (30001 …); a port base is applied by the port.
     pub port: u16,

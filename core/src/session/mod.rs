@@ -14,6 +14,8 @@ mod event;
 mod identity;
 mod intake;
 mod io;
+#[cfg(feature = "postcard")]
+mod keep;
 mod operator;
 mod path;
 mod primary;
@@ -28,7 +30,7 @@ mod text;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 #[cfg(test)]
 #[path = "../../examples/peer/mod.rs"]
@@ -42,6 +44,8 @@ pub use config::{
 pub use event::{DownCause, Event, Found, Next};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use io::{Endpoint, Input, LinkId, Output};
+#[cfg(feature = "postcard")]
+pub use keep::KeptFallback;
 pub use operator::OperatorInputs;
 pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};

@@ -149,6 +149,17 @@ impl<'m> Realtime<'m> {
         self.probe.instead_of_realtime()
     }
 
+    /// Bytes of this connection that were skipped.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.assembler.dropped()
+    }
+
+    /// How much is received into \[B\].
+    #[cfg(feature = "postcard")]
+    pub(super) const fn memory_size(&self) -> usize {
+        self.assembler.memory_size()
+    }
+
     pub(super) const fn counts(&self) -> &StreamCounts {
         &self.counts
     }

@@ -1,20 +1,22 @@
 //! Recording what goes into an engine and what comes out, and running it again.
 //!
-//! A *dump* is a [header](CoController::dump_header) and then the two [halves](crate::recorder::Recorder::halves) of the
+//! A *dump* is a [header](CoController::dump_header) with the configuration and the sizes of the receive memory, which
+//! decide what is read at a time, and then the two [halves](crate::recorder::Recorder::halves) of the
 //! recorder. [`replay`] runs the engine again from the first checkpoint: every input, in order, must give the same
 //! transitions and the same texts.
 
 use super::co_controller::{CoController, Memory};
 use super::config::{Config, ConfigError};
 use super::io::{Input, LinkId, Output};
+use super::keep::{Keeper, KeptFallback};
 use super::text::Text;
 use crate::law::Law;
 use crate::mode::Transition;
 use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x02";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x03";
 
 /// Room kept for what one input makes, beside its own payload: transitions, and one text.
 const ROOM_FOR_OUTCOMES: usize = 768;
@@ -57,6 +59,11 @@ pub enum ReplayError {
     NoDump,
     /// The recorded configuration is refused by this version of the engine.
     Config(ConfigError),
+    /// The memory handed in is smaller than the recorded engine's.
+    Memory {
+        /// What that had \[B\]: primary, real-time link.
+        expected: [u32; 2],
+    },
     /// Entry number `entry`, from 0, cannot be read; a checkpoint also where its law is of another kind.
     BadEntry {
         /// Its number.
@@ -79,6 +86,9 @@ impl core::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoDump => f.write_str("these bytes are no dump, or one of another format"),
+            Self::Memory { expected: [primary, realtime] } => {
+                write!(f, "the recorded engine received into {primary} and {realtime} bytes: as many are needed")
+            }
             Self::Config(error) => write!(f, "the recorded configuration is refused: {error}"),
             Self::BadEntry { entry } => write!(f, "entry {entry} cannot be read"),
             Self::Diverged { entry, at, recorded, now } => {
@@ -100,6 +110,21 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self
     }
 
+    /// After each fallback nothing more is recorded for `hold`, from when the arm is at rest again or the memory full: what
+    /// led to it stays as it is, and a slow port can send it. Fallbacks in that time are not recorded. Without this,
+    /// recording never pauses.
+    #[must_use]
+    pub fn keeping_fallbacks(mut self, hold: Duration) -> Self {
+        self.keeper = Keeper::new(hold);
+        self
+    }
+
+    /// The fallback whose recording is complete and stays as it is for now.
+    #[must_use]
+    pub fn kept_fallback(&self) -> Option<KeptFallback> {
+        self.keeper.kept()
+    }
+
     /// The recorder.
     #[must_use]
     pub const fn recorder(&self) -> &Recorder<'m> {
@@ -115,13 +140,21 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             room.get_mut(..MAGIC.len())?.copy_from_slice(MAGIC);
             Some(MAGIC.len())
         })?;
+        header.put(&self.memory_sizes())?;
         header.put(self.config())?;
         Some(header.written())
     }
 
+    /// Receive memory \[B\]: primary, real-time link.
+    fn memory_sizes(&self) -> [u32; 2] {
+        [self.primary.memory_size(), self.realtime.memory_size()].map(|size| u32::try_from(size).unwrap_or(u32::MAX))
+    }
+
     /// Before an input is looked at: makes room, and writes the input down.
     pub(super) fn record_input(&mut self, now: Instant, input: &Input) {
-        self.make_room(now, 128);
+        if !self.make_room(now, 128) {
+            return;
+        }
         let mut bytes = [0; 128];
         if let Ok(bytes) = postcard::to_slice(input, &mut bytes) {
             self.recorder.append(Kind::Input, now, &[bytes]);
@@ -130,7 +163,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     /// Before received bytes are looked at.
     pub(super) fn record_received(&mut self, now: Instant, link: LinkId, count: usize, arrival: Instant) {
-        self.make_room(now, count.saturating_add(16));
+        if !self.make_room(now, count.saturating_add(16)) {
+            return;
+        }
         let Self { recorder, primary, realtime, .. } = self;
         let bytes = if link == LinkId::PRIMARY { primary.received(count) } else { realtime.received(count) };
         let link = [if link == LinkId::PRIMARY { 0 } else { 1 }];
@@ -139,6 +174,15 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     /// After an input: what came of it.
     pub(super) fn record_outcomes(&mut self, now: Instant, answered: bool) {
+        if self.keeper.kept().is_none() {
+            self.append_outcomes(now, answered);
+        }
+        if self.recorder.is_enabled() {
+            self.keeper.observe(self.events.transitions(), self.cycle.mode().mode(), now);
+        }
+    }
+
+    fn append_outcomes(&mut self, now: Instant, answered: bool) {
         for transition in self.events.transitions() {
             let mut bytes = [0; 32];
             if let Ok(bytes) = postcard::to_slice(transition, &mut bytes) {
@@ -155,14 +199,24 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self.changed = true;
     }
 
-    fn make_room(&mut self, now: Instant, payload: usize) {
+    /// Whether there is any: not while what is there is to be kept.
+    fn make_room(&mut self, now: Instant, payload: usize) -> bool {
         if !self.recorder.is_enabled() {
-            return;
+            return false;
+        }
+        if self.keeper.pauses(now) {
+            // What is missed meanwhile, the next checkpoint knows.
+            self.changed = true;
+            return false;
         }
         let first = self.recorder.entries().next().is_none();
         let full = !self.recorder.has_room(ENTRIES_OF_ONE_INPUT, payload.saturating_add(ROOM_FOR_OUTCOMES));
+        if full && self.keeper.is_full(now) {
+            self.changed = true;
+            return false;
+        }
         if !(first || full || core::mem::take(&mut self.changed)) {
-            return;
+            return true;
         }
         // Taken out and put back, because the checkpoint is of everything else.
         let mut recorder = core::mem::replace(&mut self.recorder, Recorder::new(&mut []));
@@ -171,6 +225,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             recorder.turn_over(now, save);
         }
         self.recorder = recorder;
+        true
     }
 
     /// Everything that decides what follows, except the configuration.
@@ -259,7 +314,7 @@ fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
 /// The transitions in `dump`, in order, as they were recorded; none for bytes that are no dump.
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
     let mut body = Loader::new(dump.strip_prefix(MAGIC).unwrap_or_default());
-    let rest = if body.take::<Config>().is_some() { body.rest() } else { &[] };
+    let rest = if body.take::<([u32; 2], Config)>().is_some() { body.rest() } else { &[] };
     let transitions = entries(rest).filter(|entry| entry.kind == Kind::Transition);
     transitions.filter_map(|entry| postcard::from_bytes(entry.payload).ok())
 }
@@ -269,10 +324,13 @@ pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub fn replay<L: Law<6>>(dump: &[u8], law: L, memory: Memory<'_>) -> Result<Replayed, ReplayError> {
+pub fn replay<'m, L: Law<6>>(dump: &[u8], law: L, memory: Memory<'m>) -> Result<Replayed, ReplayError> {
     let body = dump.strip_prefix(MAGIC).ok_or(ReplayError::NoDump)?;
     let mut body = Loader::new(body);
-    let config: Config = body.take().ok_or(ReplayError::NoDump)?;
+    let (sizes, config): ([u32; 2], Config) = body.take().ok_or(ReplayError::NoDump)?;
+    let [primary, realtime] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    let exactly = |memory: &'m mut [u8], size| memory.get_mut(..size).ok_or(ReplayError::Memory { expected: sizes });
+    let memory = Memory { primary: exactly(memory.primary, primary)?, realtime: exactly(memory.realtime, realtime)? };
     let mut engine = CoController::new(config, law, memory).map_err(ReplayError::Config)?;
 
     let mut replayed = Replayed::default();

@@ -8,6 +8,7 @@ use crate::wire::primary::{ErrorDetail, RobotMessage, RobotMessagePayload, Safet
 /// Kind of a [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ReportKind {
     /// A plain text, as from `textmsg`.
@@ -27,6 +28,7 @@ pub enum ReportKind {
 /// One message of the controller to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// What it is.
     pub kind: ReportKind,

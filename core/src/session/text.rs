@@ -47,6 +47,21 @@ impl<const N: usize> defmt::Format for Text<N> {
     }
 }
 
+/// As a string of its own length.
+#[cfg(feature = "postcard")]
+impl<const N: usize> serde::Serialize for Text<N> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(feature = "postcard")]
+impl<'de, const N: usize> serde::Deserialize<'de> for Text<N> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&str>::deserialize(deserializer).map(|text| Self::from_bytes(text.as_bytes()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

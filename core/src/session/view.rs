@@ -10,8 +10,8 @@ use crate::command::Sources;
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Mode, ModeMachine};
-use crate::robot::{Reason, ReasonSet, State};
+use crate::mode::{Evidence, Mode, ModeMachine};
+use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::time::Instant;
 
 impl<L: Law<6>> CoController<'_, L> {
@@ -79,6 +79,24 @@ impl<L: Law<6>> CoController<'_, L> {
     #[must_use]
     pub const fn counts(&self, link: LinkId) -> &StreamCounts {
         if link.index() == LinkId::PRIMARY.index() { self.primary.counts() } else { self.realtime.counts() }
+    }
+
+    /// Bytes of a link's present connection that were skipped: oversize messages, and what is no message at all.
+    #[must_use]
+    pub const fn dropped_bytes(&self, link: LinkId) -> u64 {
+        if link.index() == LinkId::PRIMARY.index() { self.primary.dropped() } else { self.realtime.dropped() }
+    }
+
+    /// What the mode machine decides by, as of the newest state.
+    #[must_use]
+    pub const fn evidence(&self) -> &Evidence {
+        self.cycle.evidence()
+    }
+
+    /// The joint speeds that were approved last \[rad/s\]; `None` unless commanding.
+    #[must_use]
+    pub fn approved(&self) -> Option<JointVelocities<6>> {
+        (self.mode() == Mode::Command).then(|| self.cycle.approved())
     }
 
     /// Whether the link has shown that it speaks what is expected of it.

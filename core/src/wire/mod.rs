@@ -26,6 +26,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// What is wrong with some bytes, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct WireError {
     /// What is wrong.
     pub kind: WireErrorKind,
@@ -42,6 +43,7 @@ const _: () = assert!(size_of::<WireError>() <= 8, "errors travel in every resul
 /// The kinds of [`WireError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum WireErrorKind {
     /// The bytes end before the field does.

@@ -58,7 +58,7 @@ impl DeviceSettings {
         });
         let request_pin = section.flag("request_pin", false);
         let acknowledge_pin = section.flag("acknowledge_pin", false);
-        let recorder = section.count("recorder", 8_192..=16_777_216);
+        let recorder = section.count("recorder", 16_384..=16_777_216);
         section.finish();
         let (address, prefix) = network?;
         Some(Self { address, prefix, gateway, mac, telemetry, request_pin, acknowledge_pin, recorder })

@@ -12,55 +12,55 @@ use crate::trajectory::{Setpoint, Trajectory, Waypoint};
 
 /// One text that went out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sent {
-    pub(super) at: Instant,
+pub(crate) struct Sent {
+    pub(crate) at: Instant,
     /// Mode in which it was decided.
-    pub(super) mode: Mode,
-    pub(super) text: String,
+    pub(crate) mode: Mode,
+    pub(crate) text: String,
 }
 
 impl Sent {
     /// Speeds of a `speedj`; `None` for a `stopj`.
-    pub(super) fn speeds(&self) -> Option<Vec<f64>> {
+    pub(crate) fn speeds(&self) -> Option<Vec<f64>> {
         let list = self.text.split_once("speedj([")?.1.split_once(']')?.0;
         Some(list.split(',').map(|n| n.parse().unwrap()).collect())
     }
 
-    pub(super) fn is_moving(&self) -> bool {
+    pub(crate) fn is_moving(&self) -> bool {
         self.speeds().is_some_and(|speeds| speeds.iter().any(|v| *v != 0.0))
     }
 
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.speeds().is_some_and(|speeds| speeds.iter().all(|v| *v == 0.0))
     }
 
-    pub(super) fn is_stop(&self) -> bool {
+    pub(crate) fn is_stop(&self) -> bool {
         self.speeds().is_none() && self.text.starts_with("stopj(")
     }
 }
 
-pub(super) struct Bench {
-    pub(super) engine: CoController<'static, JointServo<6>>,
-    pub(super) peer: Peer,
-    pub(super) now: Instant,
-    pub(super) sent: Vec<Sent>,
-    pub(super) events: Vec<Event>,
+pub(crate) struct Bench {
+    pub(crate) engine: CoController<'static, JointServo<6>>,
+    pub(crate) peer: Peer,
+    pub(crate) now: Instant,
+    pub(crate) sent: Vec<Sent>,
+    pub(crate) events: Vec<Event>,
     /// Which links the port has open.
-    pub(super) open: [bool; LinkId::COUNT],
+    pub(crate) open: [bool; LinkId::COUNT],
     /// Ports that refuse connections.
-    pub(super) refused: Vec<u16>,
+    pub(crate) refused: Vec<u16>,
     /// Ports that accept and then say nothing.
-    pub(super) silent: Vec<u16>,
+    pub(crate) silent: Vec<u16>,
     /// What a port says instead of what it should.
-    pub(super) instead: Option<(u16, Vec<u8>)>,
+    pub(crate) instead: Option<(u16, Vec<u8>)>,
     /// Ports that were asked for, in order.
-    pub(super) asked: Vec<u16>,
+    pub(crate) asked: Vec<u16>,
     /// Reads give at most this many bytes.
-    pub(super) read_most: usize,
+    pub(crate) read_most: usize,
     /// The network delivers nothing; what is sent waits.
-    pub(super) stalled: bool,
+    pub(crate) stalled: bool,
     /// Texts do not reach the peer.
-    pub(super) mute: bool,
+    pub(crate) mute: bool,
     connected_port: [u16; LinkId::COUNT],
     next_cycle: Instant,
 }
@@ -74,7 +74,7 @@ fn leak(len: usize) -> &'static mut [u8] {
 }
 
 /// A law that turns the base joint by 1 rad in 4 s and then stands.
-pub(super) fn turning() -> JointServo<6> {
+pub(crate) fn turning() -> JointServo<6> {
     let at = |angle, seconds| {
         let mut positions = JointPositions::ZERO;
         positions.0[0] = angle;
@@ -86,7 +86,7 @@ pub(super) fn turning() -> JointServo<6> {
 }
 
 impl Bench {
-    pub(super) fn new(major: u8, minor: u8, config: Config) -> Self {
+    pub(crate) fn new(major: u8, minor: u8, config: Config) -> Self {
         let memory = Memory { primary: leak(4096), realtime: leak(8192) };
         let engine = CoController::new(config, turning(), memory).unwrap();
         Self {
@@ -111,12 +111,18 @@ impl Bench {
         }
     }
 
+    /// The same with a recorder of `memory` bytes that keeps fallbacks for a while.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn keeping(self, memory: usize, hold: Duration) -> Self {
+        Self { engine: self.engine.with_recorder(leak(memory)).keeping_fallbacks(hold), ..self }
+    }
+
     /// Started, and run until a request would be granted.
-    pub(super) fn ready(major: u8, minor: u8) -> Self {
+    pub(crate) fn ready(major: u8, minor: u8) -> Self {
         Self::ready_with(major, minor, Config::default())
     }
 
-    pub(super) fn ready_with(major: u8, minor: u8, config: Config) -> Self {
+    pub(crate) fn ready_with(major: u8, minor: u8, config: Config) -> Self {
         let mut bench = Self::new(major, minor, config);
         bench.input(Input::Start);
         bench.run_until(10_000, |b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
@@ -124,11 +130,11 @@ impl Bench {
     }
 
     /// Commanding, with the arm in motion.
-    pub(super) fn moving(major: u8, minor: u8) -> Self {
+    pub(crate) fn moving(major: u8, minor: u8) -> Self {
         Self::moving_with(major, minor, Config::default())
     }
 
-    pub(super) fn moving_with(major: u8, minor: u8, config: Config) -> Self {
+    pub(crate) fn moving_with(major: u8, minor: u8, config: Config) -> Self {
         let mut bench = Self::ready_with(major, minor, config);
         bench.input(Input::Request);
         bench.run_until(12_000, |b| b.engine.mode() == Mode::Command);
@@ -138,13 +144,13 @@ impl Bench {
     }
 
     /// One input, then drain.
-    pub(super) fn input(&mut self, input: Input) {
+    pub(crate) fn input(&mut self, input: Input) {
         self.engine.handle(self.now, input);
         self.drain();
     }
 
     /// Bytes arrive on `link`, whatever they are.
-    pub(super) fn bytes(&mut self, link: LinkId, mut bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, link: LinkId, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let window = self.engine.receive_window(link);
             let count = window.len().min(bytes.len()).min(self.read_most);
@@ -157,14 +163,14 @@ impl Bench {
     }
 
     /// The peer, or the network, closes a connection.
-    pub(super) fn close(&mut self, link: LinkId) {
+    pub(crate) fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
         self.peer.close(link);
         self.input(Input::Closed(link));
     }
 
     /// Time passes: cycles of the peer and deadlines of the engine, each at its time.
-    pub(super) fn run(&mut self, millis: u64) {
+    pub(crate) fn run(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
             self.step(end);
@@ -172,7 +178,7 @@ impl Bench {
     }
 
     /// Runs until `done`, at most for `millis`.
-    pub(super) fn run_until(&mut self, millis: u64, done: impl Fn(&Self) -> bool) {
+    pub(crate) fn run_until(&mut self, millis: u64, done: impl Fn(&Self) -> bool) {
         let end = self.now + Duration::from_millis(millis);
         while !done(self) {
             assert!(self.now < end, "still {:?}, unmet {:?}", self.engine.mode(), self.unmet());
@@ -181,7 +187,7 @@ impl Bench {
     }
 
     /// Time passes without this device running: nothing is read, no deadline is kept.
-    pub(super) fn sleep_through(&mut self, millis: u64) {
+    pub(crate) fn sleep_through(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while self.next_cycle <= end {
             self.next_cycle = self.next_cycle + Duration::from_micros(self.peer.period());
@@ -192,7 +198,7 @@ impl Bench {
 
     /// Everything the recorder holds.
     #[cfg(feature = "postcard")]
-    pub(super) fn dump(&self) -> Vec<u8> {
+    pub(crate) fn dump(&self) -> Vec<u8> {
         let mut dump = vec![0; 1024];
         let header = self.engine.dump_header(&mut dump).unwrap();
         dump.truncate(header);
@@ -202,23 +208,23 @@ impl Bench {
 
     /// Runs everything the recorder holds again.
     #[cfg(feature = "postcard")]
-    pub(super) fn replay(&self) -> Result<Replayed, ReplayError> {
+    pub(crate) fn replay(&self) -> Result<Replayed, ReplayError> {
         let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192] };
         let other = JointServo::new(Reference::Hold, JointServoConfig::default());
         replay(&self.dump(), other, memory)
     }
 
-    pub(super) fn unmet(&self) -> Vec<Reason> {
+    pub(crate) fn unmet(&self) -> Vec<Reason> {
         self.engine.unmet(self.now).iter().collect()
     }
 
-    pub(super) fn transitions(&self) -> Vec<Transition> {
+    pub(crate) fn transitions(&self) -> Vec<Transition> {
         let transition = |event: &Event| if let Event::Transition(t) = event { Some(*t) } else { None };
         self.events.iter().filter_map(transition).collect()
     }
 
     /// Texts sent at or after `at`.
-    pub(super) fn sent_since(&self, at: Instant) -> Vec<Sent> {
+    pub(crate) fn sent_since(&self, at: Instant) -> Vec<Sent> {
         self.sent.iter().filter(|sent| sent.at >= at).cloned().collect()
     }
 
@@ -236,7 +242,7 @@ impl Bench {
     }
 
     /// Hands over what the peer sent, real-time link first.
-    pub(super) fn deliver(&mut self) {
+    pub(crate) fn deliver(&mut self) {
         if self.stalled {
             return;
         }

@@ -1,6 +1,6 @@
 //! Runs of a whole engine against the scripted peer, like a packet trace with time.
 
-mod bench;
+pub(crate) mod bench;
 mod command;
 mod detection;
 mod links;

@@ -1,0 +1,213 @@
+//! The messages. Fields are encoded in the order in which they stand here.
+
+use heapless::Vec;
+
+use crate::command::{MAX_SOURCES, Sample, SourceFigures};
+use crate::link::{BINS, Figures, Histogram};
+use crate::mode::{Epoch, Evidence, Mode, Proof};
+use crate::robot::{ControllerTime, JointPositions, JointVelocities, Pose, Reason, ReasonSet};
+use crate::sensor;
+use crate::session::{Event, Identity, LinkId, StreamCounts};
+use crate::time::{Duration, Instant};
+
+/// Most bytes of one [`Chunk`].
+pub const CHUNK_MAX: usize = 1024;
+
+/// What one datagram says.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]
+pub enum Message<'a> {
+    /// Who speaks; once a second.
+    #[serde(borrow)]
+    Hello(Hello<'a>),
+    /// Where the session stands; repeated.
+    Status(Status),
+    /// What goes into the law and what comes out; repeated.
+    Motion(Motion),
+    /// One histogram of the real-time link; each once in a while.
+    Histogram(HistogramReport),
+    /// Something happened, once.
+    Event(Event),
+    /// What the port itself sees; once a second.
+    #[serde(borrow)]
+    Port(PortReport<'a>),
+    /// A piece of the settings in force, as they were compiled in; repeated.
+    #[serde(borrow)]
+    Settings(Chunk<'a>),
+    /// A piece of the recording of a fallback; repeated a few times.
+    #[serde(borrow)]
+    Recording(Recording<'a>),
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Hello<'a> {
+    /// Which board, in the words of its firmware.
+    pub board: &'a str,
+    /// Which build: what distinguishes two firmwares of one board.
+    pub build: &'a str,
+    /// Version of Outrigger's core.
+    pub version: &'a str,
+}
+
+/// Where the session stands.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Status {
+    /// Mode of the machine.
+    pub mode: Mode,
+    /// Since when.
+    pub since: Instant,
+    /// What intents from outside must carry.
+    pub epoch: Epoch,
+    /// The first reason since the last acknowledge.
+    pub latch: Option<Reason>,
+    /// Every reason since then.
+    pub reasons: ReasonSet,
+    /// Everything that a request would be refused for.
+    pub unmet: ReasonSet,
+    /// Whether the arm was last seen moving, and its rest was not measured since.
+    pub motion_unknown: bool,
+    /// Good cycles in a row, while arming.
+    pub good_cycles: u32,
+    /// What shows that commands are accepted.
+    pub accepted_by: Option<Proof>,
+    /// What is decided by, each fact with the instant when it was learned.
+    pub evidence: Evidence,
+    /// The controller; `None` while no session stands.
+    pub controller: Option<Identity>,
+    /// Figures of the real-time link.
+    pub link: Figures,
+    /// Whether each link has shown that it speaks what is expected; primary, real-time.
+    pub up: [bool; LinkId::COUNT],
+    /// Messages of each link's connection.
+    pub streams: [StreamCounts; LinkId::COUNT],
+    /// Bytes of each link's connection that were skipped.
+    pub dropped: [u64; LinkId::COUNT],
+    /// What was counted of each sensor, in the order of the settings.
+    pub sources: Vec<SourceFigures, MAX_SOURCES>,
+    /// Readings of sensors that nobody configured.
+    pub unknown_readings: u32,
+    /// Entries that the recorder had no room for.
+    pub recorder_lost: u32,
+    /// Events that found no room in telemetry.
+    pub events_lost: u32,
+}
+
+/// What goes into the law and what comes out.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Motion {
+    /// The controller's clock.
+    pub controller_time: ControllerTime,
+    /// Measured joint angles \[rad\].
+    pub positions: JointPositions<6>,
+    /// Measured joint speeds \[rad/s\].
+    pub velocities: JointVelocities<6>,
+    /// Joint speeds that the controller steers to \[rad/s\].
+    pub target_velocities: JointVelocities<6>,
+    /// Joint speeds that were approved last \[rad/s\]; `None` unless commanding.
+    pub approved: Option<JointVelocities<6>>,
+    /// Pose of the tool in the base frame.
+    pub tcp_pose: Option<Pose>,
+    /// Factor on speeds, 0 … 1.
+    pub speed_scaling: Option<f32>,
+    /// Digital inputs of the robot, bit 0 the first.
+    pub digital_inputs: u64,
+    /// The newest reading of each sensor, in SI units.
+    pub samples: Vec<Sample, MAX_SOURCES>,
+}
+
+/// Which histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum HistogramKind {
+    /// Time between accepted states.
+    Interval,
+    /// Age of accepted states on arrival.
+    Age,
+    /// From the arrival of a state to the answer to it.
+    Turnaround,
+}
+
+impl HistogramKind {
+    /// Every histogram, in the order of its number.
+    pub const ALL: [Self; 3] = [Self::Interval, Self::Age, Self::Turnaround];
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Interval => "interval",
+            Self::Age => "age",
+            Self::Turnaround => "turnaround",
+        }
+    }
+}
+
+/// One histogram, over the life of the session.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct HistogramReport {
+    /// Which.
+    pub kind: HistogramKind,
+    /// The longest span.
+    pub longest: Duration,
+    /// How many spans in each bin, shortest first; bins behind the last are empty. Edges: [`Histogram`].
+    pub bins: Vec<u32, BINS>,
+}
+
+impl HistogramReport {
+    pub(super) fn of(kind: HistogramKind, histogram: &Histogram) -> Self {
+        let mut bins: Vec<u32, BINS> = as_many_as_fit(histogram.bins().map(|bin| bin.count));
+        let used = bins.iter().rposition(|count| *count > 0).map_or(0, |last| last.saturating_add(1));
+        bins.truncate(used);
+        Self { kind, longest: histogram.longest(), bins }
+    }
+}
+
+/// The items; a list that collects itself panics where it is full.
+pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) -> Vec<T, N> {
+    let mut list = Vec::new();
+    for item in items.take(N) {
+        let _ = list.push(item);
+    }
+    list
+}
+
+/// What the port itself sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PortReport<'a> {
+    /// What came from all sensors, and what of it was no reading.
+    pub sensors: sensor::Figures,
+    /// Datagrams and connections of others that were refused.
+    pub strangers: u32,
+    /// Datagrams of telemetry that could not be sent.
+    pub unsent: u32,
+    /// Why each link is not connected, in the port's words; primary, real-time.
+    #[serde(borrow)]
+    pub troubles: [Option<&'a str>; LinkId::COUNT],
+}
+
+/// A piece of something longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Chunk<'a> {
+    /// Length of the whole \[B\].
+    pub length: u32,
+    /// Where this piece begins \[B\].
+    pub offset: u32,
+    /// The piece, at most [`CHUNK_MAX`] bytes.
+    pub bytes: &'a [u8],
+}
+
+/// A piece of the recording of a fallback. The whole is a dump for
+/// [`replay`](crate::session::replay).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Recording<'a> {
+    /// Number of the fallback since the start, from 1.
+    pub number: u32,
+    /// Why it fell back.
+    pub reason: Reason,
+    /// Which time it is sent, from 0.
+    pub pass: u8,
+    /// The piece.
+    #[serde(borrow)]
+    pub chunk: Chunk<'a>,
+}

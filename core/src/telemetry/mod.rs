@@ -1,0 +1,100 @@
+//! What a device tells a listener on the network, as datagrams (feature `postcard`).
+//!
+//! The wire format is described in `core/docs/telemetry.md`, for any language. Nothing is ever read from the network: a
+//! device that nobody listens to behaves the same.
+//!
+//! A [`Sampler`] is shown every event and the engine after each input, copies what is due, and makes a datagram of it
+//! when its port asks for one: the control path pays for a copy, and only now and then.
+
+mod message;
+mod sampler;
+#[cfg(test)]
+mod tests;
+
+pub use message::{
+    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
+};
+pub use sampler::{Device, Pace, Sampler};
+
+use crate::time::Instant;
+
+/// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
+pub const DATAGRAM_MAX: usize = 1200;
+
+/// What every datagram begins with; the last byte counts the formats.
+const MAGIC: &[u8; 5] = b"ORTM\x01";
+
+/// One datagram.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Datagram<'a> {
+    /// Another number after each start of the device.
+    pub boot: u32,
+    /// Counted up by one with each datagram since then: what shows that one was lost.
+    pub sequence: u32,
+    /// When what it says was so, since the start of the device's clock.
+    pub at: Instant,
+    /// What it says.
+    #[serde(borrow)]
+    pub message: Message<'a>,
+}
+
+/// Why bytes are no datagram of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum TelemetryError {
+    /// They are something else.
+    NotTelemetry,
+    /// They are telemetry in another format: this one.
+    OtherFormat(u8),
+    /// They end too early, go on behind the message, or have values that there are not.
+    Malformed,
+}
+
+impl core::fmt::Display for TelemetryError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotTelemetry => f.write_str("not telemetry"),
+            Self::OtherFormat(found) => {
+                let [.., expected] = MAGIC;
+                write!(f, "telemetry of format {found}, expected {expected}: device and listener differ in version")
+            }
+            Self::Malformed => f.write_str("malformed telemetry"),
+        }
+    }
+}
+
+impl core::error::Error for TelemetryError {}
+
+impl<'a> Datagram<'a> {
+    /// Writes the datagram to `out` and returns its length; `None` where `out` is too small ([`DATAGRAM_MAX`] is
+    /// enough).
+    #[must_use]
+    pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
+        let (magic, room) = out.split_first_chunk_mut()?;
+        *magic = *MAGIC;
+        let content = postcard::to_slice(self, room).ok()?;
+        MAGIC.len().checked_add(content.len())
+    }
+
+    /// The datagram in `bytes`, exactly.
+    ///
+    /// # Errors
+    /// [`TelemetryError`].
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, TelemetryError> {
+        let (magic, content) = bytes.split_first_chunk().ok_or(TelemetryError::NotTelemetry)?;
+        if magic != MAGIC {
+            let [same @ .., format] = magic;
+            let [expected @ .., _] = MAGIC;
+            return Err(if same == expected {
+                TelemetryError::OtherFormat(*format)
+            } else {
+                TelemetryError::NotTelemetry
+            });
+        }
+        match postcard::take_from_bytes(content) {
+            Ok((datagram, [])) => Ok(datagram),
+            Ok(_) | Err(_) => Err(TelemetryError::Malformed),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! From an engine to datagrams: what is due is copied when the engine is shown, and encoded when a datagram is asked for.
+
+use heapless::Deque;
+
+use super::message::{
+    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
+    as_many_as_fit,
+};
+use super::{DATAGRAM_MAX, Datagram};
+use crate::command::SourceMonitor;
+use crate::law::Law;
+use crate::robot::Reason;
+use crate::session::{CoController, Event, LinkId};
+use crate::time::{Duration, Instant};
+
+/// Events that may wait; a fallback with everything around it makes fewer.
+const EVENTS: usize = 16;
+
+const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug)]
+pub struct Device<'s> {
+    /// Which board.
+    pub board: &'s str,
+    /// Which build.
+    pub build: &'s str,
+    /// Another number after each start.
+    pub boot: u32,
+    /// The settings in force, as compiled in; empty where there are none.
+    pub settings: &'s [u8],
+}
+
+/// How often what is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Time between two datagrams of [`Status`], and of [`Motion`].
+    pub repeat: Duration,
+    /// Time between two of [`Hello`], [`PortReport`] and [`HistogramReport`], each.
+    pub slow: Duration,
+    /// Time between two times that the settings are sent.
+    pub settings: Duration,
+    /// Time between two pieces of a recording or of the settings, and between two events, at least.
+    pub gap: Duration,
+    /// How many times a recording is sent: what is lost once comes again.
+    pub passes: u8,
+}
+
+impl Pace {
+    /// The default with this time between repeated datagrams.
+    #[must_use]
+    pub fn every(repeat: Duration) -> Self {
+        Self { repeat, ..Self::default() }
+    }
+
+    /// How long a recorder of `memory` bytes is to [keep](CoController::keeping_fallbacks) a fallback so that it can be
+    /// sent as many times as it should: the engine is taken to be called at least once per gap.
+    #[must_use]
+    pub fn recording_time(&self, memory: usize) -> Duration {
+        let pieces = memory.div_ceil(CHUNK_MAX).saturating_add(3);
+        let pieces = u64::try_from(pieces).unwrap_or(u64::MAX).saturating_mul(u64::from(self.passes));
+        // Twice as long as it takes, for an engine that is called every 8 ms, and a moment for its surroundings.
+        self.gap.max(Duration::from_millis(8)).times(pieces.saturating_mul(2)) + Duration::from_secs(1)
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            repeat: Duration::from_millis(100),
+            slow: Duration::from_secs(1),
+            settings: Duration::from_secs(10),
+            gap: Duration::from_millis(5),
+            passes: 3,
+        }
+    }
+}
+
+/// See the [module](super). About 4 KiB.
+#[derive(Debug)]
+pub struct Sampler<'s> {
+    device: Device<'s>,
+    pace: Pace,
+    sequence: u32,
+    /// With when they happened; the newest `unstamped` of them just did.
+    events: Deque<(Instant, Event), EVENTS>,
+    unstamped: usize,
+    events_lost: u32,
+    next_event: Instant,
+    copied: Copied,
+    copied_at: Instant,
+    next_status: Instant,
+    next_motion: Instant,
+    next_histogram: Instant,
+    histogram: HistogramKind,
+    next_hello: Instant,
+    port: PortReport<'s>,
+    next_port: Instant,
+    settings_at: usize,
+    next_settings: Instant,
+    transfer: Transfer,
+}
+
+/// The one thing that was copied and waits to be encoded.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it, and no heap to put the large ones on")]
+enum Copied {
+    Nothing,
+    Status(Status),
+    Motion(Motion),
+    Histogram(HistogramReport),
+    Recording(Piece),
+}
+
+/// A piece of a recording.
+#[derive(Debug)]
+struct Piece {
+    number: u32,
+    reason: Reason,
+    pass: u8,
+    length: u32,
+    offset: u32,
+    used: usize,
+    bytes: [u8; CHUNK_MAX],
+}
+
+/// A recording on its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transfer {
+    /// Number of the fallback; 0 before the first.
+    number: u32,
+    pass: u8,
+    /// Length of the recording's header.
+    header: usize,
+    /// Where the next piece begins.
+    offset: usize,
+    next: Instant,
+}
+
+impl<'s> Sampler<'s> {
+    /// Nothing was seen yet.
+    #[must_use]
+    pub const fn new(device: Device<'s>, pace: Pace) -> Self {
+        let port = PortReport {
+            sensors: crate::sensor::Figures { readings: 0, refused: 0, garbage: 0 },
+            strangers: 0,
+            unsent: 0,
+            troubles: [None; LinkId::COUNT],
+        };
+        Self {
+            device,
+            pace,
+            sequence: 0,
+            events: Deque::new(),
+            unstamped: 0,
+            events_lost: 0,
+            next_event: Instant::ZERO,
+            copied: Copied::Nothing,
+            copied_at: Instant::ZERO,
+            next_status: Instant::ZERO,
+            next_motion: Instant::ZERO,
+            next_histogram: Instant::ZERO,
+            histogram: HistogramKind::Interval,
+            next_hello: Instant::ZERO,
+            port,
+            next_port: Instant::ZERO,
+            settings_at: 0,
+            next_settings: Instant::ZERO,
+            transfer: Transfer { number: 0, pass: 0, header: 0, offset: 0, next: Instant::ZERO },
+        }
+    }
+
+    /// Something happened, as the engine reports it. [`observe`](Self::observe) follows and says when.
+    pub fn event(&mut self, event: Event) {
+        if self.events.push_back((Instant::ZERO, event)).is_ok() {
+            self.unstamped = self.unstamped.saturating_add(1);
+        } else {
+            self.events_lost = self.events_lost.saturating_add(1);
+        }
+    }
+
+    /// What the port sees itself, as of now.
+    pub const fn port(&mut self, report: PortReport<'s>) {
+        self.port = report;
+    }
+
+    /// The engine after an input at `now`. Copies at most one thing.
+    pub fn observe<L: Law<6>>(&mut self, engine: &CoController<'_, L>, now: Instant) {
+        let stamped = self.events.len().saturating_sub(self.unstamped);
+        self.events.iter_mut().skip(stamped).for_each(|(at, _)| *at = now);
+        self.unstamped = 0;
+        if !matches!(self.copied, Copied::Nothing) {
+            return;
+        }
+        if now >= self.next_motion
+            && let Some(motion) = motion(engine)
+        {
+            self.next_motion = now + self.pace.repeat;
+            self.copied = Copied::Motion(motion);
+        } else if now >= self.next_status {
+            self.next_status = now + self.pace.repeat;
+            self.copied = Copied::Status(status(engine, now, self.events_lost));
+        } else if now >= self.next_histogram {
+            self.next_histogram = now + self.pace.slow;
+            self.copied = Copied::Histogram(self.next_histogram(engine));
+        } else if now >= self.transfer.next {
+            self.copied = self.next_piece(engine, now).map_or(Copied::Nothing, Copied::Recording);
+        }
+        self.copied_at = now;
+    }
+
+    /// The next datagram to be sent, written to `out` ([`DATAGRAM_MAX`] is enough); its length. `None` where none is due:
+    /// ask again after the next input, or after some milliseconds.
+    pub fn poll(&mut self, now: Instant, out: &mut [u8]) -> Option<usize> {
+        if let Some((at, message)) = self.next_of_its_own(now) {
+            return self.encode(at, message, out);
+        }
+        let at = self.copied_at;
+        match core::mem::replace(&mut self.copied, Copied::Nothing) {
+            Copied::Status(status) => self.encode(at, Message::Status(status), out),
+            Copied::Motion(motion) => self.encode(at, Message::Motion(motion), out),
+            Copied::Histogram(report) => self.encode(at, Message::Histogram(report), out),
+            Copied::Recording(Piece { number, reason, pass, length, offset, used, bytes }) => {
+                let chunk = Chunk { length, offset, bytes: bytes.get(..used).unwrap_or_default() };
+                self.encode(at, Message::Recording(Recording { number, reason, pass, chunk }), out)
+            }
+            Copied::Nothing => {
+                let settings = self.next_settings(now)?;
+                self.encode(now, Message::Settings(settings), out)
+            }
+        }
+    }
+
+    /// What is short and needs no copy: it goes first.
+    fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, Message<'s>)> {
+        if let Some((at, event)) = self.next_event(now) {
+            return Some((at, Message::Event(event)));
+        }
+        if now >= self.next_hello {
+            self.next_hello = now + self.pace.slow;
+            let Device { board, build, .. } = self.device;
+            return Some((now, Message::Hello(Hello { board, build, version: env!("CARGO_PKG_VERSION") })));
+        }
+        if now >= self.next_port {
+            self.next_port = now + self.pace.slow;
+            return Some((now, Message::Port(self.port)));
+        }
+        None
+    }
+
+    fn encode(&mut self, at: Instant, message: Message<'_>, out: &mut [u8]) -> Option<usize> {
+        let datagram = Datagram { boot: self.device.boot, sequence: self.sequence, at, message };
+        self.sequence = self.sequence.wrapping_add(1);
+        datagram.encode(out)
+    }
+
+    /// The oldest event that has been stamped.
+    fn next_event(&mut self, now: Instant) -> Option<(Instant, Event)> {
+        if now < self.next_event || self.events.len() <= self.unstamped {
+            return None;
+        }
+        self.next_event = now + self.pace.gap;
+        self.events.pop_front()
+    }
+
+    fn next_settings(&mut self, now: Instant) -> Option<Chunk<'s>> {
+        let settings = self.device.settings;
+        if now < self.next_settings || settings.is_empty() {
+            return None;
+        }
+        let (offset, rest) = (self.settings_at, settings.get(self.settings_at..)?);
+        let bytes = rest.get(..CHUNK_MAX).unwrap_or(rest);
+        let last = bytes.len() == rest.len();
+        self.settings_at = if last { 0 } else { offset.saturating_add(bytes.len()) };
+        self.next_settings = now + if last { self.pace.settings } else { self.pace.gap };
+        Some(Chunk { length: u32::try_from(settings.len()).ok()?, offset: u32::try_from(offset).ok()?, bytes })
+    }
+
+    fn next_histogram<L: Law<6>>(&mut self, engine: &CoController<'_, L>) -> HistogramReport {
+        let histograms = engine.histograms();
+        let kind = self.histogram;
+        let (histogram, next) = match kind {
+            HistogramKind::Interval => (&histograms.interval, HistogramKind::Age),
+            HistogramKind::Age => (&histograms.age, HistogramKind::Turnaround),
+            HistogramKind::Turnaround => (&histograms.turnaround, HistogramKind::Interval),
+        };
+        self.histogram = next;
+        HistogramReport::of(kind, histogram)
+    }
+
+    /// The next piece of the recording that the engine keeps: its header, then its two halves.
+    fn next_piece<L: Law<6>>(&mut self, engine: &CoController<'_, L>, now: Instant) -> Option<Piece> {
+        let kept = engine.kept_fallback()?;
+        if kept.number != self.transfer.number {
+            self.transfer = Transfer { number: kept.number, ..Transfer::default() };
+        }
+        if self.transfer.pass >= self.pace.passes {
+            return None;
+        }
+        let mut bytes = [0; CHUNK_MAX];
+        let [older, newer] = engine.recorder().halves();
+        let offset = self.transfer.offset;
+        let used = if offset == 0 {
+            self.transfer.header = engine.dump_header(&mut bytes)?;
+            self.transfer.header
+        } else {
+            let at = offset.checked_sub(self.transfer.header)?;
+            let half = match at.checked_sub(older.len()) {
+                None => older.get(at..)?,
+                Some(at) => newer.get(at..)?,
+            };
+            let piece = half.get(..CHUNK_MAX).unwrap_or(half);
+            bytes.get_mut(..piece.len())?.copy_from_slice(piece);
+            piece.len()
+        };
+        let length = self.transfer.header.checked_add(older.len())?.checked_add(newer.len())?;
+        let end = offset.saturating_add(used);
+        let pass = self.transfer.pass;
+        self.transfer.offset = if end < length { end } else { 0 };
+        self.transfer.pass = if end < length { pass } else { pass.saturating_add(1) };
+        self.transfer.next = now + self.pace.gap;
+        let (length, offset) = (u32::try_from(length).ok()?, u32::try_from(offset).ok()?);
+        let Transfer { number, .. } = self.transfer;
+        Some(Piece { number, reason: kept.reason, pass, length, offset, used, bytes })
+    }
+}
+
+fn motion<L: Law<6>>(engine: &CoController<'_, L>) -> Option<Motion> {
+    let (state, monitors) = (engine.state()?, engine.sources().monitors());
+    Some(Motion {
+        controller_time: state.controller_time,
+        positions: state.positions,
+        velocities: state.velocities,
+        target_velocities: state.target_velocities,
+        approved: engine.approved(),
+        tcp_pose: state.tcp_pose,
+        speed_scaling: state.speed_scaling,
+        digital_inputs: state.digital_inputs,
+        samples: as_many_as_fit(monitors.iter().filter_map(|monitor| monitor.newest().copied())),
+    })
+}
+
+fn status<L: Law<6>>(engine: &CoController<'_, L>, now: Instant, events_lost: u32) -> Status {
+    let machine = engine.mode_machine();
+    Status {
+        mode: machine.mode(),
+        since: machine.entered(),
+        epoch: machine.epoch(),
+        latch: machine.latch(),
+        reasons: machine.reasons(),
+        unmet: engine.unmet(now),
+        motion_unknown: machine.is_motion_unknown(),
+        good_cycles: machine.good_cycles(),
+        accepted_by: machine.accepted_by(),
+        evidence: *engine.evidence(),
+        controller: engine.identity().copied(),
+        link: engine.figures(now),
+        up: LinkId::ALL.map(|link| engine.is_up(link)),
+        streams: LinkId::ALL.map(|link| *engine.counts(link)),
+        dropped: LinkId::ALL.map(|link| engine.dropped_bytes(link)),
+        sources: as_many_as_fit(engine.sources().monitors().iter().map(SourceMonitor::figures)),
+        unknown_readings: engine.sources().unknown(),
+        recorder_lost: engine.recorder().lost(),
+        events_lost,
+    }
+}

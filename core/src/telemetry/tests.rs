@@ -1,0 +1,284 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::law::{JointServo, JointServoConfig, Reference};
+use crate::mode::Mode;
+use crate::robot::Reason;
+use crate::session::tests::bench::Bench;
+use crate::session::{Config, Event, Input, Memory, replay};
+use crate::time::Duration;
+
+const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
+
+/// A bench, and a sampler beside it that is asked every millisecond.
+struct Device {
+    bench: Bench,
+    sampler: Sampler<'static>,
+    shown: usize,
+    sent: Vec<Vec<u8>>,
+}
+
+impl Device {
+    fn new(memory: usize) -> Self {
+        let device = super::Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &SETTINGS };
+        let pace = Pace::default();
+        let bench = Bench::new(5, 15, Config::default()).keeping(memory, pace.recording_time(memory));
+        let mut device = Self { bench, sampler: Sampler::new(device, pace), shown: 0, sent: Vec::new() };
+        device.bench.input(Input::Start);
+        device
+    }
+
+    /// Commanding, and then fallen back because states no longer came.
+    fn fallen(memory: usize) -> Self {
+        let mut device = Self::new(memory);
+        device.run_until(|b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
+        device.bench.input(Input::Request);
+        device.run_until(|b| b.engine.mode() == Mode::Command);
+        device.run(1_000);
+        device.bench.stalled = true;
+        device.run(100);
+        device.bench.stalled = false;
+        device.run_until(|b| b.engine.mode() == Mode::Monitor);
+        device
+    }
+
+    fn run(&mut self, millis: u64) {
+        for _ in 0..millis {
+            self.bench.run(1);
+            for event in &self.bench.events[self.shown..] {
+                self.sampler.event(*event);
+            }
+            self.shown = self.bench.events.len();
+            self.sampler.observe(&self.bench.engine, self.bench.now);
+            let mut out = [0; DATAGRAM_MAX];
+            if let Some(length) = self.sampler.poll(self.bench.now, &mut out) {
+                self.sent.push(out[..length].to_vec());
+            }
+        }
+    }
+
+    fn run_until(&mut self, done: impl Fn(&Bench) -> bool) {
+        for _ in 0..20_000 {
+            if done(&self.bench) {
+                return;
+            }
+            self.run(1);
+        }
+        panic!("still {:?}", self.bench.engine.mode());
+    }
+
+    fn datagrams(&self) -> Vec<Datagram<'_>> {
+        self.sent.iter().map(|bytes| Datagram::decode(bytes).expect("what was sent is telemetry")).collect()
+    }
+}
+
+fn kind(message: &Message<'_>) -> &'static str {
+    match message {
+        Message::Hello(_) => "hello",
+        Message::Status(_) => "status",
+        Message::Motion(_) => "motion",
+        Message::Histogram(_) => "histogram",
+        Message::Event(_) => "event",
+        Message::Port(_) => "port",
+        Message::Settings(_) => "settings",
+        Message::Recording(_) => "recording",
+    }
+}
+
+#[test]
+fn everything_is_sent_whole_in_sequence_and_not_more_often_than_said() {
+    let mut device = Device::fallen(100_000);
+    device.run(4_000);
+    let datagrams = device.datagrams();
+    let mut sent = BTreeMap::<_, Vec<Instant>>::new();
+    for (sequence, datagram) in (0..).zip(&datagrams) {
+        assert_eq!((datagram.boot, datagram.sequence), (7, sequence));
+        sent.entry(kind(&datagram.message)).or_default().push(datagram.at);
+    }
+    assert_eq!(sent.len(), 8, "{:?}", sent.keys());
+    let gap = |kind: &str| sent[kind].windows(2).map(|pair| pair[1].since(pair[0])).min();
+    for repeated in ["status", "motion"] {
+        assert!(gap(repeated) >= Some(Duration::from_millis(100)), "{repeated}: {:?}", gap(repeated));
+    }
+    for slow in ["hello", "port", "histogram"] {
+        assert!(gap(slow) >= Some(Duration::from_secs(1)), "{slow}: {:?}", gap(slow));
+    }
+    assert!(gap("recording") >= Some(Duration::from_millis(5)));
+}
+
+#[test]
+fn the_status_says_what_the_engine_says() {
+    let mut device = Device::fallen(100_000);
+    device.run(300);
+    let datagrams = device.datagrams();
+    let status = datagrams.iter().rev().find_map(|d| if let Message::Status(s) = &d.message { Some(s) } else { None });
+    let status = status.expect("a status");
+    assert_eq!((status.mode, status.latch), (Mode::Monitor, Some(Reason::StateStale)));
+    assert!(status.unmet.contains(Reason::Latched));
+    assert_eq!(status.controller, device.bench.engine.identity().copied());
+    assert!(status.streams[1].messages > 500 && status.evidence.at_rest.is_some());
+    let moved = datagrams.iter().filter_map(|d| if let Message::Motion(m) = &d.message { m.approved } else { None });
+    assert!(moved.into_iter().any(|approved| approved.0[0] > 0.1), "what was commanded was shown");
+}
+
+#[test]
+fn every_event_is_sent_once_with_its_time() {
+    let device = Device::fallen(100_000);
+    let datagrams = device.datagrams();
+    let sent: Vec<_> = datagrams
+        .iter()
+        .filter_map(|d| if let Message::Event(e) = d.message { Some((d.at, e)) } else { None })
+        .collect();
+    let events: Vec<_> = sent.iter().map(|(_, event)| *event).collect();
+    assert_eq!(events, device.bench.events[..events.len()]);
+    let transitions =
+        sent.iter().filter_map(|(at, e)| if let Event::Transition(t) = e { Some((*at, t.at)) } else { None });
+    for (at, happened) in transitions {
+        assert!(at.since(happened) <= Duration::from_millis(1), "{at:?} for {happened:?}");
+    }
+}
+
+#[test]
+fn more_events_than_fit_are_counted() {
+    let mut device = Device::new(0);
+    (0..40).for_each(|_| device.sampler.event(Event::LocalStall));
+    device.run(2_000);
+    let lost = device.datagrams().iter().rev().find_map(|d| match &d.message {
+        Message::Status(status) => Some(status.events_lost),
+        _ => None,
+    });
+    assert!(lost >= Some(24), "{lost:?}");
+}
+
+/// The pieces that arrive, and what they make where they are all there.
+fn whole<'a>(datagrams: impl Iterator<Item = Datagram<'a>>) -> Option<Vec<u8>> {
+    let mut pieces = BTreeMap::new();
+    let mut length = 0;
+    for datagram in datagrams {
+        if let Message::Recording(Recording { number: 1, reason: Reason::StateStale, chunk, .. }) = datagram.message {
+            length = chunk.length as usize;
+            pieces.insert(chunk.offset, chunk.bytes);
+        }
+    }
+    let bytes: Vec<u8> = pieces.into_values().flatten().copied().collect();
+    (length > 0 && bytes.len() == length).then_some(bytes)
+}
+
+#[test]
+fn a_recording_in_pieces_is_the_dump_and_replays() {
+    for memory in [24_000, 64_000, 400_000] {
+        let mut device = Device::fallen(memory);
+        device.run(6_000);
+        let dump = whole(device.datagrams().into_iter()).expect("every piece");
+        let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+        let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536] };
+        let replayed = replay(&dump, law, memory).expect("the same run");
+        assert!(replayed.transitions >= 1 && replayed.inputs > 5, "{replayed:?}");
+    }
+}
+
+#[test]
+fn a_recording_survives_the_loss_of_any_one_datagram_in_seven() {
+    let mut device = Device::fallen(64_000);
+    device.run(6_000);
+    for lost in 0..7 {
+        let arrived = device.datagrams().into_iter().filter(|d| d.sequence % 7 != lost);
+        assert!(whole(arrived).is_some(), "without every seventh from {lost}");
+    }
+}
+
+#[test]
+fn a_recording_is_sent_a_few_times_and_then_no_more() {
+    let mut device = Device::fallen(64_000);
+    device.run(6_000);
+    let passes: Vec<_> = device
+        .datagrams()
+        .iter()
+        .filter_map(|d| if let Message::Recording(r) = d.message { Some((r.pass, r.chunk.offset)) } else { None })
+        .collect();
+    assert!(passes.is_sorted());
+    assert_eq!(passes.iter().filter(|(_, offset)| *offset == 0).count(), 3);
+}
+
+#[test]
+fn what_is_recorded_after_a_kept_fallback_is_recorded_again() {
+    let mut device = Device::fallen(64_000);
+    assert!(device.bench.engine.kept_fallback().is_some());
+    device.bench.input(Input::Acknowledge);
+    device.run_until(|b| b.engine.kept_fallback().is_none());
+    device.run_until(|b| b.engine.unmet(b.now).is_empty());
+    device.bench.input(Input::Request);
+    device.run_until(|b| b.engine.mode() == Mode::Command);
+    device.run(500);
+    assert!(device.bench.replay().is_ok(), "{:?}", device.bench.replay());
+    device.bench.stalled = true;
+    device.run(100);
+    device.bench.stalled = false;
+    device.run_until(|b| b.engine.mode() == Mode::Monitor);
+    assert_eq!(device.bench.engine.kept_fallback().map(|kept| kept.number), Some(2));
+}
+
+#[test]
+fn every_cut_and_every_byte_behind_is_refused() {
+    let mut device = Device::fallen(30_000);
+    device.run(1_500);
+    let mut seen = Vec::new();
+    for bytes in &device.sent {
+        let datagram = Datagram::decode(bytes).expect("telemetry");
+        if seen.contains(&kind(&datagram.message)) {
+            continue;
+        }
+        seen.push(kind(&datagram.message));
+        for cut in 0..bytes.len() {
+            let expected = if cut < 5 { TelemetryError::NotTelemetry } else { TelemetryError::Malformed };
+            assert_eq!(Datagram::decode(&bytes[..cut]).err(), Some(expected), "{} at {cut}", kind(&datagram.message));
+        }
+        let longer = [bytes.as_slice(), &[0]].concat();
+        assert_eq!(Datagram::decode(&longer).err(), Some(TelemetryError::Malformed));
+    }
+    assert_eq!(seen.len(), 8);
+}
+
+#[test]
+fn another_format_is_named() {
+    assert_eq!(Datagram::decode(b"ORTM\x02\x00\x00").err(), Some(TelemetryError::OtherFormat(2)));
+    assert_eq!(Datagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
+    let text = TelemetryError::OtherFormat(2).to_string();
+    assert_eq!(text, "telemetry of format 2, expected 1: device and listener differ in version");
+}
+
+#[test]
+fn too_little_room_sends_nothing_and_is_seen_as_a_loss() {
+    let mut device = Device::new(0);
+    device.bench.run(10);
+    device.sampler.observe(&device.bench.engine, device.bench.now);
+    assert_eq!(device.sampler.poll(device.bench.now, &mut [0; 8]), None);
+    device.run(10);
+    assert_eq!(device.datagrams()[0].sequence, 1);
+}
+
+proptest! {
+    #[test]
+    fn what_is_decoded_encodes_to_a_datagram_that_says_the_same(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let bytes = [&b"ORTM\x01"[..], &bytes].concat();
+        let Ok(datagram) = Datagram::decode(&bytes) else { return Ok(()) };
+        let mut out = [0; DATAGRAM_MAX];
+        let length = datagram.encode(&mut out).expect("no longer than it was");
+        let again = Datagram::decode(&out[..length]).expect("telemetry");
+        // NaN is not itself: compared by what it is written as.
+        prop_assert_eq!(format!("{again:?}"), format!("{datagram:?}"));
+    }
+
+    #[test]
+    fn pieces_come_back_as_they_were(number: u32, length: u32, offset: u32, pass: u8, boot: u32, sequence: u32, at: u64,
+                                     bytes in proptest::collection::vec(any::<u8>(), 0..=CHUNK_MAX)) {
+        let chunk = Chunk { length, offset, bytes: &bytes };
+        let message = Message::Recording(Recording { number, reason: Reason::Internal, pass, chunk });
+        let datagram = Datagram { boot, sequence, at: Instant::from_micros(at), message };
+        let mut out = [0; DATAGRAM_MAX];
+        let length = datagram.encode(&mut out).expect("a piece fits");
+        prop_assert_eq!(Datagram::decode(&out[..length]), Ok(datagram));
+    }
+}
