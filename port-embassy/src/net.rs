@@ -156,6 +156,14 @@ impl Link<'_> {
         }
     }
 
+    /// Has what was read acknowledged now, rather than up to 10 ms later: a controller that uses Nagle's algorithm keeps
+    /// its next state until then. The stack has no setter for that delay; a keep-alive asked for and taken back is one
+    /// segment at once, or nothing where an answer goes out before the stack's turn and carries the acknowledgement.
+    fn acknowledge(&mut self) {
+        self.socket.set_keep_alive(Some(embassy_time::Duration::from_secs(1)));
+        self.socket.set_keep_alive(None);
+    }
+
     fn note(&self, trouble: Trouble) {
         let trouble = if self.stack.is_link_up() { trouble } else { Trouble::NoLink };
         self.shared.set_trouble(self.id, Some(trouble));
@@ -226,7 +234,7 @@ impl Read for Link<'_> {
                 self.note(Trouble::Closed);
                 self.socket.close();
             }
-            Ok(_) => {}
+            Ok(_) => self.acknowledge(),
             Err(Error::ConnectionReset) => self.note(Trouble::Reset),
         }
         read

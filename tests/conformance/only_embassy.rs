@@ -7,10 +7,11 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::session::{DownCause, Event, LinkId};
 use outrigger_embassy::Trouble;
+use outrigger_emulated::peer::PeerOptions;
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_sim::controller::Action;
 use outrigger_sim::rng::Rng;
-use outrigger_tests::board::{Network, Rig, Way};
+use outrigger_tests::board::{Network, Rig, Segment, Way};
 use outrigger_tests::cosim::Setup;
 
 use crate::bench::{E_SERIES, slow_turn};
@@ -29,17 +30,6 @@ fn downs(rig: &Rig, of: LinkId) -> Vec<DownCause> {
     rig.record().events.iter().filter_map(cause).collect()
 }
 
-/// A frame's TCP source port and flags, where it is one.
-fn segment(frame: &[u8]) -> Option<(u16, u8)> {
-    const TCP: u8 = 6;
-    let is_tcp = frame.get(12..14)? == [0x08, 0x00] && *frame.get(23)? == TCP;
-    let header = frame.get(34..54)?;
-    is_tcp.then(|| (u16::from_be_bytes([header[0], header[1]]), header[13]))
-}
-
-const SYN: u8 = 0x02;
-const RST: u8 = 0x04;
-
 #[test]
 fn every_state_is_answered_by_one_command_for_a_minute() {
     for software in SOFTWARE {
@@ -52,6 +42,35 @@ fn every_state_is_answered_by_one_command_for_a_minute() {
         assert_eq!((states, texts as u64), (cycles, cycles), "{software}");
         assert_eq!(rig.record().fallbacks(), []);
     }
+}
+
+#[test]
+fn a_controller_that_waits_for_acknowledgements_is_not_kept_waiting() {
+    for software in SOFTWARE {
+        let peer = PeerOptions { nagle: true, ..PeerOptions::default() };
+        let mut rig = Rig::new(Setup::to_and_fro(software, 0.5), &Network { peer, ..Network::default() });
+        rig.command();
+        let period = rig.controller().period();
+        let late = rig.states().windows(2).skip(10).filter(|pair| pair[1].since(pair[0]) != period).count();
+        assert_eq!(late, 0, "{software}: states come when they are made, commanding or not");
+    }
+}
+
+#[test]
+fn while_commanding_one_frame_leaves_the_board_for_each_state() {
+    let mut rig = Rig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network::default());
+    rig.command();
+    let (frames, seen) = std::sync::mpsc::channel();
+    rig.lose(move |way, _, frame| {
+        if let (Way::Up, Some(segment)) = (way, Segment::of(frame)) {
+            frames.send((segment.to, segment.payload.len())).unwrap();
+        }
+        false
+    });
+    rig.run_for(secs(10));
+    let realtime: Vec<usize> = seen.try_iter().filter(|(to, _)| *to == 30_003).map(|(_, length)| length).collect();
+    assert_eq!(realtime.len(), 5_000);
+    assert!(realtime.iter().all(|length| *length > 50), "each carries a command");
 }
 
 #[test]
@@ -82,17 +101,16 @@ fn an_abort_resets_the_connection_and_the_next_one_comes_from_another_port() {
     // Not a frame of the robot arrives for three seconds: the engine gives both links up, and connects anew.
     let until = rig.now() + secs(3);
     rig.lose(move |way, now, frame| {
-        if way == Way::Up {
-            frames.send(segment(frame)).unwrap();
+        if let (Way::Up, Some(segment)) = (way, Segment::of(frame)) {
+            frames.send((segment.from, segment.syn, segment.rst)).unwrap();
         }
         way == Way::Down && now < until
     });
     rig.wait("a new session", |rig| rig.record().modes().last() == Some(&Mode::Monitor));
-    let segments: Vec<(u16, u8)> = seen.try_iter().flatten().collect();
-    let mut opened: Vec<u16> = segments.iter().filter(|(_, flags)| flags & SYN != 0).map(|(port, _)| *port).collect();
+    let segments: Vec<(u16, bool, bool)> = seen.try_iter().collect();
+    let mut opened: Vec<u16> = segments.iter().filter(|(_, syn, _)| *syn).map(|(port, ..)| *port).collect();
     opened.dedup();
-    let resets = segments.iter().filter(|(_, flags)| flags & RST != 0);
-    let reset: Vec<u16> = resets.map(|(port, _)| *port).collect();
+    let reset: Vec<u16> = segments.iter().filter(|(.., rst)| *rst).map(|(port, ..)| *port).collect();
     assert!(reset.len() >= 2, "both connections are reset, not forgotten: {segments:?}");
     assert!(opened.len() >= 2 && opened.iter().all(|port| !reset[..2].contains(port)), "{opened:?} after {reset:?}");
     let mut unique = opened.clone();

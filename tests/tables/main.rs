@@ -7,4 +7,5 @@ mod faults;
 mod kill;
 mod lossy;
 mod servo;
+mod smoltcp;
 mod text;

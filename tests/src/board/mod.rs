@@ -11,6 +11,8 @@
 mod cable;
 mod clock;
 mod rig;
+mod segment;
 
 pub use clock::sim_time;
 pub use rig::{Network, Rig, Way};
+pub use segment::Segment;

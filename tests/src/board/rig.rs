@@ -90,7 +90,8 @@ struct Seen {
     mode: Option<Mode>,
     latch: Option<Reason>,
     unmet: ReasonSet,
-    states: u64,
+    /// When the engine was first seen with each state.
+    states: Vec<SimTime>,
     commanded: u64,
     newest: Option<outrigger_core::robot::ControllerTime>,
 }
@@ -109,7 +110,9 @@ impl Observer<AnyLaw<6>> for Watch {
         seen.unmet = engine.unmet(now);
         let newest = engine.state().map(|state| state.controller_time);
         let fresh = newest.is_some() && newest != seen.newest;
-        seen.states += u64::from(fresh);
+        if fresh {
+            seen.states.push(clock::sim_time(now));
+        }
         seen.commanded += u64::from(fresh && engine.mode() == Mode::Command);
         seen.newest = newest;
     }
@@ -284,13 +287,13 @@ impl Rig {
         self.seen().unmet
     }
 
-    /// States the engine was seen with, each counted once.
+    /// When the engine was first seen with each of its states.
     #[must_use]
-    pub fn states(&self) -> u64 {
-        self.seen().states
+    pub fn states(&self) -> Vec<SimTime> {
+        self.seen().states.clone()
     }
 
-    /// Those of them with which it was in `Command`.
+    /// States with which the engine was in `Command`.
     #[must_use]
     pub fn commanded(&self) -> u64 {
         self.seen().commanded
