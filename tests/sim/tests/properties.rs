@@ -18,6 +18,7 @@ use proptest::test_runner::RngSeed;
 enum Step {
     Connect(Port),
     Write(usize, String),
+    Packages(usize, Vec<u8>),
     Disconnect(usize),
     Act(Action),
     Inject(&'static str),
@@ -67,6 +68,34 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
+/// A package of 30004, mostly one that means something.
+fn package() -> impl Strategy<Value = Vec<u8>> {
+    let names = prop::sample::select(vec![
+        "timestamp,actual_q",
+        "output_int_register_24,input_int_register_24",
+        "input_int_register_24",
+        "speed_slider_mask,speed_slider_fraction",
+        "standard_digital_output_mask,standard_digital_output",
+        "external_force_torque",
+        "nobody_knows_it",
+        ",",
+        "",
+    ]);
+    let frequency = prop::sample::select(vec![500.0, 125.0, 0.1, f64::NAN]);
+    let named = (names, frequency, any::<bool>()).prop_map(|(names, frequency, outputs)| match outputs {
+        true => (b'O', [&frequency.to_be_bytes()[..], names.as_bytes()].concat()),
+        false => (b'I', names.as_bytes().to_vec()),
+    });
+    let data = (0..4u8, vec(any::<u8>(), 0..60)).prop_map(|(recipe, values)| (b'U', [&[recipe], &values[..]].concat()));
+    let plain = prop::sample::select(vec![b'S', b'S', b'P', b'v']).prop_map(|letter| (letter, vec![]));
+    let version = (0..4u8).prop_map(|version| (b'V', vec![0, version]));
+    let noise = (any::<u8>(), vec(any::<u8>(), 0..40));
+    prop_oneof![named, data, plain, version, noise].prop_map(|(letter, payload)| {
+        let size = u16::try_from(payload.len() + 3).unwrap();
+        [&size.to_be_bytes()[..], &[letter], &payload].concat()
+    })
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let fault = prop::sample::select(vec![
         "split@0:200ms:3",
@@ -84,11 +113,14 @@ fn step() -> impl Strategy<Value = Step> {
         "polluted@0:200ms:3",
         "skip@0:200ms:2",
         "repeat@0:200ms:2",
+        "wrong-type@0:200ms",
+        "wrong-recipe@0:200ms:2",
         "mute@0:200ms",
     ]);
     prop_oneof![
         prop::sample::select(Port::ALL.to_vec()).prop_map(Step::Connect),
         (0..6usize, text()).prop_map(|(client, text)| Step::Write(client, text)),
+        (0..6usize, vec(package(), 1..4)).prop_map(|(client, packages)| Step::Packages(client, packages.concat())),
         (0..6usize).prop_map(Step::Disconnect),
         action().prop_map(Step::Act),
         fault.prop_map(Step::Inject),
@@ -125,6 +157,11 @@ proptest! {
                 Step::Connect(port) => {
                     if let Ok(conn) = bench.controller.connect(port) {
                         clients.push(conn);
+                    }
+                }
+                Step::Packages(client, bytes) => {
+                    if let Some(conn) = clients.get(client) {
+                        bench.controller.write(*conn, &bytes);
                     }
                 }
                 Step::Write(client, text) => {
@@ -182,5 +219,26 @@ proptest! {
                 rest = rest.get(size..).unwrap_or_default();
             }
         }
+    }
+
+    #[test]
+    fn requests_cut_anywhere_are_answered_the_same(
+        packages in vec(package(), 1..12),
+        pieces in vec(1..60usize, 1..20),
+    ) {
+        let answers = |pieces: &[usize]| {
+            let mut bench = Bench::new(ideal(5, 15));
+            let conn = bench.connect(Port::Rtde);
+            let (stream, mut pieces) = (packages.concat(), pieces.iter().cycle());
+            let mut rest = stream.as_slice();
+            while !rest.is_empty() {
+                let (piece, later) = rest.split_at(rest.len().min(*pieces.next().unwrap()));
+                bench.controller.write(conn, piece);
+                rest = later;
+            }
+            bench.cycles(3);
+            (bench.take(conn), bench.controller.is_open(conn), bench.controller.registers().0.clone())
+        };
+        prop_assert_eq!(answers(&[usize::MAX]), answers(&pieces));
     }
 }

@@ -237,7 +237,8 @@ impl Session {
             (output.value)(state, *number).append(&mut values);
         }
         let recipe = if deviations.wrong_recipe { UNKNOWN_RECIPE } else { OUTPUT_RECIPE };
-        emitted(&Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
+        let room = HEADER_LEN + 1 + values.len();
+        emitted_in(room, &Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
     }
 
     /// Whether data flows to this client.
@@ -291,7 +292,11 @@ fn text(payload: &[u8]) -> Option<String> {
 }
 
 fn emitted(reply: &Reply<'_>) -> Vec<u8> {
-    let mut bytes = vec![0; MAX_SIZE];
+    emitted_in(MAX_SIZE, reply)
+}
+
+fn emitted_in(room: usize, reply: &Reply<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; room];
     // What this file says is never longer than a package.
     let size = reply.emit(&mut bytes).unwrap_or(0);
     bytes.truncate(size);
