@@ -23,8 +23,10 @@ use outrigger_app::{
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
+mod attention;
 mod level;
 
+use attention::Attention;
 use level::Level3V3;
 
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
@@ -36,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const BUS_RATE: u32 = 33_000_000;
 
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
-type Mac = embassy_net_wiznet::Runner<'static, W5500, Bus, Input<'static>, Output<'static>>;
+type Mac = embassy_net_wiznet::Runner<'static, W5500, Bus, Attention, Output<'static>>;
 
 bind_interrupts!(struct Irqs {
     DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
@@ -63,7 +65,8 @@ async fn main(spawner: Spawner) {
     config.frequency = BUS_RATE;
     let bus = Spi::new(p.SPI0, p.PIN_18, p.PIN_19, p.PIN_16, p.DMA_CH0, p.DMA_CH1, Irqs, config);
     let bus = defmt::unwrap!(ExclusiveDevice::new(bus, Output::new(p.PIN_17, Level::High), Delay));
-    let (interrupt, reset) = (Input::new(p.PIN_21, Pull::Up), Output::new(p.PIN_20, Level::High));
+    let interrupt = Attention::new(Input::new(p.PIN_21, Pull::Up));
+    let reset = Output::new(p.PIN_20, Level::High);
     static STATE: ConstStaticCell<State<8, 8>> = ConstStaticCell::new(State::new());
     defmt::info!("starting the network interface");
     let chip = otp::get_chipid().unwrap_or_default().to_le_bytes();
