@@ -242,11 +242,13 @@ Bound (design 8): `t` = 40 ms of the last command, then v/a with a = 10 rad/s²,
 
 What decides:
 
-* smoltcp sends again after three duplicate acknowledgements, else after a time-out, which is at least 1 s minus what has
-  run of it. A real controller's kernel waits at least 200 ms instead, and may probe sooner: the long times of *lost state*
-  are the simulation's.
-* Duplicate acknowledgements need packets behind the lost one. The board's room says how many can be under way: with two
-  packets there is none, with four just enough, with 8 KiB always. A controller that uses Nagle's algorithm adds less.
+* smoltcp sends again after three duplicate acknowledgements, else after a time-out of at least 1 s. (A real controller's
+  kernel waits 200 ms or more, and may probe sooner.)
+* Duplicate acknowledgements need packets behind the lost one, and the board's room says how many can be under way: with
+  two packets there are too few, with four just enough, with 8 KiB always. Nagle's algorithm puts them together into
+  fewer. Where they fill the window behind the gap, acknowledgements lie at its end and are dropped by the receiver's
+  acceptance test (RFC 9293, 3.10.7.4): the stop text arrives, counts as un-acknowledged all the same, and after 500 ms
+  the connection is reset before the state is sent again: *never*.
 * The engine queues no motion behind un-acknowledged text and gives up after 40 ms, so that a lost *command* is never sent
   again in time: smoltcp has no tail loss probe. It costs the session, and the arm stands before the command could come.
 * smoltcp delays acknowledgements by 10 ms, and embassy-net has no setter. Opposite Nagle's algorithm states would come up
