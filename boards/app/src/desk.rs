@@ -19,6 +19,7 @@ use outrigger_embassy::{Handle, Observer, now};
 use crate::lamp::Status;
 use crate::milestone::Milestone;
 use crate::pulse::Pulse;
+use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
 const LINES: usize = 16;
@@ -34,6 +35,7 @@ pub struct Desk {
     pulse: Cell<Pulse>,
     /// One for each source, and one for sensors of none.
     counters: [Counters; MAX_SOURCES + 1],
+    stack: Gauge,
 }
 
 impl Desk {
@@ -47,6 +49,7 @@ impl Desk {
             status: Cell::new(Status::DARK),
             pulse: Cell::new(Pulse::NONE),
             counters: [const { Counters::new() }; MAX_SOURCES + 1],
+            stack: Gauge::new(),
         }
     }
 
@@ -85,6 +88,7 @@ impl Desk {
             if self.pulse.get().beats(now) {
                 feed();
             }
+            self.stack.look();
             let linked = stack.is_link_up();
             let status = self.status.get();
             if linked != status.linked {
@@ -100,10 +104,13 @@ impl Desk {
         }
     }
 
-    /// Writes the lines that wait: before this device ends.
+    /// Writes the lines that wait, and the last one: before this device ends.
     pub fn flush(&self) {
         while let Ok(line) = self.lines.try_receive() {
             line.log();
+        }
+        if let Some(unused) = self.stack.look_at_all() {
+            info!("stack: {} B were never used", unused);
         }
     }
 }

@@ -10,7 +10,7 @@
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
 //! behind a lock.
 #![cfg_attr(not(test), no_std)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[macro_use]
 mod log;
@@ -23,6 +23,7 @@ mod network;
 mod pulse;
 mod robot;
 mod sensors;
+mod stack;
 
 pub use desk::Desk;
 pub use lamp::Status;

@@ -1,0 +1,112 @@
+//! How much of the stack was never used: `cortex-m-rt` paints it at boot (its feature `paint-stack`), and what has been
+//! used once has lost its paint.
+
+use core::cell::Cell;
+
+/// What `cortex-m-rt` paints with.
+const PAINT: u32 = 0xcccc_cccc;
+/// Words looked at in one go, some 10 µs: the whole stack would cost a control cycle its time.
+const STEP: usize = 512;
+
+/// A stack that is looked at from its far end, a piece at a time.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    /// Words from the far end that have their paint, as far as this pass has come.
+    at: Cell<usize>,
+    /// What the newest whole pass found \[B\].
+    unused: Cell<Option<u32>>,
+}
+
+impl Gauge {
+    /// Nothing was looked at.
+    pub(crate) const fn new() -> Self {
+        Self { at: Cell::new(0), unused: Cell::new(None) }
+    }
+
+    /// Looks at the next piece of this stack.
+    pub(crate) fn look(&self) {
+        self.pass(STEP, memory::word);
+    }
+
+    /// Looks at all of it; what was never used \[B\]. `None` where no stack is painted.
+    pub(crate) fn look_at_all(&self) -> Option<u32> {
+        self.at.set(0);
+        self.pass(usize::MAX, memory::word);
+        self.unused.get()
+    }
+
+    /// Bytes that were never used, as the newest whole pass found them.
+    pub(crate) const fn unused(&self) -> Option<u32> {
+        self.unused.get()
+    }
+
+    /// `word` is the content at a place counted from the far end; `None` behind the near end.
+    fn pass(&self, most: usize, word: impl Fn(usize) -> Option<u32>) {
+        let from = self.at.get();
+        let painted = (from..).take(most).take_while(|at| word(*at) == Some(PAINT)).count();
+        let to = from.saturating_add(painted);
+        if painted == most {
+            self.at.set(to);
+        } else {
+            // Used from here on, or the end: the next pass begins.
+            self.at.set(0);
+            self.unused.set(word(to).map(|_| u32::try_from(to.saturating_mul(4)).unwrap_or(u32::MAX)));
+        }
+    }
+}
+
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+mod memory {
+    #![expect(unsafe_code, reason = "the stack is memory that no Rust value owns")]
+
+    unsafe extern "C" {
+        static _stack_end: u32;
+        static _stack_start: u32;
+    }
+
+    /// The word so many words from the far end; `None` behind the near end.
+    pub(super) fn word(at: usize) -> Option<u32> {
+        let (end, start) = (&raw const _stack_end, &raw const _stack_start);
+        let place = end.wrapping_add(at);
+        // SAFETY: between the two symbols lies the stack, aligned memory for as long as this runs; it is only read, and
+        // volatile, because whoever uses it writes to it meanwhile.
+        (place >= end && place < start).then(|| unsafe { place.read_volatile() })
+    }
+}
+
+#[cfg(not(all(target_arch = "arm", target_os = "none")))]
+mod memory {
+    /// There is no painted stack here.
+    pub(super) const fn word(_: usize) -> Option<u32> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deepest_use_is_found_piece_by_piece_and_again_when_it_was_deeper() {
+        let mut stack = vec![PAINT; 100];
+        stack[70..].fill(7);
+        let gauge = Gauge::new();
+        let look = |stack: &[u32]| gauge.pass(30, |at| stack.get(at).copied());
+        look(&stack);
+        look(&stack);
+        assert_eq!(gauge.unused(), None, "the pass is not over");
+        look(&stack);
+        assert_eq!(gauge.unused(), Some(280));
+        stack[10] = 7;
+        look(&stack);
+        assert_eq!(gauge.unused(), Some(40));
+    }
+
+    #[test]
+    fn a_stack_that_was_never_painted_says_nothing() {
+        let gauge = Gauge::new();
+        assert_eq!(gauge.look_at_all(), None);
+        gauge.pass(STEP, |at| [7, 7].get(at).copied());
+        assert_eq!(gauge.unused(), Some(0), "used from its far end on");
+    }
+}
