@@ -2,7 +2,8 @@
 
 use std::env::var_os;
 use std::path::PathBuf;
-use std::{fs, io, process};
+use std::process::{self, Command};
+use std::{fs, io};
 
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
@@ -22,5 +23,15 @@ fn main() -> io::Result<()> {
         eprintln!("{failure}");
         process::exit(1)
     });
-    fs::write(out.join("settings"), settings)
+    fs::write(out.join("settings"), settings)?;
+
+    // What tells two builds apart in telemetry. Of a copy without its history nothing is known.
+    println!("cargo::rustc-env=OUTRIGGER_BUILD={}", git(&["describe", "--always", "--dirty"]));
+    println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"]));
+    Ok(())
+}
+
+fn git(arguments: &[&str]) -> String {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success());
+    output.map_or("unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -1,6 +1,6 @@
 //! What the control loop leaves for the slower tasks, and the task that looks after it.
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 
 use embassy_net::Stack;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
@@ -11,10 +11,11 @@ use outrigger_core::command::{MAX_SOURCES, SourceId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::{CoController, Event, Settings};
+use outrigger_core::session::{CoController, Event, LinkId, Settings};
+use outrigger_core::telemetry::{Device, Pace, PortReport, Sampler};
 use outrigger_core::time::Instant;
-use outrigger_embassy::sensor::Counters;
-use outrigger_embassy::{Handle, Observer, now};
+use outrigger_embassy::sensor::{Counted, Counters};
+use outrigger_embassy::{Handle, Observer, Trouble, now};
 
 use crate::lamp::Status;
 use crate::milestone::Milestone;
@@ -36,12 +37,15 @@ pub struct Desk {
     /// One for each source, and one for sensors of none.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
+    sampler: RefCell<Sampler<'static>>,
+    unsent: Cell<u32>,
+    bad_frames: Cell<u32>,
 }
 
 impl Desk {
-    /// Nothing has happened.
+    /// Nothing has happened. `device` and `pace` are telemetry's.
     #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
             lines: Channel::new(),
             missed: Cell::new(0),
@@ -50,6 +54,9 @@ impl Desk {
             pulse: Cell::new(Pulse::NONE),
             counters: [const { Counters::new() }; MAX_SOURCES + 1],
             stack: Gauge::new(),
+            sampler: RefCell::new(Sampler::new(device, pace)),
+            unsent: Cell::new(0),
+            bad_frames: Cell::new(0),
         }
     }
 
@@ -57,6 +64,40 @@ impl Desk {
     pub(crate) fn counters(&self, source: SourceId) -> &Counters {
         let [others, of_sources @ ..] = &self.counters;
         of_sources.get(usize::from(source.0)).unwrap_or(others)
+    }
+
+    /// Frames of the network that could not be used, since boot, as the board's network controller counts them.
+    pub fn set_bad_frames(&self, count: u32) {
+        self.bad_frames.set(count);
+    }
+
+    /// A datagram of telemetry could not be sent.
+    pub(crate) fn count_unsent(&self) {
+        self.unsent.set(self.unsent.get().saturating_add(1));
+    }
+
+    /// The next datagram of telemetry, written to `out`; its length.
+    pub(crate) fn next_datagram(&self, now: Instant, out: &mut [u8]) -> Option<usize> {
+        self.sampler.borrow_mut().poll(now, out)
+    }
+
+    /// Tells telemetry what nobody but this device sees.
+    fn report(&self, robot: Handle<'_>) {
+        let mut report = PortReport {
+            unsent: self.unsent.get(),
+            bad_frames: self.bad_frames.get(),
+            stack_unused: self.stack.unused(),
+            troubles: LinkId::ALL.map(|link| robot.trouble(link).map(Trouble::text)),
+            ..PortReport::default()
+        };
+        for Counted { figures, faults } in self.counters.iter().map(Counters::counted) {
+            let sum = &mut report.sensors;
+            sum.readings = sum.readings.saturating_add(figures.readings);
+            sum.refused = sum.refused.saturating_add(figures.refused);
+            sum.garbage = sum.garbage.saturating_add(figures.garbage);
+            report.sensor_faults = report.sensor_faults.saturating_add(faults);
+        }
+        self.sampler.borrow_mut().port(report);
     }
 
     /// The first line.
@@ -75,8 +116,15 @@ impl Desk {
         }
     }
 
-    /// Writes the log, shows the lamp, and calls `feed` while the control loop runs; for ever.
-    pub async fn keep(&self, stack: Stack<'_>, lamp: &mut impl OutputPin, mut feed: impl FnMut()) -> ! {
+    /// Writes the log, shows the lamp, reports what this device sees, and calls `feed` while the control loop runs; for
+    /// ever.
+    pub async fn keep(
+        &self,
+        robot: Handle<'_>,
+        stack: Stack<'_>,
+        lamp: &mut impl OutputPin,
+        mut feed: impl FnMut(),
+    ) -> ! {
         let mut next = embassy_time::Instant::now();
         loop {
             if let Ok(line) = with_deadline(next, self.lines.receive()).await {
@@ -89,6 +137,7 @@ impl Desk {
                 feed();
             }
             self.stack.look();
+            self.report(robot);
             let linked = stack.is_link_up();
             let status = self.status.get();
             if linked != status.linked {
@@ -112,12 +161,6 @@ impl Desk {
         if let Some(unused) = self.stack.look_at_all() {
             info!("stack: {} B were never used", unused);
         }
-    }
-}
-
-impl Default for Desk {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -149,6 +192,7 @@ impl<'d, P: OutputPin> Clerk<'d, P> {
 impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
     fn event(&mut self, event: Event) {
         let desk = self.desk;
+        desk.sampler.borrow_mut().event(event);
         let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
         if let Some(milestone) = milestone {
             if let Milestone::Armed(times) = milestone {
@@ -161,6 +205,7 @@ impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
     fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
         self.show_cycle(engine.state().map(|state| state.controller_time));
         let desk = self.desk;
+        desk.sampler.borrow_mut().observe(engine, now);
         desk.pulse.set(Pulse::asleep(now, engine.poll_timeout()));
         let (mode, latched): (Mode, bool) = (engine.mode(), engine.latch().is_some());
         desk.status.set(Status { mode, latched, ..desk.status.get() });

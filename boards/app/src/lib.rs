@@ -5,6 +5,7 @@
 //! | [`Robot::run`] | the control loop; the one task whose timing counts |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
+//! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`watch`](button::watch) | an edge of a contact becomes a request or an acknowledgement |
 //!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
@@ -24,12 +25,14 @@ mod pulse;
 mod robot;
 mod sensors;
 mod stack;
+pub mod telemetry;
 
 pub use desk::Desk;
 pub use lamp::Status;
 pub use milestone::Milestone;
 pub use network::{hardware_address, network};
-pub use outrigger_core::session::Settings;
+pub use outrigger_core::session::{Settings, TelemetryTarget};
+pub use outrigger_core::telemetry::Device;
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;

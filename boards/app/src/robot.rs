@@ -6,6 +6,7 @@ use embassy_net::Stack;
 use embedded_hal::digital::OutputPin;
 use outrigger_core::law::{AnyLaw, LawConfigError};
 use outrigger_core::session::{CoController, ConfigError, Settings};
+use outrigger_core::telemetry::{Device, Pace};
 use outrigger_embassy::{Buffers, Handle, Runner, Shared, Windows};
 
 use crate::desk::{Clerk, Desk};
@@ -52,23 +53,29 @@ pub struct Robot {
 }
 
 impl Robot {
-    /// The robot of these settings.
+    /// The robot of these settings; `device` is what telemetry says of who speaks.
     ///
     /// # Errors
     /// What is wrong with the settings.
     pub fn new<const RECORDER: usize>(
         stack: Stack<'static>,
         settings: &Settings,
+        device: Device<'static>,
         memory: &'static mut Memory<RECORDER>,
     ) -> Result<Self, StartError> {
         let Memory { windows, buffers, recorder, engine, shared, desk } = memory;
         let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
         let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
         let law = AnyLaw::new(settings.law.clone())?;
+        let period = settings.device.telemetry.map(|target| target.period);
+        let pace = period.map_or(Pace::default(), Pace::every);
+        let hold = pace.recording_time(recorder.len());
         let built = CoController::new(settings.config, law, windows.memory())?.with_recorder(recorder);
+        // Without a listener a recording is for nobody, and goes on.
+        let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
         let (handle, runner) =
             outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new());
+        let desk = desk.write(Desk::new(device, pace));
         desk.boot(settings);
         Ok(Self { runner, handle, desk })
     }

@@ -3,10 +3,9 @@
 //! Frames go between the controller's FIFOs and the stack through one buffer each way. The interrupt only says that
 //! there is something: it masks itself, and is unmasked where `receive` has found the FIFO empty.
 
-use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::task::Context;
 
-use critical_section::Mutex;
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 use embassy_sync::waitqueue::AtomicWaker;
 
@@ -64,38 +63,17 @@ const BUFFER: usize = 1_516;
 const BURST: u8 = 8;
 
 static WAKER: AtomicWaker = AtomicWaker::new();
-static COUNTERS: Mutex<Cell<Counters>> = Mutex::new(Cell::new(Counters::NONE));
+static BAD_FRAMES: AtomicU32 = AtomicU32::new(0);
 
-/// Frames that were received and not used, since boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
-pub(crate) struct Counters {
-    /// Shorter than an Ethernet header.
-    pub(crate) short: u32,
-    /// Longer than a frame may be.
-    pub(crate) oversize: u32,
-    /// The controller found an error in it.
-    pub(crate) errors: u32,
-    /// Times the FIFO was emptied because status and data did not fit together.
-    pub(crate) dumps: u32,
+/// Frames that were received and could not be used since boot: too short, too long, damaged, or thrown away with the
+/// FIFO because what it said of them did not fit together.
+pub(crate) fn bad_frames() -> u32 {
+    BAD_FRAMES.load(Ordering::Relaxed)
 }
 
-impl Counters {
-    const NONE: Self = Self { short: 0, oversize: 0, errors: 0, dumps: 0 };
-}
-
-/// The counters now.
-pub(crate) fn counters() -> Counters {
-    critical_section::with(|section| COUNTERS.borrow(section).get())
-}
-
-fn count(add: impl FnOnce(&mut Counters) -> &mut u32) {
-    critical_section::with(|section| {
-        let cell = COUNTERS.borrow(section);
-        let mut counters = cell.get();
-        let counter = add(&mut counters);
-        *counter = counter.saturating_add(1);
-        cell.set(counters);
-    });
+/// Only `receive` counts.
+fn count_bad_frame() {
+    BAD_FRAMES.store(bad_frames().saturating_add(1), Ordering::Relaxed);
 }
 
 /// There is no controller where the machine should have one.
@@ -157,18 +135,14 @@ impl Lan9118 {
             let words = with_check.div_ceil(4);
             let waiting = (MAC.read::<RX_USED>() & 0xffff) as usize;
             if words * 4 > waiting.next_multiple_of(4) {
-                count(|counters| &mut counters.dumps);
+                count_bad_frame();
                 dump();
                 return None;
             }
             let length = with_check.saturating_sub(CHECK_SEQUENCE);
-            let error = status >> 15 & 1 != 0;
-            if error || !(MIN_FRAME..=MAX_FRAME).contains(&length) {
-                count(|counters| match length {
-                    _ if error => &mut counters.errors,
-                    0..MIN_FRAME => &mut counters.short,
-                    _ => &mut counters.oversize,
-                });
+            let damaged = status >> 15 & 1 != 0;
+            if damaged || !(MIN_FRAME..=MAX_FRAME).contains(&length) {
+                count_bad_frame();
                 for _ in 0..words {
                     MAC.read::<RX_DATA>();
                 }

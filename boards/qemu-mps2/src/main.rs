@@ -6,7 +6,8 @@ use defmt_semihosting as _;
 use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
-use outrigger_app::{Desk, Handle, Memory, Robot, SerialSensor, Settings, network};
+use outrigger_app::telemetry::{self, Outgoing};
+use outrigger_app::{Desk, Device, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, network};
 use static_cell::ConstStaticCell;
 
 mod clock;
@@ -24,8 +25,10 @@ use lan9118::Lan9118;
 use pins::Lamp;
 use uart::Uart0;
 
+/// What telemetry calls this board.
+const BOARD: &str = if cfg!(feature = "an500") { "qemu-mps2 an500" } else { "qemu-mps2 an386" };
 /// What `build.rs` made of the board's file.
-const SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
+static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -42,15 +45,20 @@ fn start(spawner: Spawner, options: Options) {
     static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
-    let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), host::seed());
+    let seed = host::seed();
+    let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
+    let device = Device { board: BOARD, build: env!("OUTRIGGER_BUILD"), boot: seed as u32, settings: SETTINGS };
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let robot = defmt::unwrap!(Robot::new(stack, &settings, MEMORY.take()));
+    let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
 
     spawner.spawn(defmt::unwrap!(net(runner)));
     spawner.spawn(defmt::unwrap!(control(robot)));
-    spawner.spawn(defmt::unwrap!(keep(desk, stack)));
+    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack)));
+    if let Some(target) = settings.device.telemetry {
+        spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
+    }
     if let Some(sensor) = SerialSensor::of(&settings) {
         spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart0::start(sensor.baud), handle, desk)));
     }
@@ -74,8 +82,18 @@ async fn control(robot: Robot) {
 }
 
 #[embassy_executor::task]
-async fn keep(desk: &'static Desk, stack: Stack<'static>) -> ! {
-    desk.keep(stack, &mut Lamp::<0>, watchdog::feed).await
+async fn keep(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
+    let feed = || {
+        watchdog::feed();
+        desk.set_bad_frames(lan9118::bad_frames());
+    };
+    desk.keep(robot, stack, &mut Lamp::<0>, feed).await
+}
+
+#[embassy_executor::task]
+async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
+    static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
+    telemetry::send(desk, stack, target, MEMORY.take()).await
 }
 
 #[embassy_executor::task]

@@ -184,6 +184,12 @@ pub struct PortReport<'a> {
     /// Why each link is not connected, in the port's words; primary, real-time.
     #[serde(borrow)]
     pub troubles: [Option<&'a str>; LinkId::COUNT],
+    /// Transfers from sensors that failed: the port, the bus or the converter reported an error.
+    pub sensor_faults: u32,
+    /// Frames of the network that the device could not use: too short, too long, damaged, or lost in a full memory.
+    pub bad_frames: u32,
+    /// Bytes of the device's stack that were never used, where it knows.
+    pub stack_unused: Option<u32>,
 }
 
 /// A piece of something longer.

@@ -146,6 +146,9 @@ impl<'s> Sampler<'s> {
             strangers: 0,
             unsent: 0,
             troubles: [None; LinkId::COUNT],
+            sensor_faults: 0,
+            bad_frames: 0,
+            stack_unused: None,
         };
         Self {
             device,

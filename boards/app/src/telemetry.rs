@@ -1,0 +1,55 @@
+//! Telemetry on its way to the listener.
+
+use embassy_net::Stack;
+use embassy_net::udp::{PacketMetadata, UdpSocket};
+use embassy_time::{Duration, Ticker};
+use outrigger_core::session::TelemetryTarget;
+use outrigger_core::telemetry::DATAGRAM_MAX;
+use outrigger_embassy::now;
+
+use crate::desk::Desk;
+
+/// How often it is looked whether something is due.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Memory to send with: two datagrams that wait for the wire, and one that is written.
+pub struct Outgoing {
+    metadata: [PacketMetadata; 2],
+    socket: [u8; 2 * DATAGRAM_MAX],
+    datagram: [u8; DATAGRAM_MAX],
+}
+
+impl Outgoing {
+    /// Unused.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { metadata: [PacketMetadata::EMPTY; 2], socket: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }
+    }
+}
+
+impl Default for Outgoing {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Sends what `desk` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
+/// Where nobody can be reached it waits; what has become old meanwhile is not sent later.
+pub async fn send(desk: &Desk, stack: Stack<'_>, target: TelemetryTarget, memory: &mut Outgoing) -> ! {
+    let Outgoing { metadata, socket, datagram } = memory;
+    let mut socket = UdpSocket::new(stack, &mut [], &mut [], metadata, socket);
+    // Port 0 is one that the stack chooses; a socket without one could not be told from a datagram that was lost.
+    if socket.bind(0).is_err() {
+        desk.count_unsent();
+    }
+    let mut ticker = Ticker::every(LOOK);
+    loop {
+        ticker.next().await;
+        while let Some(length) = desk.next_datagram(now(), datagram) {
+            let written = datagram.get(..length).unwrap_or_default();
+            if socket.send_to(written, (target.address, target.port)).await.is_err() {
+                desk.count_unsent();
+            }
+        }
+    }
+}
