@@ -32,7 +32,6 @@ pub use lamp::Status;
 pub use milestone::Milestone;
 pub use network::{hardware_address, network};
 pub use outrigger_core::session::{Settings, TelemetryTarget};
-pub use outrigger_core::telemetry::Device;
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;

@@ -5,6 +5,7 @@ use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_time::{Duration, Ticker};
 use outrigger_core::session::TelemetryTarget;
 use outrigger_core::telemetry::DATAGRAM_MAX;
+pub use outrigger_core::telemetry::Device;
 use outrigger_embassy::now;
 
 use crate::desk::Desk;

@@ -13,8 +13,10 @@ use embassy_stm32::rng::{self, Rng};
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
+use outrigger_app::telemetry::{self, Outgoing};
 use outrigger_app::{
-    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, button, hardware_address, network,
+    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, button,
+    hardware_address, network,
 };
 use panic_probe as _;
 use static_cell::ConstStaticCell;
@@ -63,10 +65,15 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let robot = defmt::unwrap!(Robot::new(stack, &settings, MEMORY.take()));
+    let device =
+        telemetry::Device { board: "nucleo-h743zi", build: env!("OUTRIGGER_BUILD"), boot: seed as u32, settings: SETTINGS };
+    let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
-    spawner.spawn(defmt::unwrap!(keep(desk, stack, Output::new(p.PB0, Level::Low, Speed::Low), watchdog)));
+    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, Output::new(p.PB0, Level::Low, Speed::Low), watchdog)));
+    if let Some(target) = settings.device.telemetry {
+        spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
+    }
     if settings.device.request_pin {
         spawner.spawn(defmt::unwrap!(request(Input::new(p.PC13, Pull::Down), handle)));
     }
@@ -106,11 +113,18 @@ async fn control(robot: Robot, cycle: Output<'static>) {
 #[embassy_executor::task]
 async fn keep(
     desk: &'static Desk,
+    robot: Handle<'static>,
     stack: Stack<'static>,
     mut lamp: Output<'static>,
     mut watchdog: IndependentWatchdog<'static, IWDG1>,
 ) -> ! {
-    desk.keep(stack, &mut lamp, || watchdog.pet()).await
+    desk.keep(robot, stack, &mut lamp, || watchdog.pet()).await
+}
+
+#[embassy_executor::task]
+async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
+    static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
+    telemetry::send(desk, stack, target, MEMORY.take()).await
 }
 
 #[embassy_executor::task]

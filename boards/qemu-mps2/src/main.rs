@@ -7,7 +7,7 @@ use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{Desk, Device, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, network};
+use outrigger_app::{Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, network};
 use static_cell::ConstStaticCell;
 
 mod clock;
@@ -48,7 +48,8 @@ fn start(spawner: Spawner, options: Options) {
     let seed = host::seed();
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
-    let device = Device { board: BOARD, build: env!("OUTRIGGER_BUILD"), boot: seed as u32, settings: SETTINGS };
+    let device =
+        telemetry::Device { board: BOARD, build: env!("OUTRIGGER_BUILD"), boot: seed as u32, settings: SETTINGS };
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());

@@ -17,8 +17,10 @@ use embassy_rp::watchdog::{ResetReason, Watchdog};
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
+use outrigger_app::telemetry::{self, Outgoing};
 use outrigger_app::{
-    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, button, hardware_address, network,
+    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, button, hardware_address,
+    network,
 };
 use panic_probe as _;
 use static_cell::ConstStaticCell;
@@ -83,10 +85,19 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let robot = defmt::unwrap!(Robot::new(stack, &settings, MEMORY.take()));
+    let speaker = telemetry::Device {
+        board: "w5500-evb-pico2",
+        build: env!("OUTRIGGER_BUILD"),
+        boot: seed as u32,
+        settings: SETTINGS,
+    };
+    let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
-    spawner.spawn(defmt::unwrap!(keep(desk, stack, Output::new(p.PIN_25, Level::Low), watchdog)));
+    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, Output::new(p.PIN_25, Level::Low), watchdog)));
+    if let Some(target) = settings.device.telemetry {
+        spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
+    }
     if settings.device.request_pin {
         spawner.spawn(defmt::unwrap!(request(Input::new(p.PIN_2, Pull::Up), handle)));
     }
@@ -125,8 +136,20 @@ async fn control(robot: Robot, cycle: Output<'static>) {
 }
 
 #[embassy_executor::task]
-async fn keep(desk: &'static Desk, stack: Stack<'static>, mut lamp: Output<'static>, mut watchdog: Watchdog) -> ! {
-    desk.keep(stack, &mut lamp, || watchdog.feed(PATIENCE)).await
+async fn keep(
+    desk: &'static Desk,
+    robot: Handle<'static>,
+    stack: Stack<'static>,
+    mut lamp: Output<'static>,
+    mut watchdog: Watchdog,
+) -> ! {
+    desk.keep(robot, stack, &mut lamp, || watchdog.feed(PATIENCE)).await
+}
+
+#[embassy_executor::task]
+async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
+    static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
+    telemetry::send(desk, stack, target, MEMORY.take()).await
 }
 
 #[embassy_executor::task]

@@ -8,6 +8,7 @@
 mod address;
 mod control;
 mod device;
+pub mod firmware;
 mod host;
 mod law;
 mod limits;
