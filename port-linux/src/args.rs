@@ -1,6 +1,6 @@
 //! What each command takes.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -107,6 +107,26 @@ pub struct ReplayArgs {
     /// The recording
     #[arg(value_name = "DUMP")]
     pub dump: PathBuf,
+}
+
+/// `outrigger watch`.
+#[derive(Args, Clone, Debug)]
+pub struct WatchArgs {
+    /// The board's address
+    #[arg(value_name = "BOARD")]
+    pub board: String,
+    /// Where its telemetry arrives: device.telemetry of its configuration
+    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000")]
+    pub listen: SocketAddr,
+    /// Write the recording of each fallback to a file in this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
 }
 
 /// `outrigger decode`.

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 
-use crate::args::{CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, SimUrArgs};
+use crate::args::{
+    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, SimUrArgs, WatchArgs,
+};
 use crate::exit::Outcome;
 
 /// The command line of `outrigger`.
@@ -93,12 +95,24 @@ Examples:
     Run(RunArgs),
     /// Run the engine again from a recording, and compare what it does
     #[command(after_help = "\
-DUMP is what `run` wrote for a fallback (run.recordings), or a board's dump. Prints the transitions; exit
+DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board. Prints the transitions; exit
 code 4 with the first difference where the same inputs do not give the same transitions and texts.
 
 Examples:
   outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger")]
     Replay(ReplayArgs),
+    /// Show what a board tells, live, and write its recordings to files
+    #[command(after_help = "\
+Listens only; nothing is sent to the board. Where it sends to is compiled into it: device.telemetry of
+its configuration. Datagrams of others are ignored and counted. On a terminal it is a full-screen view
+(q ends it), piped it is one line per second and event, with --json one JSON object per line.
+Exit code 3 where nothing of the board arrives within ten seconds, with what to check.
+
+Examples:
+  outrigger watch 192.168.56.60
+  outrigger watch 192.168.56.60 --out recordings
+  outrigger watch 10.0.2.15 --json --seconds 10 | jq .mode")]
+    Watch(WatchArgs),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
@@ -153,6 +167,7 @@ fn run(command: Command) -> Outcome {
         Command::Doctor(args) => crate::doctor::run(&args),
         Command::Run(args) => crate::run::run(&args),
         Command::Replay(args) => crate::replay::run(&args),
+        Command::Watch(args) => crate::watch::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }
 }

@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`simulate`] | a command each |
+//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`simulate`], [`watch`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
@@ -39,6 +39,7 @@ pub mod sensor;
 pub mod signals;
 pub mod simulate;
 pub mod syscalls;
+pub mod watch;
 
 pub use outrigger_config as config;
 

@@ -243,6 +243,7 @@ impl Panel {
             rate,
             trouble: if engine.identity().is_none() { self.last_down.clone() } else { None },
             values: values(),
+            counters: Vec::new(),
         });
     }
 

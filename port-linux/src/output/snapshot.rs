@@ -32,8 +32,10 @@ pub struct Snapshot {
     pub rate: f32,
     /// What went wrong last on a link that is down.
     pub trouble: Option<String>,
-    /// Further values, with their names.
+    /// Further values for people, with their names.
     pub values: Vec<(String, String)>,
+    /// Further counters for scripts, with their keys.
+    pub counters: Vec<(&'static str, u64)>,
 }
 
 impl Snapshot {
@@ -132,6 +134,9 @@ impl Snapshot {
         }
         if let Some((mode, safety)) = self.robot_words() {
             json.key("robot_mode").text(mode).key("safety").text(safety);
+        }
+        for (name, value) in &self.counters {
+            json.key(name).integer(*value);
         }
         json.key("trouble");
         text_or_null(json, self.trouble.as_deref());

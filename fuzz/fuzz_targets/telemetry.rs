@@ -1,0 +1,27 @@
+//! Any bytes: telemetry or refused, and what is read is written back as the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_core::session::Settings;
+use outrigger_core::telemetry::{DATAGRAM_MAX, Datagram};
+
+fn a_datagram(bytes: &[u8]) {
+    let Ok(datagram) = Datagram::decode(bytes) else { return };
+    let mut out = [0xa5; 2 * DATAGRAM_MAX];
+    // Varints may be longer than they need to be; what is written back is the shortest form.
+    let Some(length) = datagram.encode(&mut out) else {
+        assert!(bytes.len() > out.len());
+        return;
+    };
+    let again = Datagram::decode(&out[..length]).expect("what was written is read");
+    // NaN is not itself: compared by what is written.
+    let mut twice = [0x5a; 2 * DATAGRAM_MAX];
+    let longer = again.encode(&mut twice).expect("no longer than before");
+    assert_eq!(out[..length], twice[..longer]);
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    a_datagram(bytes);
+    a_datagram(&[b"ORTM\x01", bytes].concat());
+    let _ = Settings::from_postcard(bytes);
+});

@@ -1,0 +1,311 @@
+//! One board as it shows itself in its telemetry.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use outrigger_core::link::Bin;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
+use outrigger_core::session::{LinkId, Settings};
+use outrigger_core::telemetry::{
+    Datagram, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status, TelemetryError,
+};
+use outrigger_core::time::{Duration, Instant};
+
+use super::pieces::Pieces;
+use super::say;
+use crate::clock::utc_now;
+use crate::output::events::{Surroundings, notice};
+use crate::output::{Notice, Snapshot};
+
+/// What is known of the board.
+#[derive(Debug)]
+pub(super) struct Device {
+    address: IpAddr,
+    /// Directory for recordings.
+    out: Option<PathBuf>,
+    strangers: u64,
+    refused: Option<(u64, TelemetryError)>,
+    /// Since when it is silent, until it is said.
+    heard: Option<Instant>,
+    received: u64,
+    lost: u64,
+    /// Start of the device, and the sequence number that comes next.
+    run: Option<(u32, u32)>,
+    about: String,
+    status: Option<Status>,
+    motion: Option<Motion>,
+    intervals: Vec<Bin>,
+    sensors: outrigger_core::sensor::Figures,
+    troubles: [Option<String>; LinkId::COUNT],
+    settings: Pieces,
+    robot: Option<Ipv4Addr>,
+    /// Number of the fallback, and its recording as far as it came.
+    recording: (u32, Pieces),
+    written: Option<u32>,
+    rate: (Instant, u64, f32),
+}
+
+impl Device {
+    pub(super) fn new(address: IpAddr, out: Option<PathBuf>) -> Self {
+        Self {
+            address,
+            out,
+            strangers: 0,
+            refused: None,
+            heard: None,
+            received: 0,
+            lost: 0,
+            run: None,
+            about: String::new(),
+            status: None,
+            motion: None,
+            intervals: Vec::new(),
+            sensors: outrigger_core::sensor::Figures::default(),
+            troubles: [None, None],
+            settings: Pieces::default(),
+            robot: None,
+            recording: (0, Pieces::default()),
+            written: None,
+            rate: (Instant::ZERO, 0, 0.0),
+        }
+    }
+
+    /// Whether nothing of it was ever understood.
+    pub(super) const fn is_unheard(&self) -> bool {
+        self.received == 0
+    }
+
+    /// Whether it has been heard lately.
+    pub(super) const fn is_talking(&self) -> bool {
+        self.heard.is_some()
+    }
+
+    /// Datagrams of others.
+    pub(super) const fn strangers(&self) -> u64 {
+        self.strangers
+    }
+
+    /// Its datagrams that could not be understood, and why the last one.
+    pub(super) const fn refused(&self) -> Option<(u64, TelemetryError)> {
+        self.refused
+    }
+
+    /// When it will have been silent for `span`; `None` once that is said.
+    pub(super) fn silent_at(&self, span: Duration) -> Option<Instant> {
+        self.heard.map(|at| at + span)
+    }
+
+    /// Says that it is silent, once.
+    pub(super) fn fallen_silent(&mut self, now: Instant) -> Notice {
+        self.heard = None;
+        let text = format!("nothing more comes from {}: is it powered, its cable plugged in?", self.address);
+        say(now, "silent", text)
+    }
+
+    /// Takes a datagram; what there is to say of it.
+    pub(super) fn take(&mut self, from: IpAddr, bytes: &[u8], now: Instant) -> Vec<Notice> {
+        if from != self.address {
+            self.strangers += 1;
+            let text = format!("{from} sends datagrams too; only those of {} count", self.address);
+            return if self.strangers == 1 { vec![say(now, "stranger", text)] } else { vec![] };
+        }
+        let datagram = match Datagram::decode(bytes) {
+            Ok(datagram) => datagram,
+            Err(error) => {
+                let count = self.refused.map_or(0, |(count, _)| count);
+                self.refused = Some((count + 1, error));
+                return if count == 0 { vec![say(now, "refused", error.to_string())] } else { vec![] };
+            }
+        };
+        self.heard = Some(now);
+        self.received += 1;
+        let mut notices = Vec::new();
+        self.follow(&datagram, now, &mut notices);
+        self.understand(datagram.message, datagram.at, now, &mut notices);
+        notices
+    }
+
+    /// Counts what was lost before this datagram.
+    fn follow(&mut self, datagram: &Datagram<'_>, now: Instant, notices: &mut Vec<Notice>) {
+        let Datagram { boot, sequence, .. } = *datagram;
+        match self.run {
+            Some((run, next)) if run == boot => {
+                let ahead = sequence.wrapping_sub(next);
+                // One that comes late was counted as lost before.
+                if ahead > u32::MAX / 2 {
+                    self.lost = self.lost.saturating_sub(1);
+                    return;
+                }
+                self.lost += u64::from(ahead);
+            }
+            Some(_) => {
+                notices.push(say(now, "restart", format!("{} was started anew", self.address)));
+                *self = Self {
+                    strangers: self.strangers,
+                    refused: self.refused,
+                    heard: self.heard,
+                    received: self.received,
+                    lost: self.lost,
+                    ..Self::new(self.address, self.out.take())
+                };
+            }
+            None => {}
+        }
+        self.run = Some((boot, sequence.wrapping_add(1)));
+    }
+
+    fn understand(&mut self, message: Message<'_>, at: Instant, now: Instant, notices: &mut Vec<Notice>) {
+        match message {
+            Message::Hello(hello) => {
+                let about = format!("{}, build {}, outrigger {}", hello.board, hello.build, hello.version);
+                let about = printable(&about);
+                if about != self.about {
+                    notices.push(say(now, "board", format!("{}: {about}", self.address)));
+                    self.about = about;
+                }
+            }
+            Message::Status(status) => self.status = Some(status),
+            Message::Motion(motion) => self.motion = Some(motion),
+            Message::Histogram(report) if report.kind == HistogramKind::Interval => self.intervals = bins(&report),
+            Message::Event(event) => {
+                let port = |port| SocketAddr::new(self.robot.unwrap_or(Ipv4Addr::UNSPECIFIED).into(), port);
+                let trouble = |link: LinkId| self.troubles.get(link.index()).cloned().flatten();
+                notices.extend(notice(&event, &Surroundings { at, address: &port, trouble: &trouble }));
+            }
+            Message::Port(report) => self.port(&report, now, notices),
+            Message::Settings(chunk) => {
+                self.settings.take(&chunk);
+                let settings = self.settings.whole().and_then(|bytes| Settings::from_postcard(&bytes).ok());
+                if let Some(settings) = settings.filter(|_| self.robot.is_none()) {
+                    self.robot = Some(settings.robot);
+                    let law = settings.law.name();
+                    let text = format!("settings in force: robot {}, law {law}", settings.robot);
+                    notices.push(say(now, "settings", text));
+                }
+            }
+            Message::Recording(recording) => self.record(&recording, now, notices),
+            _ => {}
+        }
+    }
+
+    fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
+        self.sensors = report.sensors;
+        for (link, (known, told)) in LinkId::ALL.into_iter().zip(self.troubles.iter_mut().zip(report.troubles)) {
+            let told = told.map(printable);
+            if *known != told {
+                if let Some(told) = &told {
+                    notices.push(say(now, "trouble", format!("{} link: {told}", link.name())));
+                }
+                *known = told;
+            }
+        }
+    }
+
+    fn record(&mut self, recording: &Recording<'_>, now: Instant, notices: &mut Vec<Notice>) {
+        if self.written == Some(recording.number) {
+            return;
+        }
+        if self.recording.0 != recording.number {
+            self.recording = (recording.number, Pieces::default());
+        }
+        self.recording.1.take(&recording.chunk);
+        let Some(dump) = self.recording.1.whole() else { return };
+        self.written = Some(recording.number);
+        self.recording.1 = Pieces::default();
+        let fallback = format!("of fallback {} ({})", recording.number, recording.reason.name());
+        notices.push(match self.write(recording.reason, &dump) {
+            None => say(now, "recording", format!("a recording {fallback} came; --out DIR would write it")),
+            Some(Ok(path)) => {
+                let mut notice = say(now, "recording", format!("recording {fallback}: {}", path.display()));
+                notice.fields.push(("file", path.display().to_string()));
+                notice
+            }
+            Some(Err(error)) => say(now, "recording", format!("the recording {fallback} cannot be written: {error}")),
+        });
+    }
+
+    fn write(&self, reason: Reason, dump: &[u8]) -> Option<std::io::Result<PathBuf>> {
+        let (boot, _) = self.run.unwrap_or_default();
+        let when = utc_now().replace([' ', ':'], "-");
+        let name = format!("{when}-{}-{boot:08x}-{}-{}.outrigger", self.address, reason.name(), self.recording.0);
+        let path = self.out.as_ref()?.join(name.replace(':', "-"));
+        Some(std::fs::write(&path, dump).map(|()| path))
+    }
+
+    /// The board as it is known now; `None` before it has told where it stands.
+    pub(super) fn snapshot(&mut self, now: Instant) -> Option<Snapshot> {
+        let status = self.status.as_ref()?;
+        let up = status.up.get(LinkId::REALTIME.index()) == Some(&true);
+        let accepted = status.link.sequence.accepted;
+        let (since, before, rate) = self.rate;
+        let span = now.since(since).as_secs_f32();
+        if span >= 1.0 {
+            self.rate = (now, accepted, accepted.saturating_sub(before) as f32 / span);
+        }
+        let evidence = &status.evidence;
+        let resting = matches!(status.mode, Mode::Offline | Mode::Monitor);
+        let (have, length) = self.recording.1.progress();
+        let mut values = vec![
+            ("board".to_owned(), self.about.clone()),
+            ("lost datagrams".to_owned(), self.lost.to_string()),
+            ("sensor refused".to_owned(), self.sensors.refused.to_string()),
+        ];
+        if length > 0 {
+            values.push(("recording".into(), format!("{} %", have * 100 / u64::from(length))));
+        }
+        if let Some(sample) = self.motion.as_ref().and_then(|motion| motion.samples.first()) {
+            let numbers: Vec<_> = sample.value.as_slice().iter().map(|number| format!("{number:.4}")).collect();
+            values.push(("sensor".into(), numbers.join(" ")));
+        }
+        let state = self.motion.as_ref().filter(|_| up).map(|motion| State {
+            controller_time: motion.controller_time,
+            positions: motion.positions,
+            velocities: motion.velocities,
+            target_velocities: motion.target_velocities,
+            tcp_pose: motion.tcp_pose,
+            robot_mode: evidence.robot_mode.map(|held| held.value),
+            safety: evidence.safety.map_or(Safety::Unknown, |held| held.value),
+            speed_scaling: motion.speed_scaling,
+            digital_inputs: motion.digital_inputs,
+            ..State::default()
+        });
+        Some(Snapshot {
+            at: now,
+            robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
+            identity: status.controller.map(|controller| format!("software {}", controller.software)),
+            mode: status.mode,
+            latch: status.latch,
+            unmet: if resting { status.unmet } else { ReasonSet::EMPTY },
+            state,
+            figures: up.then_some(status.link),
+            intervals: self.intervals.clone(),
+            rate,
+            trouble: self.troubles.iter().flatten().next().cloned(),
+            values,
+            counters: vec![
+                ("datagrams", self.received),
+                ("lost_datagrams", self.lost),
+                ("strangers", self.strangers),
+                ("sensor_readings", self.sensors.readings.into()),
+                ("sensor_refused", self.sensors.refused.into()),
+                ("sensor_garbage", self.sensors.garbage.into()),
+                ("malformed", status.streams.iter().map(|counts| u64::from(counts.malformed)).sum()),
+                ("dropped_bytes", status.dropped.iter().sum()),
+                ("events_lost", status.events_lost.into()),
+            ],
+        })
+    }
+}
+
+/// The bins that are not empty, with their edges.
+fn bins(report: &HistogramReport) -> Vec<Bin> {
+    let edges = outrigger_core::link::Histogram::default();
+    let counted = edges.bins().zip(&report.bins).filter(|(_, count)| **count > 0);
+    counted.map(|(bin, count)| Bin { count: *count, ..bin }).collect()
+}
+
+/// What a board sends must not steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

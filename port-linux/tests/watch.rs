@@ -1,0 +1,204 @@
+//! `watch` opposite a board: a real engine in virtual time, whose telemetry is then sent over the loopback network.
+
+#[path = "../../core/examples/peer/mod.rs"]
+mod peer;
+
+use std::io::{BufRead as _, BufReader};
+use std::net::UdpSocket;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::{CoController, Config, Input, LinkId, Memory, Output as EngineOutput};
+use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, Sampler};
+use outrigger_core::time::{Duration, Instant};
+
+use self::peer::Peer;
+
+/// Memory as small as a board's.
+const WINDOW: usize = 2_048;
+const RECORDER: usize = 48 << 10;
+
+/// Telemetry of a board that is armed and falls back because states no longer come.
+fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
+    let (mut primary, mut realtime, mut recorder) = ([0; WINDOW], [0; WINDOW], vec![0; RECORDER]);
+    let pace = Pace::default();
+    let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let engine = CoController::new(Config::default(), law, memory).expect("a configuration that can be run");
+    let engine = engine.with_recorder(&mut recorder).keeping_fallbacks(pace.recording_time(RECORDER));
+    let device = Device { board: "bench", build: "test", boot: 0x00c0_ffee, settings: &[] };
+    let mut board = Board {
+        engine,
+        peer: Peer::new(SoftwareVersion::new(5, 15)),
+        sampler: Sampler::new(device, pace),
+        now: Instant::ZERO,
+        stalled: false,
+        sent: Vec::new(),
+    };
+    board.input(Input::Start);
+    board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());
+    board.input(Input::Request);
+    board.run_until(|engine, _| engine.mode() == Mode::Command);
+    board.stalled = true;
+    board.run_until(|engine, _| engine.mode() == Mode::Stopping);
+    board.stalled = false;
+    board.run_until(|engine, _| engine.kept_fallback().is_some());
+    board.run_until(|engine, _| engine.kept_fallback().is_none());
+    board.sent
+}
+
+struct Board<'m> {
+    engine: CoController<'m, AnyLaw<6>>,
+    peer: Peer,
+    sampler: Sampler<'m>,
+    now: Instant,
+    stalled: bool,
+    sent: Vec<Vec<u8>>,
+}
+
+impl<'m> Board<'m> {
+    fn run_until(&mut self, done: impl Fn(&CoController<'m, AnyLaw<6>>, Instant) -> bool) {
+        for _ in 0..20_000 {
+            if done(&self.engine, self.now) {
+                return;
+            }
+            self.now = self.now + Duration::from_millis(2);
+            self.peer.cycle();
+            for link in if self.stalled { &[][..] } else { &LinkId::ALL } {
+                loop {
+                    let bytes = self.peer.read(*link, self.engine.receive_window(*link).len());
+                    if bytes.is_empty() {
+                        break;
+                    }
+                    self.engine.receive_window(*link)[..bytes.len()].copy_from_slice(&bytes);
+                    self.engine.commit(*link, bytes.len(), self.now, self.now);
+                    self.drain();
+                }
+            }
+            self.input(Input::Tick);
+            let mut out = [0; DATAGRAM_MAX];
+            while let Some(length) = self.sampler.poll(self.now, &mut out) {
+                self.sent.push(out[..length].to_vec());
+            }
+        }
+        panic!("still {:?}", self.engine.mode());
+    }
+
+    fn input(&mut self, input: Input) {
+        self.engine.handle(self.now, input);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        let mut opened = Vec::new();
+        while let Some(output) = self.engine.poll_output() {
+            match output {
+                EngineOutput::Open { link, .. } => opened.push(link),
+                EngineOutput::Abort(link) => self.peer.close(link),
+                EngineOutput::Transmit { bytes, .. } => self.peer.write(bytes),
+            }
+        }
+        while let Some(event) = self.engine.poll_event() {
+            self.sampler.event(event);
+        }
+        self.sampler.observe(&self.engine, self.now);
+        for link in opened {
+            self.peer.open(link);
+            self.input(Input::Opened(link));
+        }
+    }
+}
+
+fn outrigger(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outrigger"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Where `watch` can listen.
+fn free_port() -> String {
+    UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").to_string()
+}
+
+fn directory(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    directory
+}
+
+/// Runs `watch --json`, sends as soon as it listens, and gives back its lines once it has ended.
+fn watched(arguments: &[&str], listen: &str, send: impl FnOnce()) -> (Vec<String>, Output) {
+    let command = ["watch", "127.0.0.1", "--json", "--listen", listen];
+    let mut child = outrigger(&[&command, arguments].concat()).spawn().expect("the binary under test");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let first = lines.next().expect("it says that it listens");
+    assert!(first.contains("\"kind\":\"listening\""), "{first}");
+    send();
+    let lines = lines.collect();
+    (lines, child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
+    let datagrams = telemetry_of_a_fallback();
+    let (listen, out) = (free_port(), directory("watch-fallback"));
+    let (lines, ended) = watched(&["--seconds", "3", "--out", out.to_str().expect("text")], &listen, || {
+        let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        let other = UdpSocket::bind("127.0.0.2:0").expect("a socket");
+        for (number, datagram) in datagrams.iter().enumerate() {
+            if number % 7 != 3 {
+                board.send_to(datagram, &listen).expect("sent");
+                // As a board paces itself: the kernel's memory for one socket holds a hundred datagrams.
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            if number % 50 == 0 {
+                other.send_to(datagram, &listen).expect("sent");
+            }
+        }
+    });
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let said = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(said("\"kind\":\"stranger\""), 1);
+    assert_eq!(said("\"kind\":\"recording\""), 1, "{lines:#?}");
+    assert!(said("bench, build test") >= 1, "{lines:#?}");
+    assert!(said("\"mode\":\"Monitor\"") >= 1, "{lines:#?}");
+
+    let files: Vec<_> = std::fs::read_dir(&out).expect("the directory").map(|file| file.expect("a file")).collect();
+    assert_eq!(files.len(), 1);
+    let path = files[0].path();
+    assert!(path.to_str().expect("text").contains("00c0ffee-StateStale-1"), "{}", path.display());
+    let replayed = outrigger(&["replay", path.to_str().expect("text")]).output().expect("it runs");
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert_eq!(replayed.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&replayed.stderr));
+    assert!(text.contains("Command → Stopping") && text.contains("gave the same"), "{text}");
+}
+
+#[test]
+fn lost_datagrams_are_counted_by_their_numbers() {
+    let datagrams = telemetry_of_a_fallback();
+    let listen = free_port();
+    let (lines, _) = watched(&["--seconds", "2"], &listen, || {
+        let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        for datagram in datagrams[..9].iter().chain(&datagrams[14..20]) {
+            board.send_to(datagram, &listen).expect("sent");
+        }
+    });
+    assert!(lines.iter().any(|line| line.contains("\"lost_datagrams\":5")), "{lines:#?}");
+}
+
+#[test]
+fn where_nothing_comes_it_says_what_to_check() {
+    let listen = free_port();
+    let (_, ended) = watched(&["--seconds", "1"], &listen, || {
+        let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        board.send_to(b"ORTM\x09rest", &listen).expect("sent");
+    });
+    let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(3), "{text}");
+    for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 1"] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+}
