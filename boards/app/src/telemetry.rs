@@ -13,9 +13,8 @@ use crate::desk::Desk;
 /// How often it is looked whether something is due.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Memory to send with: two datagrams that wait for the wire, and one that is written.
+/// Memory to send with: two datagrams that wait for the wire, and one that is written. All zeros: it costs no flash.
 pub struct Outgoing {
-    metadata: [PacketMetadata; 2],
     socket: [u8; 2 * DATAGRAM_MAX],
     datagram: [u8; DATAGRAM_MAX],
 }
@@ -24,7 +23,7 @@ impl Outgoing {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
-        Self { metadata: [PacketMetadata::EMPTY; 2], socket: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }
+        Self { socket: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }
     }
 }
 
@@ -37,8 +36,9 @@ impl Default for Outgoing {
 /// Sends what `desk` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
 /// Where nobody can be reached it waits; what has become old meanwhile is not sent later.
 pub async fn send(desk: &Desk, stack: Stack<'_>, target: TelemetryTarget, memory: &mut Outgoing) -> ! {
-    let Outgoing { metadata, socket, datagram } = memory;
-    let mut socket = UdpSocket::new(stack, &mut [], &mut [], metadata, socket);
+    let Outgoing { socket, datagram } = memory;
+    let mut metadata = [PacketMetadata::EMPTY; 2];
+    let mut socket = UdpSocket::new(stack, &mut [], &mut [], &mut metadata, socket);
     // Port 0 is one that the stack chooses; a socket without one could not be told from a datagram that was lost.
     if socket.bind(0).is_err() {
         desk.count_unsent();
