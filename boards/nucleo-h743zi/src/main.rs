@@ -15,8 +15,8 @@ use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
 use outrigger_app::telemetry::{self, Outgoing};
 use outrigger_app::{
-    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, button,
-    hardware_address, network,
+    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, button, hardware_address,
+    network,
 };
 use panic_probe as _;
 use static_cell::ConstStaticCell;
@@ -65,8 +65,12 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let device =
-        telemetry::Device { board: "nucleo-h743zi", build: env!("OUTRIGGER_BUILD"), boot: seed as u32, settings: SETTINGS };
+    let device = telemetry::Device {
+        board: "nucleo-h743zi",
+        build: env!("OUTRIGGER_BUILD"),
+        boot: seed as u32,
+        settings: SETTINGS,
+    };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
