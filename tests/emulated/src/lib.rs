@@ -15,6 +15,7 @@ pub mod bench;
 pub mod clock;
 #[cfg(feature = "qemu")]
 pub mod closed_loop;
+pub mod hostile;
 pub mod peer;
 #[cfg(feature = "qemu")]
 pub mod qemu;

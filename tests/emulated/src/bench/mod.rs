@@ -24,6 +24,7 @@ use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::set_current_timer_slack;
 
 use crate::clock::Clock;
+use crate::hostile::{Hostile, Nuisance, Target};
 use crate::peer::{Peer, PeerOptions};
 use crate::qemu::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial};
 use crate::sensor::{Plug, Sensor};
@@ -40,6 +41,8 @@ const PRESS: Duration = Duration::from_millis(200);
 const GLANCE: Duration = Duration::from_millis(20);
 /// How soon it tries again to give QEMU frames that it had no room for.
 const RETRY: Duration = Duration::from_micros(300);
+/// The most frames of a flood at one moment: about 1 ms of a network of 100 Mbit/s.
+const BURST: u64 = 16;
 /// Where it may, a bench goes ahead of other programs: the emulated processor has no other way to keep time.
 const NICENESS: i32 = -15;
 
@@ -91,6 +94,7 @@ pub struct Bench<'f> {
     log: Log<'f>,
     process: Process,
     record: Record,
+    hostile: Hostile,
     /// Niceness to go back to.
     niceness: Option<i32>,
     /// Removed last.
@@ -133,6 +137,7 @@ impl<'f> Bench<'f> {
             log: Log::new(firmware.table()),
             process,
             record: Record::default(),
+            hostile: Hostile::new(Target::default(), seed),
             niceness,
             _folder: folder,
         })
@@ -196,10 +201,26 @@ impl<'f> Bench<'f> {
         }
     }
 
-    /// Puts a frame on the wire to the board that nobody sent.
+    /// Puts a frame on the wire to the board that the controller never sent.
     pub fn forge(&mut self, frame: &[u8]) {
         let now = self.clock.now();
         self.down.send(now, frame);
+    }
+
+    /// Lives on for `span` while frames of this kind come in, `per_second` of them.
+    pub fn flood(&mut self, nuisance: Nuisance, per_second: u32, span: Duration) {
+        let begun = self.now();
+        let mut sent = 0;
+        self.run_until(span, |bench| {
+            let due = u64::from(per_second) * micros(bench.now().since(begun)) / 1_000_000;
+            // What this program was late for does not come as one burst that no network could carry.
+            for _ in sent..due.min(sent + BURST) {
+                let frame = bench.hostile.frame(nuisance);
+                bench.forge(&frame);
+            }
+            sent = due;
+            false
+        });
     }
 
     /// Lives on for this long, or until the board has ended; says whether it still runs.
@@ -295,4 +316,8 @@ impl Drop for Bench<'_> {
             let _ = setpriority_process(None, niceness);
         }
     }
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
