@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Command, Exit, Firmware, Log, Machine, Process};
+use outrigger_sim::time::SimTime;
 
 /// A board in QEMU opposite the simulated controller.
 #[derive(Debug, Parser)]
@@ -109,7 +110,8 @@ fn standoff(machine: Machine, plan: &Plan, elf: Option<PathBuf>) -> ExitCode {
         Ok(firmware) => firmware,
         Err(error) => return fail(&error.to_string()),
     };
-    let report = closed_loop::play(&firmware, plan, &mut |at, text| println!("{:>9}  {text}", at.to_string()));
+    let teller = Box::new(|at: SimTime, text: &str| println!("{:>9}  {text}", at.to_string()));
+    let report = closed_loop::play(&firmware, plan, teller);
     let report = match report {
         Ok(report) => report,
         Err(error) => return fail(&error.to_string()),
@@ -147,7 +149,7 @@ fn run(command: &Command) -> Result<Exit, String> {
     let mut log = Log::new(firmware.table());
     loop {
         let exit = process.exit();
-        log.receive(outrigger_sim::time::SimTime::ZERO, &process.output(), |line| println!("{line}"));
+        log.receive(SimTime::ZERO, &process.output(), |line| println!("{line}"));
         if let Some(exit) = exit {
             eprint!("{}", process.complaints());
             return Ok(exit);

@@ -1,5 +1,6 @@
 //! Commands as the controller saw them, and which states they answered.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use outrigger_sim::controller::Conn;
@@ -16,9 +17,9 @@ pub struct Command {
     pub client: Conn,
     /// The speeds \[rad/s\]; `None` for a stop.
     pub speeds: Option<[f64; 6]>,
-    /// When the newest state before it was sent over that connection, if it sends states.
+    /// When the state was sent that it answers: the newest that had been received with it.
     pub answers: Option<SimTime>,
-    /// States sent over that connection since the command before.
+    /// States sent over that connection before it, since the connection or the record began.
     pub states: usize,
 }
 
@@ -29,7 +30,7 @@ impl Command {
         self.speeds.is_some_and(|speeds| speeds != [0.0; 6])
     }
 
-    /// Time from the newest state to this.
+    /// Time from the state it answers to this.
     #[must_use]
     pub fn turnaround(&self) -> Option<Duration> {
         Some(self.at.since(self.answers?))
@@ -38,25 +39,17 @@ impl Command {
 
 /// The commands among `passages`, in order.
 pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
-    let mut streams: Vec<(Conn, Option<SimTime>, usize)> = vec![];
+    let mut states: BTreeMap<Conn, usize> = BTreeMap::new();
     let mut commands = vec![];
     for Passage { at, client, what, .. } in passages {
-        let index = streams.iter().position(|(known, ..)| known == client).unwrap_or(streams.len());
-        if index == streams.len() {
-            streams.push((*client, None, 0));
-        }
-        let Some((_, newest, states)) = streams.get_mut(index) else { continue };
+        let states = states.entry(*client).or_default();
         match what {
-            Passing::State(_) => {
-                *newest = Some(*at);
-                *states += 1;
-            }
-            Passing::Line(line) => {
-                let speeds = speeds_of(line);
-                // The one inside a program that ends itself is a part of that command.
-                if speeds.is_some() || line.starts_with("stopj(") {
-                    let states = std::mem::take(states);
-                    commands.push(Command { at: *at, client: *client, speeds, answers: *newest, states });
+            Passing::State(_) => *states += 1,
+            Passing::Line { text, knows } => {
+                let speeds = speeds_of(text);
+                // The stop inside a program that ends itself is a part of that command.
+                if speeds.is_some() || text.starts_with("stopj(") {
+                    commands.push(Command { at: *at, client: *client, speeds, answers: *knows, states: *states });
                 }
             }
             Passing::Opened | Passing::Closed => {}
@@ -73,36 +66,41 @@ fn speeds_of(line: &str) -> Option<[f64; 6]> {
     numbers.try_into().ok()
 }
 
-/// How states were answered while the board commanded.
+/// How states were answered from when a board was asked to command until it no longer did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
-    /// States sent.
+    /// States sent from the first command on.
     pub states: usize,
     /// Commands that came.
     pub commands: usize,
-    /// Commands that came although no state had been sent since the one before: must be none.
+    /// The most commands that had come beyond the states there had been to answer: must be none.
     pub unasked: usize,
-    /// States that were not answered because a newer one was there already.
-    pub superseded: usize,
     /// Times from a state to its command, ascending.
     pub turnarounds: Vec<Duration>,
 }
 
 impl Answers {
-    /// Of `commands`, which follow each other.
+    /// Of the commands of one connection, all of them from before the first.
     #[must_use]
     pub fn of(commands: &[Command]) -> Self {
         let mut turnarounds: Vec<Duration> = commands.iter().filter_map(Command::turnaround).collect();
         turnarounds.sort_unstable();
-        // What came before the first of them is not known.
-        let following = commands.get(1..).unwrap_or_default();
+        let moving = |command: &&Command| command.speeds.is_some();
+        let first = commands.iter().find(moving).map_or(0, |command| command.states);
+        let last = commands.iter().rfind(moving).map_or(0, |command| command.states);
+        let beyond = |(sent, command): (usize, &Command)| (sent + 1).saturating_sub(command.states);
         Self {
-            states: following.iter().map(|command| command.states).sum(),
-            commands: following.len(),
-            unasked: following.iter().filter(|command| command.states == 0).count(),
-            superseded: following.iter().map(|command| command.states.saturating_sub(1)).sum(),
+            states: (last + 1).saturating_sub(first.max(1)),
+            commands: commands.iter().filter(moving).count(),
+            unasked: commands.iter().filter(moving).enumerate().map(beyond).max().unwrap_or(0),
             turnarounds,
         }
+    }
+
+    /// States that were not answered, because a newer one was there already.
+    #[must_use]
+    pub fn overtaken(&self) -> usize {
+        self.states.saturating_sub(self.commands)
     }
 
     /// The turnaround that this share of the commands did not exceed.
@@ -156,48 +154,59 @@ mod tests {
         of.iter().map(passage).collect()
     }
 
-    fn line(text: &str) -> Passing {
-        Passing::Line(text.into())
+    fn line(text: &str, knows: u64) -> Passing {
+        Passing::Line { text: text.into(), knows: Some(SimTime::from_micros(knows)) }
     }
 
     #[test]
-    fn each_command_is_told_from_the_rest_and_answers_the_newest_state() {
+    fn each_command_is_told_from_the_rest_and_answers_the_state_it_knew() {
         let seen = commands(&passages(&[
             (0, Passing::Opened),
             (1_000, Passing::State(1.0)),
-            (1_200, line("def steps():")),
-            (1_200, line(" speedj([0.1,0,0,0,0,-0.2],1.0,0.1)")),
-            (1_200, line(" stopj(2)")),
-            (1_200, line("end")),
+            (1_200, line("def steps():", 1_000)),
+            (1_200, line(" speedj([0.1,0,0,0,0,-0.2],1.0,0.1)", 1_000)),
+            (1_200, line(" stopj(2)", 1_000)),
+            (1_200, line("end", 1_000)),
             (3_000, Passing::State(1.002)),
             (5_000, Passing::State(1.004)),
-            (5_500, line("speedj([0,0,0,0,0,0],1.0,0.1)")),
-            (5_600, line("stopj(2)")),
+            (5_100, line("speedj([0,0,0,0,0,0],1.0,0.1)", 3_000)),
+            (5_600, line("stopj(2)", 5_000)),
         ]));
         let speeds: Vec<_> = seen.iter().map(|command| command.speeds).collect();
         assert_eq!(speeds, [Some([0.1, 0.0, 0.0, 0.0, 0.0, -0.2]), Some([0.0; 6]), None]);
         assert!(seen[0].moves() && !seen[1].moves());
-        assert_eq!(seen[1].turnaround(), Some(Duration::from_micros(500)));
-        assert_eq!(seen.iter().map(|command| command.states).collect::<Vec<_>>(), [1, 2, 0]);
+        assert_eq!(seen[1].turnaround(), Some(Duration::from_micros(2_100)));
+        assert_eq!(seen.iter().map(|command| command.states).collect::<Vec<_>>(), [1, 3, 3]);
+    }
+
+    fn zero(knows: u64) -> Passing {
+        line("speedj([0,0,0,0,0,0],1.0,0.1)", knows)
     }
 
     #[test]
-    fn a_command_without_a_state_and_a_state_without_a_command_are_counted() {
-        let zero = || line("speedj([0,0,0,0,0,0],1.0,0.1)");
+    fn states_that_are_overtaken_are_counted_and_late_answers_are_no_unasked_ones() {
         let answers = Answers::of(&commands(&passages(&[
             (0, Passing::State(1.0)),
-            (100, zero()),
+            (100, zero(0)),
             (2_000, Passing::State(1.002)),
-            (2_300, zero()),
-            (2_400, zero()),
             (4_000, Passing::State(1.004)),
+            (4_300, zero(2_000)),
+            (4_400, zero(4_000)),
             (6_000, Passing::State(1.006)),
-            (6_900, zero()),
+            (8_000, Passing::State(1.008)),
+            (8_900, zero(8_000)),
         ])));
-        assert_eq!((answers.states, answers.commands, answers.unasked, answers.superseded), (3, 3, 1, 1));
-        assert_eq!(answers.quantile(1.0), Duration::from_micros(900));
-        assert!((answers.within(Duration::from_micros(300)) - 0.5).abs() < 1e-9);
+        assert_eq!((answers.states, answers.commands, answers.unasked, answers.overtaken()), (5, 4, 0, 1));
+        assert_eq!(answers.quantile(1.0), Duration::from_micros(2_300));
+        assert!((answers.within(Duration::from_micros(400)) - 0.5).abs() < 1e-9);
         let bins: Vec<_> = answers.histogram().iter().map(|(upper, count)| (upper.as_micros(), *count)).collect();
-        assert_eq!(bins, [(125, 1), (250, 0), (500, 2), (1_000, 1)]);
+        assert_eq!(bins, [(125, 1), (250, 0), (500, 1), (1_000, 1), (2_000, 0), (4_000, 1)]);
+    }
+
+    #[test]
+    fn a_second_command_to_one_state_is_unasked() {
+        let passages =
+            passages(&[(0, Passing::State(1.0)), (100, zero(0)), (150, zero(0)), (2_000, Passing::State(1.002))]);
+        assert_eq!(Answers::of(&commands(&passages)).unasked, 1);
     }
 }

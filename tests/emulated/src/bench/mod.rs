@@ -14,37 +14,31 @@ mod operator;
 mod record;
 
 use std::io;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
-use outrigger_sim::controller::{Action, Controller, Options, OptionsError};
+use outrigger_sim::controller::{Controller, Options, OptionsError};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::Surface;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::set_current_timer_slack;
 
 use crate::clock::Clock;
 use crate::hostile::{Hostile, Nuisance, Target};
 use crate::peer::{Peer, PeerOptions};
-use crate::qemu::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial};
+use crate::qemu::{Command, Exit, Firmware, Folder, Line, Log, Network, Priority, Process, Serial};
 use crate::sensor::{Plug, Sensor};
 use crate::wire::Wire;
 pub use commands::{Answers, Command as Commanded};
+pub use operator::Armed;
 pub use record::{Motion, REST, Record};
 
-/// The robot's digital input that asks the board to command, and the one that acknowledges: a bit each.
-const REQUEST: u32 = 1 << 0;
-const ACKNOWLEDGE: u32 = 1 << 1;
-/// How long an operator presses a button.
-const PRESS: Duration = Duration::from_millis(200);
 /// How long a bench waits at most before it looks at everything again.
 const GLANCE: Duration = Duration::from_millis(20);
 /// How soon it tries again to give QEMU frames that it had no room for.
 const RETRY: Duration = Duration::from_micros(300);
 /// The most frames of a flood at one moment: about 1 ms of a network of 100 Mbit/s.
 const BURST: u64 = 16;
-/// Where it may, a bench goes ahead of other programs: the emulated processor has no other way to keep time.
-const NICENESS: i32 = -15;
 
 /// What a run is made from.
 #[derive(Debug)]
@@ -78,8 +72,10 @@ impl Setup {
     }
 }
 
+/// Who is told what happens: when, and what.
+pub type Teller<'t> = Box<dyn FnMut(SimTime, &str) + 't>;
+
 /// A board and everything around it.
-#[derive(Debug)]
 pub struct Bench<'f> {
     clock: Clock,
     peer: Peer,
@@ -94,11 +90,17 @@ pub struct Bench<'f> {
     log: Log<'f>,
     process: Process,
     record: Record,
+    teller: Option<Teller<'f>>,
     hostile: Hostile,
-    /// Niceness to go back to.
-    niceness: Option<i32>,
+    priority: Priority,
     /// Removed last.
     _folder: Folder,
+}
+
+impl std::fmt::Debug for Bench<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("peer", &self.peer).field("process", &self.process).finish_non_exhaustive()
+    }
 }
 
 impl<'f> Bench<'f> {
@@ -118,10 +120,9 @@ impl<'f> Bench<'f> {
             limit: Some(setup.limit),
             ..Command::new(firmware.machine(), firmware.elf())
         };
-        // Wake up when asked to, not up to 50 µs later; and before others, where that is granted.
-        let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
-        let niceness = getpriority_process(None).ok();
-        let _ = setpriority_process(None, NICENESS);
+        // Wake up when asked to, not up to 50 µs later; and before others, QEMU as well, where that is granted.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        let priority = Priority::ask();
         let seed = setup.peer.seed;
         let peer = Peer::new(controller, setup.peer);
         let process = Process::start(&command)?;
@@ -137,8 +138,9 @@ impl<'f> Bench<'f> {
             log: Log::new(firmware.table()),
             process,
             record: Record::default(),
+            teller: None,
             hostile: Hostile::new(Target::default(), seed),
-            niceness,
+            priority,
             _folder: folder,
         })
     }
@@ -166,6 +168,12 @@ impl<'f> Bench<'f> {
         &self.record
     }
 
+    /// Whether board and bench go before other programs on this machine.
+    #[must_use]
+    pub fn goes_first(&self) -> bool {
+        self.priority.is_granted()
+    }
+
     /// How the board ended, if it has.
     pub fn exit(&mut self) -> Option<Exit> {
         self.process.exit()
@@ -177,21 +185,17 @@ impl<'f> Bench<'f> {
         self.process.complaints()
     }
 
-    /// Somebody presses the button that asks the board to command.
-    pub fn request(&mut self) {
-        self.press(REQUEST);
+    /// From now on `teller` is told what the board says and what is done to it, as it happens.
+    pub fn tell(&mut self, teller: Teller<'f>) {
+        self.teller = Some(teller);
     }
 
-    /// Somebody presses the button that acknowledges.
-    pub fn acknowledge(&mut self) {
-        self.press(ACKNOWLEDGE);
-    }
-
-    fn press(&mut self, button: u32) {
-        let released = self.controller().now() + PRESS;
-        let controller = self.peer.controller_mut();
-        controller.act(Action::DigitalInputs(button));
-        controller.schedule(released, Action::DigitalInputs(0));
+    /// Says what is done, to who is told.
+    pub fn say(&mut self, text: &str) {
+        let now = self.clock.now();
+        if let Some(teller) = &mut self.teller {
+            teller(now, text);
+        }
     }
 
     /// Connects the sensor, or does something worse.
@@ -277,7 +281,13 @@ impl<'f> Bench<'f> {
             self.serial.send(&message);
         }
         let output = self.process.output();
-        self.log.receive(now, &output, |line: Line| self.record.log.push(line));
+        let Self { log, record, teller, .. } = self;
+        log.receive(now, &output, |line: Line| {
+            if let Some(teller) = teller {
+                teller(now, &format!("board: {}", line.text));
+            }
+            record.log.push(line);
+        });
         self.record.datagrams.extend(self.peer.take_datagrams());
         self.record.passages.extend(self.peer.take_passages());
     }
@@ -307,14 +317,6 @@ impl<'f> Bench<'f> {
         let mut fds = [PollFd::new(&self.network, PollFlags::IN), PollFd::new(&self.process, PollFlags::IN)];
         // Interrupted or not, the next turn looks at everything.
         let _ = poll(&mut fds, Some(&timeout));
-    }
-}
-
-impl Drop for Bench<'_> {
-    fn drop(&mut self) {
-        if let Some(niceness) = self.niceness {
-            let _ = setpriority_process(None, niceness);
-        }
     }
 }
 

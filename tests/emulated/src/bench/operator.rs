@@ -2,15 +2,51 @@
 
 use std::time::Duration;
 
+use outrigger_sim::controller::Action;
 use outrigger_sim::time::SimTime;
 
 use super::Bench;
 use crate::qemu::Line;
 
-/// How long an operator waits before pressing again.
-const PAUSE: Duration = Duration::from_millis(400);
+/// The robot's digital input that asks the board to command, and the one that acknowledges: a bit each.
+const REQUEST: u32 = 1 << 0;
+const ACKNOWLEDGE: u32 = 1 << 1;
+/// How long an operator presses a button.
+const PRESS: Duration = Duration::from_millis(200);
+/// By when the board says something to that.
+const ANSWER: Duration = Duration::from_millis(1_000);
+/// How long an operator looks at what the board says before the next press.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A board that commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Armed {
+    /// When it was asked to, that time.
+    pub asked: SimTime,
+    /// When it said so.
+    pub at: SimTime,
+}
 
 impl Bench<'_> {
+    /// Somebody presses the button that asks the board to command.
+    pub fn request(&mut self) {
+        self.say("operator: requests");
+        self.press(REQUEST);
+    }
+
+    /// Somebody presses the button that acknowledges.
+    pub fn acknowledge(&mut self) {
+        self.say("operator: acknowledges");
+        self.press(ACKNOWLEDGE);
+    }
+
+    fn press(&mut self, button: u32) {
+        let released = self.controller().now() + PRESS;
+        let controller = self.controller_mut();
+        controller.act(Action::DigitalInputs(button));
+        controller.schedule(released, Action::DigitalInputs(0));
+    }
+
     /// Lives on until the log says something, from `since` on, that begins with one of `words`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
@@ -21,23 +57,26 @@ impl Bench<'_> {
         heard
     }
 
-    /// Asks the board to command, as often as it takes, as an operator does: what is refused is asked for again, and
-    /// what is latched is acknowledged first. The line that says it commands; `None` if it did not within `limit`.
-    pub fn arm(&mut self, limit: Duration) -> Option<Line> {
+    /// Asks the board to command, as often as it takes, as an operator does: what is refused, or not even answered
+    /// because the board was not ready to see the button, is asked for again; what is latched is acknowledged first.
+    /// `None` if it did not command within `limit`.
+    pub fn arm(&mut self, limit: Duration) -> Option<Armed> {
         let end = self.now() + limit;
-        loop {
-            let left = end.since(self.now());
-            let pressed = self.now();
+        while self.now() < end && self.exit().is_none() {
+            let asked = self.now();
             self.request();
-            let line = self.hear(pressed, &["armed", "refused", "not armed"], left)?;
-            if line.text.starts_with("armed") {
-                return Some(line);
+            let answer = self.hear(asked, &["arming", "refused"], ANSWER);
+            if answer.is_some_and(|line| line.text.starts_with("arming")) {
+                let line = self.hear(asked, &["armed", "not armed"], end.since(self.now()))?;
+                if line.text.starts_with("armed") {
+                    return Some(Armed { asked, at: line.at });
+                }
             }
-            self.run_for(PAUSE);
-            if line.text.starts_with("not armed") || line.text.contains("atched") {
-                self.acknowledge();
-                self.run_for(PAUSE);
-            }
+            self.run_for(LOOK);
+            // Harmless where nothing is latched.
+            self.acknowledge();
+            self.run_for(LOOK);
         }
+        None
     }
 }

@@ -10,8 +10,8 @@ use super::commands::{Command, commands};
 use crate::peer::{Datagram, Passage};
 use crate::qemu::Line;
 
-/// Joints slower than this are at rest \[rad/s\].
-pub const REST: f64 = 0.02;
+/// Joints slower than this are at rest \[rad/s\]: a tenth of a millimetre per second at the tool.
+pub const REST: f64 = 0.001;
 
 /// The arm after one control cycle, as it really was.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::time::SimTime;
 
-use crate::bench::{Bench, REST, Record, Setup};
+use crate::bench::{Armed, Bench, REST, Record, Setup, Teller};
 use crate::qemu::{Exit, Firmware};
 use crate::sensor::{Plug, Sensor, workpiece};
 pub use report::{Check, Report};
@@ -114,7 +114,7 @@ pub struct Story {
     pub armed: Option<SimTime>,
     /// When it commanded, and its distance had settled.
     pub settled: Vec<(SimTime, SimTime)>,
-    /// When it commanded.
+    /// From when it was asked to command until it no longer did.
     pub commanding: Vec<(SimTime, SimTime)>,
     /// The troubles.
     pub rounds: Vec<Round>,
@@ -147,132 +147,76 @@ pub fn setup(plan: &Plan) -> Setup {
     setup
 }
 
-/// Plays the story on a board with this firmware, and says what happens to `tell` as it does.
+/// Plays the story on a board with this firmware, and tells what happens as it does.
 ///
 /// # Errors
 /// Where there is no board to play it with.
-pub fn play(firmware: &Firmware, plan: &Plan, tell: &mut dyn FnMut(SimTime, &str)) -> io::Result<Report> {
+pub fn play<'f>(firmware: &'f Firmware, plan: &Plan, teller: Teller<'f>) -> io::Result<Report> {
     let mut setup = setup(plan);
     setup.options.push(format!("seconds={}", plan.span.as_secs()));
     setup.limit = plan.span + PATIENCE * 3;
-    let bench = Bench::start(firmware, setup)?;
-    let mut player = Player { bench, story: Story::default(), tell, told: 0 };
+    let mut bench = Bench::start(firmware, setup)?;
+    bench.tell(teller);
+    let mut player = Player { bench: &mut bench, story: Story::default() };
     player.play(plan.span);
-    let Player { mut bench, mut story, .. } = player;
+    let mut story = player.story;
     story.exit = bench.exit();
     Ok(Report::new(plan, firmware.machine(), &story, &bench))
 }
 
-struct Player<'f, 't> {
-    bench: Bench<'f>,
+struct Player<'b, 'f> {
+    bench: &'b mut Bench<'f>,
     story: Story,
-    tell: &'t mut dyn FnMut(SimTime, &str),
-    /// Lines of the log that were told.
-    told: usize,
 }
 
 impl Player<'_, '_> {
     /// The story, as far as it comes.
     fn play(&mut self, span: Duration) {
-        let _ = self.begin(span);
+        let _ = self.scenes(span);
         // The firmware ends by itself, with the arm at rest.
         let left = (SimTime::ZERO + span).since(self.bench.now());
-        self.live(left + PATIENCE, |bench| bench.exit().is_some());
+        self.bench.run_until(left + PATIENCE, |bench| bench.exit().is_some());
     }
 
-    fn begin(&mut self, span: Duration) -> Option<()> {
+    fn scenes(&mut self, span: Duration) -> Option<()> {
         let at = |share: f64| SimTime::ZERO + span.mul_f64(share);
-        let connected = self.hear(SimTime::ZERO, &["connected"])?;
-        self.story.connected = Some(connected);
-        self.story.armed = Some(self.arm()?);
-        self.work(at(0.35))?;
-        self.trouble(Trouble::LinkStall)?;
-        self.work(at(0.65))?;
-        self.trouble(Trouble::SensorCable)?;
-        self.work(at(1.0))
-    }
-
-    /// Lives on, telling the log.
-    fn live(&mut self, limit: Duration, mut done: impl FnMut(&mut Bench<'_>) -> bool) -> bool {
-        let Self { bench, tell, told, .. } = self;
-        bench.run_until(limit, |bench| {
-            for line in bench.record().log.get(*told..).unwrap_or_default() {
-                tell(line.at, &format!("board: {}", line.text));
-            }
-            *told = bench.record().log.len();
-            done(bench)
-        })
-    }
-
-    fn hear(&mut self, since: SimTime, words: &[&str]) -> Option<(SimTime, String)> {
-        let mut heard = None;
-        self.live(PATIENCE, |bench| {
-            heard = bench.record().said(since, words).map(|line| (line.at, line.text.clone()));
-            heard.is_some()
-        });
-        heard
-    }
-
-    fn say(&mut self, text: &str) {
-        (self.tell)(self.bench.now(), text);
-    }
-
-    /// Asks until the board commands.
-    fn arm(&mut self) -> Option<SimTime> {
-        for _ in 0..ATTEMPTS {
-            self.say("operator: requests");
-            let pressed = self.bench.now();
-            self.bench.request();
-            let (at, text) = self.hear(pressed, &["armed", "refused", "not armed"])?;
-            if text.starts_with("armed") {
-                return Some(at);
-            }
-            self.live(LOOK, |_| false);
-            if text.starts_with("not armed") {
-                self.say("operator: acknowledges");
-                self.bench.acknowledge();
-                self.live(LOOK, |_| false);
-            }
-        }
-        None
+        let connected = self.bench.hear(SimTime::ZERO, &["connected"], PATIENCE)?;
+        self.story.connected = Some((connected.at, connected.text));
+        let armed = self.bench.arm(PATIENCE)?;
+        self.story.armed = Some(armed.at);
+        self.work(armed, at(0.35))?;
+        let armed = self.trouble(Trouble::LinkStall)?;
+        self.work(armed, at(0.65))?;
+        let armed = self.trouble(Trouble::SensorCable)?;
+        self.work(armed, at(1.0))
     }
 
     /// Lets the board work until `end`. What falls back without a trouble is armed again.
-    fn work(&mut self, end: SimTime) -> Option<()> {
+    fn work(&mut self, mut armed: Armed, end: SimTime) -> Option<()> {
         loop {
-            let begun = self.bench.now();
-            let mut fallen = None;
-            self.live(end.since(begun), |bench| {
-                fallen = bench.record().said(begun, &["fallback"]).map(|line| (line.at, line.text.clone()));
-                fallen.is_some() || bench.exit().is_some()
-            });
-            let until = fallen.as_ref().map_or(self.bench.now(), |(at, _)| *at);
-            self.story.commanding.push((begun, until));
-            if begun + SETTLING < until {
-                self.story.settled.push((begun + SETTLING, until));
+            let left = end.since(self.bench.now());
+            let fallen = self.bench.hear(armed.at, &["fallback", "released"], left);
+            let until = fallen.as_ref().map_or(self.bench.now(), |line| line.at);
+            self.story.commanding.push((armed.asked, until));
+            if armed.at + SETTLING < until {
+                self.story.settled.push((armed.at + SETTLING, until));
             }
-            let Some(fallen) = fallen else { return Some(()) };
-            self.story.unplanned.push(fallen);
+            let Some(fallen) = fallen.filter(|line| line.text.starts_with("fallback")) else { return Some(()) };
+            self.story.unplanned.push((fallen.at, fallen.text));
             if self.story.unplanned.len() > ATTEMPTS {
                 return None;
             }
-            self.recover(begun)?;
+            self.bench.hear(armed.at, &["at rest"], PATIENCE)?;
+            self.bench.run_for(LOOK);
+            self.bench.acknowledge();
+            self.bench.run_for(LOOK);
+            armed = self.bench.arm(PATIENCE)?;
         }
     }
 
-    /// Looks, acknowledges, and asks again.
-    fn recover(&mut self, since: SimTime) -> Option<SimTime> {
-        self.hear(since, &["at rest"])?;
-        self.live(LOOK, |_| false);
-        self.say("operator: acknowledges");
-        self.bench.acknowledge();
-        self.live(LOOK, |_| false);
-        self.arm()
-    }
-
-    fn trouble(&mut self, trouble: Trouble) -> Option<()> {
+    fn trouble(&mut self, trouble: Trouble) -> Option<Armed> {
         let at = self.bench.now();
-        self.say(&format!("fault: {}", trouble.text()));
+        self.bench.say(&format!("fault: {}", trouble.text()));
         let speed = self.bench.record().motion.last().map_or(0.0, |motion| motion.speed);
         match trouble {
             Trouble::LinkStall => {
@@ -281,25 +225,24 @@ impl Player<'_, '_> {
             }
             Trouble::SensorCable => self.bench.plug(Plug::Out),
         }
-        let fallback = self.hear(at, &["fallback"]);
+        let fallback = self.bench.hear(at, &["fallback"], PATIENCE).map(|line| (line.at, line.text));
         let round = Round { trouble, at, speed, fallback, rest: None, unasked: 0, armed_again: None };
         self.story.rounds.push(round);
-        self.hear(at, &["at rest"])?;
+        self.bench.hear(at, &["at rest"], PATIENCE)?;
         let rest = self.bench.now();
-        self.live(LOOK, |_| false);
+        self.bench.run_for(LOOK);
         self.bench.plug(Plug::In);
-        self.say("operator: acknowledges");
         self.bench.acknowledge();
-        self.live(LOOK, |_| false);
+        self.bench.run_for(LOOK);
         // Until here nobody has asked for anything.
         let now = self.bench.now();
         let record = self.bench.record();
         let round = self.story.rounds.last_mut()?;
         round.rest = record.rest_after(at, now);
         round.unasked = unasked(record, rest, now);
-        let armed = self.arm();
-        self.story.rounds.last_mut()?.armed_again = armed;
-        armed.map(|_| ())
+        let armed = self.bench.arm(PATIENCE)?;
+        self.story.rounds.last_mut()?.armed_again = Some(armed.at);
+        Some(armed)
     }
 }
 

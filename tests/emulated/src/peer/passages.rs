@@ -1,6 +1,6 @@
 //! What passed between the controller and its clients, with times: what a board did is judged by this.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use outrigger_sim::controller::Conn;
 use outrigger_sim::port::Port;
@@ -27,7 +27,13 @@ pub enum Passing {
     /// A packet of port 30003 or 30013 was handed to the stack; its controller time \[s\].
     State(f64),
     /// A line of text came from the client.
-    Line(String),
+    Line {
+        /// It, without its end.
+        text: String,
+        /// When the newest state was sent that the client had received as it sent this; `None` where it had received
+        /// none, or gets none here.
+        knows: Option<SimTime>,
+    },
     /// The connection is over, whoever ended it.
     Closed,
 }
@@ -42,6 +48,12 @@ struct Streams {
     head: Vec<u8>,
     rest: usize,
     line: Vec<u8>,
+    /// Bytes handed to the stack.
+    written: usize,
+    /// States that are not known to have been received: the bytes up to their end, and when they were sent.
+    unknown: VecDeque<(usize, SimTime)>,
+    /// When the newest was sent that is.
+    known: Option<SimTime>,
 }
 
 /// Keeps passages, if it is to.
@@ -76,6 +88,7 @@ impl Ledger {
             return;
         }
         let streams = self.streams.entry(client).or_default();
+        streams.written += bytes.len();
         while !bytes.is_empty() {
             if streams.rest > 0 {
                 let (_, after) = bytes.split_at(streams.rest.min(bytes.len()));
@@ -90,23 +103,30 @@ impl Ledger {
             streams.head.clear();
             // What is shorter than its own head is not followed: nothing behind it can be trusted.
             streams.rest = length.checked_sub(HEAD).unwrap_or(usize::MAX);
+            let begins = streams.written - bytes.len() - HEAD;
+            streams.unknown.push_back((begins.saturating_add(length), at));
             self.passages.push(Passage { at, client, port, what: Passing::State(time) });
         }
     }
 
-    /// Bytes come from a client.
-    pub(super) fn up(&mut self, at: SimTime, client: Conn, port: Port, bytes: &[u8]) {
+    /// Bytes come from a client, which has acknowledged all but `unacknowledged` bytes of what it was sent.
+    pub(super) fn up(&mut self, at: SimTime, client: Conn, port: Port, bytes: &[u8], unacknowledged: usize) {
         if !self.keeps {
             return;
         }
-        let line = &mut self.streams.entry(client).or_default().line;
+        let streams = self.streams.entry(client).or_default();
+        let received = streams.written.saturating_sub(unacknowledged);
+        while let Some((_, sent)) = streams.unknown.pop_front_if(|(end, _)| *end <= received) {
+            streams.known = Some(sent);
+        }
         for byte in bytes {
             if *byte == b'\n' {
-                let text = String::from_utf8_lossy(line).into_owned();
-                line.clear();
-                self.passages.push(Passage { at, client, port, what: Passing::Line(text) });
+                let text = String::from_utf8_lossy(&streams.line).into_owned();
+                streams.line.clear();
+                let what = Passing::Line { text, knows: streams.known };
+                self.passages.push(Passage { at, client, port, what });
             } else {
-                line.push(*byte);
+                streams.line.push(*byte);
             }
         }
     }

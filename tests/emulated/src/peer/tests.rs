@@ -250,9 +250,17 @@ fn passages_tell_every_state_and_every_line_in_order() {
     let passages = net.peer.take_passages();
     let (first, last) = (passages.first().unwrap(), passages.last().unwrap());
     assert_eq!((&first.what, &last.what), (&Passing::Opened, &Passing::Closed));
+    // The answer to a state whose acknowledgement came with it: 300 µs each way.
+    let Some(knows) = passages.iter().find_map(|p| if let Passing::Line { knows, .. } = p.what { knows } else { None })
+    else {
+        panic!("no line, or no state known to it")
+    };
+    let line = passages.iter().find(|p| matches!(p.what, Passing::Line { .. })).unwrap();
+    let states_sent = passages.iter().filter(|p| matches!(p.what, Passing::State(_)) && p.at <= line.at);
+    assert_eq!(states_sent.map(|p| p.at).next_back(), Some(knows), "11 ms: the state of 10 ms had been received");
     let lines: Vec<&str> = passages
         .iter()
-        .filter_map(|p| if let Passing::Line(line) = &p.what { Some(line.as_str()) } else { None })
+        .filter_map(|p| if let Passing::Line { text, .. } = &p.what { Some(text.as_str()) } else { None })
         .collect();
     assert_eq!(lines, ["speedj([0,0,0,0,0,0],1,0.1)", "stopj(2)"]);
     let states: Vec<f64> =

@@ -5,6 +5,7 @@ mod firmware;
 mod folder;
 mod log;
 mod network;
+mod priority;
 mod process;
 mod serial;
 
@@ -13,5 +14,6 @@ pub use firmware::{Firmware, Missing, Unbuilt, missing};
 pub use folder::Folder;
 pub use log::{Line, Log};
 pub use network::Network;
+pub use priority::Priority;
 pub use process::{Exit, Process};
 pub use serial::Serial;
