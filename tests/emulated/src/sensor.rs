@@ -133,7 +133,7 @@ pub fn workpiece(controller: &Controller, distance: f64) -> Surface {
     let below = [x + distance * ax, y + distance * ay, z + distance * az];
     Surface {
         waves: vec![Wave { amplitude: 0.003, length: 0.12, direction: 0.4 }],
-        heave: Some((0.012, 3.0)),
+        heave: Some((0.008, 3.0)),
         ..Surface::plane(below, [-ax, -ay, -az])
     }
 }

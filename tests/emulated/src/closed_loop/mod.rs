@@ -86,8 +86,11 @@ pub struct Round {
     pub speed: f64,
     /// What the log says of the fallback, and when.
     pub fallback: Option<(SimTime, String)>,
-    /// From the trouble until the arm was at rest for good.
+    /// From the trouble until the arm was at rest, for as long as the trouble lasted.
     pub rest: Option<Duration>,
+    /// What was under way when the wire stood still arrives late. From the end of the trouble until the arm was at rest
+    /// for good.
+    pub late: Option<Duration>,
     /// Commands that moved the arm, or would have, between rest and the next request.
     pub unasked: usize,
     /// When the board commanded again.
@@ -226,7 +229,7 @@ impl Player<'_, '_> {
             Trouble::SensorCable => self.bench.plug(Plug::Out),
         }
         let fallback = self.bench.hear(at, &["fallback"], PATIENCE).map(|line| (line.at, line.text));
-        let round = Round { trouble, at, speed, fallback, rest: None, unasked: 0, armed_again: None };
+        let round = Round { trouble, at, speed, fallback, rest: None, late: None, unasked: 0, armed_again: None };
         self.story.rounds.push(round);
         self.bench.hear(at, &["at rest"], PATIENCE)?;
         let rest = self.bench.now();
@@ -238,7 +241,9 @@ impl Player<'_, '_> {
         let now = self.bench.now();
         let record = self.bench.record();
         let round = self.story.rounds.last_mut()?;
-        round.rest = record.rest_after(at, now);
+        let over = if trouble == Trouble::LinkStall { at + STALL } else { rest };
+        round.rest = record.rest_after(at, over);
+        round.late = record.rest_after(over, now);
         round.unasked = unasked(record, rest, now);
         let armed = self.bench.arm(PATIENCE)?;
         self.story.rounds.last_mut()?.armed_again = Some(armed.at);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::controller::Options;
 
 use super::{DISTANCE, Plan, Round, Story, Trouble};
 use crate::bench::{Answers, Bench, REST, Record};
@@ -127,7 +127,8 @@ fn judged(round: &Round, period: Duration) -> [Check; 4] {
     let expected: Vec<&str> = round.trouble.expected().iter().map(|reason| reason.name()).collect();
     let said = round.fallback.as_ref().map(|(_, text)| text.as_str());
     let named = said.is_some_and(|text| expected.iter().any(|name| text.contains(name)));
-    let bound = rest_bound(round, period);
+    let bound = round.trouble.seen_within(period).max(HOLD) + HOLD + braking(round) + period * 2 + HOST;
+    let late = HOLD + braking(round) + period * 2 + HOST;
     [
         Check {
             name: reason,
@@ -136,14 +137,17 @@ fn judged(round: &Round, period: Duration) -> [Check; 4] {
         },
         Check {
             name: rest,
-            passed: round.rest.is_some_and(|rest| rest <= bound),
-            detail: match round.rest {
+            passed: round.rest.is_some_and(|rest| rest <= bound) && round.late.is_some_and(|time| time <= late),
+            detail: match round.rest.zip(round.late) {
                 None => "the arm did not come to rest".into(),
-                Some(rest) => format!(
-                    "every joint at rest {:.0} ms after the fault, from {:.3} rad/s (bound {:.0} ms)",
-                    rest.as_secs_f64() * 1e3,
+                Some((rest, after)) => format!(
+                    "every joint at rest {} after the fault, from {:.3} rad/s (bound {}); moved by what arrived late for \
+                     {} (bound {})",
+                    millis(rest),
                     round.speed,
-                    bound.as_secs_f64() * 1e3
+                    millis(bound),
+                    millis(after),
+                    millis(late)
                 ),
             },
         },
@@ -166,13 +170,15 @@ fn judged(round: &Round, period: Duration) -> [Check; 4] {
     ]
 }
 
-/// By when the arm has to be at rest: the trouble is seen, or the last command runs out; the arm brakes; the drives lag
-/// behind; the machine that emulates the board is late.
-fn rest_bound(round: &Round, period: Duration) -> Duration {
-    let lag = Controller::new(Options::default()).map_or(Duration::ZERO, |c| c.options().drive.lag).as_secs_f64();
+fn millis(span: Duration) -> String {
+    format!("{:.0} ms", span.as_secs_f64() * 1e3)
+}
+
+/// How long the arm brakes, and its drives lag behind.
+fn braking(round: &Round) -> Duration {
+    let lag = Options::default().drive.lag.as_secs_f64();
     let decay = (STOP * lag / REST).max(1.0).ln() * lag;
-    let braking = Duration::from_secs_f64(round.speed.max(0.1) / STOP + decay);
-    round.trouble.seen_within(period).max(HOLD) + HOLD + braking + period * 2 + HOST
+    Duration::from_secs_f64(round.speed.max(0.1) / STOP + decay)
 }
 
 fn all_troubles(story: &Story) -> Check {

@@ -1,0 +1,129 @@
+//! One fault each: the board falls back for the right reason, the arm rests in time, and only a request moves it again.
+
+use outrigger_core::robot::Reason;
+use outrigger_emulated::bench::REST;
+use outrigger_emulated::peer::{Passing, PeerOptions};
+use outrigger_emulated::sensor::Plug;
+use outrigger_emulated::wire::{Conditions, Loss};
+use outrigger_sim::controller::Action;
+use outrigger_sim::fault::{Fault, FaultKind};
+
+use super::*;
+
+/// By when a fault has to have ended in rest: a sensor's age of 100 ms, twice what a command holds, braking, and what a
+/// busy machine is late by.
+const REST_BOUND: Duration = Duration::from_millis(400);
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("a_controller_that_drops_its_connections_ends_commanding_at_once", BOARD, || {
+            let mut bench = commanding(SLOW);
+            let at = bench.now();
+            bench.controller_mut().inject(Fault::new(FaultKind::Drop, at, Some(Duration::from_millis(500))));
+            falls(&mut bench, at, &[Reason::LinkClosed]);
+            heard(&mut bench, at, &["connected"]);
+            moves_only_on_request(&mut bench);
+        }),
+        test("a_controller_that_restarts_is_found_again_and_commanded_only_on_request", BOARD, || {
+            let mut bench = commanding(SLOW);
+            let at = bench.now();
+            bench.controller_mut().act(Action::Restart(Duration::from_secs(1)));
+            falls(&mut bench, at, &[Reason::LinkClosed]);
+            heard(&mut bench, at, &["connected"]);
+            bench.controller_mut().act(Action::ReleaseBrakes);
+            bench.run_for(Duration::from_secs(2));
+            moves_only_on_request(&mut bench);
+        }),
+        test("a_cable_that_is_out_for_a_second_ends_commanding_and_the_connection", BOARD, || {
+            let mut bench = commanding(SLOW);
+            let at = bench.now();
+            let back = at + Duration::from_secs(1);
+            bench.up.cut(at, back);
+            bench.down.cut(at, back);
+            falls(&mut bench, at, &[Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged]);
+            heard(&mut bench, at, &["connected"]);
+            moves_only_on_request(&mut bench);
+        }),
+        test("a_sensor_that_babbles_is_one_that_says_nothing", BOARD, || {
+            let mut bench = commanding(SLOW);
+            let at = bench.now();
+            bench.plug(Plug::Babbling);
+            falls(&mut bench, at, &[Reason::SourceStale, Reason::SourceOutOfRange]);
+            bench.plug(Plug::In);
+            bench.run_for(Duration::from_millis(500));
+            moves_only_on_request(&mut bench);
+        }),
+        test("an_emergency_stop_is_named_and_nothing_moves_until_it_is_released_and_asked_for", BOARD, || {
+            let mut bench = commanding(SLOW);
+            let at = bench.now();
+            bench.controller_mut().act(Action::ProtectiveStop);
+            falls(&mut bench, at, &[Reason::ProtectiveStop]);
+            bench.run_for(Duration::from_millis(5_100));
+            bench.controller_mut().act(Action::UnlockProtectiveStop);
+            bench.run_for(Duration::from_millis(500));
+            moves_only_on_request(&mut bench);
+        }),
+        test("a_wire_that_loses_doubles_and_reorders_ends_commanding_or_does_not_and_nothing_worse", BOARD, || {
+            let mut bench = commanding(SLOW);
+            let at = bench.now();
+            let bad = Conditions {
+                loss: Loss::Share(0.02),
+                duplicate: 0.05,
+                reorder: Some((0.05, Duration::from_millis(3))),
+                corrupt: 0.01,
+                ..Conditions::default()
+            };
+            bench.up.set(bad);
+            bench.down.set(bad);
+            bench.run_for(Duration::from_secs(6));
+            if let Some(line) = bench.record().said(at, &["fallback"]).cloned() {
+                let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::LinkClosed];
+                assert!(late.iter().any(|reason| line.text.contains(reason.name())), "{}", line.text);
+            }
+            bench.up.set(Conditions::default());
+            bench.down.set(Conditions::default());
+            let counts = bench.down.counts();
+            assert!(counts.lost > 3 && counts.duplicated > 10 && counts.reordered > 10, "{counts:?}");
+            bench.run_for(Duration::from_secs(3));
+            if bench.record().said(at, &["fallback"]).is_some() {
+                moves_only_on_request(&mut bench);
+            }
+            never_reset(&mut bench);
+        }),
+        test("a_robot_that_is_not_there_is_named_and_looked_for_with_a_back_off", BOARD, || {
+            let mut setup = setup(SLOW);
+            setup.peer = PeerOptions { address: "10.0.2.3".parse().expect("an address"), ..setup.peer };
+            let mut bench = Bench::start(firmware(Machine::An386, SLOW), setup).expect("QEMU starts");
+            bench.run_for(Duration::from_secs(8));
+            let story = bench.record().story(SimTime::ZERO);
+            let tries = bench.record().log.iter().filter(|line| line.text.starts_with("port 3000")).count();
+            assert!((2..=24).contains(&tries), "{tries} lines in 8 s:\n{story}");
+            assert!(bench.record().said(SimTime::ZERO, &["connected", "armed"]).is_none(), "{story}");
+            never_reset(&mut bench);
+        }),
+    ]
+}
+
+/// Commanding ended for one of `reasons`, and the arm is at rest in time.
+fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
+    let (_, text) = heard(bench, at, &["fallback"]);
+    assert!(reasons.iter().any(|reason| text.contains(reason.name())), "{text}, expected one of {reasons:?}");
+    bench.run_for(Duration::from_millis(700));
+    let rest = bench.record().rest_after(at, bench.now());
+    assert!(rest.is_some_and(|rest| rest <= REST_BOUND), "at rest after {rest:?}\n{}", bench.record().story(at));
+}
+
+/// Acknowledging moves nothing; a request does.
+fn moves_only_on_request(bench: &mut Bench<'_>) {
+    let at = bench.now();
+    bench.acknowledge();
+    bench.run_for(Duration::from_millis(800));
+    let until = bench.now();
+    let record = bench.record();
+    assert_eq!(record.commands(at, until).iter().filter(|command| command.speeds.is_some()).count(), 0);
+    assert!(record.motion(at, until).iter().all(|motion| motion.speed <= REST), "{}", record.story(at));
+    armed(bench);
+    never_reset(bench);
+    let lines = bench.record().passages.iter().filter(|passage| matches!(passage.what, Passing::Line { .. })).count();
+    assert!(lines > 0, "commands are seen at all");
+}

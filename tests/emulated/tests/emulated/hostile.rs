@@ -1,0 +1,40 @@
+//! Traffic that nobody asked for, on the board's sockets and beside them.
+
+use outrigger_emulated::hostile::Nuisance;
+use outrigger_sim::fault::{Fault, FaultKind};
+
+use super::*;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("floods_and_forgeries_do_not_reset_the_board_and_it_commands_again_afterwards", BOARD, || {
+            let mut bench = commanding(SLOW);
+            for nuisance in Nuisance::ALL {
+                let at = bench.now();
+                bench.flood(nuisance, 1_500, Duration::from_millis(1_500));
+                never_reset(&mut bench);
+                bench.run_for(Duration::from_millis(500));
+                if bench.record().said(at, &["fallback"]).is_some() {
+                    heard(&mut bench, at, &["at rest", "connected"]);
+                    bench.run_for(Duration::from_millis(1_500));
+                    bench.acknowledge();
+                    bench.run_for(Duration::from_millis(400));
+                    armed(&mut bench);
+                }
+            }
+            assert!(bench.down.counts().sent > 4_000, "{:?}", bench.down.counts());
+        }),
+        test("messages_of_unknown_kinds_and_of_any_size_are_passed_over_while_commanding", BOARD, || {
+            let mut bench = commanding(SLOW);
+            for kind in [FaultKind::Unknown, FaultKind::Oversize(20_000), FaultKind::Polluted(7), FaultKind::Split(100)]
+            {
+                let at = bench.now();
+                bench.controller_mut().inject(Fault::new(kind, at, Some(Duration::from_millis(1_500))));
+                bench.run_for(Duration::from_secs(2));
+                let fallback = bench.record().said(at, &["fallback"]);
+                assert!(fallback.is_none(), "{kind:?}: {}", bench.record().story(at));
+            }
+            never_reset(&mut bench);
+        }),
+    ]
+}

@@ -1,0 +1,91 @@
+//! The emulated board in closed loop, and everything that can go wrong around it. In real time, one test after the other.
+
+mod faults;
+mod hostile;
+mod standoff;
+mod steady;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_emulated::bench::{Armed, Bench, Setup};
+use outrigger_emulated::closed_loop::{self, Plan};
+use outrigger_emulated::qemu::{Exit, Firmware, Machine};
+use outrigger_sim::time::SimTime;
+use outrigger_tests::require::{self, Need, test};
+
+/// What each of these tests needs.
+const BOARD: &[Need] = &[Need::Qemu, Need::Thumb];
+/// CB3: a state every 8 ms, and the shipped thresholds.
+const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
+/// e-Series: a state every 2 ms, and wider thresholds.
+const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
+/// Anything that is waited for without saying how long happens within this.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The firmware for controllers of this software; built once per configuration.
+fn firmware(machine: Machine, software: SoftwareVersion) -> &'static Firmware {
+    static BUILT: LazyLock<Mutex<BTreeMap<(PathBuf, &'static str), &'static Firmware>>> = LazyLock::new(Mutex::default);
+    let configuration = closed_loop::configuration(software);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    built.entry((configuration.clone(), machine.name())).or_insert_with(|| {
+        let firmware = Firmware::build(machine, Some(&configuration), false).unwrap_or_else(|error| panic!("{error}"));
+        Box::leak(Box::new(firmware))
+    })
+}
+
+/// What is around a board of the closed loop.
+fn setup(software: SoftwareVersion) -> Setup {
+    closed_loop::setup(&Plan { software, span: Duration::from_secs(60), seed: 1 })
+}
+
+/// A board that is on, and connected.
+fn connected(setup: Setup) -> Bench<'static> {
+    let software = setup.controller.software;
+    let mut bench = Bench::start(firmware(Machine::An386, software), setup).expect("QEMU starts");
+    let heard = bench.hear(SimTime::ZERO, &["connected"], PATIENCE);
+    assert!(heard.is_some(), "not connected:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
+    bench
+}
+
+/// A board that commands.
+fn commanding(software: SoftwareVersion) -> Bench<'static> {
+    let mut bench = connected(setup(software));
+    armed(&mut bench);
+    bench.run_for(Duration::from_millis(1_500));
+    bench
+}
+
+/// Makes the board command.
+fn armed(bench: &mut Bench<'_>) -> Armed {
+    let armed = bench.arm(PATIENCE);
+    armed.unwrap_or_else(|| panic!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints()))
+}
+
+/// What the board said first, from `since` on, that begins with one of `words`.
+fn heard(bench: &mut Bench<'_>, since: SimTime, words: &[&str]) -> (SimTime, String) {
+    let line = bench.hear(since, words, PATIENCE);
+    let line = line.unwrap_or_else(|| panic!("no {words:?}:\n{}{}", bench.record().story(since), bench.complaints()));
+    (line.at, line.text)
+}
+
+/// The board still runs, and has since it was switched on: it never started anew.
+fn never_reset(bench: &mut Bench<'_>) {
+    let boots = bench.record().log.iter().filter(|line| line.text.starts_with("boot")).count();
+    let exit: Option<Exit> = bench.exit();
+    assert_eq!((boots, exit), (1, None), "{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
+}
+
+fn main() -> ExitCode {
+    let mut tests: Vec<Trial> = vec![];
+    tests.extend(standoff::tests());
+    tests.extend(faults::tests());
+    tests.extend(hostile::tests());
+    tests.extend(steady::tests());
+    require::main_one_by_one(tests)
+}
