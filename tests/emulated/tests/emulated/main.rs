@@ -2,6 +2,7 @@
 
 mod faults;
 mod hostile;
+mod log;
 mod standoff;
 mod steady;
 
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
     tests.extend(standoff::tests());
     tests.extend(faults::tests());
     tests.extend(hostile::tests());
+    tests.extend(log::tests());
     tests.extend(steady::tests());
     require::main_one_by_one(tests)
 }

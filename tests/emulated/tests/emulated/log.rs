@@ -1,0 +1,56 @@
+//! What the log says: the same for the same story.
+
+use std::path::Path;
+
+use outrigger_emulated::sensor::Plug;
+
+use super::*;
+
+/// What it said the last time somebody looked; `OUTRIGGER_BLESS=1` writes it anew.
+const MILESTONES: &str = "tests/emulated/milestones.txt";
+/// From power on to a session, on a board that does not wait for its network.
+const BOOT: Duration = Duration::from_secs(2);
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("the_milestones_of_a_board_that_loses_its_sensor_and_is_shut_down_are_the_known_ones", BOARD, milestones),
+        test("a_board_monitors_its_robot_soon_after_power_on", BOARD, || {
+            let bench = connected(setup(SLOW));
+            let line = bench.record().said(SimTime::ZERO, &["connected"]).expect("heard");
+            println!("from power on to Monitor: {}, {} s of them on the board's own clock", line.at, line.uptime);
+            assert!(line.at.since(SimTime::ZERO) < BOOT, "{}", bench.record().story(SimTime::ZERO));
+        }),
+    ]
+}
+
+fn milestones() {
+    let mut setup = setup(SLOW);
+    setup.options.push("seconds=12".into());
+    let mut bench = connected(setup);
+    // Only once, so that nothing is refused: the grade needs its time.
+    heard(&mut bench, SimTime::ZERO, &["grade: Bad -> Ok"]);
+    bench.run_for(Duration::from_millis(500));
+    armed(&mut bench);
+    bench.run_for(Duration::from_millis(1_000));
+    let pulled = bench.now();
+    bench.plug(Plug::Out);
+    heard(&mut bench, pulled, &["at rest"]);
+    bench.plug(Plug::In);
+    bench.run_for(Duration::from_millis(500));
+    bench.acknowledge();
+    bench.run_for(Duration::from_millis(500));
+    armed(&mut bench);
+    bench.run_until(PATIENCE * 2, |bench| bench.exit().is_some());
+    assert_eq!(bench.exit(), Some(Exit::Success), "{}", bench.complaints());
+
+    // How a grade rises and falls, and how often an operator has to ask because of it, is the machine's doing.
+    let passing = |text: &str| text.starts_with("grade: ") || text.starts_with("refused: ");
+    let lines = bench.record().log.iter().filter(|line| !passing(&line.text));
+    let said: String = lines.map(|line| format!("{:<5} {}\n", line.level, line.text)).collect();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(MILESTONES);
+    if std::env::var_os("OUTRIGGER_BLESS").is_some() {
+        std::fs::write(&file, &said).expect("the file can be written");
+    }
+    let known = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(said, known, "the log says something else; if it is right to, OUTRIGGER_BLESS=1 keeps it");
+}
