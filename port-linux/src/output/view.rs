@@ -104,7 +104,11 @@ impl Screen<'_> {
         draw_joints(frame, joints, snapshot);
         draw_histogram(frame, histogram, snapshot);
         self.draw_events(frame, bottom);
-        let keys = " q quit   r request   c continue   s stop   a acknowledge";
+        // What only listens takes no requests.
+        let keys = match self.title {
+            "monitor" | "watch" => " q quit",
+            _ => " q quit   r request   c continue   s stop   a acknowledge",
+        };
         frame.render_widget(Paragraph::new(keys).fg(SOFT), foot);
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Device {
     lost: u64,
     /// Start of the device, and the sequence number that comes next.
     run: Option<(u32, u32)>,
+    /// How much further our clock is than the device's \[µs\], by its fastest datagram.
+    ahead: Option<i64>,
     about: String,
     status: Option<Status>,
     motion: Option<Motion>,
@@ -57,6 +59,7 @@ impl Device {
             received: 0,
             lost: 0,
             run: None,
+            ahead: None,
             about: String::new(),
             status: None,
             motion: None,
@@ -122,7 +125,11 @@ impl Device {
         self.received += 1;
         let mut notices = Vec::new();
         self.follow(&datagram, now, &mut notices);
-        self.understand(datagram.message, datagram.at, now, &mut notices);
+        let ahead = micros(now).saturating_sub(micros(datagram.at));
+        let ahead = *self.ahead.insert(self.ahead.map_or(ahead, |known| known.min(ahead)));
+        let at = micros(datagram.at).saturating_add(ahead);
+        let at = Instant::from_micros(u64::try_from(at).unwrap_or_default());
+        self.understand(datagram.message, at, now, &mut notices);
         notices
     }
 
@@ -273,7 +280,9 @@ impl Device {
         Some(Snapshot {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
-            identity: status.controller.map(|controller| format!("software {}", controller.software)),
+            identity: status.controller.map(|controller| {
+                format!("software {}, told by {}, {} datagrams lost", controller.software, self.address, self.lost)
+            }),
             mode: status.mode,
             latch: status.latch,
             unmet: if resting { status.unmet } else { ReasonSet::EMPTY },
@@ -303,6 +312,10 @@ fn bins(report: &HistogramReport) -> Vec<Bin> {
     let edges = outrigger_core::link::Histogram::default();
     let counted = edges.bins().zip(&report.bins).filter(|(_, count)| **count > 0);
     counted.map(|(bin, count)| Bin { count: *count, ..bin }).collect()
+}
+
+fn micros(at: Instant) -> i64 {
+    i64::try_from(at.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// What a board sends must not steer the terminal.
