@@ -1,6 +1,8 @@
 //! What an engine reports.
 
-use heapless::{Deque, Vec};
+use heapless::Deque;
+#[cfg(feature = "postcard")]
+use heapless::Vec;
 
 use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
@@ -153,12 +155,14 @@ pub(super) struct Events {
     queue: Deque<Event, 16>,
     lost: u32,
     /// Transitions since [`Events::begin`], whether or not there was room in the queue: the recorder's.
+    #[cfg(feature = "postcard")]
     transitions: Vec<Transition, 8>,
 }
 
 impl Events {
     /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
     pub(super) fn push(&mut self, event: Event) {
+        #[cfg(feature = "postcard")]
         if let Event::Transition(transition) = event {
             // One input makes a handful at most; a further one would only be missing in a recording.
             let _ = self.transitions.push(transition);
@@ -181,6 +185,7 @@ impl Events {
 
     /// A new input begins.
     pub(super) fn begin(&mut self) {
+        #[cfg(feature = "postcard")]
         self.transitions.clear();
     }
 

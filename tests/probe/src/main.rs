@@ -8,6 +8,8 @@
 
 mod board_sensors;
 mod command;
+#[cfg(feature = "engine_only")]
+mod drive;
 mod link;
 mod mode;
 mod motion;
@@ -62,6 +64,10 @@ fn shown(value: impl core::fmt::Display) {
             Ok(())
         }
     }
+    if cfg!(feature = "engine_only") {
+        // A board tells of errors by their numbers.
+        return used(value);
+    }
     let _ = write!(Nowhere, "{value}");
 }
 
@@ -87,13 +93,12 @@ extern "C" fn _start() -> ! {
     }
 }
 
-/// What one robot's engine holds: itself, and 10 KiB to receive into.
+/// What one robot's engine holds, without the memory it receives into.
 #[cfg(feature = "engine_only")]
 #[used]
-static mut ENGINE: [u8; session::ENGINE_SIZE + session::PRIMARY + session::REALTIME] =
-    [0; session::ENGINE_SIZE + session::PRIMARY + session::REALTIME];
+static mut ENGINE: [u8; session::ENGINE_SIZE] = [0; session::ENGINE_SIZE];
 
-#[cfg(feature = "explain")]
+#[cfg(any(feature = "explain", feature = "engine_only"))]
 #[unsafe(no_mangle)]
 extern "C" fn a_panic_is_reachable() -> ! {
     loop {
@@ -101,7 +106,7 @@ extern "C" fn a_panic_is_reachable() -> ! {
     }
 }
 
-#[cfg(not(feature = "explain"))]
+#[cfg(not(any(feature = "explain", feature = "engine_only")))]
 unsafe extern "C" {
     safe fn a_panic_is_reachable() -> !;
 }

@@ -27,7 +27,11 @@ pub fn probe() {
         config.coast_without_us(any(SoftwareVersion::new(3, 1))),
     ));
     match CoController::new(config, any(law), memory) {
-        Ok(mut engine) => live(&mut engine),
+        Ok(mut engine) => {
+            live(&mut engine);
+            #[cfg(feature = "engine_only")]
+            crate::drive::run(&mut engine);
+        }
         Err(error) => shown(error),
     }
 }
@@ -62,7 +66,7 @@ fn live<L: Law<6>>(engine: &mut CoController<'_, L>) {
     }
 }
 
-fn any_input(now: Instant) -> Input {
+pub(crate) fn any_input(now: Instant) -> Input {
     let value = SampleValue::new(any::<&[f32]>(&any_numbers::<3>())).unwrap_or(SampleValue::scalar(any(0.1)));
     match any(0) {
         0 => Input::Start,

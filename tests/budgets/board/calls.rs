@@ -1,0 +1,158 @@
+//! What the instructions of an image say: the deepest stack, and who can panic.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use crate::image::{inlined, llvm, outside_the_library, without_hash};
+
+/// Functions of an image by their address.
+pub(crate) struct Calls {
+    functions: BTreeMap<u64, Function>,
+}
+
+#[derive(Default)]
+struct Function {
+    name: String,
+    /// What it puts on the stack itself, all branches together \[B\].
+    frame: u64,
+    /// Address of each call, and what is called.
+    calls: Vec<(u64, u64)>,
+    /// Calls through a pointer: what is called is not known.
+    blind: usize,
+}
+
+/// The deepest chain of calls.
+pub(crate) struct Deepest {
+    pub(crate) bytes: u64,
+    /// Where it begins.
+    pub(crate) from: String,
+}
+
+impl Calls {
+    pub(crate) fn read(elf: &Path) -> Self {
+        let text = llvm("llvm-objdump", &["-d", "--demangle", "--no-show-raw-insn"], elf);
+        let mut functions = BTreeMap::new();
+        let mut current: Option<(u64, Function)> = None;
+        for line in text.lines() {
+            if let Some((address, name)) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
+                functions.extend(current.take());
+                let address = u64::from_str_radix(address.trim(), 16).expect("an address");
+                current = Some((address, Function { name: without_hash(name).into(), ..Function::default() }));
+            } else if let (Some((start, function)), Some((at, instruction))) = (&mut current, line.split_once(':')) {
+                let at = u64::from_str_radix(at.trim(), 16).unwrap_or(0);
+                function.take(*start, at, instruction.trim());
+            }
+        }
+        functions.extend(current);
+        Self { functions }
+    }
+
+    /// The deepest chain of direct calls.
+    pub(crate) fn deepest(&self) -> Option<Deepest> {
+        let mut known = HashMap::new();
+        let all = self.functions.iter().map(|(at, function)| (self.depth(*at, &mut known), &function.name));
+        all.max_by_key(|(bytes, _)| *bytes).map(|(bytes, name)| Deepest { bytes, from: name.clone() })
+    }
+
+    /// Calls through pointers, which no chain follows.
+    pub(crate) fn blind(&self) -> usize {
+        self.functions.values().map(|function| function.blind).sum()
+    }
+
+    fn depth(&self, at: u64, known: &mut HashMap<u64, u64>) -> u64 {
+        if let Some(depth) = known.get(&at) {
+            return *depth;
+        }
+        // A call back into the chain adds nothing: how often is not to be seen here.
+        known.insert(at, 0);
+        let Some(function) = self.functions.get(&at) else { return 0 };
+        let below = function.calls.iter().map(|(_, to)| self.depth(*to, known)).max().unwrap_or(0);
+        known.insert(at, function.frame + below);
+        function.frame + below
+    }
+
+    /// The source files that call a panic: of each call the innermost that is not the standard library's.
+    pub(crate) fn panics(&self, elf: &Path) -> BTreeSet<String> {
+        let is_panic = |name: &str| {
+            ["core::panicking::", "core::option::", "core::result::", "core::slice::index::", "core::str::slice_error"]
+                .iter()
+                .any(|start| name.trim_start_matches('<').starts_with(start))
+                || name.starts_with("core::cell::panic")
+        };
+        let starts: BTreeSet<u64> = self
+            .functions
+            .iter()
+            .filter(|(_, function)| is_panic(&function.name) && !function.name.contains("async_fn_resumed"))
+            .map(|(at, _)| *at)
+            .collect();
+        let callers = self.functions.values().filter(|function| !is_panic(&function.name));
+        let sites: Vec<u64> = callers
+            .flat_map(|function| &function.calls)
+            .filter(|(_, to)| starts.contains(to))
+            .map(|(at, _)| *at)
+            .collect();
+        let files = inlined(elf, &sites);
+        files.iter().filter_map(|frames| outside_the_library(frames)).map(place).collect()
+    }
+}
+
+impl Function {
+    fn take(&mut self, start: u64, at: u64, instruction: &str) {
+        let (operation, operands) = instruction.split_once(char::is_whitespace).unwrap_or((instruction, ""));
+        let operation = operation.trim_end_matches(".w");
+        match operation {
+            "push" => self.frame += 4 * registers(operands),
+            "vpush" => self.frame += 8 * registers(operands),
+            "sub" | "subw" if operands.starts_with("sp, ") => self.frame += immediate(operands),
+            "str" | "strd" if operands.contains("[sp, #-") && operands.ends_with("]!") => {
+                self.frame += immediate(operands.trim_end_matches("]!"));
+            }
+            "blx" => self.blind += 1,
+            _ if operation.starts_with('b') => {
+                let target = operands.split_whitespace().next().and_then(|word| word.strip_prefix("0x"));
+                let target = target.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+                // A jump out of the function is a call that does not come back; one within it shows as `<name+0x…>`.
+                if let Some(target) = target.filter(|to| *to != start && !operands.contains("+0x")) {
+                    self.calls.push((at, target));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Registers in a list such as `{r4, r5, lr}`, ranges included.
+fn registers(list: &str) -> u64 {
+    let number = |register: &str| register.trim_start_matches(['r', 'd', 's']).parse::<u64>().ok();
+    list.trim_matches(['{', '}'])
+        .split(", ")
+        .map(|item| match item.split_once('-').map(|(a, b)| (number(a), number(b))) {
+            Some((Some(first), Some(last))) => last - first + 1,
+            _ => 1,
+        })
+        .sum()
+}
+
+/// The number after the last `#`, without its sign.
+fn immediate(operands: &str) -> u64 {
+    let digits = operands.rsplit('#').next().unwrap_or_default().trim_start_matches('-');
+    let digits = digits.split([' ', ',']).next().unwrap_or_default();
+    digits.strip_prefix("0x").map_or_else(|| digits.parse(), |hex| u64::from_str_radix(hex, 16)).unwrap_or(0)
+}
+
+/// A file from its crate on, without the line: lines move.
+fn place(at: &str) -> String {
+    let (file, line) = at.rsplit_once(':').unwrap_or((at, ""));
+    if line.starts_with('?') || line.starts_with('0') {
+        return "(several places that the compiler made one)".into();
+    }
+    if file.contains("/library/") {
+        return "(core library)".into();
+    }
+    let from = ["/index.crates.io-", "/core/src/", "/urscript/src/", "/port-embassy/src/", "/boards/"];
+    match from.iter().find_map(|mark| file.find(mark).map(|at| (at, *mark))) {
+        Some((at, "/index.crates.io-")) => file[at + 1..].split_once('/').map_or(file, |(_, path)| path).into(),
+        Some((at, _)) => file[at + 1..].into(),
+        None => file.into(),
+    }
+}

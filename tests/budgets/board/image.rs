@@ -1,0 +1,169 @@
+//! What a linked image holds: bytes of code by crate, and the statics.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// An image and its sizes \[B\].
+pub(crate) struct Image {
+    /// Everything that is kept in flash, and in RAM without the stack.
+    pub(crate) flash: u64,
+    pub(crate) ram: u64,
+    /// Constants, which carry no trace of their crate.
+    pub(crate) constants: u64,
+    /// Code by the group of its crate.
+    pub(crate) code: BTreeMap<&'static str, u64>,
+    /// Statics by size, largest first.
+    pub(crate) statics: Vec<(u64, String)>,
+}
+
+/// Groups of crates, in the order of the table's rows.
+pub(crate) const GROUPS: [&str; 10] = [
+    "core",
+    "urscript",
+    "port-embassy",
+    "serialisation",
+    "app",
+    "board",
+    "network stack",
+    "HAL",
+    "executor, time, log",
+    "core library",
+];
+
+impl Image {
+    /// # Panics
+    /// Where a tool cannot read the image.
+    pub(crate) fn read(elf: &Path) -> Self {
+        let sections: BTreeMap<String, u64> = llvm("llvm-size", &["-A", "-d"], elf)
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.split_whitespace();
+                Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
+            })
+            .collect();
+        let of = |names: &[&str]| names.iter().filter_map(|name| sections.get(*name)).sum::<u64>();
+        let constants = of(&[".rodata", ".vector_table", ".data"]);
+        let mut instructions = Vec::new();
+        let mut statics = Vec::new();
+        for line in llvm("llvm-nm", &["--print-size", "--demangle"], elf).lines() {
+            let mut words = line.splitn(4, ' ');
+            let mut hex = || words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
+            let (Some(address), Some(size)) = (hex(), hex()) else { continue };
+            match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+                ("t" | "T" | "w" | "W", _) => instructions.extend((address & !1..(address & !1) + size).step_by(2)),
+                ("b" | "B" | "d" | "D", name) => statics.push((size, without_hash(name).to_owned())),
+                _ => {}
+            }
+        }
+        instructions.sort_unstable();
+        instructions.dedup();
+        statics.sort_unstable_by(|a, b| b.cmp(a));
+        let mut code: BTreeMap<&'static str, u64> = GROUPS.iter().map(|group| (*group, 0)).collect();
+        for frames in inlined(elf, &instructions) {
+            // The function that somebody wrote here, in whatever it was inlined.
+            *code.entry(group_of(outside_the_library(&frames).unwrap_or_default())).or_default() += 2;
+        }
+        let (flash, ram) = (of(&[".text"]) + constants, of(&[".data", ".bss", ".uninit"]));
+        Self { flash, ram, constants, code, statics }
+    }
+
+    /// What `groups` have of code and constants, all constants taken for theirs: an upper bound.
+    pub(crate) fn code_of(&self, groups: &[&str]) -> u64 {
+        groups.iter().map(|group| self.code[group]).sum()
+    }
+}
+
+/// Source file and line of each address: the innermost inlined function first.
+pub(crate) fn inlined(elf: &Path, addresses: &[u64]) -> Vec<Vec<String>> {
+    let mut child = Command::new("addr2line")
+        .args(["-a", "-i", "-e"])
+        .arg(elf)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("addr2line, of binutils");
+    let asked: String = addresses.iter().map(|address| format!("{address:#x}\n")).collect();
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let feeder = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
+    let output = child.wait_with_output().expect("addr2line");
+    feeder.join().expect("a thread").expect("addr2line reads");
+    let mut all = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        if line.starts_with("0x") {
+            all.push(Vec::new());
+        } else if let Some(frames) = all.last_mut() {
+            frames.push(line.to_owned());
+        }
+    }
+    all
+}
+
+/// The innermost file that is not the standard library's, or its own where there is no other.
+pub(crate) fn outside_the_library(frames: &[String]) -> Option<&str> {
+    let outside = frames.iter().find(|file| !file.contains("/library/") && !file.contains("??"));
+    outside.or(frames.last()).map(String::as_str)
+}
+
+fn group_of(file: &str) -> &'static str {
+    let own = [
+        ("/library/", "core library"),
+        ("/port-embassy/src/", "port-embassy"),
+        ("/urscript/src/", "urscript"),
+        ("/boards/app/", "app"),
+        ("/boards/", "board"),
+        ("/tests/", "board"),
+        ("/core/src/", "core"),
+    ];
+    let Some(foreign) = file.split_once("/index.crates.io-").and_then(|(_, rest)| rest.split('/').nth(1)) else {
+        return own.iter().find(|(mark, _)| file.contains(mark)).map_or("core library", |(_, group)| *group);
+    };
+    match foreign.rsplit_once('-').map_or(foreign, |(name, _)| name) {
+        // What the core is made with.
+        "zerocopy" | "heapless" | "embedded-io-async" => "core",
+        "postcard" | "serde" | "serde_core" | "cobs" => "serialisation",
+        "smoltcp"
+        | "managed"
+        | "embassy-net"
+        | "embassy-net-driver"
+        | "embassy-net-driver-channel"
+        | "embassy-net-wiznet"
+        | "byteorder" => "network stack",
+        name if name.starts_with("embassy-stm32") || name.starts_with("embassy-rp") || name.contains("metapac") => {
+            "HAL"
+        }
+        "cortex-m" | "cortex-m-rt" | "vcell" | "rp-pac" | "embassy-hal-internal" => "HAL",
+        _ => "executor, time, log",
+    }
+}
+
+/// What a tool of the component `llvm-tools` prints of an image.
+///
+/// # Panics
+/// Where the component is not installed.
+pub(crate) fn llvm(name: &str, arguments: &[&str], elf: &Path) -> String {
+    let rustc = |argument: &str| run(Command::new("rustc").args(argument.split(' ')));
+    let version = rustc("-vV");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
+    let folder = Path::new(rustc("--print sysroot").trim()).join("lib/rustlib").join(host).join("bin");
+    run(Command::new(folder.join(name)).args(arguments).arg(elf))
+}
+
+/// What a command prints.
+///
+/// # Panics
+/// Where it fails, with what it said.
+pub(crate) fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{command:?}: {said}{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+pub(crate) fn without_hash(name: &str) -> &str {
+    match name.rsplit_once("::h") {
+        Some((path, hash)) if hash.len() == 16 => path,
+        _ => name,
+    }
+}

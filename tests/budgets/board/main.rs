@@ -1,0 +1,252 @@
+//! What a microcontroller pays, held against the budgets: flash, RAM, stack, instructions, panics.
+//!
+//! `cargo run -p outrigger-tests --example board_budgets` builds every board and compares what it measures with the
+//! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same.
+
+mod calls;
+mod image;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use calls::Calls;
+use image::{GROUPS, Image, run};
+use outrigger_embassy::{Buffers, Windows};
+
+/// Flash of what is ours, and RAM of one session with its socket buffers \[B\].
+const FLASH: u64 = 64 * 1024;
+const SESSION: u64 = 20 * 1024;
+/// What the flash budget is about; the core library and what a board adds are not.
+const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
+/// Numbers may differ by a part in a hundred from the committed ones: paths in messages are as long as they are.
+const SLACK: u64 = 100;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace").to_path_buf()
+}
+
+/// Builds the package in `folder` and returns its program.
+fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let format = "--message-format=json-render-diagnostics";
+    let said = run(cargo(folder).args(["build", "--locked", format]).args(arguments));
+    let executable = said.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
+    executable.and_then(|(_, rest)| rest.split('"').next()).expect("a program").into()
+}
+
+/// Cargo in another workspace, which has its own settings.
+fn cargo(folder: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(folder).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS");
+    command
+}
+
+/// Names of the boards, and their programs.
+fn boards() -> Vec<(String, PathBuf)> {
+    let folder = root().join("boards");
+    let entries = std::fs::read_dir(&folder).expect("boards").flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().join(".cargo").is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let built = |name: String| (name.clone(), build(&folder.join(name), &["--release"]));
+    names.into_iter().map(built).collect()
+}
+
+/// The engine alone with every law, for speed and for size.
+fn engine(profile: &str) -> PathBuf {
+    let target = "thumbv7em-none-eabihf";
+    build(&root().join("tests/probe"), &["--profile", profile, "--target", target, "--features", "engine_only"])
+}
+
+/// Lines of `.ci/run instructions`: name, count, budget.
+fn instructions() -> Vec<(String, u64, u64)> {
+    let said = run(cargo(&root().join("tests/instructions")).args(["run", "-q", "--release", "--locked"]));
+    let read = |line: &str| {
+        let (left, right) = line.split_once(" instructions, budget")?;
+        let (name, count) = left.trim().rsplit_once(' ')?;
+        let budget = right.split_whitespace().next()?;
+        Some((name.trim().to_owned(), count.parse().ok()?, budget.parse().ok()?))
+    };
+    said.lines().filter_map(read).collect()
+}
+
+/// The table, and what is beyond its budget.
+struct Report {
+    text: String,
+    over: Vec<String>,
+}
+
+impl Report {
+    fn line(&mut self, cells: &[&dyn std::fmt::Display]) {
+        for cell in cells {
+            let _ = write!(self.text, "| {cell} ");
+        }
+        self.text.push_str("|\n");
+    }
+
+    fn head(&mut self, cells: &[&str]) {
+        let row: Vec<&dyn std::fmt::Display> = cells.iter().map(|cell| cell as _).collect();
+        self.line(&row);
+        self.line(&vec![&"---" as &dyn std::fmt::Display; cells.len()]);
+    }
+
+    fn budget(&mut self, name: &str, measured: u64, budget: u64) {
+        self.line(&[&name, &measured, &budget]);
+        if measured > budget {
+            self.over.push(format!("{name}: {measured}, budget {budget}"));
+        }
+    }
+
+    /// A budget that is not kept yet: shown, and held where it is by the comparison of the table.
+    fn known(&mut self, name: &str, measured: u64, budget: u64) {
+        let verdict = if measured > budget { " **exceeded**" } else { "" };
+        self.line(&[&name, &measured, &format!("{budget}{verdict}")]);
+    }
+
+    fn say(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+}
+
+fn report() -> Report {
+    let images: Vec<(String, PathBuf, Image)> = ["release", "small", "smallest"]
+        .map(|profile| (format!("engine, {profile}"), engine(profile)))
+        .into_iter()
+        .chain(boards())
+        .map(|(name, elf)| (name, elf.clone(), Image::read(&elf)))
+        .collect();
+    let mut report = Report { text: INTRODUCTION.into(), over: Vec::new() };
+
+    report.head(&["what", "measured", "budget"]);
+    for (name, count, budget) in instructions() {
+        report.budget(&format!("instructions: {name}"), count, budget);
+    }
+    let small =
+        images.iter().find(|(name, ..)| name == "engine, smallest").map(|(.., image)| image).expect("an engine");
+    // The port is in no engine: as the largest board has it, built for speed.
+    let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
+    let flash = small.code_of(&OURS) + small.constants + port;
+    report.budget("flash of the smallest engine, its loop and port-embassy: code, all constants [B]", flash, FLASH);
+    let engine = small.statics.iter().find(|(_, name)| name.ends_with("::ENGINE")).map_or(0, |(size, _)| *size);
+    let (windows, sockets) = (size_of::<Windows>() as u64, size_of::<Buffers>() as u64);
+    let session = format!("RAM of a session: engine {engine}, its windows {windows}, socket buffers {sockets} [B]");
+    report.known(&session, engine + windows + sockets, SESSION);
+
+    report.say("\n## Code by crate [B]\n\n");
+    report.head(&[&["crate"], &*images.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>()].concat());
+    let mut row = |name: &str, of: &dyn Fn(&Image) -> u64| {
+        let sizes: Vec<u64> = images.iter().map(|(.., image)| of(image)).collect();
+        let cells = std::iter::once(&name as &dyn std::fmt::Display);
+        report.line(&cells.chain(sizes.iter().map(|size| size as _)).collect::<Vec<_>>());
+    };
+    for group in GROUPS {
+        row(group, &|image| image.code[group]);
+    }
+    row("constants (no crate known)", &|image| image.constants);
+    row("**flash**", &|image| image.flash);
+    row("**RAM** without the stack", &|image| image.ram);
+
+    report.say("\n## Statics of at least 256 B\n\n");
+    report.head(&["image", "static", "B"]);
+    for (name, _, image) in &images {
+        for (size, symbol) in image.statics.iter().filter(|(size, _)| *size >= 256) {
+            report.line(&[name, &format!("`{symbol}`"), size]);
+        }
+    }
+
+    report.say(STACK);
+    report.head(&["image", "deepest chain of calls [B]", "begins in", "calls through pointers"]);
+    let calls: Vec<_> = images.iter().map(|(name, elf, _)| (name, elf, Calls::read(elf))).collect();
+    for (name, _, calls) in &calls {
+        let deepest = calls.deepest().expect("functions");
+        report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &calls.blind()]);
+    }
+
+    report.say(PANICS);
+    report.head(&["image", "file"]);
+    for (name, elf, calls) in &calls {
+        for file in calls.panics(elf) {
+            let ours = ["core/src/", "urscript/src/", "port-embassy/src/"].iter().any(|start| file.starts_with(start));
+            if ours && !name.contains("small") {
+                report.over.push(format!("{name}: a panic is reachable in {file}"));
+            }
+            report.line(&[name, &format!("`{file}`")]);
+        }
+    }
+    report
+}
+
+/// Whether two tables are the same, numbers within the slack.
+fn alike(a: &str, b: &str) -> Result<(), String> {
+    let near = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
+        (Ok(a), Ok(b)) => a.abs_diff(b) <= 64 + a.max(b) / SLACK,
+        _ => a == b,
+    };
+    let mut lines = a.lines().zip(b.lines());
+    let differs = lines.find(|(a, b)| {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let (a, b) = (words(a), words(b));
+        a.len() != b.len() || !a.iter().zip(&b).all(|(a, b)| near(a, b))
+    });
+    match differs {
+        Some((a, b)) => Err(format!("- {a}\n+ {b}")),
+        None if a.lines().count() != b.lines().count() => Err("one is longer".into()),
+        None => Ok(()),
+    }
+}
+
+fn main() -> ExitCode {
+    let table = root().join("tests/tables/board-budgets.md");
+    let report = report();
+    let mut good = true;
+    if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&table, &report.text).expect("a table to write");
+    } else if let Err(line) = alike(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text) {
+        eprintln!("tests/tables/board-budgets.md is not what is measured; OUTRIGGER_BLESS=1 writes it anew\n{line}");
+        good = false;
+    }
+    for over in &report.over {
+        eprintln!("over budget: {over}");
+        good = false;
+    }
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+const INTRODUCTION: &str = "\
+# What a microcontroller pays
+
+Made by `OUTRIGGER_BLESS=1 cargo run -p outrigger-tests --example board_budgets`, held by `.ci/run budgets`: it fails
+where a budget is exceeded, or where a number here is off by more than a hundredth.
+
+*engine* is the engine beside one robot with every law and the loop around it, without network, recorder and error texts
+(`tests/probe`), built for speed (`release`, opt-level 3) and for size (`small`: s, `smallest`: z); the others are the
+firmware of `boards/*`, built for speed, with recorder and telemetry. Targets
+are Cortex-M4F, M7 and M33 with their single-precision unit. Instructions are counted in QEMU, exactly; they say nothing
+of cycles.
+
+An instruction belongs to the crate of the innermost function that is not the standard library's, in whatever it was
+inlined; *core library* is what is left, compiler routines among it. Constants carry no trace of their crate. The flash
+budget is about core, urscript and port-embassy; what they are made with (zerocopy, heapless) is counted as core.
+
+";
+
+const STACK: &str = "
+## Stack
+
+Sum of the frames along the deepest chain of direct calls, read from the instructions: an upper bound for what that
+function needs, and none for calls through pointers (tasks are polled, and formatted, through them). Interrupts come on
+top.
+
+";
+
+const PANICS: &str = "
+## Who can panic
+
+Source files with a call of a panic in the linked image; of inlined functions the innermost that is not the standard
+library's. `core`, `urscript` and `port-embassy` must not be among them, in what
+is built for speed. Left out: that an `async fn` polled after its end panics, for nobody does it. What the compiler made
+one of several places names none of them: in tasks, the stack's `RefCell`s mostly.
+
+";
