@@ -4,6 +4,7 @@ use super::bench::Bench;
 use crate::mode::Mode;
 use crate::robot::Reason;
 use crate::session::{Config, Event, Input, LinkId, OperatorInputs};
+#[cfg(feature = "postcard")]
 use crate::time::Duration;
 
 const REQUEST: u64 = 1;
@@ -128,6 +129,7 @@ fn what_rises_while_states_do_not_arrive_is_no_request() {
     assert!(!refused, "it was no request, so none was refused");
 }
 
+#[cfg(feature = "postcard")]
 #[test]
 fn the_inputs_are_replayed() {
     let mut bench = moving();
