@@ -20,4 +20,6 @@ pub mod peer;
 #[cfg(feature = "qemu")]
 pub mod qemu;
 pub mod sensor;
+#[cfg(feature = "qemu")]
+pub mod telemetry;
 pub mod wire;

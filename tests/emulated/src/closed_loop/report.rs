@@ -7,6 +7,7 @@ use outrigger_sim::controller::Options;
 use super::{DISTANCE, Plan, Round, Story, Trouble};
 use crate::bench::{Answers, Bench, REST, Record};
 use crate::qemu::{Exit, Machine};
+use crate::telemetry::Telemetry;
 
 /// The root mean square of the distance's error may be this \[m\].
 const ERROR: f64 = 0.001;
@@ -56,6 +57,9 @@ impl Report {
             checks.extend(judged(round, period));
         }
         checks.push(all_troubles(story));
+        let telemetry = Telemetry::of(&record.datagrams);
+        checks.push(told(&telemetry));
+        checks.push(replayed(&telemetry, story));
         checks.push(ends(story, bench));
         Self { checks, figures: figures(plan, machine, story, &answers, bench.goes_first(), period) }
     }
@@ -189,6 +193,38 @@ fn all_troubles(story: &Story) -> Check {
             "{} of 2 faults were caused, {} fallbacks nobody caused",
             story.rounds.len(),
             story.unplanned.len()
+        ),
+    }
+}
+
+fn told(telemetry: &Telemetry) -> Check {
+    let Telemetry { datagrams, unreadable, missing, boots, board, modes, .. } = telemetry;
+    let commands = modes.contains("Command");
+    Check {
+        name: "telemetry-decodes",
+        passed: *datagrams > 0 && *unreadable == 0 && *boots == 1 && commands && !board.is_empty(),
+        detail: format!(
+            "{datagrams} datagrams of {board}, {unreadable} not read (bound 0), {missing} missing, {boots} start of the \
+             board (bound 1), modes {}",
+            modes.iter().copied().collect::<Vec<_>>().join(" ")
+        ),
+    }
+}
+
+/// Every recording that came whole is run again on this machine; there is one at least for each fault of the story.
+fn replayed(telemetry: &Telemetry, story: &Story) -> Check {
+    let runs: Vec<_> = telemetry.recordings.values().filter_map(|(_, recording)| recording.replayed()).collect();
+    let texts: u32 = runs.iter().flatten().map(|replayed| replayed.texts).sum();
+    let differing: Vec<String> =
+        runs.iter().filter_map(|run| run.as_ref().err().map(|error| error.to_string())).collect();
+    Check {
+        name: "replays-bit-identically",
+        passed: runs.len() >= story.rounds.len() && differing.is_empty() && texts > 0,
+        detail: format!(
+            "{} of {} recordings came whole and were run again: {texts} texts, the same to the bit; {}",
+            runs.len(),
+            telemetry.recordings.len(),
+            if differing.is_empty() { "none differs".into() } else { differing.join("; ") }
         ),
     }
 }

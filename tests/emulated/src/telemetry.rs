@@ -1,0 +1,111 @@
+//! What a board told by telemetry, read with the core's decoder, and its recordings run again on this machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_core::sensor::Figures;
+use outrigger_core::session::{Memory, ReplayError, Replayed, StreamCounts, replay};
+use outrigger_core::telemetry::{Chunk, Datagram as Told, Message};
+
+use crate::peer::Datagram;
+
+/// At least what any board receives into.
+const WINDOW: usize = 64 * 1024;
+
+/// Everything of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Telemetry {
+    /// Datagrams that say something.
+    pub datagrams: usize,
+    /// Those that could not be read.
+    pub unreadable: usize,
+    /// Those that are missing by their numbers.
+    pub missing: u32,
+    /// Starts of the board that it tells of.
+    pub boots: usize,
+    /// Who speaks.
+    pub board: String,
+    /// The modes it was in.
+    pub modes: BTreeSet<&'static str>,
+    /// The newest count of what sensors sent.
+    pub sensors: Figures,
+    /// The newest counts of each connection's messages.
+    pub streams: [StreamCounts; 2],
+    /// Fallbacks by their number: why, and the recording as far as it came.
+    pub recordings: BTreeMap<u32, (Reason, Recording)>,
+}
+
+/// A recording in pieces.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    bytes: Vec<Option<u8>>,
+}
+
+impl Recording {
+    fn take(&mut self, chunk: &Chunk<'_>) {
+        let (length, offset) = (chunk.length as usize, chunk.offset as usize);
+        self.bytes.resize(length, None);
+        for (slot, byte) in self.bytes.iter_mut().skip(offset).zip(chunk.bytes) {
+            *slot = Some(*byte);
+        }
+    }
+
+    /// All of it, if every piece came.
+    #[must_use]
+    pub fn whole(&self) -> Option<Vec<u8>> {
+        self.bytes.iter().copied().collect::<Option<Vec<u8>>>().filter(|bytes| !bytes.is_empty())
+    }
+
+    /// Runs the engine again through it: the same inputs must give the same transitions and the same bytes.
+    ///
+    /// # Errors
+    /// The first difference. `None` where pieces are missing.
+    #[must_use]
+    pub fn replayed(&self) -> Option<Result<Replayed, ReplayError>> {
+        let dump = self.whole()?;
+        let (mut primary, mut realtime) = (vec![0; WINDOW], vec![0; WINDOW]);
+        let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+        // Which law it was is in the recording.
+        let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
+        Some(replay(&dump, law, memory))
+    }
+}
+
+impl Telemetry {
+    /// Of everything that arrived.
+    #[must_use]
+    pub fn of(datagrams: &[Datagram]) -> Self {
+        let mut telemetry = Self::default();
+        let mut boots = BTreeMap::new();
+        for datagram in datagrams {
+            let Ok(told) = Told::decode(&datagram.bytes) else {
+                telemetry.unreadable += 1;
+                continue;
+            };
+            telemetry.datagrams += 1;
+            let next = boots.insert(told.boot, told.sequence.wrapping_add(1)).unwrap_or(told.sequence);
+            telemetry.missing += told.sequence.wrapping_sub(next);
+            telemetry.take(&told.message);
+        }
+        telemetry.boots = boots.len();
+        telemetry
+    }
+
+    fn take(&mut self, message: &Message<'_>) {
+        match message {
+            Message::Hello(hello) => self.board = format!("{} {}", hello.board, hello.build),
+            Message::Status(status) => {
+                self.modes.insert(Mode::name(status.mode));
+                self.streams = status.streams;
+            }
+            Message::Port(port) => self.sensors = port.sensors,
+            Message::Recording(recording) => {
+                let entry = self.recordings.entry(recording.number);
+                entry.or_insert_with(|| (recording.reason, Recording::default())).1.take(&recording.chunk);
+            }
+            _ => {}
+        }
+    }
+}
