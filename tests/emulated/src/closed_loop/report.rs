@@ -215,8 +215,7 @@ fn told(telemetry: &Telemetry) -> Check {
 fn replayed(telemetry: &Telemetry, story: &Story) -> Check {
     let runs: Vec<_> = telemetry.recordings.values().filter_map(|(_, recording)| recording.replayed()).collect();
     let texts: u32 = runs.iter().flatten().map(|replayed| replayed.texts).sum();
-    let differing: Vec<String> =
-        runs.iter().filter_map(|run| run.as_ref().err().map(|error| error.to_string())).collect();
+    let differing: Vec<String> = runs.iter().filter_map(|run| run.as_ref().err().map(ToString::to_string)).collect();
     Check {
         name: "replays-bit-identically",
         passed: runs.len() >= story.rounds.len() && differing.is_empty() && texts > 0,
