@@ -59,7 +59,8 @@ async fn main(spawner: Spawner) {
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
     let mac =
         Ethernet::new_with_phy(QUEUE.take(), p.ETH, Irqs, p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, mac, phy);
-    let seed = Rng::new(p.RNG, Irqs).next_u64();
+    let mut random = Rng::new(p.RNG, Irqs);
+    let seed = random.next_u64();
     static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
@@ -68,7 +69,8 @@ async fn main(spawner: Spawner) {
     let device = telemetry::Device {
         board: "nucleo-h743zi",
         build: env!("OUTRIGGER_BUILD"),
-        boot: seed as u32,
+        // Not of the seed: telemetry can be read by anybody.
+        boot: random.next_u32(),
         settings: SETTINGS,
     };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));

@@ -76,8 +76,10 @@ async fn main(spawner: Spawner) {
     let mac = embassy_net_wiznet::new(mac, STATE.take(), bus, interrupt, reset).await;
     let Ok((device, mac)) = mac else { defmt::panic!("the W5500 does not answer") };
     spawner.spawn(defmt::unwrap!(frames(mac)));
-    let mut seed = [0; 8];
-    Trng::new(p.TRNG, Irqs, trng::Config::default()).fill_bytes(&mut seed).await;
+    let (mut seed, mut boot) = ([0; 8], [0; 4]);
+    let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
+    random.fill_bytes(&mut seed).await;
+    random.fill_bytes(&mut boot).await;
 
     static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
     let seed = u64::from_le_bytes(seed);
@@ -88,7 +90,8 @@ async fn main(spawner: Spawner) {
     let speaker = telemetry::Device {
         board: "w5500-evb-pico2",
         build: env!("OUTRIGGER_BUILD"),
-        boot: seed as u32,
+        // Not of the seed: telemetry can be read by anybody.
+        boot: u32::from_le_bytes(boot),
         settings: SETTINGS,
     };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::closed_loop::{self, Plan};
-use outrigger_emulated::qemu::{Command, Exit, Firmware, Log, Machine, Process};
+use outrigger_emulated::qemu::{Command, Exit, Firmware, Log, Machine, Process, SerialMode};
 use outrigger_sim::time::SimTime;
 
 /// A board in QEMU opposite the simulated controller.
@@ -56,9 +56,15 @@ enum Task {
         /// The emulated machine.
         #[arg(long, value_enum, default_value = "an386")]
         machine: Processor,
+        /// What its serial line is connected to, as QEMU names it: unix:PATH,server=on,wait=off
+        #[arg(long, env = "OUTRIGGER_UART", value_name = "DEVICE")]
+        uart: Option<String>,
         /// What the program is told.
         #[arg(value_name = "KEY=VALUE")]
         options: Vec<String>,
+        /// More words for QEMU.
+        #[arg(last = true, value_name = "QEMU OPTION")]
+        qemu: Vec<String>,
     },
 }
 
@@ -94,7 +100,10 @@ fn main() -> ExitCode {
             let plan = Plan { software, span: Duration::from_secs(seconds), seed };
             standoff(machine.into(), &plan, elf)
         }
-        Task::Board { elf, machine, options } => board(&Command { options, ..Command::new(machine.into(), &elf) }),
+        Task::Board { elf, machine, uart, options, qemu } => {
+            let serial = uart.map_or(SerialMode::Nothing, SerialMode::Device);
+            board(&Command { serial, options, more: qemu, ..Command::new(machine.into(), &elf) })
+        }
     }
 }
 

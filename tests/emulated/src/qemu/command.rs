@@ -67,6 +67,8 @@ pub enum Network {
 pub enum Serial {
     /// A Unix stream socket that listens before QEMU starts.
     Socket(PathBuf),
+    /// A character device as QEMU names it, for example `unix:PATH,server=on,wait=off`.
+    Device(String),
     /// Nothing.
     Nothing,
 }
@@ -84,6 +86,8 @@ pub struct Command {
     pub serial: Serial,
     /// What the firmware is told, `KEY=VALUE`.
     pub options: Vec<String>,
+    /// More words for QEMU.
+    pub more: Vec<String>,
     /// QEMU is ended after this time at the latest, whatever becomes of this program.
     pub limit: Option<Duration>,
     /// What QEMU is called by, for example `ip netns exec NAME`.
@@ -100,6 +104,7 @@ impl Command {
             network: Network::User,
             serial: Serial::Nothing,
             options: vec![],
+            more: vec![],
             limit: None,
             within: vec![],
         }
@@ -137,6 +142,10 @@ impl Command {
                 put("-serial".into());
                 put("chardev:uart0".into());
             }
+            Serial::Device(device) => {
+                put("-serial".into());
+                put(device.clone());
+            }
             Serial::Nothing => {
                 put("-serial".into());
                 put("null".into());
@@ -147,6 +156,7 @@ impl Command {
         put(format!("enable=on,target=native{arguments}"));
         put("-kernel".into());
         words.push(self.elf.clone().into());
+        words.extend(self.more.iter().map(OsString::from));
         words
     }
 }
