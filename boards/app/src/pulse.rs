@@ -7,7 +7,7 @@ const GRACE: Duration = Duration::from_millis(200);
 
 /// When the control loop has to be heard of again.
 ///
-/// The engine names the latest time it wants to be called at. A loop that is overdue beyond [`GRACE`] hangs, even where
+/// The engine names the latest time it wants to be called at. A loop that is overdue by 200 ms hangs, even where
 /// everything else on this device goes on: then the watchdog is to reset it. Commands cease with the reset, and nothing
 /// moves after a boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -48,8 +48,12 @@ fn start(spawner: Spawner, options: Options) {
     let seed = host::seed();
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
-    let device =
-        telemetry::Device { board: BOARD, build: env!("OUTRIGGER_BUILD"), boot: host::seed() as u32, settings: SETTINGS };
+    let device = telemetry::Device {
+        board: BOARD,
+        build: env!("OUTRIGGER_BUILD"),
+        boot: host::seed() as u32,
+        settings: SETTINGS,
+    };
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());

@@ -40,7 +40,7 @@ pub struct Device {
     pub mac: Option<[u8; 6]>,
     /// Where telemetry goes; `None` sends none.
     pub telemetry: Option<TelemetryTarget>,
-    /// The sensors, in the order of [`Config::sources`].
+    /// The sensors, in the order of the configuration.
     pub sensors: [Option<Sensor>; MAX_SOURCES],
     /// Whether a contact that closes at the board's request pin asks to command.
     pub request_pin: bool,
