@@ -3,7 +3,7 @@
 //!
 //! A file is for a process on a host ([`Configuration`], with `[run]` and `[host]`) or for a board ([`Board`], with
 //! `[device]`). What is common to both ([`Control`]) is read by the same code. A board's build script compiles its file
-//! into the bytes of [`Settings`](outrigger_core::session::Settings) with [`compile`].
+//! into the bytes of [`Settings`] with [`compile`].
 
 mod address;
 mod control;
