@@ -4,6 +4,7 @@ mod command;
 mod firmware;
 mod folder;
 mod log;
+mod namespace;
 mod network;
 mod priority;
 mod process;
@@ -13,6 +14,7 @@ pub use command::{Command, Machine, Network as NetworkMode, Serial as SerialMode
 pub use firmware::{Firmware, Missing, Unbuilt, missing};
 pub use folder::Folder;
 pub use log::{Line, Log};
+pub use namespace::Namespace;
 pub use network::Network;
 pub use priority::Priority;
 pub use process::{Exit, Process};

@@ -5,6 +5,7 @@ mod hostile;
 mod log;
 mod standoff;
 mod steady;
+mod tap;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -89,5 +90,6 @@ fn main() -> ExitCode {
     tests.extend(hostile::tests());
     tests.extend(log::tests());
     tests.extend(steady::tests());
+    tests.extend(tap::tests());
     require::main_one_by_one(tests)
 }
