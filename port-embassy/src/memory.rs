@@ -5,15 +5,15 @@ use outrigger_core::session::{Memory, TextPath};
 /// What the engine receives into: one message of each link.
 #[derive(Debug)]
 pub struct Windows {
-    primary: [u8; 2048],
-    realtime: [u8; 2048],
+    primary: [u8; Memory::LEAST_PRIMARY],
+    realtime: [u8; Memory::LEAST_REALTIME],
 }
 
 impl Windows {
     /// All zero.
     #[must_use]
     pub const fn new() -> Self {
-        Self { primary: [0; 2048], realtime: [0; 2048] }
+        Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
     }
 
     /// For [`CoController::new`](outrigger_core::session::CoController::new).
@@ -36,11 +36,14 @@ impl Default for Windows {
 /// (`tests/tables/smoltcp.md`).
 #[derive(Debug)]
 pub struct Buffers<const REALTIME: usize = 8192> {
-    /// One message: they are 100 ms apart, and read as they come.
-    pub(crate) primary_receive: [u8; 2048],
+    /// Messages are 100 ms apart and read as they come, so that the rest of one has room at once.
+    pub(crate) primary_receive: [u8; PRIMARY],
     pub(crate) realtime_receive: [u8; REALTIME],
     pub(crate) realtime_transmit: [u8; TRANSMIT],
 }
+
+/// Less than a whole robot state: the engine's window, not the socket, is where one is put together.
+const PRIMARY: usize = 1024;
 
 /// One command waits at most; behind it go the zero velocities and the `stopj` that end a motion. A text that found no
 /// room would cost the connection.
@@ -59,7 +62,7 @@ impl<const REALTIME: usize> Buffers<REALTIME> {
     /// All zero, with another size.
     #[must_use]
     pub const fn of_size() -> Self {
-        Self { primary_receive: [0; 2048], realtime_receive: [0; REALTIME], realtime_transmit: [0; TRANSMIT] }
+        Self { primary_receive: [0; PRIMARY], realtime_receive: [0; REALTIME], realtime_transmit: [0; TRANSMIT] }
     }
 }
 

@@ -32,10 +32,20 @@ use crate::time::{Duration, Instant};
 /// Memory of one session, from the caller.
 #[derive(Debug)]
 pub struct Memory<'m> {
-    /// Receive memory of the primary link, at least 2 KiB: a message longer than it is skipped with an event.
+    /// Receive memory of the primary link, at least [`LEAST_PRIMARY`](Self::LEAST_PRIMARY): a message longer than it is
+    /// skipped with an event.
     pub primary: &'m mut [u8],
-    /// Receive memory of the real-time link, at least 2 KiB; 8 KiB hold a backlog of six packets.
+    /// Receive memory of the real-time link, at least [`LEAST_REALTIME`](Self::LEAST_REALTIME); 8 KiB hold a backlog of
+    /// six packets.
     pub realtime: &'m mut [u8],
+}
+
+impl Memory<'_> {
+    /// Holds the longest robot state seen in the wild with room to spare \[B\].
+    pub const LEAST_PRIMARY: usize = 2048;
+    /// Holds the longest packet known, 1220 B, and a quarter more for those to come; more lets one read take in more of
+    /// a backlog \[B\].
+    pub const LEAST_REALTIME: usize = 1536;
 }
 
 /// See the module. One value per robot; any number of them live side by side.
@@ -113,7 +123,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         config.check()?;
         let too_small = |field, found, expected| ConfigError::Memory { field, found, expected };
         let (primary_len, realtime_len) = (memory.primary.len(), memory.realtime.len());
-        let (primary_min, realtime_min) = (Primary::MIN_MEMORY, Realtime::MIN_MEMORY);
+        let (primary_min, realtime_min) = (Memory::LEAST_PRIMARY, Memory::LEAST_REALTIME);
         let primary = Primary::new(memory.primary).filter(|_| primary_len >= primary_min);
         let realtime = Realtime::new(memory.realtime).filter(|_| realtime_len >= realtime_min);
         let sources = config.sources().map_err(ConfigError::Sources)?;

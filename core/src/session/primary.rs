@@ -100,9 +100,6 @@ pub(super) struct Primary<'m> {
 }
 
 impl<'m> Primary<'m> {
-    /// Memory that holds the longest robot state seen in the wild with room to spare.
-    pub(super) const MIN_MEMORY: usize = 2048;
-
     /// `None` where `memory` is too short to work in.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Primary, memory).ok()?;

@@ -82,9 +82,6 @@ impl Stream {
 }
 
 impl<'m> Realtime<'m> {
-    /// Memory that holds a packet of any size; more lets one read take in more of a backlog.
-    pub(super) const MIN_MEMORY: usize = 2048;
-
     /// `None` where `memory` is too short to work in.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Realtime, memory).ok()?;
