@@ -51,14 +51,21 @@ pub struct Bridged {
 }
 
 /// What a law may use in one cycle.
-#[derive(Clone, Copy, Debug)]
-pub struct Gathered<'a> {
-    /// The readings the law asked for.
-    pub samples: Samples<'a>,
+#[derive(Clone, Debug)]
+pub struct Gathered {
+    samples: Vec<Sample, MAX_SOURCES>,
     /// Factor on the law's speeds, 0 … 1: below 1 while a bridged reading decays.
     pub scale: f32,
     /// The source bridged longest, if any: an event each time.
     pub bridged: Option<Bridged>,
+}
+
+impl Gathered {
+    /// The readings the law asked for.
+    #[must_use]
+    pub fn samples(&self) -> Samples<'_> {
+        Samples::new(&self.samples)
+    }
 }
 
 /// The monitors of all configured sensors.
@@ -66,7 +73,6 @@ pub struct Gathered<'a> {
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sources {
     monitors: Vec<SourceMonitor, MAX_SOURCES>,
-    gathered: Vec<Sample, MAX_SOURCES>,
     unknown: u32,
 }
 
@@ -92,7 +98,7 @@ impl Sources {
             }
             monitors.push(SourceMonitor::new(*config)).map_err(|_| SourcesError::TooMany)?;
         }
-        Ok(Self { monitors, gathered: Vec::new(), unknown: 0 })
+        Ok(Self { monitors, unknown: 0 })
     }
 
     /// The monitors, in the order of configuration.
@@ -131,24 +137,23 @@ impl Sources {
     ///
     /// # Errors
     /// The first needed source's reason.
-    pub fn gather(&mut self, needed: &[SourceId], now: Instant) -> Result<Gathered<'_>, Reason> {
-        self.gathered.clear();
-        let (mut scale, mut bridged) = (1.0_f32, None);
+    pub fn gather(&mut self, needed: &[SourceId], now: Instant) -> Result<Gathered, Reason> {
+        let mut gathered = Gathered { samples: Vec::new(), scale: 1.0, bridged: None };
         for id in needed {
             let monitor = self.monitors.iter_mut().find(|m| m.config().id == *id).ok_or(Reason::SourceStale)?;
             let sample = match monitor.read(now)? {
                 Reading::Fresh(sample) => sample,
                 Reading::Bridged { sample, cycle, scale: factor } => {
-                    scale = scale.min(factor);
-                    if bridged.is_none_or(|b: Bridged| b.cycle < cycle) {
-                        bridged = Some(Bridged { source: *id, cycle });
+                    gathered.scale = gathered.scale.min(factor);
+                    if gathered.bridged.is_none_or(|b: Bridged| b.cycle < cycle) {
+                        gathered.bridged = Some(Bridged { source: *id, cycle });
                     }
                     sample
                 }
             };
-            self.gathered.push(sample).map_err(|_| Reason::Internal)?;
+            gathered.samples.push(sample).map_err(|_| Reason::Internal)?;
         }
-        Ok(Gathered { samples: Samples::new(&self.gathered), scale, bridged })
+        Ok(gathered)
     }
 }
 
@@ -186,8 +191,8 @@ mod tests {
         assert_eq!(sources.fresh(&[SourceId(2)], now), Ok(()));
         assert_eq!(sources.fresh(&[SourceId(2), SourceId(1)], now), Err(Reason::SourceStale));
         let gathered = sources.gather(&[SourceId(2)], now).unwrap();
-        assert_eq!(gathered.samples.of(SourceId(2)), Some(&sample));
-        assert_eq!(gathered.samples.of(SourceId(1)), None);
+        assert_eq!(gathered.samples().of(SourceId(2)), Some(&sample));
+        assert_eq!(gathered.samples().of(SourceId(1)), None);
         assert_eq!((gathered.scale, gathered.bridged), (1.0, None));
     }
 

@@ -342,7 +342,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 if let Some(bridged) = gathered.bridged {
                     events.push(Event::Bridged(bridged));
                 }
-                let wanted = self.law.step(state, &gathered.samples, dt)?.map(|v| v * gathered.scale);
+                let wanted = self.law.step(state, &gathered.samples(), dt)?.map(|v| v * gathered.scale);
                 let approved = self.governor.approve(authority, wanted, state, dt)?;
                 self.stepped_at = Some(state.controller_time);
                 self.following.sent(approved.velocities());

@@ -16,7 +16,7 @@ use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x03";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x04";
 
 /// Room kept for what one input makes, beside its own payload: transitions, and one text.
 const ROOM_FOR_OUTCOMES: usize = 768;
