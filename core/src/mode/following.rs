@@ -3,7 +3,7 @@
 use crate::robot::{BadValue, JointVelocities, State};
 use crate::time::Duration;
 
-const HISTORY: usize = 32;
+const HISTORY: usize = u32::BITS as usize;
 /// Distinct moving commands remembered; at 1.4 rad/s² those of the last 0.1 s, at a steady speed all of them.
 const MOVES: usize = 8;
 
@@ -117,8 +117,11 @@ impl Followed {
 pub struct Following<const N: usize> {
     config: FollowingConfig,
     /// Newest at `at`, older ones behind it. Empty slots are zero: arming begins at rest.
-    history: [Sent<N>; HISTORY],
+    history: [JointVelocities<N>; HISTORY],
     at: usize,
+    /// One bit per cycle, the newest the lowest: nothing was sent in it, and the command before lasts, or has ended by
+    /// itself.
+    repeated: u32,
     /// Moving commands, each different from the one before: what an arm may still do that never heard the stop.
     moves: [JointVelocities<N>; MOVES],
     moved: usize,
@@ -128,22 +131,15 @@ pub struct Following<const N: usize> {
     scaling_floor: f32,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-struct Sent<const N: usize> {
-    velocities: JointVelocities<N>,
-    /// Nothing was sent in this cycle: the command before lasts, or has ended by itself.
-    repeated: bool,
-}
-
 impl<const N: usize> Following<N> {
     /// An arm that was told nothing.
     #[must_use]
     pub fn new(config: FollowingConfig) -> Self {
         Self {
             config,
-            history: [Sent::default(); HISTORY],
+            history: [JointVelocities::ZERO; HISTORY],
             at: 0,
+            repeated: 0,
             moves: [JointVelocities::ZERO; MOVES],
             moved: 0,
             outside: 0,
@@ -159,7 +155,7 @@ impl<const N: usize> Following<N> {
 
     /// These velocities were put on the wire in this cycle; zero for a hold.
     pub fn sent(&mut self, velocities: &JointVelocities<N>) {
-        self.push(Sent { velocities: *velocities, repeated: false });
+        self.push(*velocities, false);
         let last = self.moves.get(self.moved).map_or(JointVelocities::ZERO, |last| *last);
         if self.moves_visibly(velocities) && off_by(velocities, &last) > self.config.tolerance {
             self.moved = self.moved.saturating_add(1) % MOVES;
@@ -171,14 +167,13 @@ impl<const N: usize> Following<N> {
 
     /// Nothing was put on the wire in this cycle.
     pub fn skipped(&mut self) {
-        let velocities = self.newest();
-        self.push(Sent { velocities, repeated: true });
+        self.push(self.newest(), true);
     }
 
     /// The newest command.
     #[must_use]
     pub fn newest(&self) -> JointVelocities<N> {
-        self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| sent.velocities)
+        self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| *sent)
     }
 
     /// Judges a state, `dt` after the one before, against everything sent before it.
@@ -229,7 +224,8 @@ impl<const N: usize> Following<N> {
         velocities.max_abs() > 3.0 * self.config.tolerance
     }
 
-    fn push(&mut self, sent: Sent<N>) {
+    fn push(&mut self, sent: JointVelocities<N>, repeated: bool) {
+        self.repeated = (self.repeated << 1) | u32::from(repeated);
         self.at = self.at.saturating_add(1) % HISTORY;
         if let Some(slot) = self.history.get_mut(self.at) {
             *slot = sent;
@@ -258,11 +254,12 @@ impl<const N: usize> Following<N> {
         // Hull of the commands in the window, each between its full and its scaled size.
         let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
         let mut excess = f32::INFINITY;
+        let mut repeated = self.repeated;
         for behind in 0..=usize::from(self.config.delay) {
             let at = self.at.saturating_add(HISTORY).saturating_sub(behind) % HISTORY;
             let Some(sent) = self.history.get(at) else { break };
-            let Some(full) = sent.velocities.as_array().get(joint) else { break };
-            for end in [*full, full * if sent.repeated { 0.0 } else { scaling_floor }] {
+            let Some(full) = sent.as_array().get(joint) else { break };
+            for end in [*full, full * if repeated & 1 == 1 { 0.0 } else { scaling_floor }] {
                 if end < low {
                     low = end;
                 }
@@ -270,6 +267,7 @@ impl<const N: usize> Following<N> {
                     high = end;
                 }
             }
+            repeated >>= 1;
             let largest = if -low > high { -low } else { high };
             let tolerance = self.tolerance_at(largest);
             let (below, above) = (low - tolerance - target, target - high - tolerance);
