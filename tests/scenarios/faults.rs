@@ -111,6 +111,9 @@ const NO_FAULTS: &[Row] = &[
     row("foreign-program", "0", always_rides),
     // A button that means nothing to this co-controller.
     row("digital-input", "3", always_rides),
+    // Of a port that this co-controller does not read.
+    row("wrong-type", "", always_rides),
+    row("wrong-recipe", "10", always_rides),
 ];
 
 /// What is too short or too long for any layout that is known is no state.

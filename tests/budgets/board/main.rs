@@ -125,7 +125,7 @@ fn report() -> Report {
     }
     let small =
         images.iter().find(|(name, ..)| name == "engine, smallest").map(|(.., image)| image).expect("an engine");
-    // The port is in no engine: as the largest board has it, built for speed.
+    // The port is in no engine: as the largest board has it.
     let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
     let flash = small.code_of(&OURS) + small.constants + port;
     report.budget("flash of the smallest engine, its loop and port-embassy: code, all constants [B]", flash, FLASH);
@@ -222,7 +222,7 @@ where a budget is exceeded, or where a number here is off by more than a hundred
 
 *engine* is the engine beside one robot with every law and the loop around it, without network, recorder and error texts
 (`tests/probe`), built for speed (`release`, opt-level 3) and for size (`small`: s, `smallest`: z); the others are the
-firmware of `boards/*`, built for speed, with recorder and telemetry. Targets
+firmware of `boards/*`, built for speed (port-embassy for size), with recorder and telemetry. Targets
 are Cortex-M4F, M7 and M33 with their single-precision unit. Instructions are counted in QEMU, exactly; they say nothing
 of cycles.
 
