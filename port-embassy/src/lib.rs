@@ -29,7 +29,7 @@
 //!
 //! # Executors and interrupts
 //!
-//! The stack's own runner and [`Runner::run`] belong on **one** executor: `embassy_net::Stack` cannot be shared between
+//! The stack's own runner and [`Runner::run`] belong on **one** executor: [`Stack`] cannot be shared between
 //! two. Everything else may be anywhere, interrupt handlers included: a [`Handle`] is `Copy`, `Send` and `Sync`, never
 //! waits, and holds a critical section for the copy of one sample (~50 bytes) at most.
 //!
@@ -71,6 +71,6 @@ mod trouble;
 
 pub use handle::{Handle, Shared};
 pub use memory::{Buffers, Windows};
-pub use net::{new, now};
-pub use runner::{Observer, Runner};
+pub use net::{Stack, now};
+pub use runner::{Observer, Runner, new};
 pub use trouble::Trouble;

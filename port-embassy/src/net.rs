@@ -8,52 +8,23 @@ use core::net::Ipv4Addr;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 
+pub use embassy_net::Stack;
 use embassy_net::tcp::{Error, State, TcpSocket};
-use embassy_net::{IpAddress, IpEndpoint, Stack, StaticConfigV4};
+use embassy_net::{IpAddress, IpEndpoint, StaticConfigV4};
 use embassy_time::{Timer, with_timeout};
 use embedded_io_async::{ErrorType, Read, Write};
 use outrigger_core::drive::{self, Outstanding, Unacked};
-use outrigger_core::law::Law;
-use outrigger_core::session::{CoController, Endpoint, LinkId};
+use outrigger_core::session::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
 
-use crate::handle::{Handle, Shared};
+use crate::handle::Shared;
 use crate::memory::Buffers;
-use crate::runner::Runner;
 use crate::trouble::Trouble;
 
 /// Now, on the clock that samples are stamped with: `embassy-time`'s, in µs since boot.
 #[must_use]
 pub fn now() -> Instant {
     Instant::from_micros(embassy_time::Instant::now().as_micros())
-}
-
-/// Puts `engine` beside the robot at `robot`: a handle to speak to it, and its task to be run.
-///
-/// Takes two of the stack's sockets for as long as the runner lives.
-///
-/// # Panics
-/// In the stack, where it has no two sockets left.
-pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize>(
-    stack: Stack<'d>,
-    robot: Ipv4Addr,
-    engine: &'d mut CoController<'m, L>,
-    buffers: &'d mut Buffers<REALTIME>,
-    shared: &'d Shared,
-) -> (Handle<'d>, Runner<'d, 'm, L>) {
-    let socket = |id, receive, transmit| {
-        let mut socket = TcpSocket::new(stack, receive, transmit);
-        // A command must not wait for the acknowledgement of the one before.
-        socket.set_nagle_enabled(false);
-        Link { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
-    };
-    let Buffers { primary_receive, realtime_receive, realtime_transmit } = buffers;
-    let sockets = [
-        // Nothing is ever written to it.
-        socket(LinkId::PRIMARY, primary_receive, &mut []),
-        socket(LinkId::REALTIME, realtime_receive, realtime_transmit),
-    ];
-    (Handle::new(shared), Runner::new(StackNet { clock: EmbassyClock, sockets }, engine, shared))
 }
 
 /// Sockets and clock of one robot.
@@ -63,7 +34,32 @@ pub(crate) struct StackNet<'d> {
     sockets: [Link<'d>; LinkId::COUNT],
 }
 
-impl StackNet<'_> {
+impl<'d> StackNet<'d> {
+    /// Two of the stack's sockets, for as long as this lives.
+    ///
+    /// # Panics
+    /// In the stack, where it has no two sockets left.
+    pub(crate) fn new<const REALTIME: usize>(
+        stack: Stack<'d>,
+        robot: Ipv4Addr,
+        buffers: &'d mut Buffers<REALTIME>,
+        shared: &'d Shared,
+    ) -> Self {
+        let socket = |id, receive, transmit| {
+            let mut socket = TcpSocket::new(stack, receive, transmit);
+            // A command must not wait for the acknowledgement of the one before.
+            socket.set_nagle_enabled(false);
+            Link { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
+        };
+        let Buffers { primary_receive, realtime_receive, realtime_transmit } = buffers;
+        let sockets = [
+            // Nothing is ever written to it.
+            socket(LinkId::PRIMARY, primary_receive, &mut []),
+            socket(LinkId::REALTIME, realtime_receive, realtime_transmit),
+        ];
+        Self { clock: EmbassyClock, sockets }
+    }
+
     /// Waits until every reset is on the wire, but no longer than `limit`.
     pub(crate) async fn flush(&mut self, limit: Duration) {
         let limit = embassy_time::Duration::from_micros(limit.as_micros());

@@ -1,12 +1,15 @@
 //! The task of one robot: `core::drive` with the mailbox as its application.
 
+use core::net::Ipv4Addr;
+
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::law::Law;
 use outrigger_core::session::{CoController, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 
-use crate::handle::Shared;
-use crate::net::StackNet;
+use crate::handle::{Handle, Shared};
+use crate::memory::Buffers;
+use crate::net::{Stack, StackNet};
 
 /// Longest time one command may take to get into the socket. It always finds room, unless the controller acknowledges
 /// nothing.
@@ -31,6 +34,23 @@ impl<L> Observer<L> for () {
     fn observe(&mut self, _: &CoController<'_, L>, _: Instant) {}
 }
 
+/// Puts `engine` beside the robot at `robot`: a handle to speak to it, and its task to be run.
+///
+/// Takes two of the stack's sockets for as long as the runner lives.
+///
+/// # Panics
+/// In the stack, where it has no two sockets left.
+pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize>(
+    stack: Stack<'d>,
+    robot: Ipv4Addr,
+    engine: &'d mut CoController<'m, L>,
+    buffers: &'d mut Buffers<REALTIME>,
+    shared: &'d Shared,
+) -> (Handle<'d>, Runner<'d, 'm, L>) {
+    let net = StackNet::new(stack, robot, buffers, shared);
+    (Handle::new(shared), Runner { net, engine, shared })
+}
+
 /// The task of one robot.
 #[derive(Debug)]
 pub struct Runner<'d, 'm, L> {
@@ -40,10 +60,6 @@ pub struct Runner<'d, 'm, L> {
 }
 
 impl<'d, 'm, L: Law<6>> Runner<'d, 'm, L> {
-    pub(crate) const fn new(net: StackNet<'d>, engine: &'d mut CoController<'m, L>, shared: &'d Shared) -> Self {
-        Self { net, engine, shared }
-    }
-
     /// Connects, stays connected, and does what the engine decides; ends once a
     /// [`shutdown`](crate::Handle::shutdown) has been carried out.
     ///
