@@ -5,6 +5,7 @@
 //! of an unfinished one are moved, to the front, when the next window is asked for.
 
 use crate::time::Duration;
+use crate::wire::fri;
 use crate::wire::realtime::{self, HEAD_LEN, Head, plausible_head};
 use crate::wire::rtde;
 use crate::wire::{WireError, WireErrorKind};
@@ -32,6 +33,8 @@ pub enum Framing {
     Realtime,
     /// 30004: a length of two bytes that includes itself, then a letter.
     Rtde,
+    /// Datagrams of FRI, one behind the other as in a recording: a size in the header that is one of two.
+    Fri,
 }
 
 /// Something about the stream that a reader should know. None of them ends the assembler's work.
@@ -218,6 +221,7 @@ impl<'m> Assembler<'m> {
             Framing::Primary => self.primary_size()?,
             Framing::Realtime => self.realtime_size()?,
             Framing::Rtde => self.rtde_size()?,
+            Framing::Fri => self.fri_size()?,
         };
         let size = match found {
             Ok(size) => size,
@@ -244,6 +248,16 @@ impl<'m> Assembler<'m> {
         let declared = u16::from_be_bytes(*self.live().first_chunk()?);
         match usize::from(declared) {
             size @ rtde::HEADER_LEN.. => Some(Ok(size)),
+            _ => Some(self.lose(declared.into())),
+        }
+    }
+
+    fn fri_size(&mut self) -> Option<Result<usize, FrameError>> {
+        self.unless_lost()?;
+        let [.., low, high, _, _] = *self.live().first_chunk::<{ fri::Datagram::HEADER_LEN }>()?;
+        let declared = u16::from_le_bytes([low, high]);
+        match usize::from(declared) {
+            size @ (fri::MEASUREMENT_LEN | fri::COMMAND_LEN) => Some(Ok(size)),
             _ => Some(self.lose(declared.into())),
         }
     }
@@ -455,6 +469,25 @@ mod tests {
             assembler.reset();
             assert_eq!(assemble(&mut assembler, b"\0\x03S", &[4]), [Seen::Message(b"\0\x03S".to_vec())]);
         }
+    }
+
+    #[test]
+    fn datagrams_of_fri_in_a_recording_are_told_apart_by_their_size() {
+        let (mut measurement, mut command) = ([0; 916], [0; 376]);
+        fri::MeasurementRepr::default().emit(&mut measurement).unwrap();
+        fri::CommandRepr::default().emit(&mut command).unwrap();
+        let stream = [&measurement[..], &command, &command, &measurement].concat();
+        let expected = [&measurement[..], &command, &command, &measurement].map(|bytes| Seen::Message(bytes.to_vec()));
+        for pieces in [&[1][..], &[7, 8], &[1000]] {
+            let mut memory = [0; 1024];
+            let mut assembler = Assembler::new(Framing::Fri, &mut memory).unwrap();
+            assert_eq!(assemble(&mut assembler, &stream, pieces), expected);
+        }
+        command[4] = 0x79;
+        let mut memory = [0; 1024];
+        let mut assembler = Assembler::new(Framing::Fri, &mut memory).unwrap();
+        let lost = Seen::Trouble(FrameError::LostSync { declared: 377 });
+        assert_eq!(assemble(&mut assembler, &[command, command].concat(), &[64]), [lost]);
     }
 
     #[test]

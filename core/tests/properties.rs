@@ -289,7 +289,7 @@ proptest! {
     fn any_cut_of_a_stream_that_is_none_gives_the_same_and_loses_count_of_nothing(
         stream in vec(prop_oneof![Just(0_u8), 0..6_u8, any::<u8>()], 1..6000),
         pieces in vec(1..400_usize, 1..20),
-        framing in select(vec![Framing::Primary, Framing::Realtime, Framing::Rtde]),
+        framing in select(vec![Framing::Primary, Framing::Realtime, Framing::Rtde, Framing::Fri]),
         room in 16..3000_usize,
     ) {
         let whole = assembled(framing, &stream, &[usize::MAX], &mut vec![0; room]);

@@ -33,10 +33,10 @@ fn assemble(framing: Framing, memory: usize, stream: &[u8], mut pieces: impl Ite
     seen
 }
 
-// First byte: what stream, 0 primary, 1 real-time, 2 RTDE; second: memory in units of 16 bytes; third: how it is cut; then the stream.
+// First byte: what stream, 0 primary, 1 real-time, 2 RTDE, 3 FRI; second: memory in units of 16 bytes; third: how it is cut; then the stream.
 fuzz_target!(|case: &[u8]| {
     let Some((&[kind, memory, cut], stream)) = case.split_first_chunk() else { return };
-    let framing = [Framing::Primary, Framing::Realtime, Framing::Rtde][usize::from(kind % 3)];
+    let framing = [Framing::Primary, Framing::Realtime, Framing::Rtde, Framing::Fri][usize::from(kind % 4)];
     let memory = Assembler::MIN_MEMORY + 16 * usize::from(memory);
     let mut noise = Noise::seeded(cut.into());
     let longest = 1 << noise.below(11);

@@ -132,7 +132,8 @@ pub struct WatchArgs {
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub struct DecodeArgs {
-    /// The port the bytes come from: 30001 to 30004; 30011 to 30013 are the same as 30001 to 30003
+    /// The port the bytes come from: 30001 to 30004, or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to
+    /// 30013 are the same as 30001 to 30003
     #[arg(long, value_name = "PORT", value_parser = parse_stream)]
     pub port: Stream,
     /// Names of the variables that were asked for, for 30004: its packages do not name them
@@ -152,6 +153,8 @@ pub enum Stream {
     Realtime,
     /// What a controller sends on 30004.
     Rtde,
+    /// Datagrams of KUKA's Fast Research Interface, in either direction.
+    Fri,
 }
 
 fn parse_model(text: &str) -> Result<RobotModel, String> {
@@ -173,6 +176,7 @@ fn parse_stream(text: &str) -> Result<Stream, String> {
         "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
         "30003" | "30013" => Ok(Stream::Realtime),
         "30004" => Ok(Stream::Rtde),
-        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012 or 30013".into()),
+        "fri" => Ok(Stream::Fri),
+        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012, 30013 or fri".into()),
     }
 }

@@ -119,6 +119,9 @@ FILE holds the bytes as they crossed the wire, '-' reads standard input. Names a
 specification's, in snake_case; vectors are arrays; enumerations are their numbers.
 Data of 30004 carries neither names nor types: names come from --recipe, types from the set-up reply in
 FILE, or from the names where there is none. Without names, values are a list.
+For fri, FILE holds datagrams of either direction one behind the other: measurements of 916 bytes (from the
+robot) and commands of 376 (to it), told apart by their headers. Vectors are in the order of the wire:
+x, y, z, then rotation about z, y, x; frames are three rows of four.
 Numbers JSON has no form for are the strings \"NaN\", \"Infinity\" and \"-Infinity\".
 Malformed: a message with the byte offset on standard error, exit code 1, and everything before it
 has been printed.
@@ -126,6 +129,7 @@ has been printed.
 Examples:
   outrigger decode --port 30003 realtime.bin
   outrigger decode --port 30004 --recipe timestamp,actual_q rtde.bin
+  outrigger decode --port fri datagrams.bin | jq .msr_jnt_pos
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
 }

@@ -13,7 +13,7 @@ use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::wire::WireError;
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
-use outrigger_core::wire::realtime;
+use outrigger_core::wire::{fri, realtime};
 
 use crate::args::{DecodeArgs, Stream};
 use crate::exit::{Failure, Outcome, output_closed};
@@ -97,6 +97,7 @@ impl<'m> Messages<'m> {
             Stream::Primary => Framing::Primary,
             Stream::Realtime => Framing::Realtime,
             Stream::Rtde => Framing::Rtde,
+            Stream::Fri => Framing::Fri,
         };
         let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
         Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
@@ -117,6 +118,7 @@ impl<'m> Messages<'m> {
         let printed = match self.stream {
             Stream::Realtime => print_realtime(message, line).map_err(wire),
             Stream::Primary => print_primary(message, &mut self.software, line).map_err(wire),
+            Stream::Fri => print_fri(message, line).map_err(wire),
             Stream::Rtde => self.exchange.print(message, line).map_err(|problem| (0, problem)),
         };
         line.end_object();
@@ -145,6 +147,16 @@ impl<'m> Messages<'m> {
 fn print_realtime(message: &[u8], line: &mut Json) -> Result<(), WireError> {
     let packet = realtime::Packet::new_checked(message)?;
     packet.visit(&mut Fields::new(line));
+    Ok(())
+}
+
+/// Both directions may be in one recording: the header says which.
+fn print_fri(message: &[u8], line: &mut Json) -> Result<(), WireError> {
+    let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
+    match header {
+        fri::Datagram::Measurement => fri::Measurement::new_checked(message)?.visit(&mut Fields::new(line)),
+        fri::Datagram::Command => fri::Command::new_checked(message)?.visit(&mut Fields::new(line)),
+    }
     Ok(())
 }
 

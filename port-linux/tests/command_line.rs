@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 use outrigger_core::robot::{MessageSource, SoftwareVersion};
+use outrigger_core::wire::fri::{COMMAND_LEN, CommandRepr, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
 use outrigger_core::wire::realtime::Repr;
 use outrigger_sim::controller::{Controller, Options};
@@ -104,6 +105,28 @@ fn decode_reads_primary_messages_and_learns_the_software_from_the_stream() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let expected = "\"project_name\":\"URControl\",\"major_version\":5,\"minor_version\":15";
     assert!(text(&output.stdout).contains(expected), "{}", text(&output.stdout));
+}
+
+#[test]
+fn decode_prints_datagrams_of_fri_in_either_direction() {
+    let mut stream = vec![0; MEASUREMENT_LEN + COMMAND_LEN];
+    let measured = MeasurementRepr { send_seq_count: 65_535, msr_jnt_pos: [0.5; 7], ..MeasurementRepr::default() };
+    let size = measured.emit(&mut stream).expect("room");
+    let commanded = CommandRepr { refl_seq_count: 65_535, cmd_flags: 1, ..CommandRepr::default() };
+    commanded.emit(&mut stream[size..]).expect("room");
+    let output = outrigger(&["decode", "--port", "fri", "-"], &stream);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines: Vec<_> = text(&output.stdout).lines().collect();
+    let head = r#"{"offset":0,"send_seq_count":65535,"refl_seq_count":0,"packet_size":916,"datagram_id":8198,"#;
+    assert!(lines[0].starts_with(head), "{}", lines[0]);
+    assert!(lines[0].contains(r#""msr_jnt_pos":[0.5,0.5,0.5,0.5,0.5,0.5,0.5]"#), "{}", lines[0]);
+    assert!(lines[1].starts_with(r#"{"offset":916,"send_seq_count":0,"refl_seq_count":65535,"#), "{}", lines[1]);
+
+    // The second header names a measurement: told with the place, after what came before it.
+    stream[size + 6..size + 8].copy_from_slice(&0x2006_u16.to_le_bytes());
+    let output = outrigger(&["decode", "--port", "fri", "-"], &stream);
+    assert_eq!((output.status.code(), text(&output.stdout).lines().count()), (Some(1), 1));
+    assert!(text(&output.stderr).contains("byte 920: in the message that starts at byte 916"));
 }
 
 /// What a controller sends after a set-up of two outputs: the reply, and data twice.

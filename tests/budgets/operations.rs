@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::rtde_recipe;
+use outrigger_core::wire::fri::{Command, CommandRepr, Measurement, MeasurementRepr};
 use outrigger_core::wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
 use outrigger_core::wire::realtime::{Packet, Repr};
 use outrigger_core::wire::rtde::{Package, Protocol, Recipe, Reply};
@@ -21,7 +22,7 @@ pub(crate) struct Operation {
 
 /// Every operation, prepared.
 pub(crate) fn all() -> Vec<Operation> {
-    vec![realtime_packet(), rtde_package(), primary_state(), speedj_line()]
+    vec![realtime_packet(), rtde_package(), primary_state(), speedj_line(), fri_measurement(), fri_command()]
 }
 
 fn operation(name: &'static str, budget: u32, run: impl FnMut() + 'static) -> Operation {
@@ -98,5 +99,25 @@ fn speedj_line() -> Operation {
     operation("speedj line, bare", 150, move || {
         let written = black_box(command).render(SpeedJForm::Bare, version, black_box(&mut room));
         black_box(written).expect("a text");
+    })
+}
+
+fn fri_measurement() -> Operation {
+    let mut bytes = vec![0; 916];
+    MeasurementRepr { timestamp: 12.5, msr_jnt_pos: [0.5; 7], ..MeasurementRepr::default() }
+        .emit(&mut bytes)
+        .expect("a measurement");
+    operation("FRI measurement of 916 B, all fields to host order", 150, move || {
+        let measurement = Measurement::new_checked(black_box(&bytes)).expect("a measurement");
+        black_box(measurement.to_repr());
+    })
+}
+
+fn fri_command() -> Operation {
+    let mut bytes = vec![0; 376];
+    let command = CommandRepr { cmd_flags: 1, jnt_pos: [0.5; 7], ..CommandRepr::default() };
+    operation("FRI command of 376 B, written, checked and read back", 150, move || {
+        black_box(command).emit(black_box(&mut bytes)).expect("a command");
+        black_box(Command::new_checked(black_box(&bytes)).expect("a command").jnt_pos());
     })
 }

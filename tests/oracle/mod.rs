@@ -3,6 +3,7 @@
 //! It shares no code and no table with the core, so a mistake in one of them shows as a difference.
 
 mod codec;
+pub mod fri;
 pub mod generate;
 pub mod readings;
 pub mod rtde;

@@ -6,6 +6,7 @@
 
 use super::layout::{Flag, Mask};
 use zerocopy::big_endian::{F32, F64, I16, I32, U16, U32, U64};
+use zerocopy::little_endian;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// The value of one field, in host order.
@@ -59,7 +60,7 @@ pub trait FieldVisitor {
     fn end(&mut self);
 }
 
-/// A big-endian field: how it looks on the wire and what it is in host order.
+/// A field: how it looks on the wire and what it is in host order.
 pub(super) trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
     type Host;
     fn host(&self) -> Self::Host;
@@ -94,6 +95,9 @@ numbers! {
     I32, i32, Signed as i64;
     F32, f32, F32 as f32;
     F64, f64, F64 as f64;
+    little_endian::U16, u16, Unsigned as u64;
+    little_endian::U32, u32, Unsigned as u64;
+    little_endian::F32, f32, F32 as f32;
     Flag, bool, Bool as bool;
     Mask, u64, Mask as u64;
 }
@@ -121,4 +125,6 @@ vectors! {
     I32, i32, I32s;
     F32, f32, F32s;
     F64, f64, F64s;
+    little_endian::I32, i32, I32s;
+    little_endian::F32, f32, F32s;
 }

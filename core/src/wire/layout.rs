@@ -59,6 +59,7 @@ macro_rules! host {
     (F32) => { f32 };
     (U64) => { u64 };
     (U32) => { u32 };
+    (U16) => { u16 };
     (I32) => { i32 };
     (I16) => { i16 };
     (Flag) => { bool };
@@ -66,6 +67,13 @@ macro_rules! host {
     (JointRecord) => { $crate::wire::primary::Joint };
     (LimitsRecord) => { $crate::wire::primary::JointLimits };
     (DynamicsRecord) => { $crate::wire::primary::JointDynamics };
+    (FrameField) => { $crate::wire::fri::Frame };
+    (VectorField) => { $crate::wire::fri::CartesianVector };
+    (JacobianField) => { $crate::wire::fri::Jacobian };
+    (MassField) => { $crate::wire::fri::MassMatrix };
+    (KrlField) => { $crate::wire::fri::KrlVariables };
+    (MeasurementEnvelope) => { $crate::wire::fri::MeasurementEnvelope };
+    (CommandEnvelope) => { $crate::wire::fri::CommandEnvelope };
     ($other:tt) => { $other };
 }
 

@@ -3,7 +3,7 @@
 //! The rules every format keeps:
 //!
 //! * **One table.** A fixed layout is written once, a field a line with offset, type, unit and meaning, as the
-//!   specification has it (`ur-client-interfaces`). The line becomes a big-endian `zerocopy` field, a getter, a
+//!   specification has it (`ur-client-interfaces`). The line becomes a `zerocopy` field, a getter, a
 //!   field of the `Repr` and a line of the [`fields`] visitor; its offset is checked when compiling.
 //! * **Checked once.** `new_checked` validates all lengths; the getters of a view are total.
 //! * **By size.** Controllers append fields between releases. A field exists where its end is within the message;
@@ -13,9 +13,10 @@
 //! * **Emit is separate.** A `Repr` holds host-order values; `emit` writes every byte of what it claims to write
 //!   and never reads the buffer.
 //!
-//! All values are big-endian and unpadded; offsets count from the start of the message or sub-package.
+//! All values are big-endian (`fri`: little-endian) and unpadded; offsets count from the start of the message or sub-package.
 
 pub mod fields;
+pub mod fri;
 mod layout;
 pub mod primary;
 pub mod realtime;

@@ -3,6 +3,7 @@
 use outrigger_core::frame::{Assembler, Framing};
 use outrigger_core::robot::{SoftwareVersion, State};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_core::wire::fri;
 use outrigger_core::wire::realtime::{Packet, Repr, plausible_head};
 
 use outrigger_core::rtde_recipe;
@@ -51,6 +52,7 @@ pub fn probe() {
     recipes();
     messages();
     written();
+    datagrams();
 }
 
 #[inline(never)]
@@ -175,4 +177,35 @@ fn written() {
         let elements = any::<&[Element<'_>]>(&[Element::List { count: 1 }, Element::Int(1), Element::End]);
         primary::ProgramStateMessage::emit_update(1, any(2), any(ValueNumbering::From5_9), elements, room)
     });
+}
+
+#[inline(never)]
+fn datagrams() {
+    match fri::Measurement::new_checked(any_bytes()) {
+        Ok(measurement) => {
+            measurement.visit(&mut Fields);
+            used((measurement.to_repr(), measurement.setpoint()));
+            used((measurement.named_state(), measurement.named_quality(), measurement.named_control()));
+        }
+        Err(error) => shown(error),
+    }
+    match fri::Command::new_checked(any_bytes()) {
+        Ok(command) => {
+            command.visit(&mut Fields);
+            used((command.to_repr(), command.flags().contains(any(fri::CommandFlags::JOINT_POSITION))));
+        }
+        Err(error) => shown(error),
+    }
+    if let Some(header) = any_bytes().first_chunk() {
+        used(fri::Datagram::of(header));
+    }
+    let mut krl = any(fri::KrlVariables::default());
+    if let Some(at) = fri::KrlIndex::from_krl(any(1)) {
+        krl.set_bool(at, any(true));
+        krl.set_int(at, any(1));
+        krl.set_real(at, any(1.0));
+        used((krl.bool(at), krl.int(at), krl.real(at), at.krl()));
+    }
+    into_room(|room| any(fri::MeasurementRepr::default()).emit(room));
+    into_room(|room| any(fri::CommandRepr { krl, ..fri::CommandRepr::default() }).emit(room));
 }
