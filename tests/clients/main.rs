@@ -5,7 +5,8 @@
 //! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
 //! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
 //!
-//! ur_rtde 1.6.5 reads 30004 and writes inputs there; its third interface, which moves the arm, is not used.
+//! ur_rtde 1.6.5 reads 30004 and writes inputs there; its third interface, which moves the arm, is not used. UR's own
+//! client does the same where there is a copy of it.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -14,7 +15,7 @@ use std::process::{Command, ExitCode};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
-use outrigger_tests::require::{self, Need, python, test, workspace};
+use outrigger_tests::require::{self, Need, python, test, vendor_client, workspace};
 
 /// Nothing twice and nothing zero, so that a value read from a wrong place shows.
 const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
@@ -61,11 +62,16 @@ fn serve(software: SoftwareVersion) -> Running {
 }
 
 fn read(server: &Running, script: &str, arguments: &[&str]) -> Understood {
-    let path = workspace().join("tests/clients").join(script);
+    let path = workspace().join("tests/clients").join(script).to_string_lossy().into_owned();
     let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
-    let output = Command::new(python()).arg(path).arg(address).args(arguments).output().expect("Python runs");
+    let arguments: Vec<&str> = [&*path, &*address].into_iter().chain(arguments.iter().copied()).collect();
+    run(&python().to_string_lossy(), &arguments)
+}
+
+fn run(python: &str, arguments: &[&str]) -> Understood {
+    let output = Command::new(python).args(arguments).output().expect("Python runs");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{script} failed:\n{stdout}{stderr}");
+    assert!(output.status.success(), "{arguments:?} failed:\n{stdout}{stderr}");
     Understood::of(&stdout)
 }
 
@@ -136,6 +142,38 @@ fn reads_and_writes_by_rtde(software: SoftwareVersion) {
     assert_eq!(controller.io().digital_out, 1 << 13 | 1 << 17, "masks: one output at a time");
 }
 
+/// UR's own client, at the rate of the generation: it hands out every state, or counts those it skips.
+fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
+    let server = serve(software);
+    let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
+    let folder = vendor_client().expect("asked for before").to_string_lossy().into_owned();
+    let path = workspace().join("tests/clients/vendor_rtde.py").to_string_lossy().into_owned();
+    let address = server.address(outrigger_sim::port::Port::Rtde).ip().to_string();
+    let understood = run("python3", &[&path, &folder, &address, &frequency.to_string()]);
+    let controller = server.controller();
+    let arm = controller.truth();
+    understood.is("version", &[f64::from(software.major), f64::from(software.minor)]);
+    understood.is("q", &arm.q);
+    understood.is("target_q", &arm.targets.q);
+    understood.is("pose", &arm.tool().to_pose());
+    understood.is("robot_mode", &[7.0]);
+    understood.is("safety_mode", &[1.0]);
+    understood.is("runtime_state", &[1.0]);
+    understood.is("joint_mode", &[253.0; 6]);
+    understood.is("digital_in", &[f64::from(INPUTS)]);
+    let times = understood.get("times");
+    let cycles: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) * frequency).collect();
+    assert!(cycles.iter().all(|cycles| *cycles > 0.5 && (cycles - cycles.round()).abs() < 1e-3), "{cycles:?}");
+    // The first state of the two seconds may have come after skipped ones as well.
+    let between: f64 = cycles.iter().map(|cycles| cycles.round() - 1.0).sum();
+    let skipped = understood.get("skipped")[0];
+    assert!(between <= skipped, "{between} states between those read, {skipped} skipped by the client");
+    understood.is("int_register", &[-4711.0]);
+    understood.is("double_register", &[0.125]);
+    understood.is("digital_out", &[f64::from(1_u32 << 3)]);
+    println!("{software}: {} states in two seconds, {skipped} skipped by the client, none missing", times.len());
+}
+
 fn main() -> ExitCode {
     require::main(vec![
         test("urx_reads_arm_inputs_and_mode_of_a_cb2_with_1_8", &[Need::Python], || {
@@ -153,5 +191,19 @@ fn main() -> ExitCode {
         test("ur_rtde_reads_states_and_writes_outputs_and_registers_of_a_cb3_with_3_15", &[Need::Python], || {
             reads_and_writes_by_rtde(SoftwareVersion::new(3, 15));
         }),
+        test(
+            "urs_own_client_reads_every_state_at_500_hz_and_writes_outputs_and_registers",
+            &[Need::VendorClient],
+            || {
+                ur_reads_and_writes_by_rtde(SoftwareVersion::new(5, 15));
+            },
+        ),
+        test(
+            "urs_own_client_reads_every_state_at_125_hz_and_writes_outputs_and_registers",
+            &[Need::VendorClient],
+            || {
+                ur_reads_and_writes_by_rtde(SoftwareVersion::new(3, 15));
+            },
+        ),
     ])
 }

@@ -23,6 +23,8 @@ pub enum Need {
     Root,
     /// Python with the clients that `.ci/setup` installs, see [`python`].
     Python,
+    /// UR's own RTDE client, which no registry has, see [`vendor_client`]; `all` does not include it.
+    VendorClient,
 }
 
 impl Need {
@@ -36,6 +38,7 @@ impl Need {
             Self::Thumb => "thumb",
             Self::Root => "root",
             Self::Python => "python",
+            Self::VendorClient => "vendor-client",
         }
     }
 
@@ -64,12 +67,21 @@ impl Need {
             }
             Self::Python => without(&python().to_string_lossy(), &["-c", "import urx, rtde_receive"])
                 .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
+            Self::VendorClient => {
+                let there = vendor_client().is_some_and(|folder| folder.join("rtde/rtde.py").is_file());
+                (!there).then(|| {
+                    "needs UR's own RTDE client: git clone \
+                     https://github.com/UniversalRobots/RTDE_Python_Client_Library, and set OUTRIGGER_VENDOR_CLIENT to \
+                     that folder"
+                        .to_owned()
+                })
+            }
         }
     }
 
     fn required(self) -> bool {
         let list = std::env::var("OUTRIGGER_REQUIRE").unwrap_or_default();
-        list.split(',').any(|name| name == "all" || name == self.name())
+        list.split(',').any(|name| (name == "all" && self != Self::VendorClient) || name == self.name())
     }
 }
 
@@ -103,6 +115,12 @@ pub fn python() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
     cache.join("outrigger/python").join(CLIENTS).join("bin/python")
+}
+
+/// A copy of UR's own RTDE client: `OUTRIGGER_VENDOR_CLIENT`.
+#[must_use]
+pub fn vendor_client() -> Option<PathBuf> {
+    std::env::var_os("OUTRIGGER_VENDOR_CLIENT").map(PathBuf::from)
 }
 
 fn without(program: &str, arguments: &[&str]) -> Option<String> {
