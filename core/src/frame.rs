@@ -2,7 +2,12 @@
 //!
 //! Read from the socket into [`Assembler::window`], tell how much with [`Assembler::commit`], then take messages
 //! with [`Assembler::next_frame`] until it returns `None`. Messages stay where they were received; only the bytes
-//! of an unfinished one are moved, to the front, when the next window is asked for.
+//! of an unfinished one are moved, to the front, when the next window is asked for. Lines of text are cut by
+//! [`LineAssembler`] in the same way.
+
+mod lines;
+
+pub use lines::LineAssembler;
 
 use crate::time::Duration;
 use crate::wire::fri;

@@ -15,6 +15,7 @@
 //!
 //! All values are big-endian (`fri`: little-endian) and unpadded; offsets count from the start of the message or sub-package.
 
+pub mod dashboard;
 pub mod fields;
 pub mod fri;
 mod layout;

@@ -1,0 +1,164 @@
+//! Lines out of a byte stream, in memory that the caller owns.
+
+use super::FrameError;
+
+/// Cuts one stream into lines, as [`Assembler`](super::Assembler) cuts others into messages: read into
+/// [`LineAssembler::window`], [`LineAssembler::commit`], then [`LineAssembler::next_line`] until it returns `None`.
+///
+/// A line ends with a line feed; a carriage return before it belongs to the end. A line longer than the memory is
+/// skipped to its end, and reported there.
+#[derive(Debug)]
+pub struct LineAssembler<'m> {
+    memory: &'m mut [u8],
+    /// Live bytes are `memory[start..end]`.
+    start: usize,
+    end: usize,
+    /// Length so far of a line that is longer than the memory \[B\].
+    skipping: Option<u32>,
+}
+
+impl<'m> LineAssembler<'m> {
+    /// For a stream that starts now. The longest line is as long as `memory`, its end included.
+    #[must_use]
+    pub fn new(memory: &'m mut [u8]) -> Self {
+        Self { memory, start: 0, end: 0, skipping: None }
+    }
+
+    /// Forgets everything about the stream: a new connection starts.
+    pub fn reset(&mut self) {
+        self.start = 0;
+        self.end = 0;
+        self.skipping = None;
+    }
+
+    /// Where the next received bytes go. Empty only while lines fill the memory that nobody took: call
+    /// [`Self::next_line`] until it returns `None` first.
+    pub fn window(&mut self) -> &mut [u8] {
+        let waiting = self.start..self.end;
+        if self.start > 0 && waiting.end <= self.memory.len() && waiting.start <= waiting.end {
+            self.end = waiting.len();
+            self.memory.copy_within(waiting, 0);
+            self.start = 0;
+        }
+        self.memory.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// `count` bytes were received into the window; more than the window holds counts as the whole window.
+    pub fn commit(&mut self, count: usize) {
+        self.end = self.end.saturating_add(count).min(self.memory.len());
+    }
+
+    /// Bytes of an unfinished line that are kept.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// The next line without its end; `None` where more bytes are needed.
+    pub fn next_line(&mut self) -> Option<Result<&[u8], FrameError>> {
+        let live = self.memory.get(self.start..self.end).unwrap_or_default();
+        let Some(length) = live.iter().position(|byte| *byte == b'\n') else {
+            if self.skipping.is_some() || live.len() >= self.memory.len() {
+                self.skipping = Some(skipped(self.skipping, live.len()));
+                self.start = 0;
+                self.end = 0;
+            }
+            return None;
+        };
+        let from = self.start;
+        let to = from.saturating_add(length);
+        self.start = to.saturating_add(1);
+        if let Some(before) = self.skipping.take() {
+            let size = skipped(Some(before), length.saturating_add(1));
+            return Some(Err(FrameError::Oversize { size }));
+        }
+        let line = self.memory.get(from..to).unwrap_or_default();
+        Some(Ok(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+}
+
+fn skipped(before: Option<u32>, more: usize) -> u32 {
+    before.unwrap_or(0).saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What an assembler makes of a stream that comes in pieces.
+    fn lines(memory: usize, pieces: impl Iterator<Item = Vec<u8>>) -> (Vec<Result<Vec<u8>, FrameError>>, usize) {
+        let mut memory = vec![0xa5; memory];
+        let mut assembler = LineAssembler::new(&mut memory);
+        let mut found = Vec::new();
+        for piece in pieces {
+            let mut piece = piece.as_slice();
+            while !piece.is_empty() {
+                let window = assembler.window();
+                let count = window.len().min(piece.len());
+                assert!(count > 0, "room, for every line was taken");
+                window[..count].copy_from_slice(&piece[..count]);
+                assembler.commit(count);
+                piece = &piece[count..];
+                while let Some(line) = assembler.next_line() {
+                    found.push(line.map(<[u8]>::to_vec));
+                }
+            }
+        }
+        (found, assembler.waiting())
+    }
+
+    #[test]
+    fn lines_end_with_a_line_feed_and_a_carriage_return_before_it_is_no_part_of_them() {
+        let (found, waiting) = lines(16, [b"one\ntwo\r\n\n\rfo".to_vec()].into_iter());
+        assert_eq!(found, [Ok(b"one".to_vec()), Ok(b"two".to_vec()), Ok(vec![])]);
+        assert_eq!(waiting, 3);
+    }
+
+    #[test]
+    fn a_line_longer_than_the_memory_is_skipped_and_reported_with_its_length() {
+        let stream = [&[b'x'; 40][..], b"\nafter\n"].concat();
+        let (found, _) = lines(8, [stream].into_iter());
+        assert_eq!(found, [Err(FrameError::Oversize { size: 41 }), Ok(b"after".to_vec())]);
+        let exactly = [b"1234567\n12345678\n".to_vec()];
+        let (found, _) = lines(8, exactly.into_iter());
+        assert_eq!(found, [Ok(b"1234567".to_vec()), Err(FrameError::Oversize { size: 9 })]);
+    }
+
+    #[test]
+    fn without_memory_nothing_is_found_and_nothing_breaks() {
+        let mut assembler = LineAssembler::new(&mut []);
+        assert!(assembler.window().is_empty());
+        assembler.commit(5);
+        assert_eq!(assembler.next_line(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_stream_cut_anywhere_gives_the_same_lines(
+            stream in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), b'a'..=b'd'], 0..200),
+            pieces in prop::collection::vec(1..9_usize, 1..20),
+        ) {
+            let (whole, waiting) = lines(12, [stream.clone()].into_iter());
+            let mut rest = stream.as_slice();
+            let mut sizes = pieces.iter().cycle();
+            let cut = std::iter::from_fn(|| {
+                let size = *sizes.next()?;
+                let (piece, after) = rest.split_at(size.min(rest.len()));
+                rest = after;
+                (!piece.is_empty()).then(|| piece.to_vec())
+            });
+            prop_assert_eq!(lines(12, cut), (whole.clone(), waiting));
+            // Line by line, by the standard library.
+            let text = stream.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+            let expected: Vec<_> = text.map(|line| match line.len() {
+                ..=12 => {
+                    let line = line.strip_suffix(b"\n").unwrap_or(line);
+                    Ok(line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+                }
+                size => Err(FrameError::Oversize { size: u32::try_from(size).unwrap() }),
+            }).collect();
+            prop_assert_eq!(whole, expected);
+        }
+    }
+}
