@@ -2,6 +2,9 @@
 //!
 //! The arm is ideal: it has the commanded speed in the next cycle. `outrigger-sim` is the faithful one.
 
+#[cfg(test)]
+pub(crate) mod rtde;
+
 use std::collections::VecDeque;
 
 use outrigger_core::robot::{MessageSource, SoftwareVersion};

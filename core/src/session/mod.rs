@@ -24,6 +24,7 @@ mod realtime;
 #[cfg(feature = "postcard")]
 mod record;
 mod report;
+pub mod rtde;
 #[cfg(feature = "postcard")]
 mod settings;
 mod text;

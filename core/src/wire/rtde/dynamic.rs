@@ -8,6 +8,7 @@ use zerocopy::big_endian::F64;
 
 /// What is known of one variable of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Presence {
     /// Its values come, or go, as this type.
     Present(DataType),
@@ -17,6 +18,8 @@ pub enum Presence {
     NotFound,
     /// Another client, or a fieldbus, owns this input.
     InUse,
+    /// Its type is one that nobody knows here, and the recipe can do without it.
+    Unreadable,
 }
 
 /// One variable of a [`DynamicRecipe`].
@@ -36,30 +39,72 @@ impl Field<'_> {
 /// A list of variables: as many as the caller's memory holds.
 ///
 /// Types are those of the registry until the controller has answered, and then the controller's. A variable that it
-/// does not have is absent from then on: it is not asked for again, and has no value.
+/// does not have is absent from then on: it is not asked for again, and has no value. Without one that is optional the
+/// recipe works all the same.
 #[derive(Debug)]
 pub struct DynamicRecipe<'n, 'm> {
     fields: &'m mut [Field<'n>],
+    /// The first so many are needed, the others optional.
+    needed: usize,
     direction: Direction,
 }
 
+/// The names of a list joined by commas; a comma behind the last one is taken.
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    let list = list.trim_end_matches(',');
+    list.split(',').filter(move |_| !list.is_empty())
+}
+
 impl<'n, 'm> DynamicRecipe<'n, 'm> {
-    /// The variables of a list of names, joined by commas.
+    /// The variables of a list of names, joined by commas; all of them are needed.
     ///
     /// # Errors
     /// `NoRoom` with the first name that has no place in `memory`.
     pub fn new(names: &'n str, direction: Direction, memory: &'m mut [Field<'n>]) -> Result<Self, RecipeError<'n>> {
-        let names = names.trim_end_matches(',');
+        Self::with_optional(names, "", direction, memory)
+    }
+
+    /// The variables of two lists of names: those that are needed, and then those that a controller may not have.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_optional(
+        needed: &'n str,
+        optional: &'n str,
+        direction: Direction,
+        memory: &'m mut [Field<'n>],
+    ) -> Result<Self, RecipeError<'n>> {
         let mut count = 0_usize;
-        for name in names.split(',').filter(|_| !names.is_empty()) {
+        for name in names(needed).chain(names(optional)) {
             let Some(field) = memory.get_mut(count) else {
                 return Err(RecipeError { name, problem: Problem::NoRoom });
             };
-            let known = Variable::named(name, direction).map(Variable::data_type);
-            *field = Field { name, presence: known.map_or(Presence::Unknown, Presence::Present) };
+            *field = Field { name, presence: presence_before(name, direction) };
             count = count.saturating_add(1);
         }
-        Ok(Self { fields: memory.get_mut(..count).unwrap_or_default(), direction })
+        let needed = names(needed).count();
+        Ok(Self { fields: memory.get_mut(..count).unwrap_or_default(), needed, direction })
+    }
+
+    /// Forgets what was answered: another controller is asked, or the same one after an update.
+    pub fn forget(&mut self) {
+        for field in self.fields.iter_mut() {
+            field.presence = presence_before(field.name, self.direction);
+        }
+    }
+
+    /// Asks for inputs again that somebody else had.
+    pub fn ask_again(&mut self) {
+        for field in self.fields.iter_mut().filter(|field| field.presence == Presence::InUse) {
+            field.presence = presence_before(field.name, self.direction);
+        }
+    }
+
+    /// Takes on what another recipe of the same variables knows; fewer or more than there are variables are no matter.
+    pub fn restore(&mut self, known: impl Iterator<Item = Presence>) {
+        for (field, presence) in self.fields.iter_mut().zip(known) {
+            field.presence = presence;
+        }
     }
 
     /// Its variables in order.
@@ -68,12 +113,12 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         self.fields
     }
 
-    /// Takes the controller's answer to [`Self::emit_request`].
+    /// Takes the controller's answer to [`Self::emit_request`], and says how many of those asked for are absent: with one
+    /// of them the recipe is invalid, and has to be asked for again without it. Which they are is in [`Self::fields`].
     ///
     /// # Errors
-    /// `Unanswered` or `Surplus` where it is not one word per name; nothing is taken then. Which variables are absent is
-    /// in [`Self::fields`] afterwards: a recipe with one of them is invalid, and has to be asked for again without it.
-    pub fn answered(&mut self, types: TypeList<'_>) -> Result<(), RecipeError<'n>> {
+    /// `Unanswered` or `Surplus` where it is not one word per name; nothing is taken then.
+    pub fn answered(&mut self, types: TypeList<'_>) -> Result<usize, RecipeError<'n>> {
         let mut words = types.iter();
         for field in self.fields.iter().filter(|field| field.is_asked_for()) {
             if words.next().is_none() {
@@ -83,29 +128,46 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         if words.next().is_some() {
             return Err(RecipeError { name: "", problem: Problem::Surplus });
         }
-        for (field, word) in self.fields.iter_mut().filter(|field| field.is_asked_for()).zip(types) {
+        let (mut absent, needed) = (0_usize, self.needed);
+        let fields = (0..).zip(self.fields.iter_mut()).filter(|(_, field)| field.is_asked_for());
+        for ((number, field), word) in fields.zip(types) {
             field.presence = match word {
                 TypeWord::Type(data_type) => Presence::Present(data_type),
                 TypeWord::NotFound => Presence::NotFound,
                 TypeWord::InUse => Presence::InUse,
-                TypeWord::Other(_) => Presence::Unknown,
+                TypeWord::Other(_) if number < needed => Presence::Unknown,
+                TypeWord::Other(_) => Presence::Unreadable,
             };
+            absent = absent.saturating_add(usize::from(!field.is_asked_for()));
         }
-        Ok(())
+        Ok(absent)
     }
 
     /// The first variable without which the recipe does not work as it is; none where it works.
     #[must_use]
     pub fn problem(&self) -> Option<RecipeError<'n>> {
-        self.fields.iter().find_map(|field| {
-            let problem = match field.presence {
-                Presence::Present(_) => return None,
-                Presence::Unknown => Problem::OtherType,
-                Presence::NotFound => Problem::NotFound,
-                Presence::InUse => Problem::InUse,
-            };
-            Some(RecipeError { name: field.name, problem })
-        })
+        self.fields.get(..self.needed)?.iter().find_map(Field::problem)
+    }
+
+    /// Every variable that has no values, and why: of a recipe that works, optional ones.
+    pub fn absent(&self) -> impl Iterator<Item = RecipeError<'n>> + '_ {
+        self.fields.iter().filter_map(Field::problem)
+    }
+
+    /// Where the values of a variable begin in a data package, and their type; none where it is absent, or not part of
+    /// the recipe.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Option<(usize, DataType)> {
+        let mut at = 0_usize;
+        for field in self.fields.iter() {
+            if let Presence::Present(data_type) = field.presence {
+                if field.name == name {
+                    return Some((at, data_type));
+                }
+                at = at.saturating_add(data_type.size());
+            }
+        }
+        None
     }
 
     /// Bytes of the values of all variables that are present; none while the type of one is not known.
@@ -184,11 +246,28 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
     }
 }
 
-impl Field<'_> {
+impl<'n> Field<'n> {
     /// Whether a request names it: everything that is not known to be absent.
     fn is_asked_for(&self) -> bool {
-        !matches!(self.presence, Presence::NotFound | Presence::InUse)
+        !matches!(self.presence, Presence::NotFound | Presence::InUse | Presence::Unreadable)
     }
+
+    /// Why it has no values.
+    fn problem(&self) -> Option<RecipeError<'n>> {
+        let problem = match self.presence {
+            Presence::Present(_) => return None,
+            Presence::Unknown | Presence::Unreadable => Problem::OtherType,
+            Presence::NotFound => Problem::NotFound,
+            Presence::InUse => Problem::InUse,
+        };
+        Some(RecipeError { name: self.name, problem })
+    }
+}
+
+/// What the registry knows of a variable, before anybody has answered.
+fn presence_before(name: &str, direction: Direction) -> Presence {
+    let known = Variable::named(name, direction).map(Variable::data_type);
+    known.map_or(Presence::Unknown, Presence::Present)
 }
 
 /// The values of one data package, checked for their length.
@@ -205,10 +284,16 @@ impl<'r, 'n> RecipeData<'r, 'n> {
         self.fields.iter().map(move |field| {
             let value = match field.presence {
                 Presence::Present(data_type) => Value::take(data_type, &mut bytes).ok(),
-                Presence::Unknown | Presence::NotFound | Presence::InUse => None,
+                _ => None,
             };
             (field.name, value)
         })
+    }
+
+    /// All values as they were sent.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &'r [u8] {
+        self.values
     }
 
     /// The value of a variable; none where it is absent, or not part of the recipe.

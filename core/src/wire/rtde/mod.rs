@@ -60,6 +60,7 @@ pub const MAX_NAMES: usize = 2048;
 /// The form that packages have on a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Protocol {
     /// Version 1, in which every connection begins.
     #[default]

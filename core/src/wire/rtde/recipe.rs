@@ -67,6 +67,8 @@ pub enum Problem {
     Surplus,
     /// There are more names than memory for them.
     NoRoom,
+    /// The controller has every variable, and refuses the recipe all the same.
+    Refused,
 }
 
 impl core::fmt::Display for RecipeError<'_> {
@@ -79,6 +81,7 @@ impl core::fmt::Display for RecipeError<'_> {
             Problem::Unanswered => write!(f, "{name}: the controller's answer ends before it"),
             Problem::Surplus => write!(f, "the controller answers with more types than it was asked for"),
             Problem::NoRoom => write!(f, "{name}: more variables than there is memory for"),
+            Problem::Refused => write!(f, "{name}: the controller refuses the recipe that begins with it"),
         }
     }
 }

@@ -46,6 +46,7 @@ macro_rules! types {
         /// The type of a variable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
         pub enum DataType { $(#[doc = concat!("`", $word, "`, ", $bytes, " bytes.")] $variant,)+ }
 
         impl DataType {

@@ -1,0 +1,523 @@
+//! What is asked, what is answered, and what flows: packages in, packages and events out.
+
+use super::cadence::{Cadence, Watch};
+use super::config::ClientConfig;
+use super::event::{Data, Event, Failure, Step};
+use super::outbox::Outbox;
+use crate::frame::FrameError;
+use crate::robot::SoftwareVersion;
+use crate::session::StreamCounts;
+use crate::session::realtime::count_one;
+use crate::time::Instant;
+use crate::wire::WireError;
+use crate::wire::rtde::registry::Direction;
+use crate::wire::rtde::{
+    DataType, DynamicRecipe, Level, Package, PackageType, Presence, Problem, Protocol, RecipeError, Reply, Request,
+    TextMessage, TypeList, Variable,
+};
+
+/// What a PolyScope X says that nobody has confirmed its safety settings on.
+const UNCONFIRMED: &[u8] = b"SafetySetup has not been confirmed";
+
+/// Where events go.
+type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
+
+/// One recipe of inputs.
+#[derive(Debug)]
+pub struct Inputs<'n, 'm> {
+    recipe: DynamicRecipe<'n, 'm>,
+    number: Option<u8>,
+}
+
+impl<'n, 'm> Inputs<'n, 'm> {
+    /// Inputs that will be written together.
+    #[must_use]
+    pub const fn new(recipe: DynamicRecipe<'n, 'm>) -> Self {
+        Self { recipe, number: None }
+    }
+
+    /// The inputs, with what is known of each.
+    #[must_use]
+    pub const fn recipe(&self) -> &DynamicRecipe<'n, 'm> {
+        &self.recipe
+    }
+
+    /// The controller's number for them; `None` where they are not set up.
+    #[must_use]
+    pub const fn number(&self) -> Option<u8> {
+        self.number
+    }
+}
+
+/// Packages of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct RtdeCounts {
+    /// All of them, and what was wrong with some.
+    pub stream: StreamCounts,
+    /// Data of the outputs.
+    pub data: u64,
+    /// Texts.
+    pub texts: u32,
+    /// Answers that nobody had asked for.
+    pub unexpected: u32,
+    /// Data of recipes that were not set up.
+    pub unknown_recipes: u32,
+}
+
+/// Why inputs were not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum WriteError {
+    /// Data does not flow.
+    NotStarted,
+    /// There is no such recipe, or the controller has refused it.
+    NotSetUp,
+    /// The values are not those of the recipe, or the transmit memory has no room for them.
+    Values(WireError),
+}
+
+impl core::fmt::Display for WriteError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotStarted => f.write_str("data does not flow"),
+            Self::NotSetUp => f.write_str("these inputs are not set up"),
+            Self::Values(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Phase {
+    /// There is none.
+    Closed,
+    /// A question was asked, for the `asked`th time.
+    Asking { step: Step, deadline: Instant, asked: u8 },
+    /// Inputs were in use; they are asked for again.
+    InUse { recipe: u8, until: Instant },
+    /// Data flows.
+    Flowing { silent_at: Instant },
+    /// Everything is set up, and data does not flow.
+    Paused,
+    /// Nothing more comes of it.
+    Failed,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Conversation<'n, 'm> {
+    config: ClientConfig,
+    outputs: DynamicRecipe<'n, 'm>,
+    inputs: &'m mut [Inputs<'n, 'm>],
+    outbox: Outbox<'m>,
+    talk: Talk,
+}
+
+/// What is known of one connection, recipes aside.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+struct Talk {
+    phase: Phase,
+    protocol: Protocol,
+    software: SoftwareVersion,
+    /// The outputs are set up: data of this recipe is theirs. The number is none in version 1.
+    set_up: Option<Option<u8>>,
+    /// How often the inputs that are being set up were in use.
+    refused: u8,
+    /// Since when the controller says that its safety settings are not confirmed.
+    unconfirmed: Option<Instant>,
+    counts: RtdeCounts,
+    watch: Watch,
+}
+
+impl Talk {
+    fn new() -> Self {
+        Self {
+            phase: Phase::Closed,
+            protocol: Protocol::V1,
+            software: SoftwareVersion::new(0, 0),
+            set_up: None,
+            refused: 0,
+            unconfirmed: None,
+            counts: RtdeCounts::default(),
+            watch: Watch::default(),
+        }
+    }
+
+    fn flow(&mut self, silent_at: Instant) {
+        self.phase = Phase::Flowing { silent_at };
+        self.watch.resume();
+    }
+}
+
+impl<'n, 'm> Conversation<'n, 'm> {
+    pub(super) fn new(
+        config: ClientConfig,
+        outputs: DynamicRecipe<'n, 'm>,
+        inputs: &'m mut [Inputs<'n, 'm>],
+        transmit: &'m mut [u8],
+    ) -> Self {
+        Self { config, outputs, inputs, outbox: Outbox::new(transmit), talk: Talk::new() }
+    }
+
+    /// A connection stands.
+    pub(super) fn open(&mut self, now: Instant) {
+        self.close();
+        self.talk = Talk::new();
+        self.outputs.forget();
+        for inputs in self.inputs.iter_mut() {
+            inputs.recipe.forget();
+        }
+        // The first question always has room, and nobody listens yet.
+        self.ask(Step::Protocol, now, &mut |_| {});
+    }
+
+    pub(super) fn close(&mut self) {
+        self.talk.phase = Phase::Closed;
+        self.talk.set_up = None;
+        self.outbox.clear();
+        for inputs in self.inputs.iter_mut() {
+            inputs.number = None;
+        }
+    }
+
+    /// A package has come.
+    pub(super) fn take(&mut self, bytes: &[u8], arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
+        if matches!(self.talk.phase, Phase::Closed | Phase::Failed) {
+            return;
+        }
+        let parsed = Package::new_checked(bytes).and_then(|package| {
+            let reply = Reply::parse(&package, self.talk.protocol)?;
+            Ok((package.package_type, reply))
+        });
+        let (package_type, reply) = match parsed {
+            Ok(parsed) => parsed,
+            Err(error) => return self.malformed(error, on),
+        };
+        let counts = &mut self.talk.counts;
+        counts.stream.messages = counts.stream.messages.saturating_add(1);
+        match reply {
+            Reply::Data { recipe, values } => self.take_data(recipe, values, arrival, now, on),
+            Reply::Text(text) => self.take_text(text, now, on),
+            Reply::Unknown { .. } => {
+                count_one(&mut counts.stream.unknown);
+                on(Event::Unexpected(package_type));
+            }
+            reply => self.take_reply(package_type, reply, now, on),
+        }
+    }
+
+    fn take_reply(&mut self, package_type: PackageType, reply: Reply<'_>, now: Instant, on: Sink<'_, 'n>) {
+        let asked = if let Phase::Asking { step, .. } = self.talk.phase { Some(step) } else { None };
+        self.talk.unconfirmed = None;
+        match (asked, reply) {
+            (Some(Step::Protocol), Reply::ProtocolVersion { accepted }) => {
+                self.talk.protocol = if accepted { Protocol::V2 } else { Protocol::V1 };
+                on(Event::Protocol(self.talk.protocol));
+                self.ask(Step::Controller, now, on);
+            }
+            (Some(Step::Controller), Reply::ControllerVersion(version)) => {
+                self.talk.software = version.software();
+                on(Event::Controller(version));
+                self.ask(Step::Outputs, now, on);
+            }
+            (Some(Step::Outputs), Reply::Outputs { recipe, types }) => self.set_up_outputs(recipe, types, now, on),
+            (Some(Step::Inputs(recipe)), Reply::Inputs { recipe: number, types }) => {
+                self.set_up_inputs(recipe, number, types, now, on);
+            }
+            (Some(Step::Start), Reply::Start { accepted: true }) => {
+                self.talk.flow(now + self.config.silence_timeout);
+                on(Event::Started);
+            }
+            (Some(Step::Start), Reply::Start { accepted: false }) => self.fail(Failure::NotStarted, on),
+            // The first data was the answer already.
+            (None, Reply::Start { accepted: true }) if self.is_flowing() => {}
+            (Some(Step::Pause), Reply::Pause { .. }) => {
+                self.talk.phase = Phase::Paused;
+                on(Event::Paused);
+            }
+            _ => {
+                count_one(&mut self.talk.counts.unexpected);
+                on(Event::Unexpected(package_type));
+            }
+        }
+    }
+
+    fn set_up_outputs(&mut self, number: Option<u8>, types: TypeList<'_>, now: Instant, on: Sink<'_, 'n>) {
+        let absent = match self.outputs.answered(types) {
+            Ok(absent) => absent,
+            Err(error) => return self.fail(Failure::Outputs(error), on),
+        };
+        if let Some(error) = self.outputs.problem() {
+            return self.fail(Failure::Outputs(error), on);
+        }
+        if self.outputs.size() == Some(0) {
+            return self.fail(Failure::NoOutputs, on);
+        }
+        if absent > 0 {
+            return self.ask(Step::Outputs, now, on);
+        }
+        self.outputs.absent().for_each(|error| on(Event::Absent(error)));
+        other_types(&self.outputs, Direction::Output)
+            .for_each(|(name, expected, answered)| on(Event::OtherType { name, expected, answered }));
+        self.talk.set_up = Some(number);
+        let frequency = match self.talk.protocol {
+            Protocol::V1 => u16::MAX,
+            Protocol::V2 => self.config.frequency,
+        };
+        self.talk.watch = Watch::new(self.talk.software, frequency, &self.outputs);
+        on(Event::Outputs);
+        self.next_inputs(0, now, on);
+    }
+
+    /// Goes on with this recipe of inputs, or with the start where there is none.
+    fn next_inputs(&mut self, recipe: u8, now: Instant, on: Sink<'_, 'n>) {
+        self.talk.refused = 0;
+        let step = if usize::from(recipe) < self.inputs.len() { Step::Inputs(recipe) } else { Step::Start };
+        self.ask(step, now, on);
+    }
+
+    fn set_up_inputs(&mut self, recipe: u8, number: u8, types: TypeList<'_>, now: Instant, on: Sink<'_, 'n>) {
+        let Some(inputs) = self.inputs.get_mut(usize::from(recipe)) else { return };
+        let answered = inputs.recipe.answered(types);
+        let in_use = inputs.recipe.absent().find(|error| error.problem == Problem::InUse);
+        let first = inputs.recipe.fields().first().map_or("", |field| field.name);
+        let error = match (answered, in_use) {
+            (Err(error), _) => error,
+            (Ok(_), Some(error)) => {
+                self.talk.refused = self.talk.refused.saturating_add(1);
+                if self.talk.refused < self.config.in_use_attempts {
+                    let again_in = self.config.in_use_wait;
+                    on(Event::InUse { recipe: recipe.into(), name: error.name, again_in });
+                    self.talk.phase = Phase::InUse { recipe, until: now + again_in };
+                    return;
+                }
+                error
+            }
+            (Ok(absent), None) => match inputs.recipe.problem().or_else(|| of_other_type(&inputs.recipe)) {
+                Some(error) => error,
+                None if inputs.recipe.size() == Some(0) => RecipeError { name: first, problem: Problem::NotFound },
+                None if absent > 0 => return self.ask(Step::Inputs(recipe), now, on),
+                None if number == 0 => RecipeError { name: first, problem: Problem::Refused },
+                None => {
+                    inputs.number = Some(number);
+                    on(Event::Inputs { recipe: recipe.into() });
+                    return self.next_inputs(recipe.saturating_add(1), now, on);
+                }
+            },
+        };
+        on(Event::InputsRefused { recipe: recipe.into(), error });
+        self.next_inputs(recipe.saturating_add(1), now, on);
+    }
+
+    fn take_data(&mut self, number: Option<u8>, values: &[u8], arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
+        if self.talk.set_up != Some(number) {
+            count_one(&mut self.talk.counts.unknown_recipes);
+            return on(Event::UnknownRecipe(number));
+        }
+        let (Phase::Asking { step: Step::Start | Step::Pause, .. } | Phase::Flowing { .. }) = self.talk.phase else {
+            count_one(&mut self.talk.counts.unexpected);
+            return on(Event::Unexpected(PackageType::Data));
+        };
+        let data = match self.outputs.read(values) {
+            Ok(data) => data,
+            Err(error) => {
+                count_one(&mut self.talk.counts.stream.malformed);
+                return on(Event::Malformed(error));
+            }
+        };
+        match self.talk.phase {
+            // The answer to the start comes later, or got lost.
+            Phase::Asking { step: Step::Start, .. } => {
+                self.talk.flow(now + self.config.silence_timeout);
+                on(Event::Started);
+            }
+            Phase::Flowing { .. } => self.talk.phase = Phase::Flowing { silent_at: now + self.config.silence_timeout },
+            // What was under way when data was to pause still is data.
+            _ => {}
+        }
+        self.talk.counts.data = self.talk.counts.data.saturating_add(1);
+        let (sequence, late) = self.talk.watch.observe(values, arrival, self.config.clock_jump);
+        on(Event::Data(Data { values: data, sequence, late }));
+    }
+
+    fn take_text(&mut self, text: TextMessage<'_>, now: Instant, on: Sink<'_, 'n>) {
+        count_one(&mut self.talk.counts.texts);
+        on(Event::Text(text));
+        let says_so = text.message.windows(UNCONFIRMED.len()).any(|part| part == UNCONFIRMED);
+        if says_so && matches!(self.talk.phase, Phase::Asking { .. }) && self.talk.unconfirmed.is_none() {
+            self.talk.unconfirmed = Some(now);
+            on(Event::Unconfirmed);
+        }
+    }
+
+    fn malformed(&mut self, error: WireError, on: Sink<'_, 'n>) {
+        count_one(&mut self.talk.counts.stream.malformed);
+        on(Event::Malformed(error));
+    }
+
+    /// A package was longer than the memory.
+    pub(super) fn skip(&mut self, error: FrameError, on: Sink<'_, 'n>) {
+        count_one(&mut self.talk.counts.stream.oversize);
+        on(Event::Skipped(error));
+    }
+
+    pub(super) fn fail(&mut self, failure: Failure<'n>, on: Sink<'_, 'n>) {
+        if let Failure::LostSync(_) = failure {
+            count_one(&mut self.talk.counts.stream.lost_sync);
+        }
+        self.close();
+        self.talk.phase = Phase::Failed;
+        on(Event::Failed(failure));
+    }
+
+    /// Asks a question for the first time.
+    fn ask(&mut self, step: Step, now: Instant, on: Sink<'_, 'n>) {
+        self.ask_again(step, 1, now, on);
+    }
+
+    fn ask_again(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
+        let Self { config, outputs, inputs, outbox, talk } = self;
+        let frequency = match talk.protocol {
+            Protocol::V1 => None,
+            Protocol::V2 => Some(f64::from(config.frequency.min(Watch::rate(talk.software)))),
+        };
+        let written = outbox.append(|out| match step {
+            Step::Protocol => Request::ProtocolVersion(Protocol::V2.number()).emit(out),
+            Step::Controller => Request::ControllerVersion.emit(out),
+            Step::Outputs => outputs.emit_request(frequency, out),
+            Step::Inputs(recipe) => {
+                inputs.get(usize::from(recipe)).map_or(Ok(0), |inputs| inputs.recipe.emit_request(None, out))
+            }
+            Step::Start => Request::Start.emit(out),
+            Step::Pause => Request::Pause.emit(out),
+        });
+        talk.phase = Phase::Asking { step, deadline: now + config.reply_timeout, asked };
+        if let Err(error) = written {
+            self.fail(Failure::Request(error), on);
+        }
+    }
+
+    pub(super) fn tick(&mut self, now: Instant, on: Sink<'_, 'n>) {
+        match self.talk.phase {
+            Phase::Asking { step, deadline, asked } if deadline <= now => self.unanswered(step, asked, now, on),
+            Phase::InUse { recipe, until } if until <= now => {
+                if let Some(inputs) = self.inputs.get_mut(usize::from(recipe)) {
+                    inputs.recipe.ask_again();
+                }
+                self.ask(Step::Inputs(recipe), now, on);
+            }
+            Phase::Flowing { silent_at } if silent_at <= now => self.fail(Failure::Silent, on),
+            _ => {}
+        }
+    }
+
+    fn unanswered(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
+        // A second answer to a set-up would be taken for the answer to the next one.
+        let once = matches!(step, Step::Outputs | Step::Inputs(_));
+        match self.talk.unconfirmed {
+            Some(since) if now.since(since) >= self.config.unconfirmed_timeout => self.fail(Failure::Unconfirmed, on),
+            Some(_) if once => {
+                self.talk.phase = Phase::Asking { step, deadline: now + self.config.reply_timeout, asked };
+            }
+            Some(_) => self.ask(step, now, on),
+            None if asked < self.config.attempts && !once => self.ask_again(step, asked.saturating_add(1), now, on),
+            None => self.fail(Failure::NoReply(step), on),
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self) -> Option<&[u8]> {
+        self.outbox.take()
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        if !self.outbox.is_empty() {
+            return Some(Instant::ZERO);
+        }
+        match self.talk.phase {
+            Phase::Asking { deadline: at, .. } | Phase::InUse { until: at, .. } | Phase::Flowing { silent_at: at } => {
+                Some(at)
+            }
+            Phase::Closed | Phase::Paused | Phase::Failed => None,
+        }
+    }
+
+    pub(super) fn start(&mut self, now: Instant, on: Sink<'_, 'n>) {
+        if self.talk.phase == Phase::Paused {
+            self.ask(Step::Start, now, on);
+        }
+    }
+
+    pub(super) fn pause(&mut self, now: Instant, on: Sink<'_, 'n>) {
+        if self.is_flowing() {
+            self.ask(Step::Pause, now, on);
+        }
+    }
+
+    pub(super) fn write(
+        &mut self,
+        recipe: usize,
+        emit: impl FnOnce(&DynamicRecipe<'n, 'm>, u8, &mut [u8]) -> Result<usize, WireError>,
+    ) -> Result<(), WriteError> {
+        if !self.is_flowing() {
+            return Err(WriteError::NotStarted);
+        }
+        let inputs = self.inputs.get(recipe).ok_or(WriteError::NotSetUp)?;
+        let number = inputs.number.ok_or(WriteError::NotSetUp)?;
+        self.outbox.append(|out| emit(&inputs.recipe, number, out)).map_err(WriteError::Values)
+    }
+
+    pub(super) fn say(&mut self, level: Level, message: &[u8], source: &[u8]) -> Result<(), WireError> {
+        let cut = |text: &'_ [u8]| text.len().min(u8::MAX.into());
+        let (message, source) = (message.get(..cut(message)), source.get(..cut(source)));
+        let text = TextMessage { level, message: message.unwrap_or_default(), source };
+        self.outbox.append(|out| Request::Text(text).emit(out))
+    }
+
+    pub(super) const fn is_flowing(&self) -> bool {
+        matches!(self.talk.phase, Phase::Flowing { .. })
+    }
+
+    pub(super) const fn protocol(&self) -> Protocol {
+        self.talk.protocol
+    }
+
+    pub(super) const fn outputs(&self) -> &DynamicRecipe<'n, 'm> {
+        &self.outputs
+    }
+
+    pub(super) const fn inputs(&self) -> &[Inputs<'n, 'm>] {
+        self.inputs
+    }
+
+    pub(super) const fn counts(&self) -> &RtdeCounts {
+        &self.talk.counts
+    }
+
+    pub(super) const fn cadence(&self) -> &Cadence {
+        self.talk.watch.figures()
+    }
+}
+
+/// Every variable whose values are of another type than the registry says: name, there, here.
+fn other_types<'n>(
+    recipe: &DynamicRecipe<'n, '_>,
+    direction: Direction,
+) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
+    recipe.fields().iter().filter_map(move |field| {
+        let Presence::Present(answered) = field.presence else { return None };
+        let expected = Variable::named(field.name, direction)?.data_type();
+        (answered != expected).then_some((field.name, expected, answered))
+    })
+}
+
+/// The first input whose values would be of another type than they are written.
+fn of_other_type<'n>(recipe: &DynamicRecipe<'n, '_>) -> Option<RecipeError<'n>> {
+    let (name, ..) = other_types(recipe, Direction::Input).next()?;
+    Some(RecipeError { name, problem: Problem::OtherType })
+}

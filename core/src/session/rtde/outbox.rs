@@ -1,0 +1,37 @@
+//! Packages that wait to be transmitted, in memory of the caller.
+
+use crate::wire::WireError;
+
+/// Bytes that the port has not taken yet.
+#[derive(Debug)]
+pub(super) struct Outbox<'m> {
+    memory: &'m mut [u8],
+    len: usize,
+}
+
+impl<'m> Outbox<'m> {
+    pub(super) const fn new(memory: &'m mut [u8]) -> Self {
+        Self { memory, len: 0 }
+    }
+
+    /// Appends the package that `emit` writes, or nothing.
+    pub(super) fn append(&mut self, emit: impl FnOnce(&mut [u8]) -> Result<usize, WireError>) -> Result<(), WireError> {
+        let room = self.memory.get_mut(self.len..).unwrap_or_default();
+        self.len = self.len.saturating_add(emit(room)?).min(self.memory.len());
+        Ok(())
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(super) const fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Everything that waits, and then nothing does.
+    pub(super) fn take(&mut self) -> Option<&[u8]> {
+        let len = core::mem::take(&mut self.len);
+        self.memory.get(..len).filter(|bytes| !bytes.is_empty())
+    }
+}

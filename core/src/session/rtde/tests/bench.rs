@@ -1,0 +1,160 @@
+//! A client, a scripted service and a clock; everything that comes out is kept.
+
+use crate::link::Sequence;
+use crate::robot::SoftwareVersion;
+use crate::session::peer::rtde::Service;
+use crate::session::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
+use crate::time::{Duration, Instant};
+use crate::wire::rtde::registry::Direction;
+use crate::wire::rtde::{DataType, DynamicRecipe, Field, Value};
+
+/// One event, kept.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Seen {
+    Data {
+        values: Vec<(String, Option<Value>)>,
+        sequence: Option<Sequence>,
+        late: bool,
+    },
+    /// Any other, as it is shown.
+    Other(String),
+}
+
+pub(crate) fn seen(event: Event<'_, '_>) -> Seen {
+    match event {
+        Event::Data(data) => Seen::Data {
+            values: data.values.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            sequence: data.sequence,
+            late: data.late,
+        },
+        other => Seen::Other(format!("{other:?}")),
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) client: Client<'static, 'static>,
+    pub(crate) service: Service,
+    pub(crate) now: Instant,
+    pub(crate) events: Vec<Seen>,
+    /// Its clock [µs], and the count of its cycles.
+    pub(crate) micros: u64,
+    pub(crate) step: u64,
+    /// Reads give at most this many bytes.
+    pub(crate) read_most: usize,
+}
+
+pub(crate) const RECEIVE: usize = 1024;
+
+pub(crate) fn leak<T: Clone>(value: T, len: usize) -> &'static mut [T] {
+    Box::leak(vec![value; len].into_boxed_slice())
+}
+
+pub(crate) fn recipe(
+    needed: &'static str,
+    optional: &'static str,
+    direction: Direction,
+) -> DynamicRecipe<'static, 'static> {
+    DynamicRecipe::with_optional(needed, optional, direction, leak(Field::EMPTY, 16)).unwrap()
+}
+
+impl Bench {
+    pub(crate) fn new(needed: &'static str, optional: &'static str, inputs: &[&'static str]) -> Self {
+        Self::with(ClientConfig::default(), needed, optional, inputs)
+    }
+
+    pub(crate) fn with(
+        config: ClientConfig,
+        needed: &'static str,
+        optional: &'static str,
+        inputs: &[&'static str],
+    ) -> Self {
+        let outputs = recipe(needed, optional, Direction::Output);
+        let inputs: Vec<_> = inputs.iter().map(|names| Inputs::new(recipe(names, "", Direction::Input))).collect();
+        let memory = ClientMemory { receive: leak(0, RECEIVE), transmit: leak(0, 256) };
+        let client = Client::new(config, outputs, Box::leak(inputs.into_boxed_slice()), memory).unwrap();
+        Self {
+            client,
+            service: Service::new(SoftwareVersion::new(5, 15)),
+            now: Instant::ZERO,
+            events: Vec::new(),
+            micros: 1_000_000,
+            step: 500,
+            read_most: usize::MAX,
+        }
+    }
+
+    /// A connection, and everything that can be said at once.
+    pub(crate) fn open(&mut self) {
+        self.service.open();
+        self.client.opened(self.now);
+        self.exchange();
+    }
+
+    /// Both sides speak until neither has anything to say.
+    pub(crate) fn exchange(&mut self) {
+        loop {
+            let asked = self.client.poll_transmit().map(<[u8]>::to_vec);
+            asked.iter().for_each(|bytes| self.service.write(bytes));
+            let window = self.client.receive_window();
+            assert!(!window.is_empty(), "there is always room");
+            let count = window.len().min(self.read_most).min(self.service.out.len());
+            if count == 0 && asked.is_none() {
+                return;
+            }
+            window.iter_mut().zip(self.service.out.drain(..count)).for_each(|(to, from)| *to = from);
+            let events = &mut self.events;
+            self.client.commit(count, self.now, self.now, |event| events.push(seen(event)));
+        }
+    }
+
+    /// Time passes on both clocks, and one state is sent.
+    pub(crate) fn cycle(&mut self) {
+        self.micros += 2_000;
+        self.step += 1;
+        self.now = self.now + Duration::from_millis(2);
+        self.publish();
+        self.exchange();
+    }
+
+    pub(crate) fn publish(&mut self) {
+        let (micros, step) = (self.micros, self.step);
+        self.service.publish(|name, data_type| match (name, data_type) {
+            ("timestamp", _) => Value::Double(micros as f64 * 1e-6),
+            ("control_step", _) => Value::Uint64(step),
+            (_, DataType::Double) => Value::Double(0.5),
+            (_, DataType::Vector6d) => Value::Vector6d([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            (_, DataType::Int32) => Value::Int32(7),
+            (_, DataType::Uint32) => Value::Uint32(2),
+            (_, DataType::Uint64) => Value::Uint64(9),
+            (name, data_type) => unreachable!("{name}: {data_type:?}"),
+        });
+    }
+
+    /// Nothing is said for a while, and the client is woken when it asked to be.
+    pub(crate) fn wait(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        while let Some(at) = self.client.poll_timeout().filter(|at| *at <= end) {
+            self.now = self.now.max(at);
+            let events = &mut self.events;
+            self.client.tick(self.now, |event| events.push(seen(event)));
+            self.exchange();
+        }
+        self.now = end;
+    }
+
+    /// The events other than data, as they are shown, since the last call.
+    pub(crate) fn others(&mut self) -> Vec<String> {
+        self.events.drain(..).filter_map(|seen| if let Seen::Other(text) = seen { Some(text) } else { None }).collect()
+    }
+
+    /// How the data since the last call followed each other.
+    pub(crate) fn sequences(&mut self) -> Vec<Option<Sequence>> {
+        let sequence = |seen| if let Seen::Data { sequence, .. } = seen { Some(sequence) } else { None };
+        self.events.drain(..).filter_map(sequence).collect()
+    }
+
+    /// What clients asked, by its letter.
+    pub(crate) fn letters(&self) -> String {
+        self.service.asked.iter().map(|(letter, _)| char::from(*letter)).collect()
+    }
+}
