@@ -109,6 +109,25 @@ pub struct ReplayArgs {
     pub dump: PathBuf,
 }
 
+/// `outrigger script`.
+#[derive(Args, Clone, Debug)]
+pub struct ScriptArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// The program, or '-' for standard input
+    #[arg(value_name = "FILE.script|-")]
+    pub file: PathBuf,
+    /// Stay until the program ends, and print what it says
+    #[arg(long)]
+    pub wait: bool,
+    /// How long news of the program are waited for
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: Option<u64>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `outrigger watch`.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {

@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, SimUrArgs, WatchArgs,
+    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, ScriptArgs, SimUrArgs,
+    WatchArgs,
 };
 use crate::exit::Outcome;
 
@@ -101,6 +102,21 @@ code 4 with the first difference where the same inputs do not give the same tran
 Examples:
   outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger")]
     Replay(ReplayArgs),
+    /// Send a program file to the controller, and say what became of it. This may move the robot
+    #[command(after_help = "\
+A program that runs is replaced at once. Whether the new one started, or what is wrong with it and where, is
+taken from what the controller says on port 30001. Software before 5.0 names no programs: there the only
+proof of a start is that no program ran before and one runs afterwards, and the answer says so.
+With --wait, its messages (textmsg, popup) are printed as they come, until it ends.
+
+Exit codes: 0 it runs (with --wait: it ended), 1 the controller does not take it for a program,
+3 no connection, no news, or local control, 4 it failed while it ran, or was replaced.
+
+Examples:
+  outrigger script 192.168.56.101 weld.script
+  outrigger script 192.168.56.101 weld.script --wait
+  echo 'popup(\"hello\")' | outrigger script 127.0.0.1 - --json")]
+    Script(ScriptArgs),
     /// Show what a board tells, live, and write its recordings to files
     #[command(after_help = "\
 Listens only; nothing is sent to the board. Where it sends to is compiled into it: device.telemetry of
@@ -171,6 +187,7 @@ fn run(command: Command) -> Outcome {
         Command::Doctor(args) => crate::doctor::run(&args),
         Command::Run(args) => crate::run::run(&args),
         Command::Replay(args) => crate::replay::run(&args),
+        Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }

@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`simulate`], [`watch`] | a command each |
+//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
@@ -35,6 +35,7 @@ pub mod panel;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod script;
 pub mod sensor;
 pub mod signals;
 pub mod simulate;

@@ -25,6 +25,7 @@ mod realtime;
 mod record;
 mod report;
 pub mod rtde;
+pub mod script;
 #[cfg(feature = "postcard")]
 mod settings;
 mod text;

@@ -43,7 +43,7 @@ pub struct Report {
 }
 
 /// The code that answers a program sent while the controller is in local control.
-const LOCAL_CONTROL: i32 = 210;
+pub(super) const LOCAL_CONTROL: i32 = 210;
 
 impl Report {
     /// Whether the controller says that it takes no programs because it is in local control.

@@ -1,0 +1,218 @@
+//! What the messages of 30001 say about one program.
+
+use super::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
+use crate::robot::{RobotMode, SoftwareVersion};
+use crate::session::report::{LOCAL_CONTROL, ReportKind};
+use crate::session::text::Text;
+use crate::wire::WireError;
+use crate::wire::primary::{
+    ErrorDetail, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotModeData, SafetyDetail, SubPackage,
+};
+
+/// Key messages about programs (5.x).
+const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";
+const STOPPED: &[u8] = b"PROGRAM_XXX_STOPPED";
+/// Names in key messages are cut to this.
+const NAME: usize = 31;
+/// States in a row without a program, at 10 Hz, after which a program that a key message began counts as ended though
+/// no key message said so.
+const UNSAID_END: u8 = 5;
+
+/// What is known of the program.
+#[derive(Debug)]
+pub(super) struct Judge<'t> {
+    file: ScriptFile<'t>,
+    pub(super) software: Option<SoftwareVersion>,
+    robot_mode: Option<RobotMode>,
+    running: Option<bool>,
+    paused: bool,
+    /// Whether a program ran when ours was sent; `None` before that.
+    ran_before: Option<bool>,
+    started: Option<Evidence>,
+    /// States in a row, since the start, in which no program runs.
+    idle_states: u8,
+    /// The first error since the program was sent.
+    reported: Option<(i32, i32, Text<255>)>,
+    pub(super) outcome: Option<UploadOutcome>,
+}
+
+impl<'t> Judge<'t> {
+    pub(super) const fn new(file: ScriptFile<'t>) -> Self {
+        Self {
+            file,
+            software: None,
+            robot_mode: None,
+            running: None,
+            paused: false,
+            ran_before: None,
+            started: None,
+            idle_states: 0,
+            reported: None,
+            outcome: None,
+        }
+    }
+
+    pub(super) const fn file(&self) -> &ScriptFile<'t> {
+        &self.file
+    }
+
+    /// Whether a state has told if a program runs.
+    pub(super) const fn has_state(&self) -> bool {
+        self.running.is_some()
+    }
+
+    pub(super) const fn started(&self) -> Option<Evidence> {
+        self.started
+    }
+
+    /// The program goes out now.
+    pub(super) fn sent(&mut self) -> UploadEvent<'static> {
+        let replaces = self.running == Some(true) && self.file.kind() != ScriptKind::Secondary;
+        self.ran_before = Some(self.running == Some(true));
+        UploadEvent::Sent { replaces }
+    }
+
+    /// The time for news is over.
+    pub(super) fn unheard(&mut self) {
+        let outcome = match (self.started, self.reported) {
+            (Some(evidence), _) => UploadOutcome::Started(evidence),
+            (None, Some((code, argument, text))) => UploadOutcome::Reported { code, argument, text },
+            (None, None) if self.file.kind() == ScriptKind::Secondary => UploadOutcome::NoResultExpected,
+            (None, None) => UploadOutcome::Unheard(Silence {
+                robot_mode: self.robot_mode,
+                ran_before: self.ran_before == Some(true),
+                runs_now: self.running == Some(true),
+            }),
+        };
+        self.decide(outcome);
+    }
+
+    /// The first outcome stays.
+    pub(super) fn decide(&mut self, outcome: UploadOutcome) {
+        self.outcome.get_or_insert(outcome);
+    }
+
+    /// Takes in one message.
+    pub(super) fn take(&mut self, bytes: &[u8], tell: &mut dyn FnMut(UploadEvent<'_>)) -> Result<(), WireError> {
+        match Message::new_checked(bytes)?.kind() {
+            MessageKind::RobotState(packages) => {
+                for package in packages {
+                    if let SubPackage::RobotModeData(mode) = package? {
+                        self.take_mode(&mode, tell);
+                    }
+                }
+                Ok(())
+            }
+            MessageKind::RobotMessage(message) => self.take_message(&message, tell),
+            MessageKind::ProgramState(_) | MessageKind::Internal { .. } => Ok(()),
+        }
+    }
+
+    fn take_mode(&mut self, mode: &RobotModeData<'_>, tell: &mut dyn FnMut(UploadEvent<'_>)) {
+        let (running, paused) = (mode.is_program_running(), mode.is_program_paused());
+        self.robot_mode = Some(mode.named_robot_mode());
+        // A paused program is one that exists, whichever of the two flags its software keeps up.
+        let exists = running || paused;
+        self.running = Some(exists);
+        if core::mem::replace(&mut self.paused, paused) != paused {
+            tell(UploadEvent::Paused(paused));
+        }
+        match self.started {
+            None if self.ran_before == Some(false) && exists && self.file.kind() != ScriptKind::Secondary => {
+                self.start(Evidence::RobotModeData, tell);
+            }
+            None => {}
+            Some(_) if exists => self.idle_states = 0,
+            Some(evidence) => {
+                self.idle_states = self.idle_states.saturating_add(1);
+                if evidence == Evidence::RobotModeData || self.idle_states >= UNSAID_END {
+                    self.decide(UploadOutcome::Ended(Evidence::RobotModeData));
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, evidence: Evidence, tell: &mut dyn FnMut(UploadEvent<'_>)) {
+        if self.started.replace(evidence).is_none() {
+            tell(UploadEvent::Started(evidence));
+        }
+    }
+
+    fn take_message(
+        &mut self,
+        message: &RobotMessage<'_>,
+        tell: &mut dyn FnMut(UploadEvent<'_>),
+    ) -> Result<(), WireError> {
+        let payload = message.payload(self.software)?;
+        if let RobotMessagePayload::Version(version) = payload {
+            self.software = Some(version.software());
+            tell(UploadEvent::Software(version.software()));
+        }
+        let Some(said) = said(message, &payload) else { return Ok(()) };
+        tell(UploadEvent::Said(said));
+        if self.ran_before.is_none() {
+            return Ok(());
+        }
+        match said.kind {
+            ReportKind::Key if said.title == STARTED => match (self.is_ours(said.text), self.started) {
+                (true, _) => self.start(Evidence::KeyMessage, tell),
+                (false, Some(_)) => self.decide(UploadOutcome::Replaced),
+                (false, None) => {}
+            },
+            ReportKind::Key if said.title == STOPPED && self.is_ours(said.text) && self.started.is_some() => {
+                self.decide(UploadOutcome::Ended(Evidence::KeyMessage));
+            }
+            ReportKind::RuntimeException(position) => {
+                let (started, text) = (self.started.is_some(), Text::from_bytes(said.text));
+                self.decide(UploadOutcome::Failed { started, position, text });
+            }
+            ReportKind::Error if said.code.0 == LOCAL_CONTROL => self.decide(UploadOutcome::LocalControl),
+            ReportKind::Error => {
+                let (code, argument) = said.code;
+                self.reported.get_or_insert((code, argument, Text::from_bytes(said.text)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether a key message names this program. What a statement is called is not documented: any name is its own.
+    fn is_ours(&self, name: &[u8]) -> bool {
+        let Some(ours) = self.file.name().map(str::as_bytes) else { return true };
+        ours == name || (name.len() >= NAME && ours.starts_with(name))
+    }
+}
+
+/// The words of a message for people.
+fn said<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> Option<Said<'a>> {
+    use RobotMessagePayload as P;
+    let none: &[u8] = &[];
+    let (kind, code, title, text) = match *payload {
+        P::Text(text) => (ReportKind::Text, (0, 0), none, text.0),
+        P::Popup(popup) => (ReportKind::Popup, (0, 0), popup.title.0, popup.text.0),
+        P::RequestValue(request) => {
+            (ReportKind::Popup, (0, 0), request.popup.map_or(none, |popup| popup.title.0), request.text.0)
+        }
+        P::SafetyMode(safety) => {
+            let text = match safety.detail {
+                SafetyDetail::Security(text) | SafetyDetail::Mode { text, .. } => text.0,
+                SafetyDetail::Report { .. } | SafetyDetail::Raw(_) => none,
+            };
+            let mode = safety.detail.safety_mode();
+            (ReportKind::Safety(mode), (safety.code, safety.argument), none, text)
+        }
+        P::ErrorCode(error) => {
+            let text = match error.detail {
+                ErrorDetail::Text(text) | ErrorDetail::Warning { text, .. } | ErrorDetail::Report { text, .. } => {
+                    text.0
+                }
+                ErrorDetail::Raw(_) => none,
+            };
+            (ReportKind::Error, (error.code, error.argument), none, text)
+        }
+        P::Key(key) => (ReportKind::Key, (key.code, key.argument), key.title.0, key.text.0),
+        P::RuntimeException { position, text } => (ReportKind::RuntimeException(position), (0, 0), none, text.0),
+        _ => return None,
+    };
+    Some(Said { kind, source: message.named_source(), code, title, text })
+}

@@ -1,0 +1,337 @@
+//! What an upload says: lines for people, or JSON.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+
+use outrigger_core::robot::{RobotMode, SoftwareVersion};
+use outrigger_core::session::script::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
+use outrigger_core::session::{Found, ReportKind};
+
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::json::Json;
+
+/// Speaks of one upload.
+pub(super) struct Words<'t> {
+    json: bool,
+    /// The file as it was named.
+    shown: String,
+    at: SocketAddr,
+    file: ScriptFile<'t>,
+    software: Option<SoftwareVersion>,
+    /// What the operating system said of the connection.
+    trouble: Option<String>,
+    /// What went wrong in printing.
+    unprinted: Option<io::Error>,
+}
+
+impl<'t> Words<'t> {
+    pub(super) const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
+        Self { json, shown, at, file, software: None, trouble: None, unprinted: None }
+    }
+
+    pub(super) fn trouble(&mut self, trouble: String) {
+        self.trouble = Some(trouble);
+    }
+
+    /// Ends the command quietly where nobody reads any more.
+    pub(super) fn broken_pipe(&mut self) -> Outcome {
+        self.unprinted.take().map_or(Ok(()), |error| output_closed(&error))
+    }
+
+    fn print(&mut self, line: &str) {
+        let mut out = io::stdout().lock();
+        if let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) {
+            self.unprinted.get_or_insert(error);
+        }
+    }
+
+    /// Tells what happens.
+    pub(super) fn event(&mut self, event: &UploadEvent<'_>) {
+        if let UploadEvent::Software(software) = event {
+            self.software = Some(*software);
+        }
+        if self.json {
+            let mut json = Json::default();
+            event_json(event, &mut json);
+            return self.print(json.as_str());
+        }
+        let line = match event {
+            UploadEvent::Software(_) => return,
+            UploadEvent::Sent { replaces } => {
+                let software = self.software.map_or(String::new(), |software| format!(", software {software}"));
+                let replaces = if *replaces { "; a program runs there, which it replaces" } else { "" };
+                format!("{} sent to {}{software}{replaces}", self.subject(), self.at)
+            }
+            UploadEvent::Started(evidence) => format!("{} runs ({})", self.subject(), evidence_words(*evidence)),
+            UploadEvent::Paused(true) => "paused, by a person or by a stop".into(),
+            UploadEvent::Paused(false) => "goes on".into(),
+            UploadEvent::Said(said) => match spoken(said) {
+                Some(line) => line,
+                None => return,
+            },
+        };
+        self.print(&line);
+    }
+
+    fn subject(&self) -> String {
+        match (self.file.name(), self.file.kind()) {
+            (Some(name), ScriptKind::Secondary) => format!("secondary program '{}'", printable(name.as_bytes())),
+            (Some(name), _) => format!("program '{}'", printable(name.as_bytes())),
+            (None, _) => "the statement".into(),
+        }
+    }
+
+    /// Says how it ended, and how the command ends by that.
+    pub(super) fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
+        if self.json {
+            let mut json = Json::default();
+            self.outcome_json(&outcome, &mut json);
+            self.print(json.as_str());
+        }
+        let ended = self.judgement(outcome);
+        if let (Ok(line), false) = (&ended, self.json) {
+            self.print(line);
+        }
+        self.broken_pipe()?;
+        ended.map(|_| ())
+    }
+
+    /// What to say of a good end, or why it is none.
+    fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
+        let (subject, at) = (self.subject(), self.at);
+        match outcome {
+            UploadOutcome::Started(_) => Ok("no error so far; --wait stays until it ends".into()),
+            UploadOutcome::Ended(evidence) => Ok(format!("{subject} ended ({})", evidence_words(evidence))),
+            UploadOutcome::NoResultExpected => {
+                Ok("no error was reported; a secondary program never reports more than that".into())
+            }
+            UploadOutcome::Failed { started, position, text } => {
+                let what = if started { "stopped by an error" } else { "not started" };
+                let text = format!("{}{subject} {what}: {}", self.place(position), text.as_str());
+                let text = format!("{text}{}", self.excerpt(position));
+                Err(if started { Failure::Fault(text) } else { Failure::BadInput(text) })
+            }
+            UploadOutcome::LocalControl => Err(Failure::Connection(format!(
+                "{at} is in local control and takes no programs (C210): choose remote control at the pendant, then \
+                 send it again"
+            ))),
+            UploadOutcome::Reported { code, argument, text } => Err(Failure::Fault(format!(
+                "{subject} was not seen to start, and the controller reports C{code}A{argument} {}",
+                text.as_str()
+            ))),
+            UploadOutcome::Replaced => Err(Failure::Fault(format!("another program took the place of {subject}"))),
+            UploadOutcome::Unheard(silence) => Err(Failure::Connection(self.unheard(&silence))),
+            UploadOutcome::Refused => {
+                let refused = || format!("{at} refuses the connection");
+                Err(Failure::Connection(self.trouble.clone().unwrap_or_else(refused)))
+            }
+            UploadOutcome::NoConnection => Err(Failure::Connection(format!(
+                "no answer from {at}: is the address right, the controller on, a firewall between?"
+            ))),
+            UploadOutcome::NoGreeting => Err(Failure::Connection(format!(
+                "{at} accepts the connection and says nothing: is it a controller, and started?"
+            ))),
+            UploadOutcome::WrongService(found) => Err(Failure::Connection(format!(
+                "{at} sends {}, expected a controller's primary messages: is the port base right?",
+                service(found)
+            ))),
+            UploadOutcome::Closed { sent: false } => {
+                Err(Failure::Connection(format!("{at} closed the connection before the program was sent")))
+            }
+            UploadOutcome::Closed { sent: true } => Err(Failure::Connection(format!(
+                "{at} closed the connection after {subject} was sent, and said nothing of it: older software does that \
+                 in local control; look at the pendant"
+            ))),
+        }
+    }
+
+    /// `FILE:LINE:COLUMN: ` with the file's own line, where that is known.
+    fn place(&self, position: Option<(i32, i32)>) -> String {
+        let Some((line, column)) = position else { return format!("{}: ", self.shown) };
+        match self.file.source_line(line) {
+            Some((line, _)) => format!("{}:{line}:{column}: ", self.shown),
+            None => format!("{}: line {line}, column {column} as the controller counts: ", self.shown),
+        }
+    }
+
+    /// The source line with a mark below the column.
+    fn excerpt(&self, position: Option<(i32, i32)>) -> String {
+        let Some((line, column)) = position else { return String::new() };
+        let Some((_, source)) = self.file.source_line(line) else { return String::new() };
+        let before = usize::try_from(column).unwrap_or(1).saturating_sub(1);
+        // Tabs stay tabs, so that the mark stands where the terminal shows the column.
+        let mark: String = source.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        format!("\n  {}\n  {mark}^", source.replace(|c: char| c.is_control() && c != '\t', " ").trim_end())
+    }
+
+    fn unheard(&self, silence: &Silence) -> String {
+        let subject = self.subject();
+        let software = self.software.map_or(String::new(), |software| format!(" (software {software})"));
+        match *silence {
+            Silence { robot_mode: Some(mode), .. } if mode != RobotMode::Running => format!(
+                "nothing was heard of {subject}, and the robot is {}: bring it to RUNNING (power on, release the \
+                 brakes), then send it again",
+                mode.name()
+            ),
+            Silence { ran_before: true, .. } => format!(
+                "nothing was heard of {subject}: this software{software} names no programs, and one ran before, so \
+                 that 'a program runs' proves nothing; stop that one first, or look at the pendant"
+            ),
+            Silence { robot_mode: None, .. } => format!(
+                "nothing was heard of {subject}, and no robot state came either: is the controller busy or starting?"
+            ),
+            Silence { .. } => format!(
+                "nothing was heard of {subject}, neither a start nor an error, and no state{software} showed a program \
+                 running: shorter than 0.1 s is not seen on old software; otherwise, is the robot in local control?"
+            ),
+        }
+    }
+
+    fn outcome_json(&self, outcome: &UploadOutcome, json: &mut Json) {
+        json.begin_object().key("type").text("outcome").key("outcome").text(name(outcome));
+        json.key("program");
+        match self.file.name() {
+            Some(name) => json.text(name),
+            None => json.null(),
+        };
+        match outcome {
+            UploadOutcome::Started(evidence) | UploadOutcome::Ended(evidence) => {
+                json.key("evidence").text(evidence_name(*evidence));
+            }
+            UploadOutcome::Failed { started, position, text } => {
+                json.key("started").boolean(*started).key("text").text(text.as_str());
+                if let Some((line, column)) = position {
+                    json.key("line");
+                    match self.file.source_line(*line) {
+                        Some((line, _)) => json.integer(line),
+                        None => json.null(),
+                    };
+                    json.key("column").integer(*column).key("controller_line").integer(*line);
+                }
+            }
+            UploadOutcome::Reported { code, argument, text } => {
+                json.key("code").integer(*code).key("argument").integer(*argument).key("text").text(text.as_str());
+            }
+            UploadOutcome::Unheard(silence) => {
+                json.key("robot_mode");
+                match silence.robot_mode {
+                    Some(mode) => json.text(mode.name()),
+                    None => json.null(),
+                };
+                json.key("program_before").boolean(silence.ran_before).key("program_now").boolean(silence.runs_now);
+            }
+            _ => {}
+        }
+        json.end_object();
+    }
+}
+
+const fn name(outcome: &UploadOutcome) -> &'static str {
+    match outcome {
+        UploadOutcome::Started(_) => "started",
+        UploadOutcome::Ended(_) => "ended",
+        UploadOutcome::NoResultExpected => "no-result-expected",
+        UploadOutcome::Failed { .. } => "failed",
+        UploadOutcome::LocalControl => "local-control",
+        UploadOutcome::Reported { .. } => "reported",
+        UploadOutcome::Replaced => "replaced",
+        UploadOutcome::Unheard(_) => "unheard",
+        UploadOutcome::Refused => "refused",
+        UploadOutcome::NoConnection => "no-connection",
+        UploadOutcome::NoGreeting => "no-greeting",
+        UploadOutcome::WrongService(_) => "wrong-service",
+        UploadOutcome::Closed { .. } => "closed",
+    }
+}
+
+const fn evidence_name(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::KeyMessage => "key-message",
+        Evidence::RobotModeData => "robot-mode-data",
+    }
+}
+
+const fn evidence_words(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::KeyMessage => "the controller names it",
+        Evidence::RobotModeData => "by isProgramRunning of the robot mode data",
+    }
+}
+
+const fn service(found: Found) -> &'static str {
+    match found {
+        Found::Realtime => "real-time packets",
+        Found::Primary => "primary messages",
+        Found::Text => "text, as a dashboard or web server does",
+        Found::Unknown => "bytes of an unknown service",
+    }
+}
+
+/// What the controller says, as a line; `None` for what the outcome says already.
+fn spoken(said: &Said<'_>) -> Option<String> {
+    let text = printable(said.text);
+    let (code, argument) = said.code;
+    Some(match said.kind {
+        ReportKind::Text => text,
+        ReportKind::Popup if said.title.is_empty() => format!("pop-up: {text}"),
+        ReportKind::Popup => format!("pop-up: {}: {text}", printable(said.title)),
+        ReportKind::Safety(mode) => format!("safety mode {}", mode.map_or("changed", |mode| mode.name())),
+        ReportKind::Error => format!("C{code}A{argument} {text}"),
+        _ => return None,
+    })
+}
+
+fn event_json(event: &UploadEvent<'_>, json: &mut Json) {
+    json.begin_object().key("type").text("event").key("kind");
+    match event {
+        UploadEvent::Software(software) => {
+            json.text("software").key("software").text(&software.to_string());
+        }
+        UploadEvent::Sent { replaces } => {
+            json.text("sent").key("replaces").boolean(*replaces);
+        }
+        UploadEvent::Started(evidence) => {
+            json.text("started").key("evidence").text(evidence_name(*evidence));
+        }
+        UploadEvent::Paused(paused) => {
+            json.text("paused").key("paused").boolean(*paused);
+        }
+        UploadEvent::Said(said) => said_json(said, json),
+    }
+    json.end_object();
+}
+
+fn said_json(said: &Said<'_>, json: &mut Json) {
+    json.text(match said.kind {
+        ReportKind::Text => "text",
+        ReportKind::Popup => "popup",
+        ReportKind::Safety(_) => "safety",
+        ReportKind::Error => "error",
+        ReportKind::Key => "key",
+        ReportKind::RuntimeException(_) => "runtime-exception",
+        _ => "other",
+    });
+    json.key("source").integer(said.source.raw());
+    match said.kind {
+        ReportKind::Safety(Some(mode)) => {
+            json.key("safety_mode").text(mode.name());
+        }
+        ReportKind::RuntimeException(Some((line, column))) => {
+            json.key("controller_line").integer(line).key("column").integer(column);
+        }
+        ReportKind::Error => {
+            json.key("code").integer(said.code.0).key("argument").integer(said.code.1);
+        }
+        _ => {}
+    }
+    if !said.title.is_empty() {
+        json.key("title").latin1(said.title);
+    }
+    json.key("text").latin1(said.text);
+}
+
+/// A controller's extended ASCII for a terminal, which it must not steer.
+fn printable(bytes: &[u8]) -> String {
+    let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+}
