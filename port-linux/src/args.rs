@@ -1,14 +1,12 @@
 //! What each command takes.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
-use outrigger_sim::controller::StartState;
-use outrigger_sim::fault::Fault;
+use outrigger_core::robot::RobotModel;
 
-use crate::config::{RobotAddress, parse_software};
+use crate::config::RobotAddress;
 
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]
@@ -19,38 +17,6 @@ pub struct DemoArgs {
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-}
-
-/// `outrigger sim ur`.
-#[derive(Args, Clone, Debug)]
-pub struct SimUrArgs {
-    /// Address to listen on; 0.0.0.0 for every network
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
-    pub listen: IpAddr,
-    /// Arm, e.g. ur10e; default: the UR5 of the software's generation
-    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
-    pub model: Option<RobotModel>,
-    /// Controller software, 1.5 to 5.25
-    #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
-    pub software: SoftwareVersion,
-    /// Port p is served at B + p - 29999
-    #[arg(long, value_name = "B", default_value_t = crate::config::FIRST_PORT)]
-    pub port_base: u16,
-    /// State at the start: running, power-off, idle, local or protective-stop
-    #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]
-    pub state: StartState,
-    /// A fault over time, e.g. stall@5s:200ms; may be repeated; --help lists them
-    #[arg(long, value_name = "SPEC")]
-    pub fault: Vec<Fault>,
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// While no program runs, RTDE's output registers show its input registers
-    #[arg(long)]
-    pub echo_registers: bool,
-    /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub seconds: Option<u64>,
 }
 
 /// `outrigger monitor`.
@@ -176,16 +142,9 @@ pub enum Stream {
     Fri,
 }
 
-fn parse_model(text: &str) -> Result<RobotModel, String> {
+pub(crate) fn parse_model(text: &str) -> Result<RobotModel, String> {
     RobotModel::from_name(text).ok_or_else(|| {
         let names: Vec<_> = RobotModel::ALL.iter().map(|model| model.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
-}
-
-fn parse_state(text: &str) -> Result<StartState, String> {
-    StartState::from_name(text).ok_or_else(|| {
-        let names = StartState::NAMED.map(|(_, name)| name);
         format!("expected one of {}", names.join(", "))
     })
 }

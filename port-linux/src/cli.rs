@@ -6,10 +6,10 @@ use clap::{Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, ScriptArgs, SimUrArgs,
-    WatchArgs,
+    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, ScriptArgs, WatchArgs,
 };
 use crate::exit::Outcome;
+use crate::simulate::SimUrArgs;
 
 /// The command line of `outrigger`.
 #[derive(Debug, Parser)]
@@ -152,12 +152,14 @@ Examples:
 
 const SIM_EXAMPLES: &str = "\
 It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of
-latency, a first-order lag and 0.5 % velocity error.
+latency, a first-order lag and 0.5 % velocity error. The pendant has one program, idle.urp.
 
 Examples:
   outrigger sim ur --software 3.15
   outrigger sim ur --software 5.15 --fault stall@5s:200ms
-  outrigger sim ur --model ur10e --port-base 40000 --state protective-stop";
+  outrigger sim ur --model ur10e --port-base 40000 --state protective-stop
+  outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
+                                                      load weld.urp, play, programState, stop, quit";
 
 #[derive(Debug, Subcommand)]
 enum SimCommand {

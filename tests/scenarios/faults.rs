@@ -89,6 +89,8 @@ const STOPPED: &[Row] = &[
     row("protective-stop", "", |_| Falls(&[Reason::ProtectiveStop], ms(18))),
     row("safeguard", "", |_| Falls(&[Reason::SafeguardStop], ms(18))),
     row("power-off", "", |_| Falls(&[Reason::RobotNotRunning], ms(18))),
+    row("violation", "", |_| Falls(&[Reason::SafetyFault], ms(18))),
+    row("safety-fault", "", |_| Falls(&[Reason::SafetyFault], ms(18))),
 ];
 
 /// Text that is taken and not obeyed. What was sent before holds for 40 ms, then the arm slows down.
@@ -111,7 +113,9 @@ const NO_FAULTS: &[Row] = &[
     row("foreign-program", "0", always_rides),
     // A button that means nothing to this co-controller.
     row("digital-input", "3", always_rides),
-    // Of a port that this co-controller does not read.
+    // Of ports that this co-controller does not read.
+    row("garbage", "", always_rides),
+    row("hang-up", "", always_rides),
     row("wrong-type", "", always_rides),
     row("wrong-recipe", "10", always_rides),
 ];
@@ -174,7 +178,13 @@ fn falls(rig: &Rig<'_>, begun: SimTime) -> Vec<(SimTime, Reason)> {
 /// Zero velocity at once, or not a word where a word could move the arm; then rest within the bound.
 fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
     let story = rig.record().story();
-    let robot_stopped = [Reason::EmergencyStop, Reason::ProtectiveStop, Reason::SafeguardStop, Reason::RobotNotRunning];
+    let robot_stopped = [
+        Reason::EmergencyStop,
+        Reason::ProtectiveStop,
+        Reason::SafeguardStop,
+        Reason::SafetyFault,
+        Reason::RobotNotRunning,
+    ];
     let mut said = rig.record().commands_since(fell).filter(|command| command.mode != Mode::Command);
     if robot_stopped.contains(&reason) {
         assert!(said.next().is_none(), "{what}: text to a stopped robot\n{story}");
@@ -213,7 +223,9 @@ fn recover(rig: &mut Rig<'_>, kind: FaultKind) {
     match kind {
         // The program that was stopped in its midst still waits, paused.
         FaultKind::ProtectiveStop | FaultKind::Safeguard => rig.controller.act(Action::StopProgram),
-        FaultKind::Estop | FaultKind::PowerOff | FaultKind::Restart => rig.controller.act(Action::ReleaseBrakes),
+        FaultKind::Estop | FaultKind::Violation | FaultKind::SafetyFault | FaultKind::PowerOff | FaultKind::Restart => {
+            rig.controller.act(Action::ReleaseBrakes)
+        }
         _ => {}
     }
     let able = rig.run_until(secs(10), |rig| {

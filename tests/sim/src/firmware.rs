@@ -144,6 +144,24 @@ impl Firmware {
         if self.at_least(3, 1) { SpeedJTime::Optional } else { SpeedJTime::Minimum }
     }
 
+    /// Whether the dashboard server exists (`ur-dashboard` 1).
+    #[must_use]
+    pub fn dashboard(self) -> bool {
+        self.generation() < Generation::PolyScopeX
+    }
+
+    /// Whether the dashboard answers operations when they are over (from 3.3), not at once.
+    #[must_use]
+    pub fn dashboard_waits(self) -> bool {
+        self.at_least(3, 3)
+    }
+
+    /// Whether loading a program waits for its installation, and `play` tells when it failed (from 3.4).
+    #[must_use]
+    pub fn dashboard_tells_failures(self) -> bool {
+        self.at_least(3, 4)
+    }
+
     /// Default of what follows the end of a `speedj` program that gave its time.
     #[must_use]
     pub fn after_t(self) -> AfterT {

@@ -18,7 +18,7 @@
 //! # Ok::<(), outrigger_sim::controller::OptionsError>(())
 //! ```
 //!
-//! Not simulated: freedrive, force mode, loading of pendant programs, Cartesian moves, collision. Where the
+//! Not simulated: freedrive, force mode, the pendant's own program language, Cartesian moves, collision. Where the
 //! specification knows two behaviours or none, the choice is an option and its documentation says so.
 //!
 //! # What is assumed
@@ -27,8 +27,9 @@
 //! still runs in the next one; decelerations of stops and of a program's end, and of `stopj` before 3.2; how long
 //! switching on and compiling take; read-only ports from 3.10, code 210 from 5.10, the short kinematics info in
 //! periodic states from 5.9; a paused program counts as running; single lines are not announced as programs. On
-//! 30004: what [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the
-//! control rate; the force sensor's input shows in the measured forces without a program that enables it.
+//! 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take. On 30004: what
+//! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
+//! rate; the force sensor's input shows in the measured forces without a program that enables it.
 //!
 //! # The checklist of a faithful controller (`ur-client-interfaces` 5.8)
 //!
@@ -43,18 +44,20 @@
 //! | 7 | `speedj` by firmware, and what follows its time | [`arm`], `program::host`, [`firmware`] | `tests/programs.rs` |
 //! | 8 | nothing without newline; a client that closes early | `controller::text`, [`controller`] | `tests/programs.rs` |
 //! | `ur-rtde` 10 | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
+//! | `ur-dashboard` 1–5 | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 
 pub mod arm;
 pub mod controller;
-mod dashboard;
+pub mod dashboard;
 pub mod fault;
 pub mod firmware;
 pub mod io;
 pub mod kinematics;
 pub mod model;
 pub mod net;
+pub mod pendant;
 pub mod port;
 mod program;
 mod publish;

@@ -63,6 +63,17 @@ pub enum Power {
     Running,
 }
 
+/// What demands a safeguard stop. Before safety status existed, nobody could tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Safeguard {
+    /// The safeguard input is open.
+    Input,
+    /// The safeguard of automatic mode is open (e-Series).
+    Automatic,
+    /// The three-position enabling device is not held (e-Series).
+    ThreePosition,
+}
+
 /// Why the arm may not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -75,8 +86,8 @@ pub enum Stop {
         /// When it occurred.
         at: SimTime,
     },
-    /// The safeguard input is open.
-    Safeguard,
+    /// A safeguard demands it.
+    Safeguard(Safeguard),
     /// An emergency stop button is pressed.
     Emergency,
     /// A safety limit was violated.
@@ -142,7 +153,8 @@ impl Robot {
 
     /// A protective stop; says whether it occurred. Stronger stops stay.
     pub fn protective_stop(&mut self, now: SimTime) -> bool {
-        let occurs = matches!(self.stop, Stop::None | Stop::Reduced | Stop::Safeguard) && self.power == Power::Running;
+        let occurs =
+            matches!(self.stop, Stop::None | Stop::Reduced | Stop::Safeguard(_)) && self.power == Power::Running;
         if occurs {
             self.stop = Stop::Protective { at: now };
         }
@@ -189,7 +201,7 @@ impl Robot {
                 (_, Power::SwitchingOn { .. }) => RobotMode::Initializing,
                 (_, Power::Idle | Power::Releasing { .. }) => RobotMode::Ready,
                 (Stop::Protective { .. }, Power::Running) => RobotMode::SecurityStopped,
-                (Stop::Safeguard, Power::Running) => RobotMode::SafeguardStop,
+                (Stop::Safeguard(_), Power::Running) => RobotMode::SafeguardStop,
                 (Stop::None | Stop::Reduced, Power::Running) => RobotMode::Running,
             };
         }
@@ -222,10 +234,28 @@ impl Robot {
             Stop::None => SafetyMode::Normal,
             Stop::Reduced => SafetyMode::Reduced,
             Stop::Protective { .. } => SafetyMode::ProtectiveStop,
-            Stop::Safeguard => SafetyMode::SafeguardStop,
+            Stop::Safeguard(_) => SafetyMode::SafeguardStop,
             Stop::Emergency => SafetyMode::RobotEmergencyStop,
             Stop::Violation => SafetyMode::Violation,
             Stop::Fault => SafetyMode::Fault,
+        }
+    }
+
+    /// The safety status: it tells the kinds of safeguard stop apart (`ur-dashboard` 4).
+    #[must_use]
+    pub fn safety_status(&self) -> SafetyMode {
+        match self.stop {
+            Stop::Safeguard(Safeguard::Automatic) => SafetyMode::AutomaticModeSafeguardStop,
+            Stop::Safeguard(Safeguard::ThreePosition) => SafetyMode::SystemThreePositionEnablingStop,
+            _ => self.safety_mode(),
+        }
+    }
+
+    /// Begins again after a violation or fault, without power. What demands a stop still does.
+    pub fn restart_safety(&mut self) {
+        self.power_off();
+        if matches!(self.stop, Stop::Violation | Stop::Fault | Stop::Protective { .. }) {
+            self.stop = Stop::None;
         }
     }
 
@@ -234,7 +264,7 @@ impl Robot {
     pub fn master_safety_state(&self) -> MasterSafetyState {
         match self.stop {
             Stop::None | Stop::Reduced | Stop::Protective { .. } => MasterSafetyState::Ok,
-            Stop::Safeguard => MasterSafetyState::SafeguardStop,
+            Stop::Safeguard(_) => MasterSafetyState::SafeguardStop,
             Stop::Emergency => MasterSafetyState::RobotEmergencyStop,
             Stop::Violation | Stop::Fault => MasterSafetyState::Fault,
         }

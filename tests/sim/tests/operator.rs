@@ -3,15 +3,9 @@
 mod common;
 
 use common::{Bench, i32_at, ideal};
-use outrigger_sim::controller::{Action, Conn, StartState};
+use outrigger_sim::controller::{Action, StartState};
 use outrigger_sim::firmware::LocalMode;
 use outrigger_sim::port::Port;
-
-fn ask(bench: &mut Bench, conn: Conn, request: &str) -> String {
-    bench.lines(conn);
-    bench.send(conn, &format!("{request}\n"));
-    bench.lines(conn).join("|")
-}
 
 const MOVE: &str = "speedj([0.2,0,0,0,0,0],10,50)\n";
 
@@ -20,11 +14,12 @@ fn the_dashboard_greets_and_answers_each_line_with_one() {
     let mut bench = Bench::software(5, 15);
     let conn = bench.connect(Port::Dashboard);
     assert_eq!(bench.lines(conn), ["Connected: Universal Robots Dashboard Server"]);
-    assert_eq!(ask(&mut bench, conn, "robotmode"), "Robotmode: RUNNING");
-    assert_eq!(ask(&mut bench, conn, "robotmode\nsafetymode"), "Robotmode: RUNNING|Safetymode: NORMAL");
-    assert_eq!(ask(&mut bench, conn, "is in remote control"), "true");
-    assert_eq!(ask(&mut bench, conn, "make coffee"), "could not understand: 'make coffee'");
-    assert_eq!(ask(&mut bench, conn, "quit"), "Disconnected");
+    assert_eq!(bench.ask(conn, "robotmode"), "Robotmode: RUNNING");
+    bench.send(conn, "robotmode\nsafetymode\n");
+    assert_eq!(bench.lines(conn), ["Robotmode: RUNNING", "Safetymode: NORMAL"]);
+    assert_eq!(bench.ask(conn, "is in remote control"), "true");
+    assert_eq!(bench.ask(conn, "make coffee"), "could not understand: 'make coffee'");
+    assert_eq!(bench.ask(conn, "quit"), "Disconnected");
     assert!(!bench.controller.is_open(conn));
 }
 
@@ -47,17 +42,17 @@ fn the_dashboard_switches_the_arm_on_and_releases_the_brakes() {
     options.state = StartState::PowerOff;
     let mut bench = Bench::new(options);
     let conn = bench.connect(Port::Dashboard);
-    assert_eq!(ask(&mut bench, conn, "robotmode"), "Robotmode: POWER_OFF");
-    assert_eq!(ask(&mut bench, conn, "power on"), "Powering on");
+    assert_eq!(bench.ask(conn, "robotmode"), "Robotmode: POWER_OFF");
+    assert_eq!(bench.ask(conn, "power on"), "Powering on");
     bench.run(100);
-    assert_eq!(ask(&mut bench, conn, "robotmode"), "Robotmode: BOOTING");
+    assert_eq!(bench.ask(conn, "robotmode"), "Robotmode: BOOTING");
     bench.run(3000);
-    assert_eq!(ask(&mut bench, conn, "robotmode"), "Robotmode: IDLE");
-    assert_eq!(ask(&mut bench, conn, "brake release"), "Brake releasing");
+    assert_eq!(bench.ask(conn, "robotmode"), "Robotmode: IDLE");
+    assert_eq!(bench.ask(conn, "brake release"), "Brake releasing");
     bench.run(3000);
-    assert_eq!(ask(&mut bench, conn, "robotmode"), "Robotmode: RUNNING");
-    assert_eq!(ask(&mut bench, conn, "power off"), "Powering off");
-    assert_eq!(ask(&mut bench, conn, "robotmode"), "Robotmode: POWER_OFF");
+    assert_eq!(bench.ask(conn, "robotmode"), "Robotmode: RUNNING");
+    assert_eq!(bench.ask(conn, "power off"), "Powering off");
+    assert_eq!(bench.ask(conn, "robotmode"), "Robotmode: POWER_OFF");
 }
 
 #[test]
@@ -69,14 +64,14 @@ fn a_protective_stop_is_unlocked_after_five_seconds_and_the_program_waits_for_pl
     bench.controller.act(Action::ProtectiveStop);
     bench.run(1000);
     assert_eq!((bench.qd_target(), bench.controller.program()), ([0.0; 6], (true, true)));
-    assert_eq!(ask(&mut bench, dashboard, "safetymode"), "Safetymode: PROTECTIVE_STOP");
-    assert!(ask(&mut bench, dashboard, "unlock protective stop").starts_with("Cannot unlock protective stop until 5s"));
-    assert_eq!(ask(&mut bench, dashboard, "play"), "Failed to execute: play");
+    assert_eq!(bench.ask(dashboard, "safetymode"), "Safetymode: PROTECTIVE_STOP");
+    assert!(bench.ask(dashboard, "unlock protective stop").starts_with("Cannot unlock protective stop until 5s"));
+    assert_eq!(bench.ask(dashboard, "play"), "Failed to execute: play");
     bench.run(4000);
-    assert_eq!(ask(&mut bench, dashboard, "unlock protective stop"), "Protective stop releasing");
+    assert_eq!(bench.ask(dashboard, "unlock protective stop"), "Protective stop releasing");
     bench.run(500);
     assert_eq!(bench.qd_target(), [0.0; 6], "still paused");
-    assert_eq!(ask(&mut bench, dashboard, "play"), "Starting program");
+    assert_eq!(bench.ask(dashboard, "play"), "Starting program");
     bench.run(500);
     assert_eq!(bench.qd_target()[0], 0.2);
 }
@@ -192,12 +187,12 @@ fn the_dashboard_asks_for_remote_control_by_connection() {
     let mut bench = Bench::software(5, 15);
     bench.controller.act(Action::SwitchToLocal);
     let conn = bench.connect(Port::Dashboard);
-    assert!(ask(&mut bench, conn, "power off").contains("Remote Control mode and reconnect to port 29999"));
-    assert_eq!(ask(&mut bench, conn, "is in remote control"), "false");
+    assert!(bench.ask(conn, "power off").contains("Remote Control mode and reconnect to port 29999"));
+    assert_eq!(bench.ask(conn, "is in remote control"), "false");
     bench.controller.act(Action::SwitchToRemote);
-    assert!(ask(&mut bench, conn, "power off").contains("reconnect"));
+    assert!(bench.ask(conn, "power off").contains("reconnect"));
     let conn = bench.connect(Port::Dashboard);
-    assert_eq!(ask(&mut bench, conn, "power off"), "Powering off");
+    assert_eq!(bench.ask(conn, "power off"), "Powering off");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::pendant::OperationalMode;
+
 /// One action, done at once or scripted for later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
@@ -15,11 +17,19 @@ pub enum Action {
     UnlockProtectiveStop,
     /// Open the safeguard input.
     OpenSafeguard,
-    /// Close it again. The program stays paused.
+    /// Open the safeguard of automatic mode (e-Series).
+    OpenAutomaticSafeguard,
+    /// Let go of the three-position enabling device (e-Series).
+    ReleaseEnablingDevice,
+    /// Close whatever is open of these again. The program stays paused.
     CloseSafeguard,
+    /// A safety limit was violated: the arm stops, power goes off, the program ends.
+    SafetyViolation,
+    /// A fault of the safety system: the same.
+    SafetyFault,
     /// Enter or leave reduced mode.
     Reduced(bool),
-    /// After a violation or fault: power off, safety normal.
+    /// After a violation or fault: power off, safety normal. What still demands a stop does so.
     RestartSafety,
     /// Power on.
     PowerOn,
@@ -48,6 +58,10 @@ pub enum Action {
     /// Everything is closed and refused for this long; then the controller is there again, without power, its
     /// clock at zero.
     Restart(Duration),
+    /// Switch everything off: closed and refused for good.
+    ShutDown,
+    /// Choose a mode at the pendant (e-Series); none without a password. Refused while a client controls it.
+    ChooseOperationalMode(Option<OperationalMode>),
     /// Close every connection.
     Disconnect,
     /// Set the digital inputs.

@@ -2,6 +2,7 @@
 
 use outrigger_urscript::LineAssembler;
 
+use crate::dashboard;
 use crate::net::Link;
 use crate::port::Port;
 use crate::rng::Rng;
@@ -38,8 +39,8 @@ pub(crate) struct Connection {
     pub(crate) up: Link,
     /// Programs out of text (30001 to 30003).
     pub(crate) text: LineAssembler,
-    /// An unfinished request (29999).
-    pub(crate) request: Vec<u8>,
+    /// The conversation on 29999.
+    pub(crate) dashboard: dashboard::Session,
     /// The conversation on 30004.
     pub(crate) session: Session,
     /// Whether it was opened in remote control.
@@ -58,7 +59,7 @@ impl Connection {
             down: Link::new(Rng::new(seed, id * 2 + 100)),
             up: Link::new(Rng::new(seed, id * 2 + 101)),
             text: LineAssembler::default(),
-            request: vec![],
+            dashboard: dashboard::Session::default(),
             session: Session::new(),
             permitted,
             first_state: true,

@@ -11,6 +11,7 @@ mod exchange;
 mod operation;
 mod options;
 mod publication;
+mod requests;
 mod text;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::fault::{Direction, FaultKind, Schedule};
 use crate::firmware::Firmware;
 use crate::io::Io;
 use crate::model::ArmModel;
+use crate::pendant::Pendant;
 use crate::port::Port;
 use crate::program::{Notice, Plant, Programs, Sender};
 use crate::rng::Rng;
@@ -32,6 +34,7 @@ use crate::robot::{Power, Robot, Stop};
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::time::SimTime;
 use connection::{Connection, Phase, RECEIVE_QUEUE};
+use requests::Underway;
 
 /// Nobody listens on this port, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,13 @@ pub struct Controller {
     away_until: Option<SimTime>,
     second_commander: Option<(f64, SimTime)>,
     exchange: Exchange,
+    pendant: Pendant,
+    /// What the operator's interface is busy with.
+    underway: Vec<Underway>,
+    /// Replies of the dashboard so far.
+    replies: u64,
+    /// What is answered where a fault makes the answers senseless.
+    nonsense: Rng,
     /// Everything clients have asked for, while somebody wants to know.
     texts: Option<Vec<Text>>,
 }
@@ -140,6 +150,10 @@ impl Controller {
             away_until: None,
             second_commander: None,
             exchange: Exchange::default(),
+            pendant: Pendant::new(options.files.clone()),
+            underway: vec![],
+            replies: 0,
+            nonsense: requests::nonsense(options.seed),
             texts: None,
             options,
         })
@@ -179,6 +193,12 @@ impl Controller {
     #[must_use]
     pub fn io(&self) -> &Io {
         &self.plant.io
+    }
+
+    /// What the operator's interface knows.
+    #[must_use]
+    pub fn pendant(&self) -> &Pendant {
+        &self.pendant
     }
 
     /// General purpose registers: what clients write, and what programs write.
@@ -240,7 +260,7 @@ impl Controller {
         let links = self.connections.values().flat_map(|connection| [&connection.up, &connection.down]);
         let arrivals = links.filter_map(|link| link.next_event(self.now)).min().unwrap_or(SimTime::MAX);
         let scripted = self.script.iter().map(|(at, _)| *at).min().unwrap_or(SimTime::MAX);
-        arrivals.min(scripted).min(self.faults.next_edge()).min(self.next_cycle)
+        arrivals.min(scripted).min(self.faults.next_edge()).min(self.next_operation()).min(self.next_cycle)
     }
 
     /// Lives through everything up to and including `to`.
@@ -263,6 +283,7 @@ impl Controller {
             self.act(action);
         }
         self.read_clients();
+        self.finish_operations();
         if self.next_cycle <= self.now {
             self.cycle();
             self.next_cycle = self.next_cycle + self.firmware.period();
@@ -305,9 +326,9 @@ impl Controller {
         } else if arm.step(robot.slider).is_some() && robot.may_move() {
             self.act(Action::ProtectiveStop);
         }
-        // The brakes close, and power goes, when an emergency stop has brought the arm to rest.
+        // The brakes close, and power goes, when such a stop has brought the arm to rest.
         let Plant { arm, robot, .. } = &mut self.plant;
-        if robot.stop == Stop::Emergency && arm.at_rest() {
+        if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {
             robot.power_off();
         }
     }
@@ -339,6 +360,7 @@ impl Controller {
         let read_only = matches!(port, Port::PrimaryReadOnly | Port::SecondaryReadOnly | Port::RealtimeReadOnly);
         match port {
             Port::Rtde => self.firmware.rtde(),
+            Port::Dashboard => self.firmware.dashboard(),
             _ => !read_only || self.firmware.read_only_ports(),
         }
     }
@@ -347,7 +369,13 @@ impl Controller {
     #[must_use]
     pub fn listens(&self, port: Port) -> bool {
         let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
-        self.has_port(port) && self.away_until.is_none() && !dropped
+        self.has_port(port) && self.away_until.is_none() && !dropped && !self.is_full(port)
+    }
+
+    /// Whether a port has all the clients it takes.
+    fn is_full(&self, port: Port) -> bool {
+        let limit = if port == Port::Dashboard { self.options.dashboard.clients } else { None };
+        limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
     }
 
     /// A client connects to a port; bytes flow at once, nothing has to be asked for.

@@ -7,9 +7,10 @@ use super::{Action, Conn, Controller};
 use crate::arm::Motion;
 use crate::fault::{Edge, Fault, FaultKind};
 use crate::firmware::LocalMode;
+use crate::pendant::Pendant;
 use crate::port::Port;
 use crate::program::{Notice, Plant};
-use crate::robot::Stop;
+use crate::robot::{Safeguard, Stop};
 use crate::time::SimTime;
 
 /// How long a controller is away when a restart has no duration of its own.
@@ -19,14 +20,11 @@ impl Controller {
     /// Does this now.
     pub fn act(&mut self, action: Action) {
         let safety_before = self.plant.robot.safety_mode();
+        let e_series = self.firmware.has_remote_control();
         let Plant { arm, robot, io, .. } = &mut self.plant;
         let halt = self.options.stop_deceleration;
         match action {
-            Action::EmergencyStop => {
-                robot.stop = Stop::Emergency;
-                self.programs.stop(&mut self.plant, &mut self.notices);
-                self.plant.arm.motion = Motion::Stop { deceleration: halt };
-            }
+            Action::EmergencyStop => self.halt(Stop::Emergency),
             Action::ReleaseEmergencyStop if robot.stop == Stop::Emergency => robot.stop = Stop::None,
             Action::ProtectiveStop => {
                 if robot.protective_stop(self.now) {
@@ -36,19 +34,20 @@ impl Controller {
             Action::UnlockProtectiveStop => {
                 robot.unlock_protective_stop(self.now);
             }
-            Action::OpenSafeguard if matches!(robot.stop, Stop::None | Stop::Reduced) => {
-                robot.stop = Stop::Safeguard;
-                self.programs.pause(arm, halt);
-            }
-            Action::CloseSafeguard if robot.stop == Stop::Safeguard => robot.stop = Stop::None,
+            Action::OpenSafeguard => self.open_safeguard(Safeguard::Input),
+            Action::OpenAutomaticSafeguard if e_series => self.open_safeguard(Safeguard::Automatic),
+            Action::ReleaseEnablingDevice if e_series => self.open_safeguard(Safeguard::ThreePosition),
+            Action::CloseSafeguard if matches!(robot.stop, Stop::Safeguard(_)) => robot.stop = Stop::None,
+            Action::SafetyViolation => self.halt(Stop::Violation),
+            Action::SafetyFault => self.halt(Stop::Fault),
             Action::Reduced(on) => match (robot.stop, on) {
                 (Stop::None, true) => robot.stop = Stop::Reduced,
                 (Stop::Reduced, false) => robot.stop = Stop::None,
                 _ => {}
             },
             Action::RestartSafety => {
-                robot.power_off();
-                robot.stop = Stop::None;
+                robot.restart_safety();
+                self.programs.stop(&mut self.plant, &mut self.notices);
             }
             Action::PowerOn => robot.power_on(self.now),
             Action::PowerOff => {
@@ -68,14 +67,37 @@ impl Controller {
             Action::SecondCommander(speed) => self.second_commander = speed.map(|speed| (speed, self.now)),
             Action::JumpClock(micros) => self.clock = self.clock.saturating_add_signed(micros),
             Action::Restart(away) => self.restart(away),
+            Action::ShutDown => self.shut_down(),
+            Action::ChooseOperationalMode(mode) if e_series => self.pendant.choose_mode(mode),
             Action::Disconnect => self.close_where(|_| true),
             Action::DigitalInputs(bits) => io.digital_in = bits,
             // What does not fit the state has no effect.
-            Action::ReleaseEmergencyStop | Action::OpenSafeguard | Action::CloseSafeguard | Action::ResumeProgram => {}
+            Action::ReleaseEmergencyStop
+            | Action::OpenAutomaticSafeguard
+            | Action::ReleaseEnablingDevice
+            | Action::CloseSafeguard
+            | Action::ResumeProgram
+            | Action::ChooseOperationalMode(_) => {}
         }
         let safety = self.plant.robot.safety_mode();
         if safety != safety_before {
             self.notices.push(Notice::Safety(safety));
+            self.pendant.safety_popup |= !self.plant.robot.may_move() && self.plant.robot.stop != Stop::None;
+        }
+    }
+
+    /// The program ends, and the arm comes to rest; then it loses its power.
+    fn halt(&mut self, stop: Stop) {
+        self.plant.robot.stop = stop;
+        self.programs.stop(&mut self.plant, &mut self.notices);
+        self.plant.arm.motion = Motion::Stop { deceleration: self.options.stop_deceleration };
+    }
+
+    fn open_safeguard(&mut self, safeguard: Safeguard) {
+        let Plant { arm, robot, .. } = &mut self.plant;
+        if matches!(robot.stop, Stop::None | Stop::Reduced) {
+            robot.stop = Stop::Safeguard(safeguard);
+            self.programs.pause(arm, self.options.stop_deceleration);
         }
     }
 
@@ -106,10 +128,23 @@ impl Controller {
 
     fn restart(&mut self, away: Duration) {
         self.close_where(|_| true);
+        self.leave(away);
+    }
+
+    fn leave(&mut self, away: Duration) {
         self.programs.stop(&mut self.plant, &mut self.notices);
+        self.underway.clear();
         self.plant.robot.power_off();
         self.plant.robot.slider = 1.0;
         self.away_until = Some(self.now + away);
+    }
+
+    /// What was said can still be read; then there is nobody any more.
+    fn shut_down(&mut self) {
+        for connection in self.connections.values_mut().filter(|c| c.phase == Phase::Open) {
+            connection.phase = Phase::Closing;
+        }
+        self.leave(Duration::MAX);
     }
 
     pub(super) fn come_back(&mut self) {
@@ -117,6 +152,7 @@ impl Controller {
         self.clock = 0;
         self.notices.clear();
         self.forget_exchange();
+        self.pendant = Pendant::new(self.options.files.clone());
     }
 
     pub(super) fn close_where(&mut self, which: impl Fn(Port) -> bool) {
@@ -147,6 +183,8 @@ impl Controller {
                 FaultKind::Estop => self.act(Action::EmergencyStop),
                 FaultKind::ProtectiveStop => self.act(Action::ProtectiveStop),
                 FaultKind::Safeguard => self.act(Action::OpenSafeguard),
+                FaultKind::Violation => self.act(Action::SafetyViolation),
+                FaultKind::SafetyFault => self.act(Action::SafetyFault),
                 FaultKind::Local => self.act(Action::SwitchToLocal),
                 FaultKind::PowerOff => self.act(Action::PowerOff),
                 FaultKind::Slider(share) => self.act(Action::Slider(share)),
@@ -160,6 +198,7 @@ impl Controller {
                 FaultKind::Estop => self.act(Action::ReleaseEmergencyStop),
                 FaultKind::ProtectiveStop => self.act(Action::UnlockProtectiveStop),
                 FaultKind::Safeguard => self.act(Action::CloseSafeguard),
+                FaultKind::Violation | FaultKind::SafetyFault => self.act(Action::RestartSafety),
                 FaultKind::Local => self.act(Action::SwitchToRemote),
                 FaultKind::PowerOff => self.act(Action::ReleaseBrakes),
                 FaultKind::Slider(_) => self.act(Action::Slider(1.0)),

@@ -5,11 +5,16 @@ use std::time::Duration;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 use crate::arm::Drive;
+use crate::dashboard::DashboardOptions;
 use crate::fault::{Fault, FaultKind};
 use crate::firmware::{AfterT, Firmware, LocalMode};
 use crate::model::{ArmModel, UnknownPairing};
+use crate::pendant::{Files, OperationTiming};
 use crate::robot::PowerTiming;
 use crate::rtde::RtdeOptions;
+
+/// Of the form that real ones have: year, and a number.
+const SERIAL_NUMBER: &str = "20205500001";
 
 /// The state a controller is found in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +87,14 @@ pub struct Options {
     pub clock: Duration,
     /// What is not known of RTDE.
     pub rtde: RtdeOptions,
+    /// What is not known of the dashboard server.
+    pub dashboard: DashboardOptions,
+    /// The disk of the operator's interface.
+    pub files: Files,
+    /// How long what the operator's interface does takes.
+    pub operations: OperationTiming,
+    /// The robot's serial number.
+    pub serial_number: String,
     /// What goes wrong, and when.
     pub faults: Vec<Fault>,
 }
@@ -108,6 +121,10 @@ impl Options {
             power: PowerTiming::default(),
             clock: Duration::from_secs(100),
             rtde: RtdeOptions::default(),
+            dashboard: DashboardOptions::default(),
+            files: Files::default(),
+            operations: OperationTiming::default(),
+            serial_number: SERIAL_NUMBER.to_owned(),
             faults: vec![],
         }
     }

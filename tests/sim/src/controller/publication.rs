@@ -34,7 +34,10 @@ impl Controller {
     pub(super) fn greet(&mut self, id: Conn) {
         let Some(port) = self.connections.get(&id).map(|connection| connection.port) else { return };
         if port == Port::Dashboard {
-            self.send(id, dashboard::GREETING.as_bytes());
+            let garbled = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Garbage);
+            let greeting =
+                if garbled { dashboard::nonsense(&mut self.nonsense) } else { dashboard::GREETING.as_bytes().to_vec() };
+            self.send(id, &greeting);
         }
         for bytes in message::burst(self.firmware, port) {
             self.send(id, &bytes);

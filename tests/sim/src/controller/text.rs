@@ -1,17 +1,14 @@
-//! What clients send: requests on 29999, programs and service lines on the other ports.
+//! What clients send: whose it is, and programs and service lines on the text ports.
 
 use outrigger_urscript::{Assembled, Service, ServiceLine};
 
 use super::connection::Phase;
 use super::{Action, Conn, Controller, Text};
-use crate::dashboard;
 use crate::fault::FaultKind;
 use crate::firmware::LocalMode;
 use crate::port::Port;
 use crate::program::{Notice, Sender};
 
-/// Longest request on 29999; a longer one is cut.
-const REQUEST: usize = 4096;
 /// Error code for text in local mode or on a read-only port.
 const NOT_IN_REMOTE: i32 = 210;
 
@@ -79,39 +76,6 @@ impl Controller {
     fn refuse_text(&mut self) {
         let text = "not allowed, robot is not in remote control";
         self.notices.push(Notice::Code { code: NOT_IN_REMOTE, argument: 0, text });
-    }
-
-    fn requests(&mut self, id: Conn, bytes: &[u8]) {
-        for byte in bytes {
-            let Some(connection) = self.connections.get_mut(&id) else { return };
-            if *byte != b'\n' {
-                if connection.request.len() < REQUEST {
-                    connection.request.push(*byte);
-                }
-                continue;
-            }
-            let line = String::from_utf8_lossy(&std::mem::take(&mut connection.request)).into_owned();
-            let reply = dashboard::reply(
-                &line,
-                &dashboard::Context {
-                    now: self.now,
-                    firmware: self.firmware,
-                    model: &self.model,
-                    robot: &self.plant.robot,
-                    program_running: self.programs.running(),
-                    program_paused: self.programs.paused(),
-                    permitted: connection.permitted && self.plant.robot.remote,
-                },
-            );
-            connection.down.send(self.now, format!("{}\n", reply.line).as_bytes());
-            if reply.closes {
-                connection.phase = Phase::Closing;
-                return;
-            }
-            if let Some(action) = reply.action {
-                self.act(action);
-            }
-        }
     }
 }
 

@@ -64,7 +64,8 @@ pub enum FaultKind {
     Drop,
     /// Messages end this many bytes early; the length in front agrees.
     Truncated(usize),
-    /// A message of type 25 with this many bytes is sent before every state message.
+    /// A message of type 25 with this many bytes is sent before every state message, a line of that length instead of
+    /// the dashboard's answers.
     Oversize(usize),
     /// A message and a sub-package of unknown type go out with every state message; packages of unknown type with
     /// data of 30004.
@@ -72,7 +73,7 @@ pub enum FaultKind {
     /// Every sub-package is this many bytes longer than this version's.
     Extended(usize),
     /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
-    /// text.
+    /// text, an answer of the dashboard by a line that nobody asked for.
     Polluted(u64),
     /// Every n-th control cycle is not published.
     Skip(u64),
@@ -92,6 +93,10 @@ pub enum FaultKind {
     ProtectiveStop,
     /// The safeguard input opens, and closes at the end.
     Safeguard,
+    /// A safety limit is violated; at the end the safety system is restarted, and the arm has no power.
+    Violation,
+    /// The safety system finds a fault; the end is the same.
+    SafetyFault,
     /// The pendant is switched to local control, and back at the end.
     Local,
     /// The arm's power is switched off; at the end it is switched on and the brakes released.
@@ -100,8 +105,12 @@ pub enum FaultKind {
     Slider(f64),
     /// The program is paused, and resumed at the end.
     Pause,
-    /// Text, and requests of 30004, are taken and silently ignored.
+    /// Text, and requests of 29999 and 30004, are taken and silently ignored.
     Mute,
+    /// The dashboard answers with lines that are not the answer, or no text at all.
+    Garbage,
+    /// The dashboard closes the connection instead of an answer.
+    HangUp,
     /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
     SecondCommander(f64),
     /// A program of somebody else runs and moves the last joint to and fro with this speed.
@@ -205,7 +214,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "quick-loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 4 cycles later" => |v| FaultKind::QuickLoss(v.number);
     "drop" None "" Brief Port "connections closed, refused until the end" => |_| FaultKind::Drop;
     "truncated" Bytes "8" Span Port "messages N bytes short, their length agrees" => |v| FaultKind::Truncated(v.bytes());
-    "oversize" Bytes "20000" Span Port "messages of N bytes, of type 25 or unknown" => |v| FaultKind::Oversize(v.bytes());
+    "oversize" Bytes "20000" Span Port "messages of N bytes; 29999: answers of N bytes" => |v| FaultKind::Oversize(v.bytes());
     "unknown" None "" Span Port "messages and sub-packages of unknown type" => |_| FaultKind::Unknown;
     "extended" Bytes "4" Span Port "sub-packages N bytes longer than known" => |v| FaultKind::Extended(v.bytes());
     "polluted" Count "17" Span Port "other messages between every N packets" => |v| FaultKind::Polluted(v.count);
@@ -218,11 +227,15 @@ pub(crate) const TABLE: &[Row] = rows! {
     "estop" None "" Span None "emergency stop, released at the end" => |_| FaultKind::Estop;
     "protective-stop" None "" Span None "protective stop, unlocked at the end" => |_| FaultKind::ProtectiveStop;
     "safeguard" None "" Span None "safeguard stop, reset at the end" => |_| FaultKind::Safeguard;
+    "violation" None "" Span None "safety violation, restarted at the end" => |_| FaultKind::Violation;
+    "safety-fault" None "" Span None "fault of the safety system, restarted at the end" => |_| FaultKind::SafetyFault;
     "local" None "" Span None "local control, remote again at the end" => |_| FaultKind::Local;
     "power-off" None "" Span None "arm power off, on and released at the end" => |_| FaultKind::PowerOff;
     "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
     "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
     "mute" None "" Span Port "text and requests silently ignored" => |_| FaultKind::Mute;
+    "garbage" None "" Span Port "29999: lines that are no answer" => |_| FaultKind::Garbage;
+    "hang-up" None "" Span Port "29999: closed instead of answering" => |_| FaultKind::HangUp;
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
     "digital-input" Input "0" Span None "digital input N is high" => |v| FaultKind::DigitalInput(v.count as u8);

@@ -65,7 +65,7 @@ impl std::fmt::Display for FaultError {
             Problem::NoStart => write!(f, "no start; write KIND@START, e.g. stall@5s:200ms"),
             Problem::UnknownKind { kind, nearest } => write!(f, "no kind `{kind}`; did you mean `{nearest}`?"),
             Problem::Selector { selector } => {
-                write!(f, "`{selector}` does not select anything here; ports are 29999, 30001…30003, 30011…30013")?;
+                write!(f, "`{selector}` does not select anything here; ports are 29999, 30001…30004, 30011…30013")?;
                 write!(f, ", directions up and down, and only faults of connections take them")
             }
             Problem::Time { part, text } => write!(f, "{part} `{text}` is not a time such as 200ms, 5s or 1m"),

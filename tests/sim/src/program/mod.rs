@@ -111,8 +111,27 @@ enum Body {
 struct Running {
     name: String,
     body: Body,
+    /// Whether it is the pendant's own: what is loaded there.
+    loaded: bool,
     /// Cycles in a row in which its budget was spent.
     overruns: u32,
+}
+
+/// What runs, as the operator's interface sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Playing {
+    /// Whether there is a primary program.
+    pub(crate) exists: bool,
+    pub(crate) paused: bool,
+    /// Whether it is the one that is loaded at the pendant, not one that a client sent.
+    pub(crate) loaded: bool,
+}
+
+impl Playing {
+    /// Whether a program runs, and is not paused.
+    pub(crate) fn runs(self) -> bool {
+        self.exists && !self.paused
+    }
 }
 
 /// The programs of one controller.
@@ -217,7 +236,7 @@ impl Programs {
                 Ok(program) if program.kind() == ProgramKind::Secondary => self.run_secondary(program, plant, notices),
                 Ok(program) => {
                     served.push(waiting.from);
-                    replaced |= self.start(program, plant, notices);
+                    replaced |= self.start(program, false, plant, notices);
                 }
             }
         }
@@ -226,7 +245,7 @@ impl Programs {
     }
 
     /// Starts a primary program in place of the one that runs; says whether one was replaced.
-    fn start(&mut self, program: Program, plant: &Plant, notices: &mut Vec<Notice>) -> bool {
+    fn start(&mut self, program: Program, loaded: bool, plant: &Plant, notices: &mut Vec<Notice>) -> bool {
         if !plant.robot.may_move() {
             self.refused += 1;
             return false;
@@ -235,8 +254,32 @@ impl Programs {
         let name = program.name().unwrap_or_default().to_owned();
         notices.push(Notice::Started(name.clone()));
         let body = Body::Script(Box::new(Machine::new(program)));
-        self.primary = Some(Running { name, body, overruns: 0 });
+        self.primary = Some(Running { name, body, loaded, overruns: 0 });
         replaced
+    }
+
+    /// Starts the program that is loaded at the pendant; says whether it could be started.
+    pub(crate) fn play(&mut self, text: &str, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
+        if !plant.robot.may_move() || self.running() {
+            return false;
+        }
+        match Program::compile(text, &self.builtins) {
+            Ok(program) if program.kind() == ProgramKind::Primary => {
+                self.start(program, true, plant, notices);
+                true
+            }
+            Ok(_) => false,
+            Err(error) => {
+                notices.push(Notice::exception(error.position, error.kind.to_string()));
+                false
+            }
+        }
+    }
+
+    /// What runs.
+    pub(crate) fn playing(&self) -> Playing {
+        let loaded = self.primary.as_ref().is_some_and(|running| running.loaded);
+        Playing { exists: self.running(), paused: self.paused(), loaded }
     }
 
     /// The primary program is over; says whether there was one.
@@ -346,7 +389,7 @@ impl Programs {
         }
         notices.push(Notice::Started("foreign".to_owned()));
         let body = Body::Foreign { speed, cycles: 0 };
-        self.primary = Some(Running { name: "foreign".to_owned(), body, overruns: 0 });
+        self.primary = Some(Running { name: "foreign".to_owned(), body, loaded: false, overruns: 0 });
     }
 
     /// Whether the primary program is the foreign one.

@@ -21,7 +21,6 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
     let speed = arm.tool_speed();
     let number = |raw: i32| f64::from(raw);
     let mode = number(state.robot_mode().raw(generation).unwrap_or(-1));
-    let safety = number(robot.safety_mode().raw());
     let up = tool.rotation.inverse().turn([0.0, 0.0, GRAVITY]);
     let volts = if robot.powered() { 48.0 } else { 0.0 };
     Repr {
@@ -50,8 +49,8 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
         test_value: TEST_VALUE,
         robot_mode: mode,
         joint_modes: [number(robot.joint_mode(state.now).raw()); 6],
-        safety_mode: safety,
-        safety_status: safety,
+        safety_mode: number(robot.safety_mode().raw()),
+        safety_status: number(robot.safety_status().raw()),
         speed_scaling: arm.scaling,
         v_main: volts,
         v_robot: volts,

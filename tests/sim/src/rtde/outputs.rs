@@ -118,7 +118,7 @@ fn safety_bits(state: &State<'_>) -> u32 {
         Stop::None => 1,
         Stop::Reduced => 1 << 1,
         Stop::Protective { .. } => (1 << 2) | STOPPED_DUE_TO_SAFETY,
-        Stop::Safeguard => (1 << 4) | STOPPED_DUE_TO_SAFETY,
+        Stop::Safeguard(_) => (1 << 4) | STOPPED_DUE_TO_SAFETY,
         Stop::Emergency => (1 << 6) | (1 << 7) | STOPPED_DUE_TO_SAFETY,
         Stop::Violation => (1 << 8) | STOPPED_DUE_TO_SAFETY,
         Stop::Fault => (1 << 9) | STOPPED_DUE_TO_SAFETY,

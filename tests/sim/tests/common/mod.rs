@@ -157,6 +157,20 @@ impl Bench {
         conn
     }
 
+    /// The one line that answers a request on 29999; lives until it is there, at most 10 s.
+    pub(crate) fn ask(&mut self, conn: Conn, request: &str) -> String {
+        self.lines(conn);
+        self.send(conn, &format!("{request}\n"));
+        for _ in 0..1000 {
+            if let [line, more @ ..] = &self.lines(conn)[..] {
+                assert!(more.is_empty(), "{request}: {more:?}");
+                return line.clone();
+            }
+            self.run(10);
+        }
+        panic!("no reply to {request}")
+    }
+
     /// Takes the lines a client has received.
     pub(crate) fn lines(&mut self, conn: Conn) -> Vec<String> {
         String::from_utf8(self.take(conn)).unwrap().lines().map(str::to_owned).collect()

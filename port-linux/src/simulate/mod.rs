@@ -1,21 +1,25 @@
 //! `outrigger sim ur`: a simulated controller behind kernel TCP.
 
+mod args;
+
 use std::time::Duration;
 
+pub use args::{ProgramArg, SimUrArgs};
 use outrigger_sim::controller::{Controller, Options, StartState};
+use outrigger_sim::pendant::{InstallationFile, ProgramFile};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::Server;
 
-use crate::args::SimUrArgs;
 use crate::exit::{Failure, Outcome};
 use crate::signals::Signals;
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for an arm that never ran the software; [`Failure::Connection`] for a port that is taken.
+/// [`Failure::Usage`] for an arm that never ran the software; [`Failure::BadInput`] for a script that cannot be read;
+/// [`Failure::Connection`] for a port that is taken.
 pub fn run(args: &SimUrArgs) -> Outcome {
-    let options = options(args);
+    let options = options(args)?;
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let server = Server::bind(controller, args.listen, args.port_base)
         .map_err(|error| Failure::Connection(error.to_string()))?;
@@ -44,12 +48,33 @@ pub fn run(args: &SimUrArgs) -> Outcome {
     })
 }
 
-fn options(args: &SimUrArgs) -> Options {
+fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     let by_software = Options::for_software(args.software);
     let model = args.model.unwrap_or(by_software.model);
     let mut options = Options::new(model, args.software);
     options.rtde.echo = args.echo_registers;
-    Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options }
+    for program in &args.program {
+        options.files.programs.push(program_file(program)?);
+    }
+    for name in &args.broken {
+        if name.ends_with(".installation") {
+            options.files.installations.push(InstallationFile { broken: true, ..InstallationFile::named(name) });
+        } else {
+            options.files.programs.push(ProgramFile { broken: true, ..ProgramFile::named(name) });
+        }
+    }
+    let unconfirmed = args.unconfirmed.iter().map(|name| InstallationFile::named(name));
+    let unconfirmed = unconfirmed.map(|file| InstallationFile { needs_confirmation: true, ..file });
+    options.files.installations.extend(unconfirmed);
+    Ok(Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options })
+}
+
+fn program_file(program: &ProgramArg) -> Result<ProgramFile, Failure> {
+    let file = ProgramFile::named(&program.name);
+    let Some(path) = &program.script else { return Ok(file) };
+    let script = std::fs::read_to_string(path)
+        .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))?;
+    Ok(ProgramFile { script, ..file })
 }
 
 fn state_name(state: StartState) -> &'static str {

@@ -1,0 +1,98 @@
+//! What `outrigger sim ur` takes.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_sim::controller::StartState;
+use outrigger_sim::fault::Fault;
+
+use crate::args::parse_model;
+use crate::config::parse_software;
+
+/// `outrigger sim ur`.
+#[derive(Args, Clone, Debug)]
+pub struct SimUrArgs {
+    /// Address to listen on; 0.0.0.0 for every network
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    pub listen: IpAddr,
+    /// Arm, e.g. ur10e; default: the UR5 of the software's generation
+    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
+    pub model: Option<RobotModel>,
+    /// Controller software, 1.5 to 5.25
+    #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
+    pub software: SoftwareVersion,
+    /// Port p is served at B + p - 29999
+    #[arg(long, value_name = "B", default_value_t = crate::config::FIRST_PORT)]
+    pub port_base: u16,
+    /// State at the start: running, power-off, idle, local or protective-stop
+    #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]
+    pub state: StartState,
+    /// A fault over time, e.g. stall@5s:200ms; may be repeated; --help lists them
+    #[arg(long, value_name = "SPEC")]
+    pub fault: Vec<Fault>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// While no program runs, RTDE's output registers show its input registers
+    #[arg(long)]
+    pub echo_registers: bool,
+    /// A program on the pendant's disk beside idle.urp; played, it runs the URScript in FILE; may be repeated
+    #[arg(long, value_name = "NAME[=FILE]", value_parser = parse_program)]
+    pub program: Vec<ProgramArg>,
+    /// A program or installation that exists and does not load, e.g. old.urp; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = parse_file)]
+    pub broken: Vec<String>,
+    /// An installation whose safety settings wait for a confirmation; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = parse_file)]
+    pub unconfirmed: Vec<String>,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
+/// A program's name, and where its URScript stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramArg {
+    /// As `load` names it.
+    pub name: String,
+    /// What it does; nothing, until it is stopped, where there is none.
+    pub script: Option<PathBuf>,
+}
+
+fn parse_state(text: &str) -> Result<StartState, String> {
+    StartState::from_name(text).ok_or_else(|| {
+        let names = StartState::NAMED.map(|(_, name)| name);
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_program(text: &str) -> Result<ProgramArg, String> {
+    let (name, script) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(PathBuf::from(file))));
+    if !name.ends_with(".urp") && !name.ends_with(".urpx") {
+        return Err(format!("expected NAME.urp or NAME.urp=FILE.script, found '{text}'"));
+    }
+    Ok(ProgramArg { name: name.to_owned(), script })
+}
+
+fn parse_file(text: &str) -> Result<String, String> {
+    match text.rsplit_once('.') {
+        Some((_, "urp" | "urpx" | "installation")) => Ok(text.to_owned()),
+        _ => Err(format!("expected NAME.urp or NAME.installation, found '{text}'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_may_bring_its_script() {
+        assert_eq!(parse_program("weld.urp"), Ok(ProgramArg { name: "weld.urp".into(), script: None }));
+        let with = parse_program("cell/weld.urp=a=b.script").expect("a program");
+        assert_eq!((with.name.as_str(), with.script), ("cell/weld.urp", Some("a=b.script".into())));
+        assert!(parse_program("weld").expect_err("no extension").contains("NAME.urp"));
+        assert!(parse_file("weld.txt").expect_err("another extension").contains("NAME.installation"));
+    }
+}

@@ -1,0 +1,320 @@
+//! What the operator's interface knows: files, the loaded program, popups, the log, who may do what.
+//!
+//! The dashboard server and the Robot API are two ways to it. It moves nothing: the controller does what it decides.
+
+mod files;
+
+pub(crate) use files::file_name;
+pub use files::{Files, InstallationFile, ProgramFile};
+
+use std::time::Duration;
+
+use crate::time::SimTime;
+
+/// Lines of the log that are kept.
+const LOG: usize = 1000;
+
+/// Who the pendant takes the person before it for (CB series, 3.1 on).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserRole {
+    /// Everything is allowed.
+    #[default]
+    Programmer,
+    /// Loading and running programs is.
+    Operator,
+    /// Nobody was chosen.
+    None,
+    /// Nothing is.
+    Locked,
+    /// Only what the dashboard allows.
+    Restricted,
+}
+
+impl UserRole {
+    /// Every role with the word that sets it.
+    pub(crate) const NAMED: [(Self, &'static str); 5] = [
+        (Self::Programmer, "programmer"),
+        (Self::Operator, "operator"),
+        (Self::None, "none"),
+        (Self::Locked, "locked"),
+        (Self::Restricted, "restricted"),
+    ];
+
+    /// The word that sets it.
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMED.into_iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// Manual or automatic operation (e-Series).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationalMode {
+    /// Programs are written, and run slowly.
+    Manual,
+    /// Programs run, and cannot be changed.
+    Automatic,
+}
+
+impl OperationalMode {
+    /// The mode of this word, however it is written.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        [Self::Manual, Self::Automatic].into_iter().find(|mode| mode.name().eq_ignore_ascii_case(word))
+    }
+
+    /// The word that is shown for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "MANUAL",
+            Self::Automatic => "AUTOMATIC",
+        }
+    }
+}
+
+/// A flight report's contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    Controller,
+    Software,
+    System,
+}
+
+impl Report {
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        match word.to_ascii_lowercase().as_str() {
+            "controller" => Some(Self::Controller),
+            "software" => Some(Self::Software),
+            "system" => Some(Self::System),
+            _ => None,
+        }
+    }
+}
+
+/// Something that takes the operator's interface time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Load(String),
+    LoadInstallation(String),
+    Play,
+    Pause,
+    Stop,
+    Report(Report),
+    SupportFile(String),
+    SaveLog,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    NotFound,
+    Failed,
+}
+
+/// How long operations take. None of it is documented, except that reports take minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationTiming {
+    /// Loading a program, or an installation.
+    pub load: Duration,
+    /// Starting, pausing and stopping.
+    pub play: Duration,
+    /// A flight report.
+    pub report: Duration,
+    /// A support file.
+    pub support_file: Duration,
+    /// Writing the log to the disk.
+    pub save_log: Duration,
+}
+
+impl Default for OperationTiming {
+    fn default() -> Self {
+        Self {
+            load: Duration::from_millis(500),
+            play: Duration::from_millis(100),
+            report: Duration::from_secs(60),
+            support_file: Duration::from_secs(120),
+            save_log: Duration::from_secs(2),
+        }
+    }
+}
+
+impl OperationTiming {
+    pub(crate) fn of(&self, operation: &Operation) -> Duration {
+        match operation {
+            Operation::Load(_) | Operation::LoadInstallation(_) => self.load,
+            Operation::Play | Operation::Pause | Operation::Stop => self.play,
+            Operation::Report(_) => self.report,
+            Operation::SupportFile(_) => self.support_file,
+            Operation::SaveLog => self.save_log,
+        }
+    }
+}
+
+/// Two reports of a kind cannot be had within this time (`ur-dashboard` 3).
+const BETWEEN_REPORTS: Duration = Duration::from_secs(30);
+
+/// The operator's interface of one controller.
+#[derive(Clone, Debug)]
+pub struct Pendant {
+    /// Its disk.
+    pub files: Files,
+    /// Path of the loaded program.
+    pub loaded: Option<String>,
+    /// Path of the loaded installation.
+    pub installation: String,
+    /// The popup that is shown.
+    pub popup: Option<String>,
+    /// Whether it shows that a safety function acted.
+    pub safety_popup: bool,
+    /// What clients wrote to the log, the newest last.
+    pub log: Vec<String>,
+    /// Who is before it.
+    pub role: UserRole,
+    /// The mode chosen at the pendant; none where no password protects it.
+    pub mode: Option<OperationalMode>,
+    /// The mode a client has set: while there is one, the pendant cannot change it.
+    pub dashboard_mode: Option<OperationalMode>,
+    reports: Vec<(Report, SimTime)>,
+}
+
+impl Pendant {
+    pub(crate) fn new(files: Files) -> Self {
+        let installation = files.resolve(files.installations.first().map_or("", |file| file.name.as_str()));
+        Self {
+            files,
+            loaded: None,
+            installation,
+            popup: None,
+            safety_popup: false,
+            log: vec![],
+            role: UserRole::default(),
+            mode: None,
+            dashboard_mode: None,
+            reports: vec![],
+        }
+    }
+
+    /// The mode in force; none where nobody has chosen one.
+    #[must_use]
+    pub fn operational_mode(&self) -> Option<OperationalMode> {
+        self.dashboard_mode.or(self.mode)
+    }
+
+    /// Chooses a mode at the pendant itself; refused while a client controls it.
+    pub(crate) fn choose_mode(&mut self, mode: Option<OperationalMode>) {
+        if self.dashboard_mode.is_none() {
+            self.mode = mode;
+        }
+    }
+
+    pub(crate) fn add_to_log(&mut self, text: String) {
+        if self.log.len() == LOG {
+            self.log.remove(0);
+        }
+        self.log.push(text);
+    }
+
+    /// The file of the loaded program.
+    pub(crate) fn program(&self) -> Option<&ProgramFile> {
+        self.files.program(self.loaded.as_deref()?)
+    }
+
+    /// Loads a program, with its installation; says how, and whether another installation came with it.
+    pub(crate) fn load(&mut self, name: &str, minds_confirmation: bool) -> (Outcome, bool) {
+        let Some(file) = self.files.program(name) else { return (Outcome::NotFound, false) };
+        let installation = match file.installation.as_deref().map(|name| self.files.installation(name)) {
+            None => None,
+            Some(Some(found)) if !(minds_confirmation && found.needs_confirmation) => Some(found),
+            Some(_) => return (Outcome::Failed, false),
+        };
+        if file.broken {
+            return (Outcome::Failed, false);
+        }
+        let other = installation.map(|found| self.files.resolve(&found.name)).filter(|path| *path != self.installation);
+        self.loaded = Some(self.files.resolve(name));
+        let changed = other.is_some();
+        self.installation = other.unwrap_or_else(|| std::mem::take(&mut self.installation));
+        (Outcome::Done, changed)
+    }
+
+    /// Loads an installation alone.
+    pub(crate) fn load_installation(&mut self, name: &str) -> Outcome {
+        match self.files.installation(name) {
+            None => Outcome::NotFound,
+            Some(file) if file.broken || file.needs_confirmation => Outcome::Failed,
+            Some(_) => {
+                self.installation = self.files.resolve(name);
+                Outcome::Done
+            }
+        }
+    }
+
+    /// A flight report is wanted; refused too soon after one of its kind.
+    pub(crate) fn begin_report(&mut self, report: Report, now: SimTime) -> bool {
+        let last = self.reports.iter().rfind(|(kind, _)| *kind == report);
+        let allowed = last.is_none_or(|(_, at)| now.since(*at) >= BETWEEN_REPORTS);
+        if allowed {
+            self.reports.push((report, now));
+        }
+        allowed
+    }
+
+    /// Reports that were asked for.
+    pub(crate) fn reports(&self) -> usize {
+        self.reports.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pendant() -> Pendant {
+        let mut files = Files::default();
+        files.programs.push(ProgramFile { broken: true, ..ProgramFile::named("bad.urp") });
+        files
+            .programs
+            .push(ProgramFile { installation: Some("cell.installation".into()), ..ProgramFile::named("weld.urp") });
+        files
+            .installations
+            .push(InstallationFile { needs_confirmation: true, ..InstallationFile::named("cell.installation") });
+        Pendant::new(files)
+    }
+
+    #[test]
+    fn a_program_loads_only_where_it_exists_and_is_whole() {
+        let mut pendant = pendant();
+        assert_eq!(pendant.load("none.urp", true), (Outcome::NotFound, false));
+        assert_eq!(pendant.load("bad.urp", true), (Outcome::Failed, false));
+        assert_eq!(pendant.loaded, None);
+        assert_eq!(pendant.load("idle.urp", true), (Outcome::Done, false));
+        assert_eq!(pendant.loaded.as_deref(), Some("/programs/idle.urp"));
+    }
+
+    #[test]
+    fn an_installation_that_wants_confirmation_fails_where_the_software_waits_for_it() {
+        let mut pendant = pendant();
+        assert_eq!(pendant.load("/programs/weld.urp", true), (Outcome::Failed, false));
+        assert_eq!(pendant.load("/programs/weld.urp", false), (Outcome::Done, true));
+        assert_eq!(pendant.installation, "/programs/cell.installation");
+    }
+
+    #[test]
+    fn the_pendant_cannot_change_a_mode_that_a_client_controls() {
+        let mut pendant = pendant();
+        pendant.dashboard_mode = Some(OperationalMode::Automatic);
+        pendant.choose_mode(Some(OperationalMode::Manual));
+        assert_eq!(pendant.operational_mode(), Some(OperationalMode::Automatic));
+        pendant.dashboard_mode = None;
+        assert_eq!(pendant.operational_mode(), None);
+    }
+
+    #[test]
+    fn reports_of_a_kind_are_half_a_minute_apart() {
+        let mut pendant = pendant();
+        assert!(pendant.begin_report(Report::System, SimTime::ZERO));
+        assert!(!pendant.begin_report(Report::System, SimTime::from_secs(29)));
+        assert!(pendant.begin_report(Report::Software, SimTime::from_secs(29)));
+        assert!(pendant.begin_report(Report::System, SimTime::from_secs(30)));
+    }
+}
