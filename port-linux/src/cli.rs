@@ -8,6 +8,7 @@ use outrigger_sim::fault::Fault;
 use crate::args::{
     CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, ScriptArgs, WatchArgs,
 };
+use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
 use crate::simulate::SimUrArgs;
 
@@ -129,6 +130,21 @@ Examples:
   outrigger watch 192.168.56.60 --out recordings
   outrigger watch 10.0.2.15 --json --seconds 10 | jq .mode")]
     Watch(WatchArgs),
+    /// Power, brakes, stops and programs of a robot: ask, bring up, recover, load, play
+    #[command(after_help = "\
+Without a command it shows everything the controller tells. What the controller's software does not
+know is refused with the software that does. Commands that change something need remote control on
+e-Series; `bring-up` releases brakes and `play` moves the robot, nothing else here does.
+Exit code 4 where the controller refuses or a goal is not reached, with what to do about it.
+
+Examples:
+  outrigger dashboard 192.168.56.101                     everything it tells
+  outrigger dashboard 192.168.56.101 bring-up            power on, brakes, until RUNNING
+  outrigger dashboard 192.168.56.101 recover             why it stands; out of it once acknowledged
+  outrigger dashboard 192.168.56.101 load cell/weld.urp
+  outrigger dashboard 192.168.56.101 play
+  outrigger dashboard 127.0.0.1:40000 --json | jq .robot_mode")]
+    Dashboard(DashboardArgs),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
@@ -191,6 +207,7 @@ fn run(command: Command) -> Outcome {
         Command::Replay(args) => crate::replay::run(&args),
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
+        Command::Dashboard(args) => crate::dashboard::run(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }
 }

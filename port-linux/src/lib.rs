@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`check`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
+//! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
@@ -19,6 +19,7 @@ pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod coast;
+pub mod dashboard;
 pub mod decode;
 pub mod demo;
 pub mod doctor;

@@ -10,6 +10,7 @@ mod coast;
 mod config;
 mod connector;
 mod cycle;
+pub mod dashboard;
 mod event;
 mod identity;
 mod intake;

@@ -1,0 +1,143 @@
+//! From any power state to running: power on, brakes released.
+
+use super::course::{Acted, Course, Sequence, Step};
+use super::obstacle::Obstacle;
+use crate::robot::{RobotMode, SafetyMode, SoftwareVersion};
+use crate::time::{Duration, Instant};
+use crate::wire::dashboard::{Reply, Request, RequestKind};
+
+/// How patient [`BringUp`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BringUpConfig {
+    /// Time between two questions for the mode.
+    pub poll: Duration,
+    /// For the controller itself to be there.
+    pub boot: Duration,
+    /// From power on to `IDLE`.
+    pub power: Duration,
+    /// From brake release to `RUNNING`.
+    pub brakes: Duration,
+}
+
+impl Default for BringUpConfig {
+    fn default() -> Self {
+        Self {
+            poll: Duration::from_millis(200),
+            boot: Duration::from_secs(60),
+            power: Duration::from_secs(60),
+            brakes: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Power on, `IDLE`, brake release, `RUNNING`; safety mode and robot mode are asked for before every step and while
+/// it waits. A stop ends it at once, with its name.
+#[derive(Clone, Debug)]
+pub struct BringUp {
+    course: Course,
+    config: BringUpConfig,
+    state: State,
+    /// What it waits for, since when and how long.
+    waits: Option<(RobotMode, Instant, Duration)>,
+    asked_power: bool,
+    asked_brakes: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Safety,
+    Mode,
+    PowerOn,
+    BrakeRelease,
+    Pause(Instant),
+}
+
+impl BringUp {
+    /// For a controller with this software.
+    #[must_use]
+    pub fn new(software: SoftwareVersion, config: BringUpConfig) -> Self {
+        let mut course = Course::new(software);
+        for needed in [RequestKind::PowerOn, RequestKind::BrakeRelease, RequestKind::RobotMode, RequestKind::SafetyMode]
+        {
+            if !course.requires(needed) {
+                break;
+            }
+        }
+        Self { course, config, state: State::Safety, waits: None, asked_power: false, asked_brakes: false }
+    }
+
+    /// Goes on from another sequence: what was told there is not told again.
+    pub(super) fn follows(&mut self, before: &Course) {
+        self.course.follows(before);
+    }
+
+    fn decide(&mut self, now: Instant, mode: RobotMode) {
+        let config = self.config;
+        match mode {
+            RobotMode::Running => self.course.done(),
+            RobotMode::Idle if !self.asked_brakes => self.state = State::BrakeRelease,
+            RobotMode::PowerOff if !self.asked_power && !self.asked_brakes => self.state = State::PowerOn,
+            RobotMode::ConfirmSafety | RobotMode::Backdrive => self.course.stop(Obstacle::RobotMode(mode)),
+            _ => {
+                let (wanted, since, limit) = *self.waits.get_or_insert((RobotMode::PowerOff, now, config.boot));
+                let waited = now.since(since);
+                if waited > limit {
+                    self.course.stop(Obstacle::NotReached { wanted, found: mode, waited });
+                }
+                self.state = State::Pause(now + config.poll);
+            }
+        }
+    }
+}
+
+impl Sequence for BringUp {
+    fn next(&mut self, now: Instant) -> Step<'_> {
+        if let Some(step) = self.course.next() {
+            return step;
+        }
+        if let State::Pause(until) = self.state {
+            if now < until {
+                return Step::WaitUntil(until);
+            }
+            self.state = State::Safety;
+        }
+        Step::Ask(match self.state {
+            State::Safety | State::Pause(_) => self.course.safety_question(),
+            State::Mode => Request::RobotMode,
+            State::PowerOn => Request::PowerOn,
+            State::BrakeRelease => Request::BrakeRelease,
+        })
+    }
+
+    fn answered(&mut self, now: Instant, reply: &Reply<'_>) {
+        if self.course.takes(reply) {
+            return;
+        }
+        match self.state {
+            State::Safety | State::Pause(_) => match self.course.safety(reply) {
+                Some(SafetyMode::Normal | SafetyMode::Reduced) => self.state = State::Mode,
+                Some(stop) => self.course.stop(Obstacle::Safety(stop)),
+                None => {}
+            },
+            State::Mode => {
+                if let Some(mode) = self.course.robot_mode(reply) {
+                    self.decide(now, mode);
+                }
+            }
+            State::PowerOn => {
+                if self.course.acted(RequestKind::PowerOn, reply) == Acted::Yes {
+                    self.asked_power = true;
+                    self.waits = Some((RobotMode::Idle, now, self.config.power));
+                    self.state = State::Pause(now + self.config.poll);
+                }
+            }
+            State::BrakeRelease => {
+                if self.course.acted(RequestKind::BrakeRelease, reply) == Acted::Yes {
+                    self.asked_brakes = true;
+                    self.waits = Some((RobotMode::Running, now, self.config.brakes));
+                    self.state = State::Pause(now + self.config.poll);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Why a sequence ends before its goal.
+
+use crate::robot::{ProgramState, RobotMode, SafetyMode};
+use crate::session::Text;
+use crate::time::Duration;
+use crate::wire::dashboard::{RequestKind, Unsupported, UserRole};
+
+/// What stands between a sequence and its goal: for people, and for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// This software cannot do it.
+    Unsupported(Unsupported),
+    /// The controller is in local control.
+    LocalControl,
+    /// A stop that the sequence does not clear.
+    Safety(SafetyMode),
+    /// A robot mode that the sequence cannot lead out of.
+    RobotMode(RobotMode),
+    /// The stop is another one than the one that was acknowledged.
+    OtherStop {
+        /// What was acknowledged.
+        acknowledged: SafetyMode,
+        /// What it is now.
+        found: SafetyMode,
+    },
+    /// The stop stayed.
+    NotCleared {
+        /// What it is.
+        mode: SafetyMode,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The robot mode stayed away.
+    NotReached {
+        /// The mode waited for.
+        wanted: RobotMode,
+        /// The mode it is.
+        found: RobotMode,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The program does not do what it was asked to.
+    Program {
+        /// What was asked.
+        request: RequestKind,
+        /// What it does, where the controller tells.
+        found: Option<ProgramState>,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The pendant has another role than the one that was set.
+    Role(UserRole),
+    /// The controller has no file of this name.
+    NoSuchFile(Text<120>),
+    /// The controller refused, in its own words.
+    Refused {
+        /// What was asked.
+        request: RequestKind,
+        /// What it said.
+        text: Text<120>,
+    },
+    /// What the controller said is no known answer.
+    NoAnswer {
+        /// What was asked.
+        request: RequestKind,
+        /// What it said.
+        text: Text<120>,
+    },
+}
+
+impl core::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Unsupported(unsupported) => unsupported.fmt(f),
+            Self::LocalControl => f.write_str("the controller is in local control"),
+            Self::Safety(mode) => write!(f, "the safety mode is {}", mode.name()),
+            Self::RobotMode(mode) => write!(f, "the robot mode is {}", mode.name()),
+            Self::OtherStop { acknowledged, found } => {
+                write!(f, "{} was acknowledged, and now the safety mode is {}", acknowledged.name(), found.name())
+            }
+            Self::NotCleared { mode, waited } => {
+                write!(f, "the safety mode is still {} after {} s", mode.name(), seconds(*waited))
+            }
+            Self::NotReached { wanted, found, waited } => write!(
+                f,
+                "the robot mode is still {} after {} s, not {}",
+                found.name(),
+                seconds(*waited),
+                wanted.name()
+            ),
+            Self::Program { request, found, waited } => {
+                write!(f, "{} s after '{}' the program is ", seconds(*waited), request.words())?;
+                f.write_str(found.map_or("not the one that was asked for", ProgramState::name))
+            }
+            Self::Role(role) => write!(f, "the user role is still {}", role.word()),
+            Self::NoSuchFile(name) => write!(f, "the controller has no file {name}"),
+            Self::Refused { request, text } => write!(f, "the controller refuses '{}': {text}", request.words()),
+            Self::NoAnswer { request, text } => {
+                write!(f, "the controller answers '{}' with something unknown: {text}", request.words())
+            }
+        }
+    }
+}
+
+impl core::error::Error for Obstacle {}
+
+fn seconds(span: Duration) -> u64 {
+    span.as_millis() / 1_000
+}
+
+impl Obstacle {
+    /// What a person can do about it.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
+        match self {
+            Self::Unsupported(_) => "do it on the teach pendant",
+            Self::LocalControl => "switch to remote control on the teach pendant",
+            Self::Safety(mode) | Self::NotCleared { mode, .. } => advice_on(*mode),
+            Self::OtherStop { .. } => "look at the robot again",
+            Self::RobotMode(RobotMode::ConfirmSafety) => "confirm the safety configuration on the teach pendant",
+            Self::RobotMode(RobotMode::Backdrive) => "end freedrive at the robot",
+            Self::RobotMode(_) => "look at the teach pendant",
+            Self::NotReached { .. } => "look at the teach pendant: it shows what the arm waits for",
+            Self::Program { .. } => "look at the teach pendant: the program may wait for an answer there",
+            Self::Role(_) => "set it on the teach pendant",
+            Self::NoSuchFile(_) => "give its path from the folder of programs, or the whole path",
+            Self::Refused { .. } => "the teach pendant's log tells more",
+            Self::NoAnswer { .. } => "look at the teach pendant before anything is tried again",
+        }
+    }
+}
+
+/// What ends each stop.
+const fn advice_on(mode: SafetyMode) -> &'static str {
+    match mode {
+        SafetyMode::Normal | SafetyMode::Reduced => "nothing is to be done",
+        SafetyMode::ProtectiveStop => "look for the cause at the robot, then recover",
+        SafetyMode::Recovery => "the arm is beyond its limits: move it back by hand, on the teach pendant",
+        SafetyMode::SafeguardStop
+        | SafetyMode::AutomaticModeSafeguardStop
+        | SafetyMode::ImmiSafeguardStop
+        | SafetyMode::ProfisafeAutomaticModeSafeguardStop
+        | SafetyMode::ProfisafeSafeguardStop
+        | SafetyMode::SafetyApiSafeguardStop => "close the safeguard and, where it has one, press its reset",
+        SafetyMode::SystemEmergencyStop
+        | SafetyMode::RobotEmergencyStop
+        | SafetyMode::ImmiEmergencyStop
+        | SafetyMode::ProfisafeEmergencyStop => "release the emergency stop, then bring the robot up",
+        SafetyMode::Violation | SafetyMode::Fault => "look for the cause at the robot, then recover",
+        SafetyMode::SystemThreePositionEnablingStop | SafetyMode::TpThreePositionEnablingStop => {
+            "hold the enabling device in its middle position"
+        }
+        SafetyMode::ValidateJointId => "confirm the joints on the teach pendant",
+        SafetyMode::UndefinedSafetyMode | SafetyMode::ProfisafeWaitingForParameters | SafetyMode::Unknown(_) => {
+            "look at the teach pendant"
+        }
+    }
+}

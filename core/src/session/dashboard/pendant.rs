@@ -1,0 +1,160 @@
+//! Who may do what at the teach pendant: kept from moving the arm while we command, and put back.
+
+use super::course::{Course, Progress, Sequence, Step};
+use super::obstacle::Obstacle;
+use crate::robot::{Generation, SoftwareVersion};
+use crate::time::Instant;
+use crate::wire::dashboard::{OperationalMode, Reply, Request, RequestKind, UserRole};
+
+/// What the pendant was allowed before it was locked, to be put back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// The role of its user, on CB3.
+    Role(UserRole),
+    /// The operational mode, on e-Series; none where no password was set for it, or it could not be asked for.
+    Mode(Option<OperationalMode>),
+}
+
+/// Locks the pendant, or puts back what it was allowed before.
+///
+/// | controller | lock | put back |
+/// |---|---|---|
+/// | CB3 from 3.1 | user role `locked` | the role it had |
+/// | e-Series | operational mode `automatic`, which the pendant can no longer change | `manual` where it was that, then the choice is the pendant's again |
+///
+/// PolyScope X offers neither to a client.
+#[derive(Clone, Debug)]
+pub struct Pendant {
+    course: Course,
+    state: State,
+    before: Option<Before>,
+    locks: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// What is it allowed now?
+    Look,
+    Set,
+    /// What was set is shown by the role; the mode is confirmed by its answer.
+    Verify,
+    /// e-Series: the choice is the pendant's again.
+    GiveBack,
+}
+
+impl Pendant {
+    /// Keeps the pendant from moving the arm.
+    #[must_use]
+    pub fn lock(software: SoftwareVersion) -> Self {
+        let mut course = Course::new(software);
+        course.requires(if cb(software) { RequestKind::SetUserRole } else { RequestKind::SetOperationalMode });
+        // e-Series before 5.6 have no question for the mode.
+        let asks = cb(software) || course.knows(RequestKind::OperationalMode);
+        let (state, before) = if asks { (State::Look, None) } else { (State::Set, Some(Before::Mode(None))) };
+        Self { course, state, before, locks: true }
+    }
+
+    /// Puts back what it was allowed before.
+    #[must_use]
+    pub fn put_back(software: SoftwareVersion, before: Before) -> Self {
+        let mut course = Course::new(software);
+        let state = match before {
+            Before::Role(_) => {
+                course.requires(RequestKind::SetUserRole);
+                State::Set
+            }
+            Before::Mode(mode) => {
+                course.requires(RequestKind::ClearOperationalMode);
+                if mode == Some(OperationalMode::Manual) { State::Set } else { State::GiveBack }
+            }
+        };
+        Self { course, state, before: Some(before), locks: false }
+    }
+
+    /// What it was allowed before: known once the lock is done, to be handed to [`Pendant::put_back`].
+    #[must_use]
+    pub const fn before(&self) -> Option<Before> {
+        self.before
+    }
+
+    /// The role, on CB3.
+    fn role(&self) -> Option<UserRole> {
+        match self.before {
+            _ if self.locks && cb(self.course.software) => Some(UserRole::Locked),
+            Some(Before::Role(role)) => Some(role),
+            _ => None,
+        }
+    }
+}
+
+fn cb(software: SoftwareVersion) -> bool {
+    matches!(software.generation(), Generation::Cb2 | Generation::Cb3)
+}
+
+impl Sequence for Pendant {
+    fn next(&mut self, _: Instant) -> Step<'_> {
+        if let Some(step) = self.course.next() {
+            return step;
+        }
+        Step::Ask(match (self.state, self.role()) {
+            (State::Look | State::Verify, Some(_)) => Request::UserRole,
+            (State::Look | State::Verify, None) => Request::OperationalMode,
+            (State::Set, Some(role)) => Request::SetUserRole(role),
+            (State::Set, None) if self.locks => Request::SetOperationalMode(OperationalMode::Automatic),
+            (State::Set, None) => Request::SetOperationalMode(OperationalMode::Manual),
+            (State::GiveBack, _) => Request::ClearOperationalMode,
+        })
+    }
+
+    fn answered(&mut self, _: Instant, reply: &Reply<'_>) {
+        if self.course.takes(reply) {
+            return;
+        }
+        let wanted = self.role();
+        match (self.state, reply) {
+            (State::Look, Reply::UserRole(role)) => {
+                self.course.say(Progress::Role(*role));
+                self.before = Some(Before::Role(*role));
+                self.state = State::Set;
+            }
+            (State::Look, Reply::OperationalMode(mode)) => {
+                self.course.say(Progress::OperationalMode(*mode));
+                self.before = Some(Before::Mode(*mode));
+                self.state = State::Set;
+            }
+            (State::Set, Reply::Done(_)) if wanted.is_some() => {
+                self.course.say(Progress::Asked(RequestKind::SetUserRole));
+                self.state = State::Verify;
+            }
+            (State::Set, Reply::Done(_)) => {
+                self.course.say(Progress::Asked(RequestKind::SetOperationalMode));
+                if self.locks {
+                    self.course.done();
+                }
+                self.state = State::GiveBack;
+            }
+            (State::Verify, Reply::UserRole(role)) => {
+                self.course.say(Progress::Role(*role));
+                if Some(*role) == wanted {
+                    self.course.done();
+                } else {
+                    self.course.stop(Obstacle::Role(*role));
+                }
+            }
+            (State::GiveBack, Reply::Done(_)) => {
+                self.course.say(Progress::Asked(RequestKind::ClearOperationalMode));
+                self.course.done();
+            }
+            (State::Look, other) => {
+                let asked = if wanted.is_some() { RequestKind::UserRole } else { RequestKind::OperationalMode };
+                self.course.unexpected(asked, other);
+            }
+            (State::Verify, other) => self.course.unexpected(RequestKind::UserRole, other),
+            (State::Set, other) => {
+                let asked = if wanted.is_some() { RequestKind::SetUserRole } else { RequestKind::SetOperationalMode };
+                self.course.unexpected(asked, other);
+            }
+            (State::GiveBack, other) => self.course.unexpected(RequestKind::ClearOperationalMode, other),
+        }
+    }
+}

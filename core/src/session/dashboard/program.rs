@@ -1,0 +1,164 @@
+//! Load, play, pause and stop, each until the controller shows it.
+
+use super::course::{Acted, Course, Progress, Sequence, Step};
+use super::obstacle::Obstacle;
+use crate::robot::{ProgramState, SoftwareVersion};
+use crate::time::{Duration, Instant};
+use crate::wire::dashboard::{Argument, Reply, Request, RequestKind};
+use crate::wire::primary::Text;
+
+/// What is to become of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramGoal<'a> {
+    /// This one is loaded.
+    Load(Argument<'a>),
+    /// The loaded one runs, or a paused one goes on. This moves the robot.
+    Play,
+    /// It pauses.
+    Pause,
+    /// It stops.
+    Stop,
+}
+
+/// How patient [`ProgramControl`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramConfig {
+    /// Time between two questions for the program.
+    pub poll: Duration,
+    /// For it to be what was asked for. Before CB3 3.3 a controller answers before it has begun.
+    pub limit: Duration,
+}
+
+impl Default for ProgramConfig {
+    fn default() -> Self {
+        Self { poll: Duration::from_millis(100), limit: Duration::from_secs(20) }
+    }
+}
+
+/// Asks for one [`ProgramGoal`], then asks what the program does until it is reached.
+#[derive(Clone, Debug)]
+pub struct ProgramControl<'a> {
+    course: Course,
+    config: ProgramConfig,
+    goal: ProgramGoal<'a>,
+    state: State,
+    /// When the request was taken.
+    since: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Act,
+    Look,
+    Pause(Instant),
+}
+
+impl<'a> ProgramControl<'a> {
+    /// For a controller with this software.
+    #[must_use]
+    pub fn new(goal: ProgramGoal<'a>, software: SoftwareVersion, config: ProgramConfig) -> Self {
+        let mut course = Course::new(software);
+        course.requires(request(goal).kind());
+        Self { course, config, goal, state: State::Act, since: Instant::ZERO }
+    }
+
+    /// The question that shows whether the goal is reached, in the best form this software has.
+    fn question(&self) -> Option<Request<'static>> {
+        let older = match self.goal {
+            ProgramGoal::Load(_) => Request::LoadedProgram,
+            // Paused or stopped, it does not run.
+            ProgramGoal::Play | ProgramGoal::Pause | ProgramGoal::Stop => Request::Running,
+        };
+        [Request::ProgramState, older].into_iter().find(|question| self.course.knows(question.kind()))
+    }
+
+    /// Whether the goal is reached, and what the program does; none where the sequence has ended.
+    fn look(&mut self, reply: &Reply<'_>) -> Option<(bool, Option<ProgramState>)> {
+        match (*reply, self.goal) {
+            (Reply::ProgramState { state, program }, goal) => {
+                let name = program.unwrap_or_default();
+                self.course.program(state, name.0);
+                let reached = match goal {
+                    ProgramGoal::Load(wanted) => state == ProgramState::Stopped && is_file(name, wanted),
+                    ProgramGoal::Play => state == ProgramState::Playing,
+                    ProgramGoal::Pause => state == ProgramState::Paused,
+                    ProgramGoal::Stop => state == ProgramState::Stopped,
+                };
+                Some((reached, Some(state)))
+            }
+            (Reply::LoadedProgram(path), ProgramGoal::Load(wanted)) => {
+                Some((path.is_some_and(|path| is_file(path, wanted)), None))
+            }
+            (Reply::Running(running), goal) => Some((running == (goal == ProgramGoal::Play), None)),
+            (other, _) => {
+                self.course.unexpected(RequestKind::ProgramState, &other);
+                None
+            }
+        }
+    }
+}
+
+const fn request(goal: ProgramGoal<'_>) -> Request<'_> {
+    match goal {
+        ProgramGoal::Load(program) => Request::Load(program),
+        ProgramGoal::Play => Request::Play,
+        ProgramGoal::Pause => Request::Pause,
+        ProgramGoal::Stop => Request::Stop,
+    }
+}
+
+/// Whether a path or name that the controller tells is that of the wanted file; extensions may be left out.
+fn is_file(told: Text<'_>, wanted: Argument<'_>) -> bool {
+    let told = stem(told.0);
+    !told.is_empty() && told == stem(wanted.as_str().as_bytes())
+}
+
+fn stem(path: &[u8]) -> &[u8] {
+    let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path).trim_ascii();
+    name.strip_suffix(b".urpx").or_else(|| name.strip_suffix(b".urp")).unwrap_or(name)
+}
+
+impl Sequence for ProgramControl<'_> {
+    fn next(&mut self, now: Instant) -> Step<'_> {
+        if let Some(step) = self.course.next() {
+            return step;
+        }
+        match self.state {
+            State::Act => return Step::Ask(request(self.goal)),
+            State::Pause(until) if now < until => return Step::WaitUntil(until),
+            State::Pause(_) | State::Look => self.state = State::Look,
+        }
+        // Without a question the sequence ended with the answer to the request.
+        self.question().map_or(Step::Done, Step::Ask)
+    }
+
+    fn answered(&mut self, now: Instant, reply: &Reply<'_>) {
+        if self.course.takes(reply) {
+            return;
+        }
+        let kind = request(self.goal).kind();
+        match self.state {
+            State::Act => {
+                if self.course.acted(kind, reply) == Acted::Yes {
+                    self.since = now;
+                    self.state = State::Look;
+                    if self.question().is_none() {
+                        self.course.say(Progress::Unconfirmed(kind));
+                        self.course.done();
+                    }
+                }
+            }
+            State::Look | State::Pause(_) => {
+                let Some((reached, found)) = self.look(reply) else { return };
+                let waited = now.since(self.since);
+                if reached {
+                    self.course.done();
+                } else if waited > self.config.limit {
+                    self.course.stop(Obstacle::Program { request: kind, found, waited });
+                } else {
+                    self.state = State::Pause(now + self.config.poll);
+                }
+            }
+        }
+    }
+}

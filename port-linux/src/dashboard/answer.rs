@@ -1,0 +1,64 @@
+//! Answers for people and for programs.
+
+use outrigger_core::wire::dashboard::{Refusal, Reply};
+use outrigger_core::wire::primary::Text;
+
+use crate::json::Json;
+
+/// What a controller wrote, fit for a terminal: UTF-8 where it is, Latin-1 otherwise, control characters spelt out.
+#[must_use]
+pub(super) fn readable(text: Text<'_>) -> String {
+    let decoded = std::str::from_utf8(text.0).map_or_else(|_| text.to_string(), str::to_owned);
+    let spelt = decoded.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
+    spelt.collect()
+}
+
+/// The answer in words; what an answer of success says by itself is `done`.
+#[must_use]
+pub(super) fn words(reply: &Reply<'_>) -> String {
+    match reply {
+        Reply::Done(added) if added.0.is_empty() => "done".into(),
+        Reply::Done(added) => format!("done: {}", readable(*added)),
+        Reply::Running(yes) | Reply::RemoteControl(yes) => (if *yes { "yes" } else { "no" }).into(),
+        Reply::RobotMode(mode) => mode.name().into(),
+        Reply::LoadedProgram(None) => "none".into(),
+        Reply::LoadedProgram(Some(path)) => readable(*path),
+        Reply::ProgramSaved { saved, program } => {
+            format!("{} {}", if *saved { "yes" } else { "no" }, readable(*program)).trim_end().into()
+        }
+        Reply::ProgramState { state, program: None } => format!("{}, none loaded", state.name()),
+        Reply::ProgramState { state, program: Some(name) } => format!("{} {}", state.name(), readable(*name)),
+        Reply::Software { text, .. } => readable(*text),
+        Reply::UserRole(role) => role.word().into(),
+        Reply::OperationalMode(mode) => mode.map_or("none, no password is set for it", |mode| mode.word()).into(),
+        Reply::Safety(mode) => mode.name().into(),
+        Reply::SerialNumber(text) | Reply::RobotModel(text) | Reply::Other(text) => readable(*text),
+        Reply::Refused(Refusal::NotUnderstood(_)) => "not known to this controller".into(),
+        Reply::Refused(Refusal::Failed(text)) => readable(*text),
+        Reply::Refused(refusal) => refusal.to_string(),
+    }
+}
+
+/// The answer as the value of a JSON key; what is no answer is null.
+pub(super) fn value(reply: &Reply<'_>, json: &mut Json) {
+    match reply {
+        Reply::Done(_) => json.boolean(true),
+        Reply::Running(yes) | Reply::RemoteControl(yes) | Reply::ProgramSaved { saved: yes, .. } => json.boolean(*yes),
+        Reply::RobotMode(mode) => json.text(mode.name()),
+        Reply::LoadedProgram(Some(path)) => json.text(&readable(*path)),
+        Reply::ProgramState { state, program } => {
+            json.begin_object().key("state").text(state.name()).key("program");
+            match program {
+                Some(name) => json.text(&readable(*name)),
+                None => json.null(),
+            };
+            json.end_object()
+        }
+        Reply::Software { version, .. } => json.text(&version.to_string()),
+        Reply::UserRole(role) => json.text(role.word()),
+        Reply::OperationalMode(Some(mode)) => json.text(mode.word()),
+        Reply::Safety(mode) => json.text(mode.name()),
+        Reply::SerialNumber(text) | Reply::RobotModel(text) => json.text(&readable(*text)),
+        Reply::LoadedProgram(None) | Reply::OperationalMode(None) | Reply::Refused(_) | Reply::Other(_) => json.null(),
+    };
+}

@@ -1,0 +1,249 @@
+//! What `outrigger dashboard` takes.
+
+use clap::{Args, Subcommand, ValueEnum};
+use outrigger_core::wire::dashboard::{Argument, FlightReport, OperationalMode, Request, UserRole};
+
+use crate::config::RobotAddress;
+
+/// `outrigger dashboard`.
+#[derive(Args, Clone, Debug)]
+pub struct DashboardArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// What to ask or do; without it everything is asked once
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// One JSON object per line instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What is asked or done.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Everything the controller tells, once; the same as no command
+    Status,
+    /// Power on, release the brakes, wait until the arm is RUNNING
+    BringUp,
+    /// Show why the robot stands; once you acknowledge it, clear the stop and bring the robot up
+    #[command(after_help = "\
+A protective stop is unlocked once 5 s are over; after a violation or a fault the safety system is
+restarted. Then power and brakes, until the arm is RUNNING. No program is started, nothing moves.
+On a terminal you are asked; elsewhere --acknowledge says that somebody has looked at the robot.
+An emergency stop or an open safeguard is ended at the robot, not from here.
+
+Examples:
+  outrigger dashboard 192.168.56.101 recover
+  outrigger dashboard 127.0.0.1:40000 recover --acknowledge")]
+    Recover {
+        /// I have looked at the robot, the cause is gone, nobody is in reach
+        #[arg(long)]
+        acknowledge: bool,
+    },
+    /// Load a program, e.g. cell/weld.urp, and wait until it is loaded
+    Load {
+        /// From the folder of programs, or the whole path
+        #[arg(value_name = "PROGRAM", value_parser = text)]
+        program: String,
+    },
+    /// Start the loaded program, or go on with a paused one. This moves the robot
+    Play,
+    /// Pause the program
+    Pause,
+    /// Stop the program, or the script, that runs
+    Stop,
+    /// Keep the teach pendant from moving the arm; says how to put it back
+    LockPendant,
+    /// Put back what the teach pendant was allowed
+    UnlockPendant {
+        /// CB3: the role it had
+        #[arg(long, value_name = "ROLE", default_value = "programmer", value_parser = role)]
+        role: UserRole,
+        /// e-Series: the operational mode it had; without it the mode stays and the pendant may choose again
+        #[arg(long, value_name = "MODE", value_parser = mode)]
+        mode: Option<OperationalMode>,
+    },
+    /// Is the controller in remote control?
+    Remote,
+    /// Which software is it?
+    Version,
+    /// The robot mode
+    RobotMode,
+    /// The safety mode
+    SafetyMode,
+    /// The safety mode, with the kinds of safeguard stop told apart
+    SafetyStatus,
+    /// What the loaded program does
+    Program,
+    /// Which program is loaded?
+    Loaded,
+    /// Is the loaded program saved?
+    Saved,
+    /// Does a program run?
+    Running,
+    /// The arm's serial number
+    Serial,
+    /// The arm's model
+    Model,
+    /// What the user of the pendant may do (CB3)
+    UserRole {
+        /// Set it: programmer, operator, none, locked or restricted
+        #[arg(value_name = "ROLE", value_parser = role)]
+        role: Option<UserRole>,
+    },
+    /// Manual or automatic (e-Series)
+    OperationalMode {
+        /// Set it, `manual` or `automatic`; `clear` lets the pendant choose again
+        #[arg(value_name = "MODE")]
+        mode: Option<Mode>,
+    },
+    /// Power on the arm
+    PowerOn,
+    /// Power off the arm
+    PowerOff,
+    /// Release the brakes
+    BrakeRelease,
+    /// Unlock a protective stop, and nothing else; `recover` does all of it
+    UnlockProtectiveStop {
+        /// I have looked at the robot, the cause is gone, nobody is in reach
+        #[arg(long, required = true)]
+        acknowledge: bool,
+    },
+    /// Restart the safety system, and nothing else; `recover` does all of it
+    RestartSafety {
+        /// I have looked at the robot, the cause is gone, nobody is in reach
+        #[arg(long, required = true)]
+        acknowledge: bool,
+    },
+    /// Load an installation; the arm is off afterwards
+    LoadInstallation {
+        /// From the folder of programs, or the whole path
+        #[arg(value_name = "INSTALLATION", value_parser = text)]
+        installation: String,
+    },
+    /// Show a text on the pendant
+    Popup {
+        /// One line
+        #[arg(value_name = "TEXT", value_parser = text)]
+        text: String,
+    },
+    /// Take the text away
+    ClosePopup,
+    /// Take the safety system's text away
+    CloseSafetyPopup,
+    /// Write a line to the controller's log
+    Log {
+        /// One line
+        #[arg(value_name = "TEXT", value_parser = text)]
+        text: String,
+    },
+    /// Write the log to the controller's disk
+    SaveLog,
+    /// Write a flight report; takes minutes
+    FlightReport {
+        /// controller, software or system
+        #[arg(value_name = "KIND", default_value = "system", value_parser = report)]
+        kind: FlightReport,
+    },
+    /// Write a support file; takes up to ten minutes
+    SupportFile {
+        /// A folder of the controller
+        #[arg(value_name = "FOLDER", value_parser = text)]
+        folder: String,
+    },
+    /// Switch off arm and controller
+    Shutdown,
+    /// Close the connection: tells whether somebody is there
+    Quit,
+}
+
+/// What `operational-mode` sets.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Mode {
+    /// A person may jog the arm and change programs.
+    Manual,
+    /// Programs run; the pendant does not move the arm.
+    Automatic,
+    /// The pendant may choose.
+    Clear,
+}
+
+impl Command {
+    /// The one request it is, where it is one.
+    #[must_use]
+    pub fn request(&self) -> Option<Request<'_>> {
+        Some(match self {
+            Self::Status
+            | Self::BringUp
+            | Self::Recover { .. }
+            | Self::Load { .. }
+            | Self::Play
+            | Self::Pause
+            | Self::Stop
+            | Self::LockPendant
+            | Self::UnlockPendant { .. } => return None,
+            Self::Remote => Request::IsInRemoteControl,
+            Self::Version => Request::PolyscopeVersion,
+            Self::RobotMode => Request::RobotMode,
+            Self::SafetyMode => Request::SafetyMode,
+            Self::SafetyStatus => Request::SafetyStatus,
+            Self::Program => Request::ProgramState,
+            Self::Loaded => Request::LoadedProgram,
+            Self::Saved => Request::IsProgramSaved,
+            Self::Running => Request::Running,
+            Self::Serial => Request::SerialNumber,
+            Self::Model => Request::RobotModel,
+            Self::UserRole { role } => role.map_or(Request::UserRole, Request::SetUserRole),
+            Self::OperationalMode { mode: None } => Request::OperationalMode,
+            Self::OperationalMode { mode: Some(Mode::Manual) } => Request::SetOperationalMode(OperationalMode::Manual),
+            Self::OperationalMode { mode: Some(Mode::Automatic) } => {
+                Request::SetOperationalMode(OperationalMode::Automatic)
+            }
+            Self::OperationalMode { mode: Some(Mode::Clear) } => Request::ClearOperationalMode,
+            Self::PowerOn => Request::PowerOn,
+            Self::PowerOff => Request::PowerOff,
+            Self::BrakeRelease => Request::BrakeRelease,
+            Self::UnlockProtectiveStop { .. } => Request::UnlockProtectiveStop,
+            Self::RestartSafety { .. } => Request::RestartSafety,
+            Self::LoadInstallation { installation } => return with(Request::LoadInstallation, installation),
+            Self::Popup { text } => return with(Request::Popup, text),
+            Self::ClosePopup => Request::ClosePopup,
+            Self::CloseSafetyPopup => Request::CloseSafetyPopup,
+            Self::Log { text } => return with(Request::AddToLog, text),
+            Self::SaveLog => Request::SaveLog,
+            Self::FlightReport { kind } => Request::GenerateFlightReport(*kind),
+            Self::SupportFile { folder } => return with(Request::GenerateSupportFile, folder),
+            Self::Shutdown => Request::Shutdown,
+            Self::Quit => Request::Quit,
+        })
+    }
+}
+
+/// The request with this argument, which was checked when the command line was read.
+fn with<'t>(request: impl FnOnce(Argument<'t>) -> Request<'t>, text: &'t str) -> Option<Request<'t>> {
+    Argument::new(text).ok().map(request)
+}
+
+fn text(text: &str) -> Result<String, String> {
+    Argument::new(text).map(|argument| argument.as_str().to_owned()).map_err(|error| error.to_string())
+}
+
+fn role(word: &str) -> Result<UserRole, String> {
+    one_of(word, UserRole::ALL, UserRole::word)
+}
+
+fn mode(word: &str) -> Result<OperationalMode, String> {
+    one_of(word, OperationalMode::ALL, OperationalMode::word)
+}
+
+fn report(word: &str) -> Result<FlightReport, String> {
+    one_of(word, FlightReport::ALL, FlightReport::word)
+}
+
+fn one_of<T: Copy>(word: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+    let known = all.iter().copied().find(|known| name(*known).eq_ignore_ascii_case(word));
+    known.ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|known| name(*known)).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
