@@ -180,6 +180,25 @@ impl Firmware {
         self.at_least(3, 2)
     }
 
+    /// Whether a client's force sensor has the right sign of its torques, and `ft_rtde_input_enable` exists: from 3.14.1 and
+    /// 5.9.1 (`ur-rtde` 7).
+    #[must_use]
+    pub fn external_torques_are_right(self) -> bool {
+        let SoftwareVersion { minor, bugfix, .. } = self.0;
+        match self.generation() {
+            Generation::Cb2 => false,
+            Generation::Cb3 => (minor, bugfix) >= (14, 1),
+            Generation::ESeries => (minor, bugfix) >= (9, 1),
+            Generation::PolyScopeX => true,
+        }
+    }
+
+    /// Whether the flange has a force-torque sensor, which setting a payload zeroes.
+    #[must_use]
+    pub fn has_force_sensor(self) -> bool {
+        self.generation() >= Generation::ESeries
+    }
+
     /// Whether `servoj` knows look-ahead and gain (from 3.1).
     #[must_use]
     pub fn servoj_lookahead(self) -> bool {

@@ -2,6 +2,12 @@
 
 use outrigger_core::robot::Generation;
 
+/// An analogue output as a current: 4 mA, and what is above it \[A\].
+const LIVE_ZERO: f64 = 0.004;
+const CURRENT_SPAN: f64 = 0.016;
+/// An analogue output as a voltage \[V\].
+const FULL_VOLTAGE: f64 = 10.0;
+
 /// A digital output by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigitalOutput {
@@ -43,6 +49,8 @@ pub struct Io {
     pub payload: f64,
     /// Its centre of gravity in the flange \[m\].
     pub payload_cog: [f64; 3],
+    /// Its inertia \[kg·m²\]: xx, yy, zz, xy, xz, yz.
+    pub payload_inertia: [f64; 6],
 }
 
 impl Io {
@@ -64,6 +72,7 @@ impl Io {
             euromap67,
             payload: 0.0,
             payload_cog: [0.0; 3],
+            payload_inertia: [0.0; 6],
         }
     }
 
@@ -92,13 +101,33 @@ impl Io {
         self.bit(output).map(|bit| self.digital_out & (1 << bit) != 0)
     }
 
-    /// Sets an analogue output to a share of its range: 10 V, or 4 … 20 mA.
+    /// Sets an analogue output to a share of its range, 0 … 1: of 10 V, or of 4 … 20 mA; false where there is none, or
+    /// no such share.
     pub fn set_analog(&mut self, port: usize, share: f64) -> bool {
         let (Some(value), Some(domain)) = (self.analog_out.get_mut(port), self.analog_out_domain.get(port)) else {
             return false;
         };
-        *value = if *domain == 0 { 0.004 + 0.016 * share } else { 10.0 * share };
-        (0.0..=1.0).contains(&share)
+        if !(0.0..=1.0).contains(&share) {
+            return false;
+        }
+        *value = if *domain == 0 { LIVE_ZERO + CURRENT_SPAN * share } else { FULL_VOLTAGE * share };
+        true
+    }
+
+    /// Makes an analogue output a current (0) or a voltage (1); its share of the range stays.
+    pub fn set_analog_domain(&mut self, port: usize, domain: u8) -> bool {
+        let (Some(value), Some(old)) = (self.analog_out.get(port), self.analog_out_domain.get(port)) else {
+            return false;
+        };
+        if domain > 1 {
+            return false;
+        }
+        // An output that was never set is at zero, below the live zero of a current.
+        let share = if *old == 0 { ((value - LIVE_ZERO) / CURRENT_SPAN).max(0.0) } else { value / FULL_VOLTAGE };
+        if let Some(slot) = self.analog_out_domain.get_mut(port) {
+            *slot = domain;
+        }
+        self.set_analog(port, share.min(1.0))
     }
 }
 
@@ -126,5 +155,15 @@ mod tests {
         assert!(io.set_analog(1, 0.5));
         assert_eq!(io.analog_out, [5.0, 0.012]);
         assert!(!io.set_analog(2, 0.5));
+    }
+
+    #[test]
+    fn an_analogue_output_keeps_its_share_when_its_domain_changes_and_its_value_when_a_share_is_senseless() {
+        let mut io = Io::new(Generation::Cb3, false);
+        assert!(io.set_analog(0, 0.5) && io.set_analog_domain(0, 0));
+        assert!((io.analog_out[0] - 0.012).abs() < 1e-12);
+        assert!(io.set_analog_domain(0, 1) && !io.set_analog_domain(0, 2) && !io.set_analog_domain(2, 0));
+        assert!(!io.set_analog(0, 1.5) && !io.set_analog(0, f64::NAN));
+        assert!((io.analog_out[0] - 5.0).abs() < 1e-12);
     }
 }

@@ -29,7 +29,7 @@
 //! periodic states from 5.9; a paused program counts as running; single lines are not announced as programs. On
 //! 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take. On 30004: what
 //! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
-//! rate; the force sensor's input shows in the measured forces without a program that enables it.
+//! rate.
 //!
 //! # The checklist of a faithful controller (`ur-client-interfaces` 5.8)
 //!
@@ -45,6 +45,7 @@
 //! | 8 | nothing without newline; a client that closes early | `controller::text`, [`controller`] | `tests/programs.rs` |
 //! | `ur-rtde` 10 | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
 //! | `ur-dashboard` 1–5 | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
+//! | `ur-client-interfaces` 5.5 | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 
@@ -53,6 +54,7 @@ pub mod controller;
 pub mod dashboard;
 pub mod fault;
 pub mod firmware;
+pub mod force;
 pub mod io;
 pub mod kinematics;
 pub mod model;

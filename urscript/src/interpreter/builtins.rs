@@ -158,6 +158,9 @@ const fn here(
     Signature { name, since: FIRST, params, run: Run::Here(run) }
 }
 
+const EXTERNAL_SENSOR: &[Param] =
+    &[req("enable"), float("sensor_mass", 0.0), opt("sensor_measuring_offset"), opt("sensor_cog")];
+
 static ALL: &[Signature] = &[
     // Time.
     host("sleep", &[req("t")]),
@@ -191,6 +194,13 @@ static ALL: &[Signature] = &[
     host("get_actual_tcp_pose", &[]),
     host("get_actual_tcp_speed", &[]),
     host("is_steady", &[]),
+    // Force. That no CB3 software can zero its estimate is unconfirmed.
+    host("get_tcp_force", &[]),
+    host("force", &[]),
+    host_since(5, 0, "zero_ftsensor", &[]),
+    // A sensor of the client's; the newer name came with 3.14.1 and 5.9.1, which the host knows to tell apart.
+    host_since(3, 3, "enable_external_ft_sensor", EXTERNAL_SENSOR),
+    host_since(3, 14, "ft_rtde_input_enable", EXTERNAL_SENSOR),
     // Inputs and outputs. The numbered forms of CB2 stayed, deprecated.
     host("set_digital_out", &[req("n"), req("b")]),
     host("get_digital_out", &[req("n")]),
@@ -233,6 +243,8 @@ static ALL: &[Signature] = &[
     host("set_payload", &[req("m"), opt("cog")]),
     host_since(3, 3, "set_payload_mass", &[req("m")]),
     host_since(3, 3, "set_payload_cog", &[req("cog")]),
+    // After 5.10; earlier software takes the payload at once.
+    host_since(5, 10, "set_target_payload", &[req("m"), req("cog"), opt("inertia"), float("transition_time", 0.0)]),
     host("set_gravity", &[req("d")]),
     host("set_tcp", &[req("pose")]),
     // Operator.

@@ -66,4 +66,6 @@ pub enum Action {
     Disconnect,
     /// Set the digital inputs.
     DigitalInputs(u32),
+    /// Push on the tool with this wrench \[N, Nm\], until told otherwise. It shows in what is measured and moves nothing.
+    Push([f64; 6]),
 }

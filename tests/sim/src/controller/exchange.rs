@@ -71,7 +71,6 @@ impl Controller {
             snapshot: self.snapshot(),
             inputs: &self.plant.inputs,
             outputs: &self.plant.outputs,
-            external_wrench: self.exchange.external_wrench,
             acceleration,
             cycles: self.cycles,
             script_line: self.programs.line(),
@@ -160,6 +159,8 @@ impl Controller {
     /// A restart: registers at zero, nobody owns an input.
     pub(super) fn forget_exchange(&mut self) {
         self.exchange = Exchange::default();
+        self.plant.force.external = [0.0; 6];
+        self.plant.force.uses_external = false;
         self.plant.inputs = Registers::default();
         self.plant.outputs = Registers::default();
         self.plant.watchdogs.clear();

@@ -24,6 +24,7 @@ pub use options::{Options, OptionsError, StartState};
 use crate::arm::Arm;
 use crate::fault::{Direction, FaultKind, Schedule};
 use crate::firmware::Firmware;
+use crate::force::Force;
 use crate::io::Io;
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
@@ -127,6 +128,7 @@ impl Controller {
             plant: Plant {
                 arm,
                 io: Io::new(firmware.generation(), options.euromap67),
+                force: Force::new(!firmware.external_torques_are_right()),
                 robot,
                 firmware,
                 dt,
@@ -193,6 +195,12 @@ impl Controller {
     #[must_use]
     pub fn io(&self) -> &Io {
         &self.plant.io
+    }
+
+    /// Force and torque at the tool.
+    #[must_use]
+    pub fn force(&self) -> &Force {
+        &self.plant.force
     }
 
     /// What the operator's interface knows.

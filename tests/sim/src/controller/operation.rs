@@ -21,7 +21,7 @@ impl Controller {
     pub fn act(&mut self, action: Action) {
         let safety_before = self.plant.robot.safety_mode();
         let e_series = self.firmware.has_remote_control();
-        let Plant { arm, robot, io, .. } = &mut self.plant;
+        let Plant { arm, robot, io, force, .. } = &mut self.plant;
         let halt = self.options.stop_deceleration;
         match action {
             Action::EmergencyStop => self.halt(Stop::Emergency),
@@ -71,6 +71,7 @@ impl Controller {
             Action::ChooseOperationalMode(mode) if e_series => self.pendant.choose_mode(mode),
             Action::Disconnect => self.close_where(|_| true),
             Action::DigitalInputs(bits) => io.digital_in = bits,
+            Action::Push(wrench) => force.push = wrench,
             // What does not fit the state has no effect.
             Action::ReleaseEmergencyStop
             | Action::OpenAutomaticSafeguard

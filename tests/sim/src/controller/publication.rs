@@ -25,6 +25,7 @@ impl Controller {
             arm: &self.plant.arm,
             robot: &self.plant.robot,
             io: &self.plant.io,
+            force: &self.plant.force,
             program_running: self.programs.running(),
             program_paused: self.programs.paused(),
         }

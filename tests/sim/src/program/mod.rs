@@ -3,6 +3,7 @@
 
 mod exchange;
 mod host;
+mod setting;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, Progra
 use crate::arm::{Arm, Motion};
 use crate::controller::Conn;
 use crate::firmware::{AfterT, Firmware};
+use crate::force::Force;
 use crate::io::Io;
 use crate::robot::Robot;
 use crate::rtde::{Registers, Watchdogs};
@@ -23,6 +25,7 @@ use host::ProgramHost;
 pub(crate) struct Plant {
     pub(crate) arm: Arm,
     pub(crate) io: Io,
+    pub(crate) force: Force,
     pub(crate) robot: Robot,
     pub(crate) firmware: Firmware,
     /// Control period \[s\].

@@ -8,6 +8,7 @@ use outrigger_core::robot::{Generation, RobotMode, ToolMode};
 
 use crate::arm::Arm;
 use crate::firmware::Firmware;
+use crate::force::Force;
 use crate::io::Io;
 use crate::model::ArmModel;
 use crate::robot::{Power, Robot};
@@ -29,6 +30,7 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) arm: &'a Arm,
     pub(crate) robot: &'a Robot,
     pub(crate) io: &'a Io,
+    pub(crate) force: &'a Force,
     pub(crate) program_running: bool,
     pub(crate) program_paused: bool,
 }

@@ -42,6 +42,7 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
         tcp_speed: speed,
         tcp_speed_actual: speed,
         tcp_speed_target: arm.tool_speed_target(),
+        tcp_force: state.force.measured(),
         digital_input_bits: io.digital_in.into(),
         digital_outputs: io.digital_out.into(),
         motor_temperatures: super::MOTOR_TEMPERATURES.map(f64::from),
@@ -61,6 +62,7 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
         elbow_velocity: arm.elbow_speed(),
         payload_mass: io.payload,
         payload_cog: io.payload_cog,
+        payload_inertia: io.payload_inertia,
         ..Repr::default()
     }
 }

@@ -148,7 +148,6 @@ const LOG: usize = 100;
 pub(crate) struct Exchange {
     owners: BTreeMap<String, Conn>,
     image: Image,
-    pub(crate) external_wrench: [f64; 6],
     /// Texts of clients, the newest last.
     pub(crate) log: Vec<String>,
     /// Speed of the tool in the cycle before, actual and target.
@@ -174,8 +173,8 @@ impl Exchange {
         for (field, _) in values {
             plant.watchdogs.feed(&field.name(), plant.now);
         }
-        let Plant { io, robot, inputs: registers, .. } = plant;
-        self.image.apply(values, &mut Targets { io, robot, registers, external_wrench: &mut self.external_wrench })
+        let Plant { io, robot, force, inputs: registers, .. } = plant;
+        self.image.apply(values, &mut Targets { io, robot, registers, external_wrench: &mut force.external })
     }
 
     pub(crate) fn log(&mut self, text: String) {

@@ -15,8 +15,6 @@ pub(crate) struct State<'a> {
     pub(crate) snapshot: Snapshot<'a>,
     pub(crate) inputs: &'a Registers,
     pub(crate) outputs: &'a Registers,
-    /// The wrench that a client gives \[N, Nm\], taken as if a program had enabled it.
-    pub(crate) external_wrench: [f64; 6],
     /// Of the tool, actual and target \[m/s², rad/s²\].
     pub(crate) acceleration: [[f64; 6]; 2],
     pub(crate) cycles: u64,
@@ -183,7 +181,7 @@ static OUTPUTS: &[Output] = outputs! {
     "joint_control_output", Vector6 |s, _| s.snapshot.currents();
     "actual_TCP_pose", Vector6 |s, _| s.snapshot.arm.tool().to_pose();
     "actual_TCP_speed", Vector6 |s, _| s.snapshot.arm.tool_speed();
-    "actual_TCP_force", Vector6 |s, _| s.external_wrench;
+    "actual_TCP_force", Vector6 |s, _| s.snapshot.force.measured();
     "target_TCP_pose", Vector6 |s, _| s.snapshot.arm.tool_target();
     "target_TCP_speed", Vector6 |s, _| s.snapshot.arm.tool_speed_target();
     "actual_TCP_acceleration" since UNCONFIRMED, Vector6 |s, _| s.acceleration[0];
@@ -234,7 +232,7 @@ static OUTPUTS: &[Output] = outputs! {
     "tool_output_mode" since E_5_2, Uint8 |_, _| 0;
     "tool_digital_output0_mode" since E_5_2, Uint8 |_, _| 1;
     "tool_digital_output1_mode" since E_5_2, Uint8 |_, _| 1;
-    "tcp_force_scalar", Double |s, _| norm(s.external_wrench.first_chunk::<3>().unwrap_or(&[0.0; 3]));
+    "tcp_force_scalar", Double |s, _| s.snapshot.force.magnitude();
     "joint_position_deviation_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |s, _| deviation(s);
     // No collision is simulated, and no limit is told from another.
     "collision_detection_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |_, _| 0.0;
@@ -255,10 +253,10 @@ static OUTPUTS: &[Output] = outputs! {
     "output_double_register_" [24..=47] since UPPER, Double |s, n| s.outputs.doubles[usize::from(n)];
     "payload" since Since::Release(Some((3, 11, 0)), (5, 5, 1)), Double |s, _| s.snapshot.io.payload;
     "payload_cog" since Since::Release(Some((3, 11, 0)), (5, 5, 1)), Vector3 |s, _| s.snapshot.io.payload_cog;
-    "payload_inertia" since Since::Release(Some((3, 15, 0)), (5, 11, 0)), Vector6 |_, _| [0.0; 6];
+    "payload_inertia" since Since::Release(Some((3, 15, 0)), (5, 11, 0)), Vector6 |s, _| s.snapshot.io.payload_inertia;
     "script_control_line" since Since::Release(Some((3, 14, 0)), (5, 9, 0)), Uint32 |s, _| s.script_line;
-    "ft_raw_wrench" since Since::Release(None, (5, 9, 0)), Vector6 |s, _| s.external_wrench;
-    "wrench_calc_from_currents" since UNCONFIRMED, Vector6 |s, _| s.external_wrench;
+    "ft_raw_wrench" since Since::Release(None, (5, 9, 0)), Vector6 |s, _| s.snapshot.force.raw();
+    "wrench_calc_from_currents" since UNCONFIRMED, Vector6 |s, _| s.snapshot.force.push;
     "actual_robot_energy_consumed" since Since::Release(None, (5, 23, 0)), Double |s, _| s.snapshot.controller_micros as f64 * 1e-6 * volts(s) * amperes(s);
     "actual_robot_braking_energy_dissipated" since Since::Unconfirmed(None, (5, 23, 0)), Double |_, _| 0.0;
     "encoder0_raw" since UNCONFIRMED, Int32 |_, _| 0;
