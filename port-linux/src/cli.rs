@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use outrigger_sim::fault::Fault;
+use outrigger_sim::krc;
 
 use crate::args::{
     CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, ScriptArgs, WatchArgs,
@@ -11,6 +12,7 @@ use crate::args::{
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
 use crate::simulate::SimUrArgs;
+use crate::simulate::krc::SimKrcArgs;
 
 /// The command line of `outrigger`.
 #[derive(Debug, Parser)]
@@ -177,11 +179,25 @@ Examples:
   outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
                                                       load weld.urp, play, programState, stop, quit";
 
+const KRC_EXAMPLES: &str = "\
+Sends a measurement every period to a remote computer that listens on ADDR:PORT (49938 is usual) and carries out its
+commands as a KRC would: monitor and command state, quality, limits, single missing answers bridged. The arm is
+a model of an LWR 4+ with joint position, joint impedance and Cartesian impedance control. What KUKA has not
+published is assumed; `outrigger_sim::krc::Options` names each assumption.
+
+Examples:
+  outrigger sim krc --remote 127.0.0.1:49938
+  outrigger sim krc --remote 127.0.0.1:49938 --period-ms 2 --fault drop@5s:2s:5%
+  outrigger sim krc --remote 127.0.0.1:49938 --krl isir --mode t1 --first-counter 65530";
+
 #[derive(Debug, Subcommand)]
 enum SimCommand {
     /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(SimUrArgs),
+    /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes
+    #[command(after_help = KRC_EXAMPLES, after_long_help = format!("{KRC_EXAMPLES}\n\nFaults:\n{}", krc::Fault::help()))]
+    Krc(SimKrcArgs),
 }
 
 /// Runs the command line of this process.
@@ -199,6 +215,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> Outcome {
     match command {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),
+        Command::Sim(SimCommand::Krc(args)) => crate::simulate::krc::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::monitor::run(&args),
         Command::CheckConfig(args) => crate::check::run(&args),

@@ -1,6 +1,8 @@
 //! FRI datagrams: core and oracle read the same from the same bytes, and what one writes the other reads.
 
 use outrigger_core::wire::fri::{Command, Measurement};
+use outrigger_sim::krc::{Krc, Options};
+use outrigger_sim::time::SimTime;
 use outrigger_tests::noise::Noise;
 use outrigger_tests::oracle::{Cell, Collector, Value, difference, fri};
 
@@ -103,6 +105,47 @@ fn values_by_axis_are_the_ones_the_specification_numbers() {
         }
         let frame = bits(&cells, "cmdCartPosFriOffset");
         assert_eq!(read.cmd_cart_pos_fri_offset().position.map(f32::to_bits), [frame[3], frame[7], frame[11]]);
+    }
+}
+
+/// What the simulated KRC sends is, by the oracle alone, what its arm does.
+#[test]
+fn a_simulated_measurement_says_where_the_arm_is() {
+    let options = Options { first_counter: 65_535, ..Options::default() };
+    let mut krc = Krc::new(options).expect("a possible KRC");
+    krc.push([0.0, 0.0, -30.0, 0.0, 0.0, 0.0]);
+    krc.advance_to(SimTime::from_millis(3));
+    for number in 0..4_u16 {
+        let sent = krc.poll_transmit().expect("one per millisecond").bytes;
+        let cells = fri::decode("measurement", &sent).expect("whole");
+        let values = |name: &str| -> Vec<&Value> {
+            cells.iter().filter(|cell| cell.name == name).map(|cell| &cell.value).collect()
+        };
+        let singles = |name: &str| -> Vec<f64> {
+            let single = |value: &&Value| if let Value::F32(bits) = value { f32::from_bits(*bits) } else { f32::NAN };
+            values(name).iter().map(|value| single(value).into()).collect()
+        };
+        assert_eq!(values("sendSeqCount"), [&Value::Integer(65_535_u16.wrapping_add(number).into())]);
+        assert_eq!((values("state"), values("power")), (vec![&Value::Integer(1)], vec![&Value::Integer(0x7f)]));
+        let truth = krc.truth();
+        let near = |name: &str, expected: &[f64], tolerance: f64| {
+            let found = singles(name);
+            assert_eq!(found.len(), expected.len(), "{name}");
+            let equal = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < tolerance);
+            assert!(equal, "{name}: {found:?} is not {expected:?}");
+        };
+        near("msrJntPos", &truth.q, 1e-6);
+        near("cmdJntPos", &truth.setpoint, 1e-6);
+        near("desiredMsrSampleTime", &[0.001], 1e-9);
+        // Fz is the third, and nothing turns.
+        near("estExtTcpFT", &[0.0, 0.0, -30.0, 0.0, 0.0, 0.0], 0.1);
+        // Jacobian and force give the external torques: rows x, y, z, rz, ry, rx of seven.
+        let (jacobian, torques) = (singles("jacobian"), singles("estExtJntTrq"));
+        for joint in 0..7 {
+            assert!((torques[joint] + 30.0 * jacobian[2 * 7 + joint]).abs() < 0.1, "joint {joint}");
+        }
+        // The first joint turns about z: its column says so in the fourth row.
+        assert!((jacobian[3 * 7] - 1.0).abs() < 1e-6);
     }
 }
 

@@ -1,6 +1,7 @@
 //! `outrigger sim ur`: a simulated controller behind kernel TCP.
 
 mod args;
+pub mod krc;
 
 use std::time::Duration;
 

@@ -80,6 +80,31 @@ impl Rotation {
         Self { w: self.w, v: scale(self.v, -1.0) }
     }
 
+    /// As a matrix, row by row.
+    #[must_use]
+    pub fn to_rows(self) -> [Vec3; 3] {
+        let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| self.turn(axis));
+        [[x[0], y[0], z[0]], [x[1], y[1], z[1]], [x[2], y[2], z[2]]]
+    }
+
+    /// From a rotation matrix, row by row.
+    #[must_use]
+    pub fn from_rows([a, b, c]: [Vec3; 3]) -> Self {
+        // Four times the square of each part; the largest is divided by, so that nothing is lost.
+        let squares =
+            [1.0 + a[0] + b[1] + c[2], 1.0 + a[0] - b[1] - c[2], 1.0 - a[0] + b[1] - c[2], 1.0 - a[0] - b[1] + c[2]];
+        let largest = (1..4).fold(0, |best, i| if squares[i] > squares[best] { i } else { best });
+        let size = 2.0 * squares[largest].max(0.0).sqrt();
+        let [w, x, y, z] = match largest {
+            0 => [size / 4.0, (c[1] - b[2]) / size, (a[2] - c[0]) / size, (b[0] - a[1]) / size],
+            1 => [(c[1] - b[2]) / size, size / 4.0, (a[1] + b[0]) / size, (a[2] + c[0]) / size],
+            2 => [(a[2] - c[0]) / size, (a[1] + b[0]) / size, size / 4.0, (b[2] + c[1]) / size],
+            _ => [(b[0] - a[1]) / size, (a[2] + c[0]) / size, (b[2] + c[1]) / size, size / 4.0],
+        };
+        let length = (w * w + x * x + y * y + z * z).sqrt();
+        if length > 0.0 { Self { w: w / length, v: scale([x, y, z], 1.0 / length) } } else { Self::IDENTITY }
+    }
+
     /// This rotation after `first`.
     #[must_use]
     pub fn after(self, first: Self) -> Self {
@@ -271,6 +296,15 @@ mod tests {
             assert_near(&scale(turned, 0.5 / h), &speed[3..], 1e-6);
             let elbow = sub(chain.elbow(&moved(h)), chain.elbow(&moved(-h)));
             assert_near(&scale(elbow, 0.5 / h), &chain.elbow_speed(&q, &qd), 1e-6);
+        }
+    }
+
+    #[test]
+    fn rotation_matrices_round_trip() {
+        for vector in [[0.0; 3], [0.1, -0.2, 0.3], [3.1, 0.1, 0.0], [0.0, 3.1, 0.2], [0.1, 0.0, 3.1], [-2.0, 1.0, 1.5]]
+        {
+            let rows = Rotation::from_vector(vector).to_rows();
+            assert_near(&Rotation::from_rows(rows).to_vector(), &vector, 1e-9);
         }
     }
 

@@ -1,4 +1,5 @@
-//! A simulated Universal Robots controller with its arm: CB2, CB3 and e-Series, software 1.5 to 5.25.
+//! A simulated Universal Robots controller with its arm: CB2, CB3 and e-Series, software 1.5 to 5.25; and a simulated KRC
+//! with an LWR 4+ ([`krc`]).
 //!
 //! [`Controller`](controller::Controller) is sans-IO: it lives in virtual time, and a driver connects clients, moves
 //! their bytes and advances the clock. [`tcp`] is the driver for kernel sockets; tests drive it directly.
@@ -57,6 +58,7 @@ pub mod firmware;
 pub mod force;
 pub mod io;
 pub mod kinematics;
+pub mod krc;
 pub mod model;
 pub mod net;
 pub mod pendant;
@@ -68,4 +70,5 @@ pub mod robot;
 pub mod rtde;
 pub mod tcp;
 pub mod time;
+pub mod udp;
 pub mod world;

@@ -185,17 +185,17 @@ fn lock(controller: &Mutex<Controller>) -> MutexGuard<'_, Controller> {
 }
 
 /// Simulated time from the system's monotonic clock.
-struct Clock {
+pub(crate) struct Clock {
     start: Instant,
 }
 
 impl Clock {
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { start: Instant::now() }
     }
 
-    fn now(&self) -> SimTime {
+    pub(crate) fn now(&self) -> SimTime {
         SimTime::ZERO + self.start.elapsed()
     }
 }

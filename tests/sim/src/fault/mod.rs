@@ -9,6 +9,7 @@ mod schedule;
 use std::time::Duration;
 
 pub use parse::{FaultError, Problem};
+pub(crate) use parse::{nearest_of, span};
 pub(crate) use schedule::{Edge, Schedule};
 
 use crate::port::Port;

@@ -101,10 +101,10 @@ fn parse(spec: &str) -> Result<Fault, Problem> {
     let (what, when) = spec.split_once('@').ok_or(Problem::NoStart)?;
     let mut selectors = what.split('/');
     let kind = selectors.next().unwrap_or_default();
-    let row = TABLE
-        .iter()
-        .find(|row| row.name == kind)
-        .ok_or_else(|| Problem::UnknownKind { kind: kind.to_owned(), nearest: nearest(kind) })?;
+    let row = TABLE.iter().find(|row| row.name == kind).ok_or_else(|| Problem::UnknownKind {
+        kind: kind.to_owned(),
+        nearest: nearest_of(TABLE.iter().map(|row| row.name), kind),
+    })?;
     let (port, direction) = select(row, selectors)?;
 
     let mut parts = when.splitn(3, ':');
@@ -185,28 +185,30 @@ fn signed(span: Duration, negative: bool) -> i64 {
     if negative { -micros } else { micros }
 }
 
-/// `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
 fn time(part: &'static str, text: &str) -> Result<Duration, Problem> {
-    let wrong = || Problem::Time { part, text: text.to_owned() };
+    span(text).ok_or_else(|| Problem::Time { part, text: text.to_owned() })
+}
+
+/// `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
+pub(crate) fn span(text: &str) -> Option<Duration> {
     if text == "0" {
-        return Ok(Duration::ZERO);
+        return Some(Duration::ZERO);
     }
-    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(unit_at);
     let seconds = match unit {
         "us" | "µs" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,
         "m" => 60.0,
-        _ => return Err(wrong()),
+        _ => return None,
     };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())
+    Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()
 }
 
-/// The kind whose name differs least.
-fn nearest(kind: &str) -> &'static str {
-    TABLE.iter().map(|row| row.name).min_by_key(|name| edits(kind, name)).unwrap_or_default()
+/// The one of `names` that differs least from `name`.
+pub(crate) fn nearest_of(names: impl Iterator<Item = &'static str>, name: &str) -> &'static str {
+    names.min_by_key(|known| edits(name, known)).unwrap_or_default()
 }
 
 /// Levenshtein's distance, over at most the length of a sensible name.

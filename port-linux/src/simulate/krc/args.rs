@@ -1,0 +1,64 @@
+//! What `outrigger sim krc` takes.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use outrigger_sim::krc::{Convention, Fault, OperationMode};
+
+/// `outrigger sim krc`.
+#[derive(Args, Clone, Debug)]
+pub struct SimKrcArgs {
+    /// Where the remote computer listens
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub remote: SocketAddr,
+    /// Where measurements are sent from; default: any address, any port
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub local: Option<SocketAddr>,
+    /// Period of the measurements in ms
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub period_ms: u64,
+    /// How the KRL program is asked to start: ros-control, fri-control, isir, sample-app or alone
+    #[arg(long, value_name = "NAME", default_value = "ros-control", value_parser = parse_convention)]
+    pub krl: Convention,
+    /// Operation mode: t1, t2 (both with the enabling switch held) or aut
+    #[arg(long, value_name = "MODE", default_value = "aut", value_parser = parse_operation)]
+    pub mode: OperationMode,
+    /// What the KRL program hands to friStart: a factor on the robot's limits
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_scale)]
+    pub scale: f32,
+    /// Counter of the first measurement
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub first_counter: u16,
+    /// A fault over time, e.g. drop@5s:2s:5%; may be repeated; --help lists them
+    #[arg(long, value_name = "SPEC")]
+    pub fault: Vec<Fault>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
+/// The value that `name` stands for among `named`.
+fn by_name<T: Copy>(name: &str, named: &[(T, &'static str)]) -> Result<T, String> {
+    named.iter().find(|(_, known)| *known == name).map(|(value, _)| *value).ok_or_else(|| {
+        let names: Vec<_> = named.iter().map(|(_, name)| *name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_convention(text: &str) -> Result<Convention, String> {
+    by_name(text, &Convention::NAMED)
+}
+
+fn parse_operation(text: &str) -> Result<OperationMode, String> {
+    by_name(text, &OperationMode::NAMED)
+}
+
+fn parse_scale(text: &str) -> Result<f32, String> {
+    text.parse()
+        .ok()
+        .filter(|scale| *scale > 0.0 && *scale <= 1.0)
+        .ok_or_else(|| "expected a number above 0, at most 1".into())
+}

@@ -1,0 +1,506 @@
+//! The KRC as a whole: its cycle, its link, and what goes wrong.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use outrigger_core::wire::fri::{Command, CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
+
+use super::arm::Arm;
+use super::channel::Channel;
+use super::fault::{Fault, FaultKind};
+use super::interface::{Interface, Reason};
+use super::model::Joints;
+use super::motion::Mover;
+use super::options::{OperationMode, Options, OptionsError};
+use super::program::{CYCLE_MS, Call, Program};
+use super::publish::{self, Facts};
+use super::rating::{LinkRating, Statistics, rank};
+use crate::fault::Direction;
+use crate::rng::Rng;
+use crate::time::SimTime;
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+/// Commands this far behind the newest are old; farther away, their sender has started anew.
+const OLD: i32 = 1000;
+
+/// Who sends a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// The KRC.
+    Krc,
+    /// Somebody else, from another address or port.
+    Stranger,
+}
+
+/// A datagram that leaves now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Whose it is.
+    pub sender: Sender,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// What the KRC counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Measurements sent.
+    pub sent: u64,
+    /// Measurements answered within their cycle.
+    pub answered: u64,
+    /// Commands that are none: wrong length, size or number.
+    pub malformed: u64,
+    /// Commands received before, or older than the newest.
+    pub old: u64,
+    /// Commands missing between those received.
+    pub lost: u64,
+    /// Answers to older measurements than the newest.
+    pub late: u64,
+    /// Cycles without an answer that were bridged.
+    pub bridged: u64,
+    /// Starts that were refused.
+    pub refused: u64,
+    /// Times the command state was entered.
+    pub started: u64,
+}
+
+/// Where the arm really is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// Joint positions \[rad\].
+    pub q: Joints,
+    /// Joint speeds \[rad/s\].
+    pub qd: Joints,
+    /// Where it is told to be \[rad\].
+    pub setpoint: Joints,
+    /// How far the gripper is open \[m\].
+    pub opening: f64,
+    /// Digital outputs, bit 0 the first.
+    pub outputs: u8,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Krc {
+    options: Options,
+    now: SimTime,
+    /// The next millisecond to be lived through.
+    next: SimTime,
+    /// When the present cycle began.
+    cycle: SimTime,
+    period: Duration,
+    open: bool,
+    counter: u16,
+    reflected: u16,
+    sent: Option<u16>,
+    rating: LinkRating,
+    interface: Interface,
+    arm: Arm,
+    program: Program,
+    mover: Mover,
+    up: Channel,
+    down: Channel,
+    /// The newest command since the last cycle.
+    received: Option<CommandRepr>,
+    heard: Option<CommandRepr>,
+    newest: Option<u16>,
+    stranger: u16,
+    begun: Vec<bool>,
+    out: VecDeque<Transmit>,
+    fallbacks: Vec<(SimTime, Reason)>,
+    counts: Counts,
+}
+
+impl Krc {
+    /// A KRC whose interface is open, in monitor state, at time 0.
+    ///
+    /// # Errors
+    /// What no KRC could be.
+    pub fn new(options: Options) -> Result<Self, OptionsError> {
+        options.check()?;
+        Ok(Self {
+            now: SimTime::ZERO,
+            next: SimTime::ZERO,
+            cycle: SimTime::ZERO,
+            period: options.period,
+            open: true,
+            counter: options.first_counter.wrapping_sub(1),
+            reflected: options.first_reflected,
+            sent: None,
+            rating: LinkRating::new(options.rating, options.period),
+            interface: Interface::new(&options),
+            arm: Arm::new(options.arm.clone(), options.start),
+            program: Program::new(options.program.clone()),
+            mover: Mover::new(options.motion.clone(), options.start),
+            up: Channel::new(Rng::new(options.seed, 0x5550)),
+            down: Channel::new(Rng::new(options.seed, 0xd0b0)),
+            received: None,
+            heard: None,
+            newest: None,
+            stranger: 30_000,
+            begun: vec![false; options.faults.len()],
+            out: VecDeque::new(),
+            fallbacks: vec![],
+            counts: Counts::default(),
+            options,
+        })
+    }
+
+    /// The present.
+    #[must_use]
+    pub const fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// When something happens next.
+    #[must_use]
+    pub fn next_event(&self) -> SimTime {
+        self.next.min(self.up.next_arrival()).min(self.down.next_arrival())
+    }
+
+    /// Lives on to `time`.
+    pub fn advance_to(&mut self, time: SimTime) {
+        loop {
+            // What arrives with a cycle's end still counts for that cycle.
+            while let Some((at, bytes)) = self.up.arrived(self.next.min(time)) {
+                self.now = self.now.max(at);
+                self.take(&bytes);
+            }
+            if self.next > time {
+                break;
+            }
+            self.now = self.next;
+            self.millisecond();
+            self.next = self.next + MILLISECOND;
+            self.deliver();
+        }
+        self.now = self.now.max(time);
+        self.deliver();
+    }
+
+    fn deliver(&mut self) {
+        while let Some((_, bytes)) = self.down.arrived(self.now) {
+            self.out.push_back(Transmit { sender: Sender::Krc, bytes });
+        }
+    }
+
+    /// A datagram from the remote computer comes in from the network now.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        let faults = faults(&self.options.faults, self.now, Direction::Up);
+        self.up.send(bytes.to_vec(), self.now, self.period, faults);
+    }
+
+    /// The next datagram to be sent.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.out.pop_front()
+    }
+
+    /// State of the interface.
+    #[must_use]
+    pub const fn state(&self) -> FriState {
+        if self.open { self.interface.state } else { FriState::Off }
+    }
+
+    /// The control scheme in force.
+    #[must_use]
+    pub const fn scheme(&self) -> ControlScheme {
+        self.interface.scheme
+    }
+
+    /// Quality of the link as the KRC sees it.
+    #[must_use]
+    pub const fn quality(&self) -> Quality {
+        self.rating.quality()
+    }
+
+    /// Figures of the link as the KRC sees them.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.rating.statistics()
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        Counts { bridged: self.interface.bridged, ..self.counts }
+    }
+
+    /// When and why the command state was left, oldest first.
+    #[must_use]
+    pub fn fallbacks(&self) -> &[(SimTime, Reason)] {
+        &self.fallbacks
+    }
+
+    /// The longest step of a joint that a command asked for, as a share of the longest that is allowed.
+    #[must_use]
+    pub const fn longest_step(&self) -> f64 {
+        self.interface.longest_step
+    }
+
+    /// Datagrams that the simulated network has lost: commands, measurements.
+    #[must_use]
+    pub const fn lost_on_the_way(&self) -> (u64, u64) {
+        (self.up.lost, self.down.lost)
+    }
+
+    /// Where the arm really is.
+    #[must_use]
+    pub fn truth(&self) -> Truth {
+        Truth {
+            q: self.arm.q,
+            qd: self.arm.qd,
+            setpoint: self.interface.setpoint(),
+            opening: self.program.opening(),
+            outputs: self.program.outputs(),
+        }
+    }
+
+    /// An operator holds or releases the enabling switch.
+    pub const fn set_enabled(&mut self, held: bool) {
+        self.options.enabled = held;
+    }
+
+    /// Digital inputs of the KRC, bit 0 the first.
+    pub const fn set_inputs(&mut self, inputs: u8) {
+        self.program.set_inputs(inputs);
+    }
+
+    /// Somebody pushes the flange with this force and torque \[N, Nm\], in the base's directions.
+    pub const fn push(&mut self, wrench: [f64; 6]) {
+        self.arm.hand = wrench;
+    }
+
+    /// One more fault.
+    pub fn add_fault(&mut self, fault: Fault) {
+        self.options.faults.push(fault);
+        self.begun.push(false);
+    }
+
+    fn is_on(&self, wanted: impl Fn(FaultKind) -> bool) -> bool {
+        self.options.faults.iter().any(|fault| fault.active(self.now) && wanted(fault.kind))
+    }
+
+    fn powered(&self) -> bool {
+        let released = self.is_on(|kind| kind == FaultKind::Release);
+        let enabled = !self.options.operation.needs_enabling() || self.options.enabled;
+        enabled && !released && !self.is_on(|kind| kind == FaultKind::PowerOff)
+    }
+
+    /// Factor of the operation mode on the speed limits.
+    fn factor(&self) -> f64 {
+        if self.options.operation == OperationMode::T1 { self.options.t1_factor } else { 1.0 }
+    }
+
+    fn millisecond(&mut self) {
+        self.begin_faults();
+        let closed = self.is_on(|kind| kind == FaultKind::Close);
+        if closed && self.open {
+            self.leave(Reason::Closed);
+            self.open = false;
+        } else if !closed && !self.open {
+            self.reopen(self.period);
+        }
+        let in_cycle = self.now.since(self.cycle);
+        let cycle_begins = self.open && (self.sent.is_none() || in_cycle >= self.period);
+        if cycle_begins {
+            self.evaluate();
+            self.cycle = self.now;
+        }
+        self.program_looks();
+        self.move_arm();
+        if cycle_begins && self.open {
+            self.emit();
+        }
+    }
+
+    fn begin_faults(&mut self) {
+        for at in 0..self.options.faults.len() {
+            let fault = self.options.faults[at];
+            if self.begun[at] || fault.start > self.now {
+                continue;
+            }
+            self.begun[at] = true;
+            match fault.kind {
+                FaultKind::Restart => {
+                    self.leave(Reason::Closed);
+                    self.counter = 0;
+                    self.reopen(self.period);
+                }
+                FaultKind::Period(period) => {
+                    self.leave(Reason::Closed);
+                    self.reopen(period);
+                }
+                FaultKind::Stop => self.leave(Reason::Stopped),
+                _ => {}
+            }
+        }
+        let hands = self.options.faults.iter().filter(|fault| fault.active(self.now));
+        let force: f64 = hands.map(|fault| if let FaultKind::Hand(force) = fault.kind { force } else { 0.0 }).sum();
+        if force != 0.0 || self.options.faults.iter().any(|fault| matches!(fault.kind, FaultKind::Hand(_))) {
+            self.arm.hand = [0.0, 0.0, -force, 0.0, 0.0, 0.0];
+        }
+    }
+
+    /// `friOpen`.
+    fn reopen(&mut self, period: Duration) {
+        self.open = true;
+        self.period = period;
+        self.sent = None;
+        self.newest = None;
+        self.received = None;
+        self.heard = None;
+        self.reflected = self.options.first_reflected;
+        self.rating = LinkRating::new(self.options.rating, period);
+        self.program = Program::new(self.options.program.clone());
+    }
+
+    fn seconds(&self) -> f64 {
+        self.period.as_secs_f64()
+    }
+
+    /// How far the present cycle has come, 0 … 1, at the end of this millisecond.
+    fn share(&self) -> f64 {
+        ((self.now.since(self.cycle) + MILLISECOND).as_secs_f64() / self.seconds()).min(1.0)
+    }
+
+    fn leave(&mut self, reason: Reason) {
+        if self.interface.state == FriState::Command {
+            let share = (self.now.since(self.cycle).as_secs_f64() / self.seconds()).min(1.0);
+            self.interface.stop(share, self.seconds(), &self.arm.q);
+            self.fallbacks.push((self.now, reason));
+        }
+    }
+
+    /// A datagram has arrived.
+    fn take(&mut self, bytes: &[u8]) {
+        if !self.open {
+            return;
+        }
+        let Ok(command) = Command::new_checked(bytes) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        let ahead = self.newest.map(|newest| i32::from(command.send_seq_count().wrapping_sub(newest).cast_signed()));
+        if let Some(ahead) = ahead.filter(|ahead| ahead.abs() <= OLD) {
+            if ahead <= 0 {
+                self.counts.old += 1;
+                return;
+            }
+            self.counts.lost += u64::from(ahead.unsigned_abs()) - 1;
+        }
+        self.newest = Some(command.send_seq_count());
+        self.rating.received(command.refl_seq_count(), self.now);
+        let repr = command.to_repr();
+        self.reflected = repr.send_seq_count;
+        self.heard = Some(repr);
+        if Some(repr.refl_seq_count) == self.sent {
+            self.received = Some(repr);
+        } else {
+            self.counts.late += 1;
+            if self.options.uses_late_answers && self.received.is_none() {
+                self.received = Some(repr);
+            }
+        }
+    }
+
+    /// The end of a cycle: what was answered, and what becomes of the setpoint.
+    fn evaluate(&mut self) {
+        let Some(sent) = self.sent else { return };
+        let answer = self.received.take();
+        let in_time = answer.as_ref().is_some_and(|command| command.refl_seq_count == sent);
+        self.rating.judge(in_time);
+        self.counts.answered += u64::from(in_time);
+        if self.interface.state != FriState::Command {
+            return;
+        }
+        let (powered, period, factor) = (self.powered(), self.seconds(), self.factor());
+        let outcome = match &answer {
+            Some(command) => self.interface.obey(command, powered, period, factor),
+            None => self.interface.bridge(powered),
+        };
+        if let Err(reason) = outcome.and_then(|()| self.interface.permits(self.rating.quality())) {
+            self.leave(reason);
+        }
+    }
+
+    fn program_looks(&mut self) {
+        let millis = self.now.as_micros() / 1_000;
+        if !self.open || !millis.is_multiple_of(CYCLE_MS) {
+            return;
+        }
+        let heard = self.heard.as_ref().map(|command| &command.krl);
+        match self.program.poll(heard, self.interface.state, self.rating.quality()) {
+            Some(Call::Start { scheme, scale }) => {
+                if rank(self.rating.quality()) < rank(self.options.start_quality) {
+                    self.counts.refused += 1;
+                    return;
+                }
+                let flags = self.heard.as_ref().map(|command| CommandFlags::from_bits(command.cmd_flags));
+                self.interface.start(scheme, scale, flags);
+                self.counts.started += 1;
+            }
+            Some(Call::Stop) => self.leave(Reason::Stopped),
+            Some(Call::Close) => {
+                self.leave(Reason::Closed);
+                self.open = false;
+                // The program has ended: nobody opens the interface again.
+                self.add_fault(Fault::new(FaultKind::Close, self.now, None));
+            }
+            None => {}
+        }
+    }
+
+    fn move_arm(&mut self) {
+        let own = if self.powered() { self.mover.step(&self.interface.own, 1e-3) } else { self.interface.own };
+        if own != self.interface.own {
+            self.interface.own_moved(own);
+        }
+        if self.powered() {
+            self.interface.brake(1e-3);
+            let target = self.interface.target(self.share());
+            self.arm.step(&target);
+        } else {
+            self.interface.halt();
+            self.arm.hold();
+        }
+    }
+
+    fn emit(&mut self) {
+        self.counter = self.counter.wrapping_add(1);
+        self.sent = Some(self.counter);
+        self.counts.sent += 1;
+        self.rating.sent(self.counter, self.now);
+        let stale = self.is_on(|kind| kind == FaultKind::Stale);
+        let facts = Facts {
+            counter: self.counter,
+            reflected: if stale { self.options.first_reflected } else { self.reflected },
+            now: self.now,
+            period: self.seconds(),
+            quality: self.rating.quality(),
+            statistics: self.rating.statistics(),
+            powered: self.powered(),
+            krl: self.program.says,
+        };
+        let mut repr = publish::measurement(&facts, &self.arm, &self.interface);
+        if self.is_on(|kind| kind == FaultKind::NotANumber) {
+            repr.msr_jnt_pos = [f32::NAN; 7];
+        }
+        let mut bytes = vec![0; 916];
+        repr.emit(&mut bytes).expect("room for a measurement");
+        let faults = faults(&self.options.faults, self.now, Direction::Down);
+        self.down.send(bytes, self.now, self.period, faults);
+        if self.is_on(|kind| kind == FaultKind::SecondSender) {
+            self.stranger = self.stranger.wrapping_add(1);
+            let mut bytes = vec![0; 916];
+            repr.send_seq_count = self.stranger;
+            repr.cmd_jnt_pos = [1.0; 7];
+            repr.emit(&mut bytes).expect("room for a measurement");
+            self.out.push_back(Transmit { sender: Sender::Stranger, bytes });
+        }
+    }
+}
+
+/// What the network does in this direction now.
+fn faults(all: &[Fault], now: SimTime, direction: Direction) -> impl Iterator<Item = FaultKind> {
+    all.iter().filter(move |fault| fault.active(now) && fault.in_direction(direction)).map(|fault| fault.kind)
+}

@@ -1,0 +1,367 @@
+//! The interface itself: monitor and command, what a command may say, and what becomes of the setpoint (`kuka-fri`
+//! A10, A11, A15).
+//!
+//! | input | behaviour |
+//! |---|---|
+//! | start | refused below the start quality; else command, at the flags of the last command |
+//! | first command after a start, or after power came back | must be at the setpoint: otherwise back to monitor, or ignored |
+//! | flags other than at the start, or not usable in the scheme | back to monitor |
+//! | a step faster than allowed, a position out of range, not a number | back to monitor |
+//! | no answer | the last two setpoints are extrapolated, `max_bridge` times; then back to monitor |
+//! | quality UNACCEPTABLE | back to monitor |
+//! | no power | the setpoint stands, commands are ignored until they mirror it |
+
+use outrigger_core::wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
+
+use super::arm::{Impedance, Target};
+use super::model::{self, JOINTS, Joints};
+use super::options::{Limits, OffsetAfterStop, Options};
+use crate::kinematics::{Frame, Rotation, norm, sub};
+
+/// Why the KRC has left the command state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The program called `friStop`.
+    Stopped,
+    /// The first command was not at the setpoint: the message "FRI interpolation error".
+    NotMirrored,
+    /// The flags were changed while commanding.
+    FlagsChanged,
+    /// A flag that the control scheme has no use for.
+    FlagsNotUsable,
+    /// A position, a speed or an acceleration beyond its limit, or a number that is none.
+    Limit,
+    /// Too many answers missing in a row.
+    Communication,
+    /// Quality UNACCEPTABLE.
+    Quality,
+    /// The interface was closed, or opened anew.
+    Closed,
+}
+
+/// The setpoint of the arm while FRI is open.
+#[derive(Debug)]
+pub(super) struct Interface {
+    limits: Limits,
+    mirror_tolerance: f64,
+    frame_tolerance: f64,
+    max_bridge: u32,
+    offset_after_stop: OffsetAfterStop,
+    configured: Impedance,
+    stop_deceleration: f64,
+    pub(super) state: FriState,
+    pub(super) scheme: ControlScheme,
+    pub(super) scale: f64,
+    /// Where the KRL program wants the arm.
+    pub(super) own: Joints,
+    /// What commands add to it.
+    pub(super) offset: Joints,
+    /// The setpoint of the last cycle and of the one before, `own` + `offset`.
+    before: Joints,
+    last: Joints,
+    /// Frame of the tool that is commanded in Cartesian impedance.
+    frame: Frame,
+    torque: Joints,
+    wrench: [f64; 6],
+    impedance: Impedance,
+    flags: Option<CommandFlags>,
+    /// The next command must be at the setpoint.
+    unmirrored: bool,
+    /// Missing answers in a row.
+    missing: u32,
+    /// Speed that is still to be braked after commanding \[rad/s\].
+    braking: Joints,
+    /// Answers bridged so far.
+    pub(super) bridged: u64,
+    /// The longest step of a joint that was accepted, as a share of the longest allowed.
+    pub(super) longest_step: f64,
+}
+
+impl Interface {
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            limits: options.limits,
+            mirror_tolerance: options.mirror_tolerance,
+            frame_tolerance: options.frame_tolerance,
+            max_bridge: options.max_bridge,
+            offset_after_stop: options.offset_after_stop,
+            configured: options.arm.impedance,
+            stop_deceleration: options.arm.stop_deceleration,
+            state: FriState::Monitor,
+            scheme: options.program.scheme,
+            scale: 1.0,
+            own: options.start,
+            offset: [0.0; JOINTS],
+            before: options.start,
+            last: options.start,
+            frame: model::flange(&options.start),
+            torque: [0.0; JOINTS],
+            wrench: [0.0; 6],
+            impedance: options.arm.impedance,
+            flags: None,
+            unmirrored: false,
+            missing: 0,
+            braking: [0.0; JOINTS],
+            bridged: 0,
+            longest_step: 0.0,
+        }
+    }
+
+    /// `own` + `offset` \[rad\].
+    pub(super) fn setpoint(&self) -> Joints {
+        each(|j| self.own[j] + self.offset[j])
+    }
+
+    /// The frame of the tool that commands have asked for; in the other schemes that of the setpoint.
+    pub(super) fn commanded_frame(&self) -> Frame {
+        match (self.state, self.scheme) {
+            (FriState::Command, ControlScheme::CartesianImpedance) => self.frame,
+            _ => model::flange(&self.setpoint()),
+        }
+    }
+
+    /// `friStart`; the flags of the commands so far are those of this run.
+    pub(super) fn start(&mut self, scheme: ControlScheme, scale: f64, flags: Option<CommandFlags>) {
+        self.scheme = scheme;
+        self.scale = scale;
+        self.state = FriState::Command;
+        self.flags = flags;
+        self.unmirrored = true;
+        self.missing = 0;
+        self.braking = [0.0; JOINTS];
+        (self.before, self.last) = (self.setpoint(), self.setpoint());
+        self.frame = model::flange(&self.setpoint());
+        self.relax();
+    }
+
+    fn relax(&mut self) {
+        self.torque = [0.0; JOINTS];
+        self.wrench = [0.0; 6];
+        self.impedance = self.configured;
+    }
+
+    /// Back to monitor; the arm, on its way at `share` of this cycle and measured at `measured`, is braked.
+    pub(super) fn stop(&mut self, share: f64, period: f64, measured: &Joints) {
+        let here = self.between(share);
+        self.braking = each(|j| (self.last[j] - self.before[j]) / period);
+        let from = match self.scheme {
+            // The tool was led, the joints went where they had to.
+            ControlScheme::CartesianImpedance => *measured,
+            _ => here,
+        };
+        if self.scheme == ControlScheme::CartesianImpedance {
+            self.braking = [0.0; JOINTS];
+        }
+        self.offset = each(|j| from[j] - self.own[j]);
+        if self.offset_after_stop == OffsetAfterStop::TakenOver {
+            self.own = self.setpoint();
+            self.offset = [0.0; JOINTS];
+        }
+        (self.before, self.last) = (self.setpoint(), self.setpoint());
+        self.state = FriState::Monitor;
+        self.relax();
+    }
+
+    /// A cycle with this answer.
+    pub(super) fn obey(
+        &mut self,
+        command: &CommandRepr,
+        powered: bool,
+        period: f64,
+        factor: f64,
+    ) -> Result<(), Reason> {
+        self.missing = 0;
+        let flags = CommandFlags::from_bits(command.cmd_flags);
+        if *self.flags.get_or_insert(flags) != flags {
+            return Err(Reason::FlagsChanged);
+        }
+        if !CommandFlags::usable(self.scheme).contains(flags) {
+            return Err(Reason::FlagsNotUsable);
+        }
+        let joints =
+            if flags.contains(CommandFlags::JOINT_POSITION) { command.jnt_pos.map(f64::from) } else { self.setpoint() };
+        let cartesian = flags.contains(CommandFlags::CARTESIAN_POSITION);
+        let frame = if cartesian { frame_of(command)? } else { self.frame };
+        if joints.iter().any(|q| !q.is_finite()) {
+            return Err(Reason::Limit);
+        }
+        let mirrors = self.mirrors(&joints, &frame);
+        if !powered {
+            self.unmirrored = true;
+            self.rest();
+            return Ok(());
+        }
+        if self.unmirrored {
+            if !mirrors {
+                self.rest();
+                return Err(Reason::NotMirrored);
+            }
+            self.unmirrored = false;
+        }
+        self.within_limits(&joints, period, factor)?;
+        let travelled = norm(sub(frame.position, self.frame.position));
+        if travelled > 2.0 * period * self.scale + 1e-6 {
+            return Err(Reason::Limit);
+        }
+        self.before = self.last;
+        self.last = joints;
+        self.offset = each(|j| joints[j] - self.own[j]);
+        self.frame = frame;
+        self.take_parameters(command, flags);
+        Ok(())
+    }
+
+    fn mirrors(&self, joints: &Joints, frame: &Frame) -> bool {
+        let setpoint = self.setpoint();
+        let near = joints.iter().zip(setpoint).all(|(q, s)| (q - s).abs() <= self.mirror_tolerance);
+        let turned = frame.rotation.after(self.frame.rotation.inverse()).to_vector();
+        near && norm(sub(frame.position, self.frame.position)) <= self.frame_tolerance
+            && norm(turned) <= 10.0 * self.frame_tolerance
+    }
+
+    fn within_limits(&mut self, joints: &Joints, period: f64, factor: f64) -> Result<(), Reason> {
+        for j in 0..JOINTS {
+            let speed = (joints[j] - self.last[j]) / period;
+            let allowed = self.limits.velocity[j] * self.scale * factor;
+            self.longest_step = self.longest_step.max(speed.abs() / allowed);
+            if joints[j].abs() > self.limits.position[j]
+                || (speed.abs() - allowed) * period > self.limits.step_tolerance
+            {
+                return Err(Reason::Limit);
+            }
+            let previous = (self.last[j] - self.before[j]) / period;
+            if let Some(limit) = self.limits.acceleration
+                && (speed - previous).abs() / period > limit[j] * self.scale
+            {
+                return Err(Reason::Limit);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_parameters(&mut self, command: &CommandRepr, flags: CommandFlags) {
+        let spatial = |v: outrigger_core::wire::fri::CartesianVector| {
+            let ([x, y, z], [rx, ry, rz]) = (v.linear, v.angular);
+            [x, y, z, rx, ry, rz].map(f64::from)
+        };
+        if flags.contains(CommandFlags::JOINT_TORQUE) {
+            self.torque = command.add_jnt_trq.map(f64::from);
+        }
+        if flags.contains(CommandFlags::TOOL_WRENCH) {
+            self.wrench = spatial(command.add_tcp_ft);
+        }
+        if flags.contains(CommandFlags::JOINT_STIFFNESS) {
+            self.impedance.joint_stiffness = command.jnt_stiffness.map(|v| f64::from(v.max(0.0)));
+        }
+        if flags.contains(CommandFlags::JOINT_DAMPING) {
+            self.impedance.joint_damping = command.jnt_damping.map(|v| f64::from(v.max(0.0)));
+        }
+        if flags.contains(CommandFlags::CARTESIAN_STIFFNESS) {
+            self.impedance.cartesian_stiffness = spatial(command.cart_stiffness).map(|v| v.max(0.0));
+        }
+        if flags.contains(CommandFlags::CARTESIAN_DAMPING) {
+            self.impedance.cartesian_damping = spatial(command.cart_damping).map(|v| v.max(0.0));
+        }
+    }
+
+    /// A cycle without an answer: the setpoint goes on as before.
+    pub(super) fn bridge(&mut self, powered: bool) -> Result<(), Reason> {
+        self.missing += 1;
+        if self.missing > self.max_bridge {
+            return Err(Reason::Communication);
+        }
+        if !powered {
+            self.unmirrored = true;
+            self.rest();
+            return Ok(());
+        }
+        self.bridged += 1;
+        let next = each(|j| {
+            let limit = self.limits.position[j];
+            (2.0 * self.last[j] - self.before[j]).clamp(-limit, limit)
+        });
+        self.before = self.last;
+        self.last = next;
+        self.offset = each(|j| next[j] - self.own[j]);
+        Ok(())
+    }
+
+    fn rest(&mut self) {
+        (self.before, self.last) = (self.setpoint(), self.setpoint());
+    }
+
+    /// A cycle begins in which the program has moved its own setpoint to `own`.
+    pub(super) fn own_moved(&mut self, own: Joints) {
+        self.own = own;
+        match self.state {
+            // What is commanded is a position, wherever the program would be.
+            FriState::Command => self.offset = each(|j| self.last[j] - own[j]),
+            _ => self.rest(),
+        }
+    }
+
+    /// A millisecond of braking after commanding.
+    pub(super) fn brake(&mut self, seconds: f64) {
+        if self.state == FriState::Command || self.braking.iter().all(|speed| *speed == 0.0) {
+            return;
+        }
+        let less = self.stop_deceleration * seconds;
+        for (offset, speed) in self.offset.iter_mut().zip(&mut self.braking) {
+            *speed = speed.signum() * (speed.abs() - less).max(0.0);
+            *offset += *speed * seconds;
+        }
+        self.rest();
+    }
+
+    pub(super) const fn halt(&mut self) {
+        self.braking = [0.0; JOINTS];
+    }
+
+    /// The setpoint at `share` of the way through this cycle: fine interpolation.
+    fn between(&self, share: f64) -> Joints {
+        match self.state {
+            FriState::Command => each(|j| self.before[j] + share * (self.last[j] - self.before[j])),
+            _ => self.setpoint(),
+        }
+    }
+
+    /// What the arm is steered to at `share` of the way through this cycle.
+    pub(super) fn target(&self, share: f64) -> Target {
+        let joints = self.between(share);
+        let frame = match (self.state, self.scheme) {
+            (FriState::Command, ControlScheme::CartesianImpedance) => self.frame,
+            _ => model::flange(&joints),
+        };
+        Target {
+            scheme: self.scheme,
+            joints,
+            frame,
+            torque: self.torque,
+            wrench: self.wrench,
+            impedance: self.impedance,
+        }
+    }
+
+    /// Whether commanding may go on at this quality.
+    pub(super) const fn permits(&self, quality: Quality) -> Result<(), Reason> {
+        if quality.permits_command() { Ok(()) } else { Err(Reason::Quality) }
+    }
+}
+
+fn each(f: impl Fn(usize) -> f64) -> Joints {
+    std::array::from_fn(f)
+}
+
+/// The commanded frame; a limit where its rotation is none, as in a frame that was never set.
+fn frame_of(command: &CommandRepr) -> Result<Frame, Reason> {
+    let rows = command.cart_pos.rotation.map(|row| row.map(f64::from));
+    let position = command.cart_pos.position.map(f64::from);
+    let determinant = {
+        let [a, b, c] = rows;
+        crate::kinematics::dot(a, crate::kinematics::cross(b, c))
+    };
+    if !(determinant - 1.0).abs().lt(&1e-2) || position.iter().any(|p| !p.is_finite()) {
+        return Err(Reason::Limit);
+    }
+    Ok(Frame { position, rotation: Rotation::from_rows(rows) })
+}

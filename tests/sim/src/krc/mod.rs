@@ -1,0 +1,42 @@
+//! A simulated KRC2 lr with an LWR 4+, as far as its Fast Research Interface goes (`kuka-fri` A15, and beyond).
+//!
+//! [`Krc`] is sans-IO: it lives in virtual time, sends measurements through [`Krc::poll_transmit`] and takes commands by
+//! [`Krc::receive`]. [`crate::udp`] is the driver for kernel sockets; tests drive it directly.
+//!
+//! ```
+//! use outrigger_sim::krc::{Krc, Options};
+//! use outrigger_sim::time::SimTime;
+//!
+//! let mut krc = Krc::new(Options::default())?;
+//! krc.advance_to(SimTime::from_millis(5));
+//! let first = krc.poll_transmit().expect("one measurement per millisecond");
+//! assert_eq!(first.bytes.len(), 916);
+//! # Ok::<(), outrigger_sim::krc::OptionsError>(())
+//! ```
+//!
+//! What nobody has published is an option with a named default: [`Options`], [`Rating`], [`Limits`], [`ArmOptions`].
+//! The arm is as heavy as the real one and no more than that like it ([`model`]). Cartesian values are those of the
+//! flange in the base's directions: no tool, no other base, no other task frame. A frame's FRI offset is the difference
+//! of the positions, and the rotation that leads from the KRC's own frame to the commanded one.
+
+mod arm;
+mod channel;
+mod controller;
+mod fault;
+mod interface;
+mod linear;
+pub mod model;
+mod motion;
+mod options;
+mod program;
+mod publish;
+mod rating;
+
+pub use arm::{ArmOptions, Contact, Impedance};
+pub use controller::{Counts, Krc, Sender, Transmit, Truth};
+pub use fault::{Fault, FaultError, FaultKind};
+pub use interface::Reason;
+pub use motion::Move;
+pub use options::{Limits, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits, Rating};
+pub use program::{Convention, ProgramOptions};
+pub use rating::Statistics;

@@ -1,0 +1,251 @@
+//! The arm of an LWR 4+: axes as lines in space at the upright pose, turned one after another by unit quaternions.
+//!
+//! Lengths are the published ones. Masses, their places and the motors' inertia are guesses of the right size: the arm
+//! weighs some 16 kg, and nobody outside KUKA has published more. Everything that is derived from them (mass matrix,
+//! gravity, torques) agrees with everything else, and with no real arm to better than its order of magnitude.
+
+use super::linear::solve;
+use crate::kinematics::{Frame, Rotation, Vec3, add, cross, dot, scale, sub};
+
+/// Joints of the arm.
+pub const JOINTS: usize = 7;
+
+/// One number per joint, base joint first.
+pub type Joints = [f64; JOINTS];
+
+/// Along x, y, z, then about x, y, z.
+pub type Spatial = [f64; 6];
+
+/// Gravity \[m/s²\].
+const GRAVITY: f64 = 9.81;
+
+/// One joint with the link it carries, at the upright pose.
+struct Link {
+    /// Direction of the axis.
+    axis: Vec3,
+    /// Height of a point on it; all axes meet the upright line \[m\].
+    height: f64,
+    /// Mass of the link \[kg\], a guess.
+    mass: f64,
+    /// Height of its centre of mass \[m\], a guess.
+    centre: f64,
+    /// Rotor and gears, seen from the joint \[kg·m²\], a guess.
+    motor: f64,
+}
+
+const UP: Vec3 = [0.0, 0.0, 1.0];
+const LEFT: Vec3 = [0.0, 1.0, 0.0];
+const RIGHT: Vec3 = [0.0, -1.0, 0.0];
+
+const LINKS: [Link; JOINTS] = [
+    Link { axis: UP, height: 0.0, mass: 2.7, centre: 0.22, motor: 0.3 },
+    Link { axis: RIGHT, height: 0.3105, mass: 2.7, centre: 0.40, motor: 0.3 },
+    Link { axis: UP, height: 0.0, mass: 2.7, centre: 0.62, motor: 0.2 },
+    Link { axis: LEFT, height: 0.7105, mass: 2.7, centre: 0.80, motor: 0.2 },
+    Link { axis: UP, height: 0.0, mass: 2.0, centre: 1.00, motor: 0.1 },
+    Link { axis: RIGHT, height: 1.1005, mass: 1.6, centre: 1.11, motor: 0.05 },
+    Link { axis: UP, height: 0.0, mass: 0.6, centre: 1.16, motor: 0.05 },
+];
+
+/// Height of the flange at the upright pose \[m\].
+const FLANGE: f64 = 1.1785;
+
+/// Radius of gyration of each link, as of a ball \[m\], a guess.
+const GYRATION: f64 = 0.06;
+
+/// `point`, fixed behind joint `joints` at the upright pose, with the arm at `q`.
+fn carry(q: &Joints, joints: usize, mut frame: Frame) -> Frame {
+    for (link, angle) in LINKS.iter().zip(q).take(joints).rev() {
+        let turn = Rotation::about(link.axis, *angle);
+        let origin = scale(UP, link.height);
+        frame.position = add(origin, turn.turn(sub(frame.position, origin)));
+        frame.rotation = turn.after(frame.rotation);
+    }
+    frame
+}
+
+fn upright(height: f64) -> Frame {
+    Frame { position: scale(UP, height), rotation: Rotation::IDENTITY }
+}
+
+/// The flange in the base.
+#[must_use]
+pub fn flange(q: &Joints) -> Frame {
+    carry(q, JOINTS, upright(FLANGE))
+}
+
+/// How `point`, fixed to the link behind joint `joints`, moves with each joint: one column per joint.
+fn motion_of(q: &Joints, joints: usize, point: Vec3) -> [Spatial; JOINTS] {
+    let mut columns = [[0.0; 6]; JOINTS];
+    for (joint, column) in columns.iter_mut().enumerate().take(joints) {
+        let here = carry(q, joint, upright(LINKS[joint].height));
+        let axis = here.rotation.turn(LINKS[joint].axis);
+        let [x, y, z] = cross(axis, sub(point, here.position));
+        *column = [x, y, z, axis[0], axis[1], axis[2]];
+    }
+    columns
+}
+
+/// The Jacobian of the flange in the base's directions: one column per joint.
+#[must_use]
+pub fn jacobian(q: &Joints) -> [Spatial; JOINTS] {
+    motion_of(q, JOINTS, flange(q).position)
+}
+
+/// Joint-space inertia \[kg·m²\].
+#[must_use]
+pub fn mass_matrix(q: &Joints) -> [Joints; JOINTS] {
+    let mut matrix = [[0.0; JOINTS]; JOINTS];
+    for (index, link) in LINKS.iter().enumerate() {
+        let columns = motion_of(q, index + 1, carry(q, index + 1, upright(link.centre)).position);
+        let round = link.mass * GYRATION * GYRATION;
+        for (i, a) in columns.iter().enumerate() {
+            for (j, b) in columns.iter().enumerate() {
+                let (linear, angular) = (dot(half(a, 0), half(b, 0)), dot(half(a, 3), half(b, 3)));
+                matrix[i][j] += link.mass * linear + round * angular;
+            }
+        }
+        matrix[index][index] += link.motor;
+    }
+    matrix
+}
+
+fn half(spatial: &Spatial, from: usize) -> Vec3 {
+    [spatial[from], spatial[from + 1], spatial[from + 2]]
+}
+
+/// Joint torques that hold the arm against gravity \[Nm\].
+#[must_use]
+pub fn gravity(q: &Joints) -> Joints {
+    let mut torques = [0.0; JOINTS];
+    for (index, link) in LINKS.iter().enumerate() {
+        let columns = motion_of(q, index + 1, carry(q, index + 1, upright(link.centre)).position);
+        for (torque, column) in torques.iter_mut().zip(columns) {
+            *torque += link.mass * GRAVITY * column[2];
+        }
+    }
+    torques
+}
+
+/// Joint torques of force and torque at the flange: Jᵀ · `wrench`.
+#[must_use]
+pub fn torques_of(jacobian: &[Spatial; JOINTS], wrench: &Spatial) -> Joints {
+    jacobian.map(|column| column.iter().zip(wrench).map(|(a, b)| a * b).sum())
+}
+
+/// Speed of the flange at joint speeds `qd`: J · `qd`.
+#[must_use]
+pub fn speed_of(jacobian: &[Spatial; JOINTS], qd: &Joints) -> Spatial {
+    let mut speed = [0.0; 6];
+    for (column, qd) in jacobian.iter().zip(qd) {
+        for (sum, part) in speed.iter_mut().zip(column) {
+            *sum += part * qd;
+        }
+    }
+    speed
+}
+
+/// Force and torque at the flange that explain `torques` best, damped where the arm is nearly stretched.
+#[must_use]
+pub fn wrench_of(jacobian: &[Spatial; JOINTS], torques: &Joints) -> Spatial {
+    solve(squared(jacobian, 1e-6), speed_of(jacobian, torques)).unwrap_or_default()
+}
+
+/// Joint speeds that give the flange the speed `wanted`, the smallest ones, damped where the arm is nearly stretched.
+#[must_use]
+pub fn joint_speeds_for(jacobian: &[Spatial; JOINTS], wanted: &Spatial) -> Joints {
+    solve(squared(jacobian, 1e-6), *wanted).map_or([0.0; JOINTS], |along| torques_of(jacobian, &along))
+}
+
+/// J · Jᵀ with a little on its diagonal.
+fn squared(jacobian: &[Spatial; JOINTS], damping: f64) -> [Spatial; 6] {
+    let mut matrix = [[0.0; 6]; 6];
+    for (i, row) in matrix.iter_mut().enumerate() {
+        for (j, value) in row.iter_mut().enumerate() {
+            *value = jacobian.iter().map(|column| column[i] * column[j]).sum();
+        }
+        row[i] += damping;
+    }
+    matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    fn near(actual: &[f64], expected: &[f64], tolerance: f64) {
+        for (a, e) in actual.iter().zip(expected) {
+            assert!((a - e).abs() < tolerance, "{actual:?} is not {expected:?} within {tolerance}");
+        }
+    }
+
+    fn any_pose(rng: &mut Rng) -> Joints {
+        std::array::from_fn(|_| 3.0 * rng.unit() - 1.5)
+    }
+
+    #[test]
+    fn upright_and_stretched_poses_are_where_the_lengths_say() {
+        near(&flange(&[0.0; 7]).position, &[0.0, 0.0, 1.1785], 1e-12);
+        // A quarter turn of the second joint lays the arm forward along −x: it turns about −y.
+        let q = [0.0, std::f64::consts::FRAC_PI_2, 0.0, 0.0, 0.0, 0.0, 0.0];
+        near(&flange(&q).position, &[-0.868, 0.0, 0.3105], 1e-12);
+        // Elbow at a right angle, upper arm upright: the forearm turns about +y.
+        let q = [0.0, 0.0, 0.0, std::f64::consts::FRAC_PI_2, 0.0, 0.0, 0.0];
+        near(&flange(&q).position, &[0.468, 0.0, 0.7105], 1e-12);
+    }
+
+    #[test]
+    fn the_jacobian_is_the_derivative_of_the_flange() {
+        let mut rng = Rng::new(5, 0);
+        for _ in 0..20 {
+            let q = any_pose(&mut rng);
+            let columns = jacobian(&q);
+            for (joint, column) in columns.iter().enumerate() {
+                let h = 1e-6;
+                let moved = |by: f64| flange(&std::array::from_fn(|j| if j == joint { q[j] + by } else { q[j] }));
+                let (before, after) = (moved(-h), moved(h));
+                near(&scale(sub(after.position, before.position), 0.5 / h), &column[..3], 1e-6);
+                let turned = after.rotation.after(before.rotation.inverse()).to_vector();
+                near(&scale(turned, 0.5 / h), &column[3..], 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn the_mass_matrix_is_symmetric_and_every_motion_has_energy() {
+        let mut rng = Rng::new(6, 0);
+        for _ in 0..20 {
+            let matrix = mass_matrix(&any_pose(&mut rng));
+            let qd = any_pose(&mut rng);
+            let energy: f64 = (0..7).map(|i| (0..7).map(|j| qd[i] * matrix[i][j] * qd[j]).sum::<f64>()).sum();
+            assert!(energy > 0.0);
+            for (i, row) in matrix.iter().enumerate() {
+                near(row, &matrix.map(|other| other[i]), 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn gravity_is_the_slope_of_the_potential_energy() {
+        let energy = |q: &Joints| -> f64 {
+            let links = LINKS.iter().enumerate();
+            links.map(|(i, link)| link.mass * GRAVITY * carry(q, i + 1, upright(link.centre)).position[2]).sum()
+        };
+        let q = [0.3, 0.7, -0.4, -1.1, 0.5, 0.9, 0.1];
+        let slope: Joints = std::array::from_fn(|joint| {
+            let moved = |by: f64| energy(&std::array::from_fn(|j| if j == joint { q[j] + by } else { q[j] }));
+            (moved(1e-6) - moved(-1e-6)) / 2e-6
+        });
+        near(&gravity(&q), &slope, 1e-5);
+    }
+
+    #[test]
+    fn a_wrench_is_found_again_in_its_torques() {
+        let columns = jacobian(&[0.2, 0.6, 0.1, -1.3, 0.2, 0.9, 0.0]);
+        let wrench = [10.0, -20.0, 30.0, 1.0, -2.0, 3.0];
+        near(&wrench_of(&columns, &torques_of(&columns, &wrench)), &wrench, 0.05);
+        let speed = [0.1, -0.05, 0.2, 0.1, 0.0, -0.3];
+        near(&speed_of(&columns, &joint_speeds_for(&columns, &speed)), &speed, 1e-3);
+    }
+}

@@ -1,0 +1,196 @@
+//! What a simulated KRC can be told to be. Where no public source says how a real one behaves (`kuka-fri`:
+//! UNCONFIRMED), the behaviour is an option, and its default is named here.
+
+use std::time::Duration;
+
+use outrigger_core::wire::fri::Quality;
+
+use super::arm::ArmOptions;
+use super::fault::Fault;
+use super::model::Joints;
+use super::motion::Move;
+use super::program::ProgramOptions;
+
+/// Limits of the commanded motion at a scale of 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Farthest from zero \[rad\].
+    pub position: Joints,
+    /// Fastest \[rad/s\].
+    pub velocity: Joints,
+    /// What a commanded step may exceed the fastest by \[rad\]: positions travel as singles.
+    pub step_tolerance: f64,
+    /// Hardest change of speed \[rad/s²\], where it is checked at all. Whether a KRC does is not known: none.
+    pub acceleration: Option<Joints>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            position: [170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0].map(f64::to_radians),
+            // Those of a KRC's configuration; descriptions of the arm have lower ones.
+            velocity: [120.0, 120.0, 160.0, 160.0, 250.0, 220.0, 220.0].map(f64::to_radians),
+            step_tolerance: 2e-6,
+            acceleration: None,
+        }
+    }
+}
+
+/// What one quality asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QualityLimits {
+    /// Least share of answers in time.
+    pub answer_rate: f64,
+    /// Largest mean latency, in periods.
+    pub latency: f64,
+    /// Largest mean jitter, in periods.
+    pub jitter: f64,
+}
+
+/// How the KRC rates the link. KUKA's numbers are not public: these are assumed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rating {
+    /// For BAD, OK and PERFECT.
+    pub limits: [QualityLimits; 3],
+    /// Quality falls at once, and rises by one step after this many cycles that were good enough for it.
+    pub rise_after: u32,
+}
+
+impl Default for Rating {
+    fn default() -> Self {
+        let row = |answer_rate, latency, jitter| QualityLimits { answer_rate, latency, jitter };
+        Self { limits: [row(0.90, 1.0, 0.5), row(0.95, 0.8, 0.25), row(0.99, 0.5, 0.1)], rise_after: 100 }
+    }
+}
+
+/// Who must hold the enabling switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OperationMode {
+    /// Manual, slow: the enabling switch must be held.
+    T1,
+    /// Manual: the enabling switch must be held.
+    T2,
+    /// Automatic.
+    #[default]
+    Automatic,
+}
+
+impl OperationMode {
+    /// The modes with their names.
+    pub const NAMED: [(Self, &'static str); 3] = [(Self::T1, "t1"), (Self::T2, "t2"), (Self::Automatic, "aut")];
+
+    /// Whether drives are on only while the enabling switch is held.
+    #[must_use]
+    pub const fn needs_enabling(self) -> bool {
+        matches!(self, Self::T1 | Self::T2)
+    }
+}
+
+/// What becomes of the offset that FRI has caused when commanding ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OffsetAfterStop {
+    /// It stays an offset.
+    #[default]
+    Kept,
+    /// The KRC's own position takes it over.
+    TakenOver,
+}
+
+/// Everything of a simulated KRC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Period of the measurements, 1 … 100 ms in whole ms.
+    pub period: Duration,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Counter of the first measurement.
+    pub first_counter: u16,
+    /// What is reflected before the first command was received. Not known: 0.
+    pub first_reflected: u16,
+    /// The least quality at which `friStart` succeeds. Not known: OK.
+    pub start_quality: Quality,
+    /// Rating of the link. Not known.
+    pub rating: Rating,
+    /// Whether an answer that misses its cycle is used as a setpoint in the next. Not known: it is not.
+    pub uses_late_answers: bool,
+    /// Missing answers in a row that are bridged by extrapolation. Not known: 3.
+    pub max_bridge: u32,
+    /// How far the first command after a start may be from the setpoint \[rad\]. Not known: 2 mrad.
+    pub mirror_tolerance: f64,
+    /// The same for a commanded frame \[m\]. Not known: 5 mm.
+    pub frame_tolerance: f64,
+    /// Limits of the commanded motion.
+    pub limits: Limits,
+    /// Factor on the speed limits in T1. Not known: 0.1.
+    pub t1_factor: f64,
+    /// What becomes of the offset when commanding ends. Not known: it is kept.
+    pub offset_after_stop: OffsetAfterStop,
+    /// Operation mode at the start.
+    pub operation: OperationMode,
+    /// Whether the enabling switch is held at the start.
+    pub enabled: bool,
+    /// Joint positions at the start \[rad\].
+    pub start: Joints,
+    /// The arm.
+    pub arm: ArmOptions,
+    /// The KRL program.
+    pub program: ProgramOptions,
+    /// What the KRL program moves by itself, over and over.
+    pub motion: Vec<Move>,
+    /// Faults over time.
+    pub faults: Vec<Fault>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            period: Duration::from_millis(1),
+            seed: 1,
+            first_counter: 1,
+            first_reflected: 0,
+            start_quality: Quality::Ok,
+            rating: Rating::default(),
+            uses_late_answers: false,
+            max_bridge: 3,
+            mirror_tolerance: 2e-3,
+            frame_tolerance: 5e-3,
+            limits: Limits::default(),
+            t1_factor: 0.1,
+            offset_after_stop: OffsetAfterStop::Kept,
+            operation: OperationMode::Automatic,
+            enabled: false,
+            start: [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0],
+            arm: ArmOptions::default(),
+            program: ProgramOptions::default(),
+            motion: vec![],
+            faults: vec![],
+        }
+    }
+}
+
+/// Options no KRC could have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionsError(pub(super) &'static str);
+
+impl std::fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for OptionsError {}
+
+/// A period that FRI has: whole milliseconds, 1 … 100.
+pub(super) fn is_period(period: Duration) -> bool {
+    period.subsec_nanos().is_multiple_of(1_000_000) && (1..=100).contains(&period.as_millis())
+}
+
+impl Options {
+    pub(super) fn check(&self) -> Result<(), OptionsError> {
+        let unless = |holds: bool, problem| if holds { Ok(()) } else { Err(OptionsError(problem)) };
+        unless(is_period(self.period), "the period is 1 to 100 ms in whole milliseconds")?;
+        unless(self.t1_factor > 0.0 && self.t1_factor <= 1.0, "the T1 factor is above 0, at most 1")?;
+        let inside = self.start.iter().zip(self.limits.position).all(|(q, limit)| q.abs() <= limit);
+        unless(inside, "the start is outside of the position limits")
+    }
+}

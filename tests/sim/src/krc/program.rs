@@ -1,0 +1,322 @@
+//! The KRL program: when it calls the functions of FRI, and what it makes of the shared variables (`kuka-fri` A4, A12).
+
+use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quality};
+
+use super::rating::rank;
+
+/// Milliseconds between two looks of a KRL program: the interpolation cycle.
+pub(super) const CYCLE_MS: u64 = 12;
+/// Speed of the gripper's jaws \[m/s\], and how far they open \[m\].
+const GRIPPER_SPEED: f64 = 0.08;
+const GRIPPER_OPENING: f64 = 0.08;
+/// The variable that belongs to the gripper in each of the three types: the last.
+const GRIPPER: u8 = 15;
+
+/// How remote computer and KRL program agree to start and stop: conventions of published programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Convention {
+    /// `ros_control.src`: INT\[1\] is the strategy, INT\[2\] 1 to start and 0 to stop, answered by 10, 1 and 0.
+    #[default]
+    RosControl,
+    /// `FRIControl.src`: INT\[15\] is the strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close, answered by 10, 20, 30.
+    FriControl,
+    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the strategy, echoed.
+    Isir,
+    /// KUKA's sample application: INT\[1\] 10 asks to start.
+    SampleApp,
+    /// The program starts by itself as soon as the link is good enough.
+    Alone,
+}
+
+impl Convention {
+    /// The conventions with their names.
+    pub const NAMED: [(Self, &'static str); 5] = [
+        (Self::RosControl, "ros-control"),
+        (Self::FriControl, "fri-control"),
+        (Self::Isir, "isir"),
+        (Self::SampleApp, "sample-app"),
+        (Self::Alone, "alone"),
+    ];
+}
+
+/// What the program was written to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgramOptions {
+    /// How it is asked to start and stop.
+    pub convention: Convention,
+    /// The quality it waits for before it calls `friStart`; public programs wait for PERFECT, KUKA's sample for OK.
+    pub waits_for: Quality,
+    /// What it hands to `friStart`: a factor on the robot's limits, above 0, at most 1.
+    pub scale: f32,
+    /// The control scheme at the start, and where the convention names none.
+    pub scheme: ControlScheme,
+    /// Digital inputs of the KRC, which the program copies to BOOL\[1\] … BOOL\[8\].
+    pub inputs: u8,
+}
+
+impl Default for ProgramOptions {
+    fn default() -> Self {
+        Self {
+            convention: Convention::default(),
+            waits_for: Quality::Perfect,
+            scale: 1.0,
+            scheme: ControlScheme::Position,
+            inputs: 0,
+        }
+    }
+}
+
+/// A function of FRI that the program calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Call {
+    Start { scheme: ControlScheme, scale: f64 },
+    Stop,
+    Close,
+}
+
+/// What a remote computer asks for, by the convention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    Start,
+    Stop,
+    Close,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    options: ProgramOptions,
+    /// What it says, `$FRI_TO_…`.
+    pub(super) says: KrlVariables,
+    /// What it read before, as [`Asked`]: only a change asks.
+    asked: Asked,
+    /// A start was asked for and is not carried out yet.
+    starting: bool,
+    was_commanding: bool,
+    /// How far the gripper is open \[m\].
+    opening: f64,
+    outputs: u8,
+}
+
+fn at(index: u8) -> KrlIndex {
+    KrlIndex::new(index).expect("one of sixteen")
+}
+
+impl Program {
+    pub(super) fn new(options: ProgramOptions) -> Self {
+        let mut says = KrlVariables::default();
+        match options.convention {
+            Convention::RosControl => says.set_int(at(1), 10),
+            Convention::FriControl => says.set_int(at(15), 10),
+            Convention::Isir | Convention::SampleApp | Convention::Alone => {}
+        }
+        Self {
+            options,
+            says,
+            asked: Asked::Nothing,
+            starting: false,
+            was_commanding: false,
+            opening: GRIPPER_OPENING,
+            outputs: 0,
+        }
+    }
+
+    /// Digital outputs of the KRC, which follow BOOL\[1\] … BOOL\[8\].
+    pub(super) const fn outputs(&self) -> u8 {
+        self.outputs
+    }
+
+    /// How far the gripper is open \[m\].
+    pub(super) const fn opening(&self) -> f64 {
+        self.opening
+    }
+
+    pub(super) const fn set_inputs(&mut self, inputs: u8) {
+        self.options.inputs = inputs;
+    }
+
+    /// One look at what the remote computer wrote, `heard`.
+    pub(super) fn poll(&mut self, heard: Option<&KrlVariables>, state: FriState, quality: Quality) -> Option<Call> {
+        if let Some(heard) = heard {
+            self.peripherals(heard);
+            let asked = self.asked_by(heard);
+            if asked != self.asked {
+                self.asked = asked;
+                self.starting = asked == Asked::Start;
+            }
+        }
+        let commanding = state == FriState::Command;
+        let fell_back = self.was_commanding && !commanding;
+        self.was_commanding = commanding;
+        if self.options.convention == Convention::Alone {
+            self.starting = !commanding && !fell_back;
+        }
+        let call = match self.asked {
+            Asked::Close => Some(Call::Close),
+            Asked::Stop if commanding => Some(Call::Stop),
+            _ if self.starting && !commanding && rank(quality) >= rank(self.waits_for()) => {
+                // What was asked for is asked once: after a fallback a start must be asked for anew.
+                self.starting = false;
+                let scheme = heard.and_then(|heard| self.scheme_of(heard)).unwrap_or(self.options.scheme);
+                Some(Call::Start { scheme, scale: self.options.scale.into() })
+            }
+            _ => None,
+        };
+        self.report(commanding, heard);
+        call
+    }
+
+    fn waits_for(&self) -> Quality {
+        match self.options.convention {
+            // Both look at the result of friStart instead, or leave it to the remote computer.
+            Convention::FriControl | Convention::SampleApp => Quality::Ok,
+            _ => self.options.waits_for,
+        }
+    }
+
+    fn asked_by(&self, heard: &KrlVariables) -> Asked {
+        match (self.options.convention, heard.int(at(0)), heard.int(at(1)), heard.int(at(15))) {
+            (Convention::RosControl, _, 1, _) => Asked::Start,
+            (Convention::RosControl, _, 0, _) => Asked::Stop,
+            (Convention::FriControl, _, _, 10) => Asked::Start,
+            (Convention::FriControl, _, _, 20) => Asked::Stop,
+            (Convention::FriControl, _, _, 30 | 40) => Asked::Close,
+            (Convention::Isir, 1, ..) => Asked::Start,
+            (Convention::Isir, 2, ..) => Asked::Stop,
+            (Convention::Isir, 3, ..) => Asked::Close,
+            (Convention::SampleApp, 10, ..) => Asked::Start,
+            (Convention::SampleApp, ..) => Asked::Stop,
+            _ => Asked::Nothing,
+        }
+    }
+
+    fn scheme_of(&self, heard: &KrlVariables) -> Option<ControlScheme> {
+        let strategy = match self.options.convention {
+            Convention::RosControl => heard.int(at(0)),
+            Convention::FriControl => heard.int(at(14)),
+            Convention::Isir => heard.int(at(1)),
+            Convention::SampleApp | Convention::Alone => return None,
+        };
+        ControlScheme::from_strategy(strategy)
+    }
+
+    fn report(&mut self, commanding: bool, heard: Option<&KrlVariables>) {
+        match self.options.convention {
+            Convention::RosControl => {
+                if commanding {
+                    self.says.set_int(at(1), 1);
+                } else if self.says.int(at(1)) == 1 {
+                    self.says.set_int(at(1), 0);
+                }
+            }
+            Convention::FriControl => self.says.set_int(at(15), if commanding { 20 } else { 10 }),
+            Convention::Isir => {
+                let done = heard.is_some_and(|heard| heard.int(at(0)) != 1 || commanding);
+                for index in [0, 1, 2].into_iter().filter(|_| done) {
+                    self.says.set_int(at(index), heard.map_or(0, |heard| heard.int(at(index))));
+                }
+            }
+            Convention::SampleApp | Convention::Alone => {}
+        }
+    }
+
+    /// Digital outputs and inputs, and the gripper: open while its BOOL is low.
+    fn peripherals(&mut self, heard: &KrlVariables) {
+        self.outputs = (heard.bools & 0xff) as u8;
+        self.says.bools = self.says.bools & 0xff00 | u16::from(self.options.inputs);
+        let step = GRIPPER_SPEED * CYCLE_MS as f64 * 1e-3;
+        let step = if heard.bool(at(GRIPPER)) { -step } else { step };
+        self.opening = (self.opening + step).clamp(0.0, GRIPPER_OPENING);
+        self.says.set_real(at(GRIPPER), self.opening as f32);
+        self.says.set_bool(at(GRIPPER), self.opening <= 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(convention: Convention) -> Program {
+        Program::new(ProgramOptions { convention, ..ProgramOptions::default() })
+    }
+
+    fn ints(pairs: &[(u8, i32)]) -> KrlVariables {
+        let mut krl = KrlVariables::default();
+        pairs.iter().for_each(|(index, value)| krl.set_int(at(*index), *value));
+        krl
+    }
+
+    const MONITOR: (FriState, Quality) = (FriState::Monitor, Quality::Perfect);
+    const COMMAND: (FriState, Quality) = (FriState::Command, Quality::Perfect);
+
+    fn poll(program: &mut Program, heard: &KrlVariables, (state, quality): (FriState, Quality)) -> Option<Call> {
+        program.poll(Some(heard), state, quality)
+    }
+
+    const fn start(scheme: ControlScheme) -> Option<Call> {
+        Some(Call::Start { scheme, scale: 1.0 })
+    }
+
+    #[test]
+    fn each_convention_is_started_in_the_scheme_it_names_and_stopped() {
+        let cases = [
+            (Convention::RosControl, ints(&[(0, 30), (1, 1)]), ints(&[(0, 30)]), (1, [10, 1, 0])),
+            (Convention::FriControl, ints(&[(14, 30), (15, 10)]), ints(&[(15, 20)]), (15, [10, 20, 10])),
+            (Convention::Isir, ints(&[(0, 1), (1, 30)]), ints(&[(0, 2)]), (0, [0, 1, 2])),
+        ];
+        for (convention, go, halt, (answer, says)) in cases {
+            let mut program = program(convention);
+            assert_eq!(poll(&mut program, &KrlVariables::default(), MONITOR), None, "{convention:?}");
+            assert_eq!(program.says.int(at(answer)), says[0], "{convention:?}");
+            assert_eq!(poll(&mut program, &go, MONITOR), start(ControlScheme::JointImpedance), "{convention:?}");
+            assert_eq!(poll(&mut program, &go, COMMAND), None);
+            assert_eq!(program.says.int(at(answer)), says[1], "{convention:?}");
+            assert_eq!(poll(&mut program, &halt, COMMAND), Some(Call::Stop), "{convention:?}");
+            assert_eq!(poll(&mut program, &halt, MONITOR), None);
+            assert_eq!(program.says.int(at(answer)), says[2], "{convention:?}");
+        }
+    }
+
+    #[test]
+    fn a_start_waits_for_the_quality_and_is_asked_for_anew_after_a_fallback() {
+        let mut program = program(Convention::RosControl);
+        let go = ints(&[(0, 10), (1, 1)]);
+        assert_eq!(poll(&mut program, &go, (FriState::Monitor, Quality::Ok)), None);
+        assert_eq!(poll(&mut program, &go, MONITOR), start(ControlScheme::Position));
+        assert_eq!(poll(&mut program, &go, COMMAND), None);
+        assert_eq!(poll(&mut program, &go, MONITOR), None, "nothing resumes by itself");
+        assert_eq!(poll(&mut program, &go, MONITOR), None);
+        assert_eq!(poll(&mut program, &ints(&[(0, 10)]), MONITOR), None);
+        assert_eq!(poll(&mut program, &go, MONITOR), start(ControlScheme::Position));
+    }
+
+    #[test]
+    fn the_sample_application_asks_with_ten_and_a_program_alone_needs_nobody() {
+        let mut sample = program(Convention::SampleApp);
+        assert_eq!(poll(&mut sample, &ints(&[(0, 1)]), MONITOR), None);
+        assert_eq!(
+            poll(&mut sample, &ints(&[(0, 10)]), (FriState::Monitor, Quality::Ok)),
+            start(ControlScheme::Position)
+        );
+        let mut alone = program(Convention::Alone);
+        assert_eq!(alone.poll(None, FriState::Monitor, Quality::Ok), None);
+        assert_eq!(alone.poll(None, FriState::Monitor, Quality::Perfect), start(ControlScheme::Position));
+    }
+
+    #[test]
+    fn variables_drive_outputs_and_a_gripper() {
+        let mut program = program(Convention::RosControl);
+        program.set_inputs(0b101);
+        let mut heard = KrlVariables { bools: 0b11, ..KrlVariables::default() };
+        heard.set_bool(at(GRIPPER), true);
+        for _ in 0..100 {
+            assert_eq!(poll(&mut program, &heard, MONITOR), None);
+        }
+        assert_eq!((program.outputs(), program.opening()), (0b11, 0.0));
+        assert_eq!((program.says.bools, program.says.real(at(GRIPPER))), (0x8005, 0.0));
+        heard.set_bool(at(GRIPPER), false);
+        assert_eq!(poll(&mut program, &heard, MONITOR), None);
+        assert!(program.opening() > 0.0 && !program.says.bool(at(GRIPPER)));
+    }
+}

@@ -1,0 +1,147 @@
+//! The simulated KRC behind kernel UDP: one thread, non-blocking sockets, absolute deadlines.
+//!
+//! Simulated time is the time since the server started. A command that waited while this process was held up is taken as
+//! arrived just before the cycle that comes next: a KRC is not held up.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::set_current_timer_slack;
+
+use crate::krc::{Krc, Sender};
+use crate::tcp::Clock;
+use crate::time::SimTime;
+
+/// More than any datagram there is.
+const CHUNK: usize = 2048;
+
+/// A KRC with its sockets.
+#[derive(Debug)]
+pub struct Server {
+    krc: Arc<Mutex<Krc>>,
+    socket: UdpSocket,
+    /// Where a second sender sends from.
+    stranger: UdpSocket,
+    remote: SocketAddr,
+}
+
+impl Server {
+    /// Sends from `local` to the remote computer at `remote`, and listens to it alone.
+    ///
+    /// # Errors
+    /// What the system says about the local address.
+    pub fn bind(krc: Krc, local: SocketAddr, remote: SocketAddr) -> std::io::Result<Self> {
+        let socket = UdpSocket::bind(local)?;
+        socket.set_nonblocking(true)?;
+        let stranger = UdpSocket::bind(SocketAddr::new(local.ip(), 0))?;
+        stranger.set_nonblocking(true)?;
+        Ok(Self { krc: Arc::new(Mutex::new(krc)), socket, stranger, remote })
+    }
+
+    /// The address that measurements come from.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local(&self) -> std::io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Runs on a thread of its own.
+    ///
+    /// # Errors
+    /// The system could not start a thread.
+    pub fn spawn(self) -> std::io::Result<Running> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (krc, until) = (Arc::clone(&self.krc), Arc::clone(&stop));
+        let thread = std::thread::Builder::new().name("krc".into()).spawn(move || self.run(&until))?;
+        Ok(Running { krc, stop, thread: Some(thread) })
+    }
+
+    /// Runs on the calling thread until `stop` is set.
+    pub fn run(self, stop: &AtomicBool) {
+        // Wake up when asked to, not up to 50 µs later; without the right to ask, it is later.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        let clock = Clock::start();
+        while !stop.load(Ordering::Relaxed) {
+            let next = self.turn(&clock);
+            let longest = SimTime::from_micros(clock.now().as_micros().saturating_add(100_000));
+            self.wait(next.min(longest).since(clock.now()));
+        }
+    }
+
+    /// Brings the KRC up to the present; says when to be back.
+    fn turn(&self, clock: &Clock) -> SimTime {
+        let mut krc = lock(&self.krc);
+        let mut buffer = [0; CHUNK];
+        let peer: IpAddr = self.remote.ip();
+        loop {
+            match self.socket.recv_from(&mut buffer) {
+                Ok((size, from)) if from.ip() == peer => {
+                    let before_next = SimTime::from_micros(krc.next_event().as_micros().saturating_sub(1));
+                    krc.advance_to(clock.now().min(before_next));
+                    krc.receive(buffer.get(..size).unwrap_or_default());
+                }
+                // Somebody else, or an answer to what was sent while nobody listened.
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        krc.advance_to(clock.now());
+        while let Some(transmit) = krc.poll_transmit() {
+            let socket = match transmit.sender {
+                Sender::Krc => &self.socket,
+                Sender::Stranger => &self.stranger,
+            };
+            // What cannot be sent is lost, as on any network.
+            let _ = socket.send_to(&transmit.bytes, self.remote);
+        }
+        krc.next_event()
+    }
+
+    /// Sleeps so long, or until something arrives.
+    fn wait(&self, longest: Duration) {
+        let timeout = Timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(longest.subsec_nanos()),
+        };
+        // Interrupted or not, the next turn looks at everything.
+        let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout));
+    }
+}
+
+/// A KRC on its own thread; it stops when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    krc: Arc<Mutex<Krc>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// The KRC between two of its milliseconds; it waits as long as this is held.
+    pub fn krc(&self) -> MutexGuard<'_, Krc> {
+        lock(&self.krc)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed by then; there is nothing to add.
+            drop(thread.join());
+        }
+    }
+}
+
+/// A holder that panicked leaves a KRC that is still whole: every change is made by one call.
+fn lock(krc: &Mutex<Krc>) -> MutexGuard<'_, Krc> {
+    krc.lock().unwrap_or_else(PoisonError::into_inner)
+}
