@@ -8,6 +8,7 @@
 mod peer;
 
 use libfuzzer_sys::fuzz_target;
+use outrigger_core::command::outputs::{DigitalOutput, Write};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::{Mode, Transition};
@@ -58,7 +59,7 @@ impl World<'_> {
 
     fn drain(&mut self) {
         let mut outcome = Vec::new();
-        let mut texts = 0;
+        let (mut texts, mut settings) = (0, 0);
         for round in 0.. {
             assert!(round < 16, "the engine never comes to an end");
             let mode = self.engine.mode();
@@ -71,13 +72,19 @@ impl World<'_> {
                 }
                 Output::Abort(link) => self.peer.close(link),
                 Output::Transmit { bytes, .. } => {
-                    texts += 1;
-                    check_text(bytes, mode);
+                    if is_setting(bytes) {
+                        assert_ne!(mode, Mode::Offline);
+                        settings += 1;
+                    } else {
+                        assert_eq!(settings, 0, "motion goes first");
+                        texts += 1;
+                        check_text(bytes, mode);
+                    }
                     self.peer.write(bytes);
                 }
             }
         }
-        assert!(texts <= 1, "one text per input");
+        assert!(texts <= 1 && settings <= 1, "one text of each kind per input");
         while let Some(event) = self.engine.poll_event() {
             if let Event::Transition(transition) = event {
                 self.transition(transition);
@@ -211,8 +218,28 @@ impl World<'_> {
                 self.deadlines();
             }
             _ if much == 255 => self.input(Input::Shutdown),
+            _ if much % 2 == 1 => self.input(Input::Set(write(much / 2))),
             _ => self.input(Input::Tick),
         }
+    }
+}
+
+/// Whether a text sets outputs, and moves nothing.
+fn is_setting(text: &[u8]) -> bool {
+    let moves = [&b"speed"[..], b"stopj", b"servoj"].into_iter().any(|call| {
+        text.windows(call.len()).any(|window| window == call) && !text.starts_with(b"set speed ")
+    });
+    (text.starts_with(b"sec ") || text.starts_with(b"set speed ")) && !moves
+}
+
+/// Something to set, or nothing that can be set.
+fn write(much: u8) -> Write {
+    let (index, high) = (much % 16, much >= 64);
+    match much / 16 % 4 {
+        0 => Write::Digital { output: DigitalOutput::Standard(index), high },
+        1 => Write::Analog { index: index % 3, domain: None, level: f32::from(index) / 12.0 },
+        2 => Write::SpeedSlider(f32::from(index) / 12.0),
+        _ => Write::Payload { mass: f32::from(index), center_of_gravity: high.then_some([0.0; 3]) },
     }
 }
 

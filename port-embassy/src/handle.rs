@@ -7,6 +7,8 @@ use core::task::Poll;
 use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::waitqueue::AtomicWaker;
+use heapless::Deque;
+use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteRefusal};
 use outrigger_core::command::{MAX_SOURCES, Sample};
 use outrigger_core::session::{Input, LinkId};
 
@@ -31,6 +33,8 @@ impl core::fmt::Debug for Shared {
 
 struct Cells {
     edges: Cell<Edges>,
+    /// What is to be set, in order.
+    writes: Cell<Deque<Write, MAX_WRITES>>,
     /// The newest of each source.
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
     /// Where to look for a sample first, so that no source is always last.
@@ -45,6 +49,7 @@ impl Shared {
         Self {
             cells: Mutex::new(Cells {
                 edges: Cell::new(Edges::new()),
+                writes: Cell::new(Deque::new()),
                 samples: [const { Cell::new(None) }; MAX_SOURCES],
                 turn: Cell::new(0),
                 troubles: Cell::new([None; LinkId::COUNT]),
@@ -62,7 +67,7 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// The next input that waits: what operators ask for goes before samples.
+    /// The next input that waits: what operators ask for goes before outputs, and those before samples.
     pub(crate) async fn next(&self) -> Input {
         poll_fn(|context| {
             self.waker.register(context.waker());
@@ -76,7 +81,8 @@ impl Shared {
             let mut edges = cells.edges.take();
             let edge = edges.pop();
             cells.edges.set(edges);
-            edge.map(Input::from).or_else(|| cells.take_sample().map(Input::Sample))
+            let input = edge.map(Input::from).or_else(|| cells.take_write().map(Input::Set));
+            input.or_else(|| cells.take_sample().map(Input::Sample))
         })
     }
 
@@ -106,6 +112,20 @@ impl Cells {
         }
     }
 
+    fn put_write(&self, write: Write) -> Result<(), WriteRefusal> {
+        let mut writes = self.writes.take();
+        let put = writes.push_back(write).map_err(|_| WriteRefusal::Full);
+        self.writes.set(writes);
+        put
+    }
+
+    fn take_write(&self) -> Option<Write> {
+        let mut writes = self.writes.take();
+        let write = writes.pop_front();
+        self.writes.set(writes);
+        write
+    }
+
     fn take_sample(&self) -> Option<Sample> {
         let turn = self.turn.get();
         let (before, after) = self.samples.split_at_checked(turn)?;
@@ -133,6 +153,17 @@ impl<'d> Handle<'d> {
     pub fn sample(&self, sample: Sample) {
         self.shared.cells.lock(|cells| cells.put_sample(sample));
         self.shared.waker.wake();
+    }
+
+    /// Sets an output of the controller, beside the motion and in the order of the calls. The observer is told what became
+    /// of it by [`Event::Output`](outrigger_core::session::Event::Output).
+    ///
+    /// # Errors
+    /// [`WriteRefusal::Full`] with [`MAX_WRITES`] waiting to be taken.
+    pub fn set(&self, write: Write) -> Result<(), WriteRefusal> {
+        let put = self.shared.cells.lock(|cells| cells.put_write(write));
+        self.shared.waker.wake();
+        put
     }
 
     /// An operator asks to command. Each call is one edge: never call it for a level.
@@ -227,6 +258,21 @@ mod tests {
         handle.sample(sample(1, 1));
         handle.release();
         assert_eq!(taken(&shared), [(0, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn outputs_are_taken_in_the_order_they_were_asked_for_and_before_samples() {
+        let shared = Shared::new();
+        let handle = Handle::new(&shared);
+        let flag = |index| Write::Flag { index, value: true };
+        handle.sample(sample(1, 1));
+        let room = MAX_WRITES as u8;
+        (0..room).for_each(|index| assert_eq!(handle.set(flag(index)), Ok(())));
+        assert_eq!(handle.set(flag(31)), Err(WriteRefusal::Full));
+        handle.release();
+        assert_eq!(shared.take(), Some(Input::Release));
+        (0..room).for_each(|index| assert_eq!(shared.take(), Some(Input::Set(flag(index)))));
+        assert!(matches!(shared.take(), Some(Input::Sample(_))));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod driving;
 mod faults;
 mod host;
+mod outputs;
 mod robot;
 
 use std::time::Duration;

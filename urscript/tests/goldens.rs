@@ -134,14 +134,40 @@ fn the_rest_of_the_outputs_read_alike_on_every_firmware() {
     ]);
     for version in VERSIONS {
         let analog = if version.major == 1 { "set_analog_out" } else { "set_standard_analog_out" };
+        let mass = if version < Version::new(3, 3) { "set_payload" } else { "set_payload_mass" };
         assert_eq!(
             text(|out| program.render(version, out)),
             format!(
                 "sec outrigger_io():\n set_tool_voltage(0)\n set_tool_voltage(12)\n set_tool_voltage(24)\n \
-                 set_analog_outputdomain(0,0)\n {analog}(0,0.000000)\n set_flag(31,True)\n set_payload(1.250000)\n \
+                 set_analog_outputdomain(0,0)\n {analog}(0,0.000000)\n set_flag(31,True)\n {mass}(1.250000)\n \
                  set_payload(5.000000,[0.000000,-0.010000,0.100000])\n set_gravity([0.000000,0.000000,9.820000])\nend\n"
             )
         );
+    }
+}
+
+#[test]
+fn what_came_later_is_refused_with_the_version_that_brought_it() {
+    for (output, text_of_it, since) in [
+        (
+            Output::CenterOfGravity([0.0, 0.0, 0.05]),
+            "set_payload_cog([0.000000,0.000000,0.050000])",
+            Version::new(3, 3),
+        ),
+        (Output::ZeroForceTorqueSensor, "zero_ftsensor()", Version::new(5, 0)),
+    ] {
+        for version in VERSIONS {
+            let refused = RenderError::Unsupported { version, since };
+            if version < since {
+                assert_eq!(Sec(&[output]).render(version, &mut [0; 256]), Err(refused));
+                assert_eq!(output.check(version), Err(refused));
+                let said = format!("software {version} cannot do this, only {since} and later");
+                assert_eq!(refused.to_string(), said);
+            } else {
+                let expected = format!("sec outrigger_io():\n {text_of_it}\nend\n");
+                assert_eq!(text(|out| Sec(&[output]).render(version, out)), expected, "{version}");
+            }
+        }
     }
 }
 
@@ -228,6 +254,7 @@ fn every_argument_of_an_output_has_its_range() {
         (over_mass, Argument::Mass),
         (over_rating, Argument::Mass),
         (far, Argument::CenterOfGravity(2)),
+        (Output::CenterOfGravity([0.0, 11.0, 0.0]), Argument::CenterOfGravity(1)),
         (Output::Gravity([31.0, 0.0, 0.0]), Argument::Gravity(0)),
     ] {
         let refused = Sec(&[output]).render(Version::new(5, 15), &mut [0; 256]);

@@ -28,6 +28,8 @@ pub(crate) struct Peer {
     pub(crate) safety: u8,
     /// Levels of its digital inputs, bit 0 the first.
     pub(crate) digital_inputs: u64,
+    /// Levels of its digital outputs, bit 0 the first.
+    pub(crate) digital_outputs: u64,
     /// Whether a program runs that did not come from us.
     pub(crate) foreign: bool,
     /// The program that runs: its speeds hold until then, and then it ends.
@@ -57,6 +59,7 @@ impl Peer {
             local: false,
             safety: 1,
             digital_inputs: 0,
+            digital_outputs: 0,
             foreign: false,
             program: None,
             programs: Vec::new(),
@@ -144,13 +147,20 @@ impl Peer {
 
     fn end_of_program(&self) -> Option<usize> {
         let line = self.text.find('\n')? + 1;
-        if !self.text.starts_with("def ") {
+        if !self.text.starts_with("def ") && !self.text.starts_with("sec ") {
             return Some(line);
         }
         self.text.find("\nend\n").map(|at| at + 5)
     }
 
     fn run(&mut self, program: &str) {
+        if program.starts_with("sec ") {
+            return self.set_outputs(program);
+        }
+        // Nothing here depends on the slider.
+        if program.starts_with("set speed ") {
+            return;
+        }
         self.foreign = false;
         let self_ending = program.starts_with("def ");
         if let Some(at) = program.find("speedj([") {
@@ -168,6 +178,17 @@ impl Peer {
         }
     }
 
+    /// A secondary program: of all there could be in it, the standard digital outputs.
+    fn set_outputs(&mut self, program: &str) {
+        for call in program.split("set_standard_digital_out(").skip(1) {
+            let (arguments, _) = call.split_once(')').expect("a closed call");
+            let (index, level) = arguments.split_once(',').expect("two arguments");
+            let bit = 1 << index.parse::<u32>().expect("a number");
+            self.digital_outputs =
+                if level == "True" { self.digital_outputs | bit } else { self.digital_outputs & !bit };
+        }
+    }
+
     fn send_realtime(&mut self) {
         let repr = realtime::Repr {
             time: self.micros as f64 * 1e-6,
@@ -178,6 +199,7 @@ impl Peer {
             robot_mode: if self.software.major < 3 { 0.0 } else { 7.0 },
             safety_mode: f64::from(self.safety),
             digital_input_bits: self.digital_inputs,
+            digital_outputs: self.digital_outputs,
             speed_scaling: 1.0,
             program_state: if self.program_runs() { 2.0 } else { 1.0 },
             ..realtime::Repr::default()

@@ -1,8 +1,9 @@
 //! From what a law wants to what may be sent: limits, the governor that holds them, and the judges of
-//! the sensors behind the law.
+//! the sensors behind the law; and, beside the motion, what is set on the controller.
 
 mod governor;
 mod limits;
+pub mod outputs;
 mod sample;
 mod source;
 mod sources;

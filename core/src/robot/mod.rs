@@ -6,6 +6,7 @@ mod authority;
 mod bad_value;
 mod joints;
 mod modes;
+mod payload;
 mod pose;
 mod reason;
 mod state;
@@ -18,6 +19,7 @@ pub use modes::{
     ControlMode, JointMode, MasterOnOffState, MasterSafetyState, MessageSource, ProgramState, RobotMode, SafetyMode,
     ToolMode,
 };
+pub use payload::Payload;
 pub use pose::{Pose, Twist, Wrench};
 pub use reason::{Reason, ReasonSet};
 pub use state::{ControllerTime, Safety, State};

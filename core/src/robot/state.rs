@@ -1,6 +1,8 @@
 //! One reading of the arm, in the units of the control path.
 
-use super::{JointPositions, JointVelocities, Pose, ProgramState, Reason, RobotMode, SafetyMode, Twist, Wrench};
+use super::{
+    JointPositions, JointVelocities, Payload, Pose, ProgramState, Reason, RobotMode, SafetyMode, Twist, Wrench,
+};
 use crate::math::double::scaled;
 use crate::time::Duration;
 
@@ -129,6 +131,10 @@ pub struct State<const N: usize> {
     pub speed_scaling: Option<f32>,
     /// Digital inputs, bit 0 the first.
     pub digital_inputs: u64,
+    /// Digital outputs, bit 0 the first, where the packet has them.
+    pub digital_outputs: Option<u64>,
+    /// Payload in force, where the packet has it.
+    pub payload: Option<Payload>,
 }
 
 impl<const N: usize> Default for State<N> {
@@ -147,6 +153,8 @@ impl<const N: usize> Default for State<N> {
             program_state: None,
             speed_scaling: None,
             digital_inputs: 0,
+            digital_outputs: None,
+            payload: None,
         }
     }
 }

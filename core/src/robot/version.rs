@@ -103,6 +103,26 @@ models! {
     Ur8Long "ur8long", Ur15 "ur15", Ur18 "ur18", Ur20 "ur20", Ur30 "ur30",
 }
 
+impl RobotModel {
+    /// The most it is rated to carry \[kg\], by its data sheet, with later releases of its software where those raised it.
+    #[must_use]
+    pub const fn rated_payload(self) -> f32 {
+        match self {
+            Self::Ur3 | Self::Ur3e => 3.0,
+            Self::Ur5 | Self::Ur5e => 5.0,
+            Self::Ur7e => 7.5,
+            Self::Ur8Long => 8.0,
+            Self::Ur10 => 10.0,
+            Self::Ur10e | Self::Ur12e => 12.5,
+            Self::Ur16e => 16.0,
+            Self::Ur15 => 17.5,
+            Self::Ur18 => 18.0,
+            Self::Ur20 => 25.0,
+            Self::Ur30 => 35.0,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 //! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
 //! | `Unacked` | a peer that acknowledges nothing ends commanding, later the connection |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
+//! | `Set` | an output is set beside the motion, and confirmed by what the controller shows |
 //! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of the robot's inputs |
 //! | `Shutdown` | the arm is brought to rest, then everything is closed |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
@@ -19,9 +20,11 @@ use super::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use super::keep::Keeper;
 use super::operator::Asked;
+use super::outputs;
 use super::path::{Opening, TakeOver, TextPath};
 use super::primary::Primary;
 use super::realtime::Realtime;
+use crate::command::outputs::Outputs;
 use crate::law::Law;
 use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
@@ -59,7 +62,12 @@ pub struct CoController<'m, L> {
     pub(super) cycle: Cycle<6, L>,
     pub(super) path: Option<TextPath>,
     pub(super) take_over: TakeOver,
-    pub(super) text: Outbox,
+    pub(super) text: Outbox<{ TextPath::MAX_LEN }>,
+    /// What is set beside the motion, and the text that waits to set it.
+    pub(super) outputs: Outputs,
+    pub(super) beside: Outbox<{ outputs::MAX_LEN }>,
+    /// A state was judged after which such text may go out.
+    pub(super) outputs_due: bool,
     pub(super) events: Events,
     pub(super) unacked: [Unacked; LinkId::COUNT],
     /// States arrived that are not judged yet, because more bytes are likely to wait.
@@ -78,12 +86,14 @@ pub struct CoController<'m, L> {
 
 /// The one text that waits to be transmitted.
 #[derive(Debug)]
-pub(super) struct Outbox {
-    bytes: [u8; TextPath::MAX_LEN],
-    len: usize,
+pub(super) struct Outbox<const N: usize> {
+    pub(super) bytes: [u8; N],
+    pub(super) len: usize,
 }
 
-impl Outbox {
+impl<const N: usize> Outbox<N> {
+    const EMPTY: Self = Self { bytes: [0; N], len: 0 };
+
     /// The text, empty where none waits.
     #[cfg(feature = "postcard")]
     pub(super) fn waiting(&self) -> &[u8] {
@@ -137,7 +147,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             cycle: Cycle::new(cycle_config, config.standstill, config.limits, sources, config.operator, law),
             path: None,
             take_over: TakeOver::default(),
-            text: Outbox { bytes: [0; TextPath::MAX_LEN], len: 0 },
+            text: Outbox::EMPTY,
+            outputs: Outputs::new(config.outputs),
+            beside: Outbox::EMPTY,
+            outputs_due: false,
             events: Events::default(),
             unacked: [Unacked::default(); LinkId::COUNT],
             arrived: None,
@@ -170,6 +183,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             Input::Closed(link) => self.lost(link, DownCause::Closed, now),
             Input::Unacked { link, bytes, age } => self.take_unacked(link, bytes, age, now),
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
+            Input::Set(write) => self.set(write, now),
             Input::Request => self.request(false, now),
             Input::Resume => self.request(true, now),
             Input::Release => self.cycle.release(now, &mut self.events),
@@ -219,7 +233,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             }
             return Some(output);
         }
-        let bytes = self.text.take();
+        // Motion first: what is set beside it must not delay it.
+        let bytes = if self.text.len > 0 { self.text.take() } else { self.beside.take() };
         (!bytes.is_empty()).then_some(Output::Transmit { link: LinkId::REALTIME, bytes })
     }
 
@@ -233,7 +248,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     /// for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let queued = self.connector.has_output() || self.text.len > 0 || !self.events.is_empty();
+        let text = self.text.len > 0 || self.beside.len > 0;
+        let queued = self.connector.has_output() || text || !self.events.is_empty();
         if queued || self.arrived.is_some() { Some(Instant::ZERO) } else { self.due }
     }
 
@@ -253,11 +269,12 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             self.lost(link, cause, now);
         }
         self.judge_unacked(now);
+        self.tick_outputs(now);
     }
 
     /// The end of every call: what follows from it, and when to be called again.
     fn settle(&mut self, now: Instant) {
-        let answered = self.answer(now);
+        let answered = [self.answer(now), self.write_outputs(now)];
         let at_rest = matches!(self.mode(), Mode::Offline | Mode::Monitor);
         if self.lifecycle == Lifecycle::ShuttingDown && at_rest {
             self.lifecycle = Lifecycle::Finished;
@@ -269,6 +286,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             self.connector.next_deadline(),
             if self.identity.is_some() { self.cycle.next_deadline(now) } else { None },
             self.unacked_deadline(now),
+            self.outputs.next_deadline(),
         ];
         self.due = deadlines.into_iter().flatten().min();
         self.record_outcomes(now, answered);
@@ -308,10 +326,12 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     pub(super) fn restore_path(&mut self) {
         self.path = self.identity.map(|identity| TextPath::new(self.config.text, identity.software));
         self.text.len = 0;
+        self.beside.len = 0;
     }
 
     fn forget_session(&mut self) {
         self.text.len = 0;
+        self.forget_outputs();
         self.path = None;
         self.identity = None;
         self.arrived = None;
@@ -331,7 +351,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
             unacked: self.unacked_age(LinkId::REALTIME, now),
         };
-        match self.cycle.judge(arrival, now, &beside, &mut self.events) {
+        let asked = self.cycle.judge(arrival, now, &beside, &mut self.events);
+        self.observe_state_outputs(arrival);
+        self.admit_outputs(now);
+        match asked {
             Some(Asked::Request) => self.request(false, now),
             Some(Asked::Acknowledge) => self.acknowledge(now),
             None => {}
@@ -406,7 +429,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         }
     }
 
-    fn unacked_age(&self, link: LinkId, now: Instant) -> Duration {
+    pub(super) fn unacked_age(&self, link: LinkId, now: Instant) -> Duration {
         let waiting = self.unacked.get(link.index()).filter(|unacked| unacked.bytes > 0);
         waiting.map_or(Duration::ZERO, |unacked| now.since(unacked.since))
     }
@@ -441,7 +464,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 impl<L> CoController<'_, L> {
     const fn record_input(&self, _: Instant, _: &Input) {}
     const fn record_received(&self, _: Instant, _: LinkId, _: usize, _: Instant) {}
-    const fn record_outcomes(&self, _: Instant, _: bool) {}
+    const fn record_outcomes(&self, _: Instant, _: [bool; 2]) {}
     pub(super) const fn record_change(&self) {}
 }
 

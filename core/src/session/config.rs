@@ -3,6 +3,7 @@
 use super::coast::Coast;
 use super::operator::OperatorInputs;
 use super::path::{TextConfig, TextPath};
+use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
@@ -37,6 +38,8 @@ pub struct Config {
     pub text: TextConfig,
     /// The robot's digital inputs that stand for an operator.
     pub operator: OperatorInputs,
+    /// How long setting an output may take.
+    pub outputs: OutputsConfig,
 }
 
 impl Config {
@@ -57,6 +60,7 @@ impl Config {
         self.limits.check().map_err(ConfigError::Limits)?;
         self.text.check().map_err(value("text"))?;
         self.operator.check().map_err(value("operator"))?;
+        self.outputs.check().map_err(value("outputs"))?;
         self.sources().map(|_| ()).map_err(ConfigError::Sources)
     }
 

@@ -8,6 +8,7 @@ use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
 use super::report::Report;
 use crate::command::Bridged;
+use crate::command::outputs::{Write, WriteNews};
 use crate::frame::FrameError;
 use crate::link::GradeChange;
 use crate::mode::Transition;
@@ -55,6 +56,13 @@ pub enum Event {
     LocalStall,
     /// A sensor's reading was too old and was bridged for a cycle.
     Bridged(Bridged),
+    /// What became of an [`Input::Set`](super::Input::Set).
+    Output {
+        /// What was to be set.
+        write: Write,
+        /// What became of it.
+        news: WriteNews,
+    },
     /// A message of the controller to people.
     Report(Report),
     /// A stream was not one message after the other; bytes were skipped.

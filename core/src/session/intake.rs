@@ -15,11 +15,12 @@ use crate::time::Instant;
 impl<L: Law<6>> CoController<'_, L> {
     pub(super) fn take_primary(&mut self, count: usize, now: Instant) {
         let (link, events) = (LinkId::PRIMARY, &mut self.events);
-        let (mut understood, mut speaks) = (false, false);
+        let (mut understood, mut speaks, mut local) = (false, false, false);
         self.primary.commit(count, now, |said, _| match said {
             Said::Software(_) | Said::State | Said::Other => understood = true,
             Said::Report(report) => {
                 understood = true;
+                local |= report.says_local_control();
                 events.push(Event::Report(report));
             }
             Said::Frame(error) => events.push(Event::Skipped { link, error }),
@@ -36,6 +37,10 @@ impl<L: Law<6>> CoController<'_, L> {
             self.connector.greeted(link, now);
             self.compare_software(now);
             self.learn_kinematics();
+            self.observe_primary_outputs(now);
+            if local {
+                self.refuse_outputs();
+            }
         } else if !self.connector.is_greeted(link)
             && let Some(found) = self.primary.wrong_service()
         {

@@ -1,6 +1,7 @@
 //! What goes into an engine and what comes out of it.
 
 use crate::command::Sample;
+use crate::command::outputs::Write;
 use crate::time::Duration;
 
 /// One connection of a session; the port owns the socket behind it.
@@ -80,6 +81,9 @@ pub enum Input {
     Resume,
     /// The operator takes the request back: the arm is stopped.
     Release,
+    /// Set an output of the controller. It goes out beside the motion and never changes it; an [`Event::Output`](super::Event)
+    /// says what became of it.
+    Set(Write),
     /// The operator has seen the latched reason and clears it.
     Acknowledge,
     /// Stop the arm, confirm standstill, then close every link and open none.

@@ -18,6 +18,7 @@ mod io;
 #[cfg(feature = "postcard")]
 mod keep;
 mod operator;
+mod outputs;
 mod path;
 mod primary;
 mod probe;
@@ -29,6 +30,7 @@ pub mod rtde;
 pub mod script;
 #[cfg(feature = "postcard")]
 mod settings;
+mod terminals;
 mod text;
 mod view;
 
@@ -58,4 +60,5 @@ pub use record::{Outcome, ReplayError, Replayed, recorded_transitions, replay};
 pub use report::{Report, ReportKind};
 #[cfg(feature = "postcard")]
 pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
+pub use terminals::{BoardIo, ToolIo};
 pub use text::Text;

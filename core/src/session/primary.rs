@@ -4,12 +4,13 @@ use super::event::Found;
 use super::probe::Probe;
 use super::realtime::{StreamCounts, count_one};
 use super::report::Report;
+use super::terminals::{BoardIo, ToolIo};
 use crate::frame::{Assembler, FrameError, Framing};
 use crate::math::double::to_f32;
 use crate::mode::{Activity, Held};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{MasterSafetyState, Pose, RobotMode, Safety, SoftwareVersion};
+use crate::robot::{MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
 use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::primary::{
@@ -64,6 +65,27 @@ pub struct ArmConfiguration {
     pub geometry: Geometry,
 }
 
+impl ArmConfiguration {
+    /// The most that arms of this type are rated to carry \[kg\]; `None` for a type without a name. Arms that share a type
+    /// (UR5, UR5e and UR7e) are told apart by nobody here: the strongest of them counts.
+    #[must_use]
+    pub const fn rated_payload(&self) -> Option<f32> {
+        let strongest = match self.robot_type {
+            1 => RobotModel::Ur7e,
+            2 => RobotModel::Ur12e,
+            3 => RobotModel::Ur3e,
+            4 => RobotModel::Ur16e,
+            5 => RobotModel::Ur18,
+            6 => RobotModel::Ur8Long,
+            7 => RobotModel::Ur20,
+            8 => RobotModel::Ur30,
+            9 => RobotModel::Ur15,
+            _ => return None,
+        };
+        Some(strongest.rated_payload())
+    }
+}
+
 /// What the primary link has told in this connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -86,6 +108,10 @@ pub struct Facts {
     pub geometry: Option<Geometry>,
     /// What the controller is configured for, where it sends it.
     pub configuration: Option<ArmConfiguration>,
+    /// Terminals of the control box.
+    pub board: Option<Held<BoardIo>>,
+    /// Terminals of the tool.
+    pub tool: Option<Held<ToolIo>>,
     /// The controller said that it takes no programs because it is in local control.
     pub local_control: bool,
 }
@@ -229,10 +255,13 @@ fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamC
             Ok(SubPackage::RobotModeData(mode)) => take_mode(&mode, facts, now),
             Ok(SubPackage::MasterboardData(board)) => {
                 facts.safety = Some(Held::new(Safety::Mode(board.named_safety_mode()), now));
+                facts.board = Some(Held::new(BoardIo::of(&board), now));
             }
             Ok(SubPackage::MasterboardDataCb2(board)) => {
                 facts.master_safety = board.named_safety_state().map(|state| Held::new(state, now));
+                facts.board = Some(Held::new(BoardIo::of_cb2(&board), now));
             }
+            Ok(SubPackage::ToolData(tool)) => facts.tool = Some(Held::new(ToolIo::of(&tool), now)),
             Ok(SubPackage::CartesianInfo(info)) => facts.tcp_offset = info.tcp_offset().map(Pose::from_wire),
             Ok(SubPackage::KinematicsInfo(info)) => facts.geometry = geometry(&info).or(facts.geometry),
             Ok(SubPackage::ConfigurationData(data)) => facts.configuration = Some(configuration(&data)),

@@ -16,12 +16,12 @@ use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x04";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x05";
 
-/// Room kept for what one input makes, beside its own payload: transitions, and one text.
-const ROOM_FOR_OUTCOMES: usize = 768;
-/// Entries that one input makes at most: itself, its transitions, its text.
-const ENTRIES_OF_ONE_INPUT: usize = 10;
+/// Room kept for what one input makes, beside its own payload: transitions, one text that moves, one that sets outputs.
+const ROOM_FOR_OUTCOMES: usize = 1280;
+/// Entries that one input makes at most: itself, its transitions, its texts.
+const ENTRIES_OF_ONE_INPUT: usize = 11;
 
 /// Something an input made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 
     /// After an input: what came of it.
-    pub(super) fn record_outcomes(&mut self, now: Instant, answered: bool) {
+    pub(super) fn record_outcomes(&mut self, now: Instant, answered: [bool; 2]) {
         if self.keeper.kept().is_none() {
             self.append_outcomes(now, answered);
         }
@@ -182,15 +182,16 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         }
     }
 
-    fn append_outcomes(&mut self, now: Instant, answered: bool) {
+    fn append_outcomes(&mut self, now: Instant, answered: [bool; 2]) {
         for transition in self.events.transitions() {
             let mut bytes = [0; 32];
             if let Ok(bytes) = postcard::to_slice(transition, &mut bytes) {
                 self.recorder.append(Kind::Transition, now, &[bytes]);
             }
         }
-        if answered {
-            self.recorder.append(Kind::Transmitted, now, &[self.text.waiting()]);
+        let texts = [self.text.waiting(), self.beside.waiting()];
+        for (text, _) in texts.into_iter().zip(answered).filter(|(_, answered)| *answered) {
+            self.recorder.append(Kind::Transmitted, now, &[text]);
         }
     }
 
@@ -235,6 +236,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         to.put(&(&self.arrived, &self.lifecycle, &self.due))?;
         self.primary.save(&mut to)?;
         self.realtime.save(&mut to)?;
+        to.put(&(&self.outputs, self.outputs_due))?;
         self.cycle.save(&mut to)?;
         Some(to.written())
     }
@@ -245,6 +247,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         (self.arrived, self.lifecycle, self.due) = from.take()?;
         self.primary.load(&mut from)?;
         self.realtime.load(&mut from)?;
+        (self.outputs, self.outputs_due) = from.take()?;
         self.cycle.load(&mut from)?;
         self.restore_path();
         Some(())

@@ -10,7 +10,7 @@ use crate::sensor::{Form, Scale};
 use crate::time::Duration;
 
 /// What the bytes begin with; the last one counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGSET\x01";
+const MAGIC: &[u8; 10] = b"OUTRIGSET\x02";
 /// Before the content: the magic, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 8;
 

@@ -23,8 +23,8 @@ use super::layout::{Mask, layout, total};
 use super::{Put, Take, WireError, WireErrorKind};
 use crate::math::double::{is_nan, scaled, to_f32};
 use crate::robot::{
-    ControllerTime, Generation, JointMode, JointPositions, JointVelocities, Pose, ProgramState, RobotMode, Safety,
-    SafetyMode, SoftwareVersion, State, Twist, Wrench,
+    ControllerTime, Generation, JointMode, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode,
+    Safety, SafetyMode, SoftwareVersion, State, Twist, Wrench,
 };
 use zerocopy::big_endian::{F64, I32};
 
@@ -262,6 +262,11 @@ impl<'a> Packet<'a> {
             program_state: self.named_program_state(),
             speed_scaling: self.speed_scaling().map(to_f32),
             digital_inputs: self.digital_input_bits(),
+            digital_outputs: self.digital_outputs(),
+            payload: self
+                .payload_mass()
+                .zip(self.payload_cog())
+                .map(|(mass, center)| Payload { mass: to_f32(mass), center_of_gravity: center.map(to_f32) }),
         })
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use outrigger_core::session::{DownCause, Event, Found, Identity, KnownBy, LinkId, Next, Report, ReportKind};
 use outrigger_core::time::{Duration, Instant};
 
-use super::Notice;
+use super::{Notice, words};
 
 /// What the words need beside the event.
 pub struct Surroundings<'a> {
@@ -61,6 +61,10 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
         Event::Bridged(bridged) => {
             let text = format!("source {} is late: cycle {} of bridging", bridged.source.0, bridged.cycle);
             ("bridged", text, vec![])
+        }
+        Event::Output { write, news } => {
+            let text = format!("{}: {}", words::of_write(write), words::of_news(news));
+            ("output", text, vec![("what", words::of_write(write)), ("news", words::name_of_news(news).into())])
         }
         Event::Report(report) => ("report", reported(report), vec![]),
         Event::Skipped { link, error } => ("skipped", format!("{} link: {error}", link.name()), vec![]),

@@ -6,6 +6,7 @@
 pub mod events;
 mod snapshot;
 mod view;
+pub mod words;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};

@@ -1,5 +1,6 @@
 //! The whole engine beside one robot: every input, every output, every question.
 
+use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
 use outrigger_core::robot::SoftwareVersion;
@@ -58,6 +59,9 @@ fn live<L: Law<6>>(engine: &mut CoController<'_, L>) {
             if let Event::Malformed { error, .. } = event {
                 shown(error);
             }
+            if let Event::Output { news: WriteNews::Refused(refusal), .. } = event {
+                shown(refusal);
+            }
             used(event);
         }
         used((engine.poll_timeout(), engine.is_finished(), engine.mode(), engine.latch(), engine.grade()));
@@ -80,6 +84,7 @@ pub(crate) fn any_input(now: Instant) -> Input {
         8 => Input::Release,
         9 => Input::Acknowledge,
         10 => Input::Shutdown,
+        11 => Input::Set(any(Write::Payload { mass: 1.0, center_of_gravity: Some([0.0; 3]) })),
         _ => Input::Tick,
     }
 }

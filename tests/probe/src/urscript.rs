@@ -24,6 +24,8 @@ pub fn probe() {
         Output::Digital { output: any(DigitalOutput::Tool(0)), high: any(true) },
         Output::Analog { index: any(0), domain: any(Some(AnalogDomain::Voltage)), level: any(0.5) },
         Output::ToolVoltage(any(ToolVoltage::V24)),
+        Output::CenterOfGravity(any([0.0; 3])),
+        Output::ZeroForceTorqueSensor,
     ]);
     into_room(|room| Sec(any::<&[Output]>(&outputs)).render(dialect, room));
 

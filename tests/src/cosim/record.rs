@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
@@ -42,6 +43,12 @@ impl Command {
     #[must_use]
     pub fn holds(&self) -> bool {
         self.speeds == Some([0.0; 6])
+    }
+
+    /// Whether it sets outputs, beside the motion.
+    #[must_use]
+    pub fn sets_outputs(&self) -> bool {
+        self.text.starts_with("sec ") || self.text.starts_with("set speed ")
     }
 
     /// Whether it is a lone `stopj`.
@@ -96,8 +103,10 @@ impl Motion {
 pub struct Record {
     /// Events of the engine.
     pub events: Vec<(SimTime, Event)>,
-    /// Texts on the wire.
+    /// Texts on the wire that are about motion.
     pub commands: Vec<Command>,
+    /// Texts on the wire that set outputs.
+    pub settings: Vec<Command>,
     /// The arm, one entry per control cycle.
     pub motion: Vec<Motion>,
     /// States the engine took in while commanding, and how many of them it answered in time to be in force in the
@@ -141,6 +150,14 @@ impl Record {
     #[must_use]
     pub fn fallbacks(&self) -> Vec<Reason> {
         self.transitions().filter(|t| t.from == Mode::Command).filter_map(|t| t.reason).collect()
+    }
+
+    /// What became of outputs that were to be set, in order.
+    pub fn news(&self) -> impl DoubleEndedIterator<Item = (Write, WriteNews)> {
+        self.events.iter().filter_map(|(_, event)| match event {
+            Event::Output { write, news } => Some((*write, *news)),
+            _ => None,
+        })
     }
 
     /// Texts put on the wire from `since` on.

@@ -414,9 +414,16 @@ impl<'m> Rig<'m> {
         let command = Command { at, mode, text, speeds, state_age };
         let (config, identity) = (self.engine.config(), self.engine.identity());
         let moment = Moment { config, identity, latch: self.engine.latch(), state };
-        let broken = self.rules.broken_by(&command, &moment);
-        self.record.cycles.answered += u64::from(command.moves());
-        self.record.commands.push(command);
+        let broken = if command.sets_outputs() {
+            let broken = self.rules.broken_by_setting(&command, &moment);
+            self.record.settings.push(command);
+            broken
+        } else {
+            let broken = self.rules.broken_by(&command, &moment);
+            self.record.cycles.answered += u64::from(command.moves());
+            self.record.commands.push(command);
+            broken
+        };
         if let Some(rule) = broken {
             panic!("{rule}, at {at}:\n{}", self.record.story());
         }

@@ -19,12 +19,15 @@ use super::record::Command;
 /// | one moving command per state at most | 4 |
 /// | a moving command only to a state whose true age, beyond the fastest ever seen, is at most a period and the margin | 4 |
 /// | no joint above its limit | 5 |
+/// | one text that sets outputs per state at most, only to a state that a moving command could answer, after that command | 5 |
 /// | `Offline`: no text. `Monitor`: at most one `stopj` per connection | 5 |
 /// | `Stopping`: at most the zero velocities of the configuration, then one `stopj`, then nothing | 5 |
 #[derive(Debug, Default)]
 pub struct Rules {
     requested: bool,
     answered: Option<ControllerTime>,
+    spoken: Option<ControllerTime>,
+    set_after: Option<ControllerTime>,
     fastest: Option<Duration>,
     texts_in_mode: u32,
     stopped_in_mode: bool,
@@ -61,6 +64,7 @@ impl Rules {
     /// What `command` breaks.
     pub(super) fn broken_by(&mut self, command: &Command, moment: &Moment<'_>) -> Option<String> {
         self.texts_in_mode += 1;
+        self.spoken = moment.state;
         if command.moves() {
             return self.broken_by_motion(command, moment);
         }
@@ -80,6 +84,20 @@ impl Rules {
         }
     }
 
+    /// What a text that sets outputs breaks.
+    pub(super) fn broken_by_setting(&mut self, setting: &Command, moment: &Moment<'_>) -> Option<String> {
+        if setting.speeds.is_some() || setting.text.contains("stopj") {
+            return Some("a text that sets outputs and moves".into());
+        }
+        if setting.mode == Mode::Command && self.spoken != moment.state {
+            return Some("outputs set ahead of the cycle's own text".into());
+        }
+        if std::mem::replace(&mut self.set_after, moment.state) == moment.state {
+            return Some("two texts that set outputs for one state".into());
+        }
+        self.late(setting, moment)
+    }
+
     fn broken_by_motion(&mut self, command: &Command, moment: &Moment<'_>) -> Option<String> {
         if command.mode != Mode::Command {
             return Some(format!("a moving command in {:?}", command.mode));
@@ -93,17 +111,26 @@ impl Rules {
         if std::mem::replace(&mut self.answered, moment.state) == moment.state {
             return Some("two moving commands for one state".into());
         }
-        let Some(identity) = moment.identity else { return Some("a moving command without a session".into()) };
-        let LinkConfig { period, margin, .. } = moment.config.link.of(identity.period);
-        let most = Duration::from_micros((period + margin).as_micros());
-        let late = command.state_age.saturating_sub(self.fastest.unwrap_or_default());
-        if late > most + CLOCK_SLACK {
-            return Some(format!("a moving command for a state that is {late:?} late, where {most:?} are allowed"));
+        if let Some(late) = self.late(command, moment) {
+            return Some(late);
         }
         let Limits { velocity, .. } = moment.config.limits;
         let speeds = command.speeds.unwrap_or_default();
         let fast = |(v, limit): (&f64, f32)| v.abs() > f64::from(limit) + ROUNDING;
         speeds.iter().zip(velocity.iter()).any(fast).then(|| format!("a command above its limit: {}", command.text))
+    }
+}
+
+impl Rules {
+    /// Whether `command` answers a state that is too old for it.
+    fn late(&self, command: &Command, moment: &Moment<'_>) -> Option<String> {
+        let Some(identity) = moment.identity else { return Some("text without a session".into()) };
+        let LinkConfig { period, margin, .. } = moment.config.link.of(identity.period);
+        let most = Duration::from_micros((period + margin).as_micros());
+        let late = command.state_age.saturating_sub(self.fastest.unwrap_or_default());
+        let too_late = late > most + CLOCK_SLACK;
+        too_late
+            .then(|| format!("text for a state that is {late:?} late, where {most:?} are allowed: {}", command.text))
     }
 }
 

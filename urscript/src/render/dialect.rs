@@ -1,7 +1,11 @@
 //! Which words a controller understands, decided by its full software version.
 
+use super::error::RenderError;
+
 /// Software version of a controller, `major.minor`; compared as a whole, so 5.0 is later than 3.15.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Version {
     /// 1 (CB2), 3 (CB3), 5 (e-Series) or 10 (PolyScope X).
     pub major: u8,
@@ -36,6 +40,11 @@ pub struct Boundaries {
     pub servoj_lookahead: Version,
     /// From here on outputs have a function each for standard, configurable and tool. Default 3.0.
     pub named_outputs: Version,
+    /// From here on mass and centre of gravity of the payload can be set apart. Default 3.3.
+    pub payload_parts: Version,
+    /// From here on the force-torque sensor can be zeroed. Default 5.0, the first arms that have one; that no release of
+    /// 3.x has the function is unconfirmed.
+    pub zero_ftsensor: Version,
 }
 
 impl Default for Boundaries {
@@ -45,6 +54,8 @@ impl Default for Boundaries {
             speedj_time_given_again: Version::new(3, 3),
             servoj_lookahead: Version::new(3, 1),
             named_outputs: Version::new(3, 0),
+            payload_parts: Version::new(3, 3),
+            zero_ftsensor: Version::new(5, 0),
         }
     }
 }
@@ -85,8 +96,12 @@ pub struct Dialect {
     pub speedj_time: TimeArgument,
     /// Form of `servoj`.
     pub servoj: ServoJArguments,
-    /// Names of the output functions.
-    pub outputs: OutputNames,
+    /// See [`Boundaries::named_outputs`].
+    pub named_outputs: Version,
+    /// See [`Boundaries::payload_parts`].
+    pub payload_parts: Version,
+    /// See [`Boundaries::zero_ftsensor`].
+    pub zero_ftsensor: Version,
 }
 
 impl Dialect {
@@ -102,8 +117,21 @@ impl Dialect {
             } else {
                 ServoJArguments::Time
             },
-            outputs: if version >= boundaries.named_outputs { OutputNames::Named } else { OutputNames::Numbered },
+            named_outputs: boundaries.named_outputs,
+            payload_parts: boundaries.payload_parts,
+            zero_ftsensor: boundaries.zero_ftsensor,
         }
+    }
+
+    /// Names of the output functions.
+    #[must_use]
+    pub fn outputs(&self) -> OutputNames {
+        if self.version >= self.named_outputs { OutputNames::Named } else { OutputNames::Numbered }
+    }
+
+    /// Whether this controller has what came with `since`.
+    pub(super) fn has(&self, since: Version) -> Result<(), RenderError> {
+        if self.version >= since { Ok(()) } else { Err(RenderError::Unsupported { version: self.version, since }) }
     }
 }
 
@@ -136,9 +164,9 @@ mod tests {
     #[test]
     fn lookahead_and_named_outputs_do_not_reach_back_to_cb2() {
         let cb2 = Dialect::from(Version::new(1, 8));
-        assert_eq!((cb2.servoj, cb2.outputs), (ServoJArguments::Time, OutputNames::Numbered));
+        assert_eq!((cb2.servoj, cb2.outputs()), (ServoJArguments::Time, OutputNames::Numbered));
         let first_cb3 = Dialect::from(Version::new(3, 0));
-        assert_eq!((first_cb3.servoj, first_cb3.outputs), (ServoJArguments::Time, OutputNames::Named));
+        assert_eq!((first_cb3.servoj, first_cb3.outputs()), (ServoJArguments::Time, OutputNames::Named));
         assert_eq!(Dialect::from(Version::new(5, 0)).servoj, ServoJArguments::TimeLookaheadGain);
     }
 }

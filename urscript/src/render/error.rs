@@ -4,6 +4,8 @@ use super::dialect::Version;
 
 /// Which argument was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Argument {
     /// Joint velocity, with the joint's index from 0 \[rad/s\].
@@ -62,6 +64,8 @@ impl core::fmt::Display for Argument {
 
 /// Why nothing may be sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum RenderError {
     /// The text needs `need` bytes, `have` were given.
@@ -112,6 +116,8 @@ impl core::error::Error for RenderError {}
 
 /// An allowed range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Range {
     /// Smallest value.
     pub min: f32,

@@ -1,12 +1,14 @@
 //! Outputs, flags, payload and gravity as secondary programs (client interfaces, 5.3 and 5.5): they run beside the
 //! program that moves the arm, in one control step.
 
-use super::dialect::{Dialect, OutputNames, Version};
+use super::dialect::{Dialect, OutputNames};
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 
 /// A digital output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DigitalOutput {
     /// In the control box, 0 to 7.
     Standard(u8),
@@ -18,6 +20,8 @@ pub enum DigitalOutput {
 
 /// What an analog output puts out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnalogDomain {
     /// 4 to 20 mA.
     Current,
@@ -27,6 +31,8 @@ pub enum AnalogDomain {
 
 /// Supply voltage of the tool connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ToolVoltage {
     /// 0 V.
     Off,
@@ -68,13 +74,18 @@ pub enum Output {
     Payload {
         /// \[kg\], from 0 to `max_mass`.
         mass: f32,
-        /// Centre of gravity in the flange's frame \[m\]; `None` leaves the choice to the controller.
+        /// Centre of gravity in the flange's frame \[m\]; `None` keeps the one in force from 3.3 on, and before leaves the
+        /// choice to the controller.
         center_of_gravity: Option<[f32; 3]>,
         /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
         max_mass: f32,
     },
+    /// Centre of gravity of the payload in the flange's frame \[m\], its mass as it is; 3.3 and later.
+    CenterOfGravity([f32; 3]),
     /// Acceleration the base feels, in its own frame \[m/s²\]: `[0, 0, 9.82]` stands upright.
     Gravity([f32; 3]),
+    /// What the force-torque sensor reads now becomes zero; on arms that have one.
+    ZeroForceTorqueSensor,
 }
 
 impl Output {
@@ -89,13 +100,19 @@ impl Output {
     /// Bytes of the longest text of one output within a program: an analog output with its domain.
     pub const MAX_LEN: usize = 30 + 27 + NUMBER_LEN + 2;
 
-    fn check(&self, dialect: &Dialect) -> Result<(), RenderError> {
+    /// Whether a controller of this dialect (or [`Version`]) takes it.
+    ///
+    /// # Errors
+    /// What [`Sec::render`] would refuse it for.
+    pub fn check(&self, dialect: impl Into<Dialect>) -> Result<(), RenderError> {
+        self.check_in(&dialect.into())
+    }
+
+    fn check_in(&self, dialect: &Dialect) -> Result<(), RenderError> {
         match *self {
             Self::Digital { output: DigitalOutput::Standard(index), .. } => check_index(index, 7),
             Self::Digital { output: DigitalOutput::Configurable(index), .. } => {
-                if dialect.outputs == OutputNames::Numbered {
-                    return Err(RenderError::Unsupported { version: dialect.version, since: Version::new(3, 0) });
-                }
+                dialect.has(dialect.named_outputs)?;
                 check_index(index, 7)
             }
             Self::Digital { output: DigitalOutput::Tool(index), .. } => check_index(index, 1),
@@ -110,11 +127,17 @@ impl Output {
                 Range::new(0.0, max_mass).check(Argument::Mass, mass)?;
                 Self::CENTER_OF_GRAVITY.check_each(Argument::CenterOfGravity, &center_of_gravity.unwrap_or_default())
             }
+            Self::CenterOfGravity(center) => {
+                dialect.has(dialect.payload_parts)?;
+                Self::CENTER_OF_GRAVITY.check_each(Argument::CenterOfGravity, &center)
+            }
             Self::Gravity(gravity) => Self::GRAVITY.check_each(Argument::Gravity, &gravity),
+            Self::ZeroForceTorqueSensor => dialect.has(dialect.zero_ftsensor),
         }
     }
 
-    fn write(&self, names: OutputNames, line: &mut Line<'_>) {
+    fn write(&self, dialect: &Dialect, line: &mut Line<'_>) {
+        let names = dialect.outputs();
         match *self {
             Self::Digital { output, high } => {
                 let index = match (output, names) {
@@ -177,18 +200,30 @@ impl Output {
                 line.put(b",");
                 line.boolean(value);
             }
-            Self::Payload { mass, center_of_gravity, .. } => {
+            Self::Payload { mass, center_of_gravity: Some(center), .. } => {
                 line.put(b" set_payload(");
                 line.number(mass);
-                if let Some(center) = center_of_gravity {
-                    line.put(b",");
-                    line.list(&center);
+                line.put(b",");
+                line.list(&center);
+            }
+            Self::Payload { mass, center_of_gravity: None, .. } => {
+                // Alone, `set_payload(m)` moves the centre of gravity as well.
+                if dialect.has(dialect.payload_parts).is_ok() {
+                    line.put(b" set_payload_mass(");
+                } else {
+                    line.put(b" set_payload(");
                 }
+                line.number(mass);
+            }
+            Self::CenterOfGravity(center) => {
+                line.put(b" set_payload_cog(");
+                line.list(&center);
             }
             Self::Gravity(gravity) => {
                 line.put(b" set_gravity(");
                 line.list(&gravity);
             }
+            Self::ZeroForceTorqueSensor => line.put(b" zero_ftsensor("),
         }
         line.put(b")\n");
     }
@@ -221,8 +256,8 @@ impl Sec<'_> {
         let mut line = Line::new(out);
         line.put(HEAD);
         for output in self.0 {
-            output.check(&dialect)?;
-            output.write(dialect.outputs, &mut line);
+            output.check_in(&dialect)?;
+            output.write(&dialect, &mut line);
         }
         line.put(END);
         line.finish()

@@ -43,7 +43,10 @@ pub(crate) struct Bench {
     pub(crate) engine: CoController<'static, JointServo<6>>,
     pub(crate) peer: Peer,
     pub(crate) now: Instant,
+    /// Texts about motion.
     pub(crate) sent: Vec<Sent>,
+    /// Texts that set outputs.
+    pub(crate) settings: Vec<Sent>,
     pub(crate) events: Vec<Event>,
     /// Which links the port has open.
     pub(crate) open: [bool; LinkId::COUNT],
@@ -97,6 +100,7 @@ impl Bench {
             peer: Peer::new(SoftwareVersion::new(major, minor)),
             now: Instant::ZERO,
             sent: Vec::new(),
+            settings: Vec::new(),
             events: Vec::new(),
             open: [false; LinkId::COUNT],
             refused: Vec::new(),
@@ -280,12 +284,18 @@ impl Bench {
                     assert_eq!(link, LinkId::REALTIME, "one writer");
                     assert!(self.open[link.index()], "text for a connection that is not there");
                     let text = String::from_utf8(bytes.to_vec()).unwrap();
-                    texts += 1;
                     if !self.mute {
                         self.peer.write(bytes);
                     }
-                    let mode = self.engine.mode();
-                    self.sent.push(Sent { at: self.now, mode, text });
+                    let sent = Sent { at: self.now, mode: self.engine.mode(), text };
+                    if sent.text.starts_with("sec ") {
+                        assert_ne!(sent.mode, Mode::Offline, "{sent:?}");
+                        self.settings.push(sent);
+                    } else {
+                        assert!(self.settings.last().is_none_or(|last| last.at < self.now), "motion goes first");
+                        texts += 1;
+                        self.sent.push(sent);
+                    }
                 }
             }
         }

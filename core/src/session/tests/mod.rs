@@ -5,6 +5,7 @@ mod command;
 mod detection;
 mod links;
 mod operator;
+mod outputs;
 mod properties;
 #[cfg(feature = "postcard")]
 mod record;

@@ -1,0 +1,255 @@
+//! Outputs of the controller: what waits to be set, what is on its way, what the controller shows of it.
+//!
+//! | a write is | until |
+//! |---|---|
+//! | waiting | the link takes it: then *sent*; a later one for the same output: *superseded*; too long: *refused* |
+//! | sent | a message that came after it shows it: *confirmed*; none does in time: *not confirmed*, or *never shown* where this controller shows no such thing |
+//! | confirmed | the controller shows something else: *overwritten*, by somebody else |
+//!
+//! Only what was asked for is ever sent: an output that another writer sets is left to it, and nothing is repeated.
+
+mod image;
+mod shown;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use heapless::Vec;
+pub use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
+
+pub use image::Image;
+pub use shown::{Shown, ShownAnalog, digital_bit, digital_levels};
+pub use write::{Write, WriteNews, WriteRefusal};
+
+use crate::robot::BadValue;
+use crate::time::{Duration, Instant};
+
+/// Writes that may wait to be sent or confirmed at a time.
+pub const MAX_WRITES: usize = 16;
+/// Writes that go out together at most.
+pub const BATCH: usize = 4;
+
+/// How long writes may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct OutputsConfig {
+    /// One that the link does not take within this time is refused. Default 500 ms.
+    pub send_within: Duration,
+    /// One that the controller does not show within this time of being sent is not confirmed. Most outputs are shown ten
+    /// times a second only. Default 1 s.
+    pub confirm_within: Duration,
+    /// Level of an analog output that is shown may differ by this much from the one that was sent. Default 0.02.
+    pub analog_tolerance: f32,
+}
+
+impl Default for OutputsConfig {
+    fn default() -> Self {
+        Self { send_within: Duration::from_millis(500), confirm_within: Duration::from_secs(1), analog_tolerance: 0.02 }
+    }
+}
+
+impl OutputsConfig {
+    /// Whether every value can be worked with.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let wait = Duration::from_millis(10)..=Duration::from_secs(60);
+        BadValue::unless(wait.contains(&self.send_within), "send_within", "10 ms to 60 s")?;
+        BadValue::unless(wait.contains(&self.confirm_within), "confirm_within", "10 ms to 60 s")?;
+        let share = (0.0..=1.0).contains(&self.analog_tolerance);
+        BadValue::unless(share, "analog_tolerance", "0 to 1")
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Outputs {
+    config: OutputsConfig,
+    /// In the order in which they were asked for.
+    entries: Vec<Entry, MAX_WRITES>,
+    image: Image,
+    /// What this controller has shown so far; see [`Seen`].
+    seen: Seen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+struct Entry {
+    write: Write,
+    stage: Stage,
+    /// When the stage began.
+    since: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Stage {
+    Waiting,
+    Sent,
+}
+
+/// Which kinds of output the controller publishes: that one of them is not shown means nothing otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+struct Seen {
+    digital: bool,
+    analog: bool,
+    tool_voltage: bool,
+    speed_slider: bool,
+    payload: bool,
+}
+
+impl Seen {
+    fn take_in(&mut self, shown: &Shown) {
+        self.digital |= shown.digital.is_some();
+        self.analog |= shown.analog.is_some();
+        self.tool_voltage |= shown.tool_voltage.is_some();
+        self.speed_slider |= shown.speed_slider.is_some();
+        self.payload |= shown.payload.is_some();
+    }
+
+    const fn has(self, write: &Write) -> bool {
+        match write {
+            Write::Digital { .. } => self.digital,
+            Write::Analog { .. } => self.analog,
+            Write::ToolVoltage(_) => self.tool_voltage,
+            Write::SpeedSlider(_) => self.speed_slider,
+            Write::Payload { .. } => self.payload,
+            Write::Flag { .. } | Write::ZeroForceTorqueSensor => false,
+        }
+    }
+}
+
+impl Outputs {
+    /// Nothing waits, nothing was written.
+    #[must_use]
+    pub fn new(config: OutputsConfig) -> Self {
+        Self { config, entries: Vec::new(), image: Image::default(), seen: Seen::default() }
+    }
+
+    /// What we wrote in this session.
+    #[must_use]
+    pub const fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// How many wait to be sent or confirmed.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// `write` is to be set; it takes the place of an earlier one for the same output that is not confirmed yet.
+    ///
+    /// # Errors
+    /// [`WriteRefusal::Full`].
+    pub fn set(
+        &mut self,
+        write: Write,
+        now: Instant,
+        mut news: impl FnMut(Write, WriteNews),
+    ) -> Result<(), WriteRefusal> {
+        self.entries.retain(|entry| {
+            let superseded = entry.write.sets_the_same(&write);
+            if superseded {
+                news(entry.write, WriteNews::Superseded);
+            }
+            !superseded
+        });
+        let entry = Entry { write, stage: Stage::Waiting, since: now };
+        self.entries.push(entry).map_err(|_| WriteRefusal::Full)
+    }
+
+    /// What goes out now, in the order in which it was asked for: some statements of one program, or the speed slider
+    /// alone. Asking is taking.
+    pub fn send(&mut self, now: Instant, mut news: impl FnMut(Write, WriteNews)) -> Vec<Write, BATCH> {
+        let mut batch = Vec::new();
+        for entry in &mut self.entries {
+            if entry.stage != Stage::Waiting {
+                continue;
+            }
+            let alone = matches!(entry.write, Write::SpeedSlider(_));
+            if batch.is_full() || (alone && !batch.is_empty()) || batch.push(entry.write).is_err() {
+                break;
+            }
+            (entry.stage, entry.since) = (Stage::Sent, now);
+            self.image.write(&entry.write);
+            news(entry.write, WriteNews::Sent);
+            if alone {
+                break;
+            }
+        }
+        batch
+    }
+
+    /// The controller shows this, in a message that arrived at `arrival`.
+    pub fn observe(&mut self, shown: &Shown, arrival: Instant, mut news: impl FnMut(Write, WriteNews)) {
+        self.seen.take_in(shown);
+        let (image, tolerance) = (&mut self.image, self.config.analog_tolerance);
+        // First, so that a message that confirms does not contradict as well.
+        while let Some(write) = image.overwritten(shown, tolerance) {
+            news(write, WriteNews::Overwritten);
+        }
+        self.entries.retain(|entry| {
+            // What arrived with the answer, or before it, was said before it.
+            let told = entry.stage == Stage::Sent && arrival > entry.since;
+            let confirmed = told && shown.shows(&entry.write, tolerance) == Some(true);
+            if confirmed {
+                image.confirm(&entry.write);
+                news(entry.write, WriteNews::Confirmed(arrival.since(entry.since)));
+            }
+            !confirmed
+        });
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Instant, mut news: impl FnMut(Write, WriteNews)) {
+        let (config, seen) = (self.config, self.seen);
+        self.entries.retain(|entry| {
+            let over = now >= entry.due(&config);
+            if over {
+                news(
+                    entry.write,
+                    match entry.stage {
+                        Stage::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
+                        Stage::Sent if seen.has(&entry.write) => WriteNews::NotConfirmed,
+                        Stage::Sent => WriteNews::NeverShown,
+                    },
+                );
+            }
+            !over
+        });
+    }
+
+    /// When [`tick`](Self::tick) has something to do.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.entries.iter().map(|entry| entry.due(&self.config)).min()
+    }
+
+    /// Nothing of what waits or is on its way has any effect, for this reason.
+    pub fn refuse_all(&mut self, refusal: WriteRefusal, mut news: impl FnMut(Write, WriteNews)) {
+        for entry in core::mem::take(&mut self.entries) {
+            news(entry.write, WriteNews::Refused(refusal));
+        }
+    }
+
+    /// The session is over: what the outputs are is not known any more.
+    pub fn forget(&mut self, news: impl FnMut(Write, WriteNews)) {
+        self.refuse_all(WriteRefusal::NotConnected, news);
+        *self = Self::new(self.config);
+    }
+}
+
+impl Entry {
+    fn due(&self, config: &OutputsConfig) -> Instant {
+        self.since
+            + match self.stage {
+                Stage::Waiting => config.send_within,
+                Stage::Sent => config.confirm_within,
+            }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a controller shows of its outputs.
+
+use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
+
+use super::write::Write;
+use crate::robot::{Generation, Payload};
+
+/// One analog output as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShownAnalog {
+    /// What it puts out.
+    pub domain: AnalogDomain,
+    /// 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+    pub level: f32,
+}
+
+/// What one message shows of the outputs; `None` for what is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Levels of the digital outputs, by [`digital_bit`].
+    pub digital: Option<u32>,
+    /// The analog outputs.
+    pub analog: Option<[ShownAnalog; 2]>,
+    /// Supply of the tool \[V\].
+    pub tool_voltage: Option<u8>,
+    /// Position of the speed slider, 0 to 1.
+    pub speed_slider: Option<f32>,
+    /// Payload in force.
+    pub payload: Option<Payload>,
+}
+
+/// The bit of a digital output: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
+#[must_use]
+pub const fn digital_bit(output: DigitalOutput) -> u32 {
+    match output {
+        DigitalOutput::Standard(index) => 1_u32.wrapping_shl(index as u32),
+        DigitalOutput::Configurable(index) => 0x100_u32.wrapping_shl(index as u32),
+        DigitalOutput::Tool(index) => 0x1_0000_u32.wrapping_shl(index as u32),
+    }
+}
+
+/// Levels as a controller of this generation publishes them, by [`digital_bit`]: on CB2 bits 8 and 9 are at the tool.
+#[must_use]
+pub const fn digital_levels(published: u32, generation: Generation) -> u32 {
+    match generation {
+        Generation::Cb2 => (published & 0xff) | ((published & 0x300) << 8),
+        Generation::Cb3 | Generation::ESeries | Generation::PolyScopeX => published & 0x3_ffff,
+    }
+}
+
+/// A slider is published with more digits than it is sent with.
+const SLIDER: f32 = 0.005;
+/// Tolerances that other drivers use, with room for the rounding of the text \[kg, m\].
+const MASS: f32 = 1.5e-3;
+const CENTER_OF_GRAVITY: f32 = 1.5e-4;
+
+impl Shown {
+    /// Whether this shows what `write` sets, analog levels within `tolerance`; `None` where it says nothing of it.
+    #[must_use]
+    pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
+        match *write {
+            Write::Digital { output, high } => self.digital.map(|levels| (levels & digital_bit(output) != 0) == high),
+            Write::Analog { index, domain, level } => {
+                let shown = self.analog?.get(usize::from(index)).copied()?;
+                let same_domain = domain.is_none_or(|domain| domain == shown.domain);
+                Some(same_domain && (shown.level - level).abs() <= tolerance)
+            }
+            Write::ToolVoltage(voltage) => self.tool_voltage.map(|volts| {
+                volts
+                    == match voltage {
+                        ToolVoltage::Off => 0,
+                        ToolVoltage::V12 => 12,
+                        ToolVoltage::V24 => 24,
+                    }
+            }),
+            Write::Payload { mass, center_of_gravity } => {
+                let shown = self.payload?;
+                let near = |(shown, wanted): (&f32, &f32)| (shown - wanted).abs() <= CENTER_OF_GRAVITY;
+                let centered =
+                    center_of_gravity.is_none_or(|center| shown.center_of_gravity.iter().zip(&center).all(near));
+                Some((shown.mass - mass).abs() <= MASS && centered)
+            }
+            Write::SpeedSlider(position) => self.speed_slider.map(|shown| (shown - position).abs() <= SLIDER),
+            Write::Flag { .. } | Write::ZeroForceTorqueSensor => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_outputs_are_bits_8_and_9_on_cb2_and_16_and_17_later() {
+        let tool = digital_bit(DigitalOutput::Tool(1));
+        assert_eq!(digital_levels(1 << 9, Generation::Cb2), tool);
+        assert_eq!(digital_levels(1 << 17, Generation::Cb3), tool);
+        assert_eq!(digital_levels(1 << 9, Generation::ESeries), digital_bit(DigitalOutput::Configurable(1)));
+    }
+
+    #[test]
+    fn a_message_says_nothing_of_what_is_not_in_it() {
+        let write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
+        assert_eq!(Shown::default().shows(&write, 0.01), None);
+        let shown = Shown { digital: Some(8), ..Shown::default() };
+        assert_eq!(shown.shows(&write, 0.01), Some(true));
+        assert_eq!(shown.shows(&Write::SpeedSlider(1.0), 0.01), None);
+    }
+
+    #[test]
+    fn a_level_in_the_other_domain_is_not_what_was_asked_for() {
+        let shown = ShownAnalog { domain: AnalogDomain::Current, level: 0.501 };
+        let shown = Shown { analog: Some([shown; 2]), ..Shown::default() };
+        let asked = |domain, level| shown.shows(&Write::Analog { index: 1, domain, level }, 0.01);
+        assert_eq!(asked(None, 0.5), Some(true));
+        assert_eq!(asked(Some(AnalogDomain::Current), 0.5), Some(true));
+        assert_eq!(asked(Some(AnalogDomain::Voltage), 0.5), Some(false));
+        assert_eq!(asked(None, 0.52), Some(false));
+    }
+}

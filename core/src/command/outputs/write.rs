@@ -1,0 +1,165 @@
+//! One thing to set on the controller, and what became of it.
+
+use outrigger_urscript::{
+    AnalogDomain, Argument, DigitalOutput, Output, RenderError, SpeedSlider, ToolVoltage, Version,
+};
+
+use crate::time::Duration;
+
+/// One thing to set. None of them moves the arm or ends a program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Write {
+    /// Level of a digital output.
+    Digital {
+        /// Which one.
+        output: DigitalOutput,
+        /// High or low.
+        high: bool,
+    },
+    /// Level of an analog output, and what it puts out.
+    Analog {
+        /// 0 or 1.
+        index: u8,
+        /// `None` leaves it as it is.
+        domain: Option<AnalogDomain>,
+        /// 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+        level: f32,
+    },
+    /// Supply of the tool.
+    ToolVoltage(ToolVoltage),
+    /// An internal flag, 0 to 31. No interface shows it.
+    Flag {
+        /// 0 to 31.
+        index: u8,
+        /// Its value.
+        value: bool,
+    },
+    /// Mass at the flange.
+    Payload {
+        /// \[kg\], up to what the arm is rated for.
+        mass: f32,
+        /// In the flange's frame \[m\]; `None` keeps the one in force from 3.3 on, and before leaves it to the controller.
+        center_of_gravity: Option<[f32; 3]>,
+    },
+    /// The speed slider, 0 (stands still) to 1. An abrupt change while the arm moves can trip a fault on the controller.
+    SpeedSlider(f32),
+    /// What the force-torque sensor reads now becomes zero. No interface shows that it did.
+    ZeroForceTorqueSensor,
+}
+
+/// Outputs beside the digital ones that have one setting each and are shown.
+pub(super) const SLOTS: usize = 5;
+
+impl Write {
+    /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider, which has
+    /// none.
+    #[must_use]
+    pub fn statement(&self, max_mass: f32) -> Option<Output> {
+        Some(match *self {
+            Self::Digital { output, high } => Output::Digital { output, high },
+            Self::Analog { index, domain, level } => Output::Analog { index, domain, level },
+            Self::ToolVoltage(voltage) => Output::ToolVoltage(voltage),
+            Self::Flag { index, value } => Output::Flag { index, value },
+            Self::Payload { mass, center_of_gravity } => Output::Payload { mass, center_of_gravity, max_mass },
+            Self::SpeedSlider(_) => return None,
+            Self::ZeroForceTorqueSensor => Output::ZeroForceTorqueSensor,
+        })
+    }
+
+    /// Whether a controller with this software takes it, on an arm rated for `max_mass` \[kg\].
+    ///
+    /// # Errors
+    /// The number that is out of its range, or the software that it needs.
+    pub fn check(&self, max_mass: f32, version: Version) -> Result<(), RenderError> {
+        match (self.statement(max_mass), *self) {
+            (Some(statement), _) => statement.check(version),
+            (None, Self::SpeedSlider(found)) => {
+                let allowed = SpeedSlider::POSITION;
+                let within = found >= allowed.min && found <= allowed.max;
+                let argument = Argument::SpeedSlider;
+                if within { Ok(()) } else { Err(RenderError::Number { argument, found, allowed }) }
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Whether both set the same thing.
+    #[must_use]
+    pub fn sets_the_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Digital { output: a, .. }, Self::Digital { output: b, .. }) => a == b,
+            (Self::Flag { index: a, .. }, Self::Flag { index: b, .. }) => a == b,
+            (Self::ZeroForceTorqueSensor, Self::ZeroForceTorqueSensor) => true,
+            (a, b) => a.slot().is_some() && a.slot() == b.slot(),
+        }
+    }
+
+    /// Where its setting is kept, for what is neither digital nor never shown.
+    pub(super) const fn slot(&self) -> Option<usize> {
+        match self {
+            Self::Digital { .. } | Self::Flag { .. } | Self::ZeroForceTorqueSensor => None,
+            Self::Analog { index: 0, .. } => Some(0),
+            Self::Analog { .. } => Some(1),
+            Self::ToolVoltage(_) => Some(2),
+            Self::Payload { .. } => Some(3),
+            Self::SpeedSlider(_) => Some(4),
+        }
+    }
+}
+
+/// What became of a [`Write`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum WriteNews {
+    /// It is on its way.
+    Sent,
+    /// The controller shows it, so long after it was sent.
+    Confirmed(Duration),
+    /// It was sent, and nothing that this controller publishes shows it.
+    NeverShown,
+    /// It was sent, and the controller shows something else after the time allowed.
+    NotConfirmed,
+    /// A later one for the same output took its place.
+    Superseded,
+    /// It was confirmed, and now somebody else has changed it.
+    Overwritten,
+    /// It was not sent, or was not taken.
+    Refused(WriteRefusal),
+}
+
+/// Why a [`Write`] has no effect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum WriteRefusal {
+    /// There is no session with a controller, or there no longer is one.
+    NotConnected,
+    /// Too many wait already.
+    Full,
+    /// This arm, or this software, has no such thing, or a number is out of its range.
+    Impossible(RenderError),
+    /// The controller is in local control and takes no text.
+    LocalControl,
+    /// The link was stale, or did not take text, for too long.
+    LinkStale,
+}
+
+impl core::fmt::Display for WriteRefusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotConnected => f.write_str("there is no session with a controller"),
+            Self::Full => f.write_str("too many wait to be sent or confirmed"),
+            Self::Impossible(error) => error.fmt(f),
+            Self::LocalControl => {
+                f.write_str("the controller is in local control: switch it to remote control on its pendant")
+            }
+            Self::LinkStale => f.write_str("the link was stale for too long to send it"),
+        }
+    }
+}
+
+impl core::error::Error for WriteRefusal {}

@@ -1,0 +1,106 @@
+//! Terminals of the control box and the tool, as the primary link shows them ten times a second.
+
+use crate::command::outputs::{AnalogDomain, ShownAnalog};
+use crate::math::double::to_f32;
+use crate::wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
+
+/// Terminals of the control box (masterboard data, `ur-client-interfaces` 3.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct BoardIo {
+    /// Levels of the digital inputs: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool; on CB2 8 and 9 at
+    /// the tool.
+    pub digital_inputs: u32,
+    /// Levels of the digital outputs, alike.
+    pub digital_outputs: u32,
+    /// Analog inputs \[V or A\].
+    pub analog_inputs: [f32; 2],
+    /// Their ranges.
+    pub analog_input_ranges: [u8; 2],
+    /// Analog outputs \[V or A\].
+    pub analog_outputs: [f32; 2],
+    /// What they put out: 0 current, 1 voltage.
+    pub analog_output_domains: [u8; 2],
+}
+
+/// Terminals of the tool (tool data, `ur-client-interfaces` 3.4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ToolIo {
+    /// Analog inputs \[V or A\].
+    pub analog_inputs: [f32; 2],
+    /// Their ranges.
+    pub analog_input_ranges: [u8; 2],
+    /// Supply at the connector \[V\]: 0, 12 or 24.
+    pub output_voltage: u8,
+    /// Current drawn from it \[A\].
+    pub current: f32,
+}
+
+impl BoardIo {
+    pub(super) fn of(board: &MasterboardData<'_>) -> Self {
+        Self {
+            digital_inputs: board.digital_input_bits().cast_unsigned(),
+            digital_outputs: board.digital_output_bits().cast_unsigned(),
+            analog_inputs: board.analog_input().map(to_f32),
+            analog_input_ranges: board.analog_input_range(),
+            analog_outputs: board.analog_output().map(to_f32),
+            analog_output_domains: board.analog_output_domain(),
+        }
+    }
+
+    pub(super) fn of_cb2(board: &MasterboardDataCb2<'_>) -> Self {
+        Self {
+            digital_inputs: board.digital_input_bits().cast_unsigned().into(),
+            digital_outputs: board.digital_output_bits().cast_unsigned().into(),
+            analog_inputs: board.analog_input().map(to_f32),
+            analog_input_ranges: board.analog_input_range(),
+            analog_outputs: board.analog_output().map(to_f32),
+            analog_output_domains: board.analog_output_domain(),
+        }
+    }
+
+    /// The analog outputs as shares of their span.
+    #[must_use]
+    pub fn shown_analog(&self) -> [ShownAnalog; 2] {
+        let [first, second] = self.analog_outputs;
+        let [of_first, of_second] = self.analog_output_domains;
+        [shown(first, of_first), shown(second, of_second)]
+    }
+}
+
+impl ToolIo {
+    pub(super) fn of(tool: &ToolData<'_>) -> Self {
+        Self {
+            analog_inputs: [to_f32(tool.analog_input_2()), to_f32(tool.analog_input_3())],
+            analog_input_ranges: [tool.analog_input_range_2(), tool.analog_input_range_3()],
+            output_voltage: tool.tool_output_voltage(),
+            current: tool.tool_current(),
+        }
+    }
+}
+
+fn shown(value: f32, domain: u8) -> ShownAnalog {
+    if domain != 0 {
+        return ShownAnalog { domain: AnalogDomain::Voltage, level: value / 10.0 };
+    }
+    // In amperes on this interface; a terminal that gives 20 mA at most says so in milliamperes where it says more.
+    let milliamperes = if value.abs() > 0.1 { value } else { value * 1e3 };
+    ShownAnalog { domain: AnalogDomain::Current, level: (milliamperes - 4.0) / 16.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_an_output_is_5_volts_or_12_milliamperes_in_either_unit() {
+        for (value, domain, expected) in
+            [(5.0, 1, AnalogDomain::Voltage), (0.012, 0, AnalogDomain::Current), (12.0, 0, AnalogDomain::Current)]
+        {
+            let shown = shown(value, domain);
+            assert_eq!(shown.domain, expected);
+            assert!((shown.level - 0.5).abs() < 1e-5, "{shown:?}");
+        }
+    }
+}

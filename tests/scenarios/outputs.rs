@@ -1,0 +1,196 @@
+//! Outputs set beside a motion that does not notice, and what is said of them.
+
+use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::law::JointServoConfig;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_core::session::{FormChoice, Input};
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_sim::controller::StartState;
+use outrigger_sim::port::Port;
+use outrigger_tests::cosim::{Buffers, Record, Rig, Setup};
+
+use crate::{ms, secs};
+
+const SOFTWARE: [SoftwareVersion; 5] = [
+    SoftwareVersion::new(1, 8),
+    SoftwareVersion::new(3, 1),
+    SoftwareVersion::new(3, 15),
+    SoftwareVersion::new(5, 15),
+    SoftwareVersion::new(5, 25),
+];
+
+const fn digital(output: DigitalOutput, high: bool) -> Write {
+    Write::Digital { output, high }
+}
+
+/// To and fro, twice, in 4 s.
+fn trajectory() -> Trajectory<6> {
+    let at = |angle, millis| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions([angle, 0.0, 0.3 * angle, 0.0, 0.0, -angle]),
+            velocities: JointVelocities::ZERO,
+        },
+        at: Duration::from_millis(millis),
+    };
+    Trajectory::through(&[at(0.0, 0), at(0.5, 1_000), at(-0.2, 2_000), at(0.5, 3_000), at(0.0, 4_000)]).unwrap()
+}
+
+/// Everything that may be set while the arm moves, the n-th time: levels toggle, values change.
+fn nth(n: u32, software: SoftwareVersion) -> Write {
+    let (high, share) = (n.is_multiple_of(2), f32::from((n % 11) as u8) / 10.0);
+    match n % 7 {
+        0 | 3 => digital(DigitalOutput::Standard((n % 8) as u8), high),
+        1 if software.at_least(3, 0) => digital(DigitalOutput::Configurable((n % 8) as u8), high),
+        1 | 2 => digital(DigitalOutput::Tool((n % 2) as u8), high),
+        4 => Write::Analog { index: (n % 2) as u8, domain: Some(AnalogDomain::Voltage), level: share },
+        5 => Write::Flag { index: (n % 32) as u8, value: high },
+        _ => Write::ToolVoltage(if high { ToolVoltage::V24 } else { ToolVoltage::V12 }),
+    }
+}
+
+/// A servo along the trajectory; with an output set every `every` of time, where given.
+fn driven(software: SoftwareVersion, form: FormChoice, every: Option<std::time::Duration>) -> Record {
+    let mut buffers = Buffers::default();
+    let mut setup = Setup::servo(software, trajectory(), JointServoConfig::default());
+    setup.config.text.form = form;
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.ready();
+    rig.input(Input::Request);
+    let mut n = 0;
+    let end = rig.now() + secs(7);
+    while rig.now() < end {
+        rig.run_for(every.unwrap_or(secs(7)).min(end.since(rig.now())));
+        if every.is_some() {
+            rig.input(Input::Set(nth(n, software)));
+            n += 1;
+        }
+    }
+    assert_eq!(rig.engine().mode(), Mode::Command, "{}", rig.record().story());
+    rig.record().clone()
+}
+
+#[test]
+fn the_arm_follows_the_same_path_to_the_bit_with_and_without_outputs_being_set() {
+    for software in SOFTWARE {
+        for form in [FormChoice::Bare, FormChoice::SelfEnding] {
+            let without = driven(software, form, None);
+            assert!(without.settings.is_empty());
+            for every in [ms(5), ms(37)] {
+                let with = driven(software, form, Some(every));
+                let sent = with.news().filter(|(_, news)| *news == WriteNews::Sent).count();
+                assert!(sent > 150, "{software} {form:?}: {sent} writes");
+                // Everything a joint did, and every byte that made it do so.
+                assert!(without.motion == with.motion, "{software} {form:?}: another path");
+                let texts = |record: &Record| -> Vec<_> {
+                    record.commands.iter().map(|command| (command.at, command.text.clone())).collect()
+                };
+                assert!(texts(&without) == texts(&with), "{software} {form:?}: other commands");
+                let moved = with.motion.iter().map(|motion| motion.q[0]);
+                let way = moved.clone().fold(f64::MIN, f64::max) - moved.fold(f64::MAX, f64::min);
+                assert!(way > 0.6, "{software}: it moved {way:.3} rad");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_output_arrives_and_is_confirmed_where_the_controller_shows_it() {
+    let cog = Some([0.01, -0.02, 0.05]);
+    for software in SOFTWARE {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(Setup::new(software), &mut buffers);
+        rig.ready();
+        let cb2 = !software.at_least(3, 0);
+        let shows_payload = software.at_least(5, 10);
+        let writes = [
+            (digital(DigitalOutput::Standard(3), true), true),
+            (digital(DigitalOutput::Tool(1), true), true),
+            (Write::Analog { index: 0, domain: Some(AnalogDomain::Voltage), level: 0.5 }, true),
+            (Write::Analog { index: 1, domain: Some(AnalogDomain::Current), level: 0.25 }, true),
+            (Write::ToolVoltage(ToolVoltage::V24), true),
+            (Write::SpeedSlider(0.4), true),
+            (Write::Flag { index: 31, value: true }, false),
+            (Write::Payload { mass: 1.25, center_of_gravity: cog }, shows_payload),
+        ];
+        for (write, _) in writes {
+            rig.input(Input::Set(write));
+        }
+        if !cb2 {
+            rig.input(Input::Set(digital(DigitalOutput::Configurable(7), true)));
+        }
+        rig.run_for(ms(1_600));
+        let story = rig.record().story();
+        let last = |write: Write| rig.record().news().rfind(|(of, _)| *of == write).map(|(_, news)| news);
+        for (write, shown) in writes {
+            let news = last(write).unwrap();
+            let right = matches!((news, shown), (WriteNews::Confirmed(_), true) | (WriteNews::NeverShown, false));
+            assert!(right, "{software}: {write:?} {news:?}\n{story}");
+        }
+        let (truth, slider) = (rig.controller.io(), rig.controller.robot().slider);
+        let (tool, configurable) = if cb2 { (1 << 9, 0) } else { (1 << 17, 1 << 15) };
+        assert_eq!(truth.digital_out, 8 | tool | configurable, "{software}\n{story}");
+        assert!((truth.analog_out[0] - 5.0).abs() < 1e-6 && (truth.analog_out[1] - 0.008).abs() < 1e-6);
+        assert_eq!((truth.tool_voltage, truth.flags, truth.payload), (24, 1 << 31, 1.25), "{software}");
+        assert!((slider - 0.4).abs() < 1e-6, "{software}: {slider}");
+    }
+}
+
+#[test]
+fn a_payload_beyond_what_the_arm_is_rated_for_is_refused() {
+    let mut buffers = Buffers::default();
+    let mut setup = Setup::new(SoftwareVersion::new(5, 15));
+    setup.config.model = Some(outrigger_core::robot::RobotModel::Ur5e);
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.ready();
+    rig.input(Input::Set(Write::Payload { mass: 5.1, center_of_gravity: None }));
+    let refused = rig.record().news().next();
+    let Some((_, WriteNews::Refused(refusal))) = refused else { panic!("{refused:?}") };
+    assert_eq!(refusal.to_string(), "mass is 5.1, allowed 0 to 5");
+}
+
+#[test]
+fn another_writer_is_noticed_and_left_alone() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(Setup::new(software), &mut buffers);
+        rig.ready();
+        let ours = digital(DigitalOutput::Standard(2), true);
+        rig.input(Input::Set(ours));
+        rig.run_for(ms(300));
+        let other = rig.controller.connect(Port::Secondary).unwrap();
+        let call = if software.at_least(3, 0) { "set_standard_digital_out" } else { "set_digital_out" };
+        let write = |rig: &mut Rig<'_>, arguments: &str| {
+            let text = format!("sec other():\n {call}({arguments})\nend\n");
+            assert_eq!(rig.controller.write(other, text.as_bytes()), text.len());
+        };
+        write(&mut rig, "5,True");
+        rig.run_for(ms(300));
+        assert!(rig.record().news().all(|(_, news)| news != WriteNews::Overwritten), "that one is not ours");
+        write(&mut rig, "2,False");
+        rig.run_for(secs(1));
+        assert_eq!(rig.record().news().last(), Some((ours, WriteNews::Overwritten)), "{software}");
+        assert_eq!(rig.record().settings.len(), 1, "nobody fights");
+        assert_eq!(rig.controller.io().digital_out, 1 << 5);
+    }
+}
+
+#[test]
+fn local_control_is_told_as_such_where_the_controller_says_so_and_shows_as_silence_elsewhere() {
+    let write = digital(DigitalOutput::Standard(2), true);
+    for (software, expected) in [
+        (SoftwareVersion::new(5, 25), WriteNews::Refused(WriteRefusal::LocalControl)),
+        (SoftwareVersion::new(5, 0), WriteNews::NotConfirmed),
+    ] {
+        let mut buffers = Buffers::default();
+        let mut setup = Setup::new(software);
+        setup.controller.state = StartState::Local;
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.run_for(secs(2));
+        rig.input(Input::Set(write));
+        rig.run_for(ms(1_200));
+        assert_eq!(rig.record().news().last(), Some((write, expected)), "{software}:\n{}", rig.record().story());
+        assert_eq!(rig.controller.io().digital_out, 0);
+    }
+}
