@@ -177,7 +177,9 @@ Examples:
   outrigger sim ur --software 5.15 --fault stall@5s:200ms
   outrigger sim ur --model ur10e --port-base 40000 --state protective-stop
   outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
-                                                      load weld.urp, play, programState, stop, quit";
+                                                      load weld.urp, play, programState, stop, quit
+  outrigger sim ur --software 10.12 --robot-api-port 8080
+                                                      curl http://127.0.0.1:8080/universal-robots/robot-api/openapi.json";
 
 const KRC_EXAMPLES: &str = "\
 Sends a measurement every period to a remote computer that listens on ADDR:PORT (49938 is usual) and carries out its
@@ -192,7 +194,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum SimCommand {
-    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013
+    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013; from 10.11 on 80 and no 29999
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(SimUrArgs),
     /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes

@@ -77,11 +77,15 @@ const LATENESS: &[Row] = &[
 ];
 
 /// A controller that is gone, or is not the one it was.
-const INTERRUPTIONS: &[Row] = &[
-    row("drop", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
-    row("restart", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
-    row("clock-jump", "5s", |_| Falls(&[Reason::ClockJump], ms(18))),
-];
+const INTERRUPTIONS: &[Row] =
+    &[
+        row("drop", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
+        row("restart", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
+        row("service-off", "realtime", |software| {
+            if software.at_least(5, 10) { Falls(&[Reason::LinkClosed], ms(10)) } else { Rides }
+        }),
+        row("clock-jump", "5s", |_| Falls(&[Reason::ClockJump], ms(18))),
+    ];
 
 /// A robot that may not move: it is told nothing that could be taken for a motion.
 const STOPPED: &[Row] = &[
@@ -114,6 +118,7 @@ const NO_FAULTS: &[Row] = &[
     // A button that means nothing to this co-controller.
     row("digital-input", "3", always_rides),
     // Of ports that this co-controller does not read.
+    row("service-off", "dashboard", always_rides),
     row("garbage", "", always_rides),
     row("hang-up", "", always_rides),
     row("wrong-type", "", always_rides),

@@ -18,7 +18,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(5, 15),
 ];
 /// Kind and what stands for its times; `@` is the moment, `6s` the length.
-const FAULTS: [&str; 29] = [
+const FAULTS: [&str; 32] = [
     "split@6s:7",
     "coalesce@6s:4",
     "delay@6s:20ms",
@@ -42,6 +42,9 @@ const FAULTS: [&str; 29] = [
     "estop@6s",
     "protective-stop@6s",
     "safeguard@6s",
+    "violation@6s",
+    "safety-fault@6s",
+    "service-off@6s:realtime",
     "local@6s",
     "power-off@6s",
     "slider@6s:0",

@@ -7,6 +7,7 @@ use clap::Args;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
 use outrigger_sim::fault::Fault;
+use outrigger_sim::service::Service;
 
 use crate::args::parse_model;
 use crate::config::parse_software;
@@ -20,7 +21,7 @@ pub struct SimUrArgs {
     /// Arm, e.g. ur10e; default: the UR5 of the software's generation
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
-    /// Controller software, 1.5 to 5.25
+    /// Controller software, 1.5 to 5.25, or 10.0 to 10.12
     #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
     /// Port p is served at B + p - 29999
@@ -47,6 +48,12 @@ pub struct SimUrArgs {
     /// An installation whose safety settings wait for a confirmation; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub unconfirmed: Vec<String>,
+    /// Port of the Robot API (PolyScope X); default: 80, with a port base B + 16
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub robot_api_port: Option<u16>,
+    /// A service that is switched off: dashboard, primary, secondary, realtime, rtde or robot-api; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = parse_service)]
+    pub service_off: Vec<Service>,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
@@ -64,6 +71,13 @@ pub struct ProgramArg {
 fn parse_state(text: &str) -> Result<StartState, String> {
     StartState::from_name(text).ok_or_else(|| {
         let names = StartState::NAMED.map(|(_, name)| name);
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_service(text: &str) -> Result<Service, String> {
+    Service::from_name(text).ok_or_else(|| {
+        let names = Service::NAMED.map(|(_, name)| name);
         format!("expected one of {}", names.join(", "))
     })
 }

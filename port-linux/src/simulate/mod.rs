@@ -9,7 +9,7 @@ pub use args::{ProgramArg, SimUrArgs};
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
 use outrigger_sim::port::Port;
-use outrigger_sim::tcp::Server;
+use outrigger_sim::tcp::{Addresses, BindError, Server};
 
 use crate::exit::{Failure, Outcome};
 use crate::signals::Signals;
@@ -22,19 +22,22 @@ use crate::signals::Signals;
 pub fn run(args: &SimUrArgs) -> Outcome {
     let options = options(args)?;
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
-    let server = Server::bind(controller, args.listen, args.port_base)
-        .map_err(|error| Failure::Connection(error.to_string()))?;
-    let ports: Vec<_> =
-        Port::ALL.into_iter().map(|port| server.address(port).port()).filter(|port| *port != 0).collect();
-    let (first, last) = (ports.iter().min().copied().unwrap_or(0), ports.iter().max().copied().unwrap_or(0));
+    let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
+    let addresses = Addresses { listen: args.listen, base: args.port_base, robot_api: args.robot_api_port };
+    let server = Server::bind_at(controller, addresses).map_err(|error| bind_failure(&error))?;
+    let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
     let software = options.software;
     println!(
-        "simulated {} with software {software}, {}, at {} Hz, on {} ports {first} to {last}",
+        "simulated {} with software {software}, {}, at {} Hz, on {} ports {}",
         options.model.name(),
         state_name(options.state),
         1_000_000 / software.generation().period_micros(),
         args.listen,
+        ports.join(" "),
     );
+    if served.contains(&Port::RobotApi) {
+        println!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi));
+    }
     println!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len());
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     let runtime = crate::runtime()?;
@@ -47,6 +50,14 @@ pub fn run(args: &SimUrArgs) -> Outcome {
         drop(running);
         Ok(())
     })
+}
+
+fn bind_failure(error: &BindError) -> Failure {
+    let mut text = error.to_string();
+    if error.service == Port::RobotApi {
+        text += " (--robot-api-port 8080, or --port-base)";
+    }
+    Failure::Connection(text)
 }
 
 fn options(args: &SimUrArgs) -> Result<Options, Failure> {
@@ -67,6 +78,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     let unconfirmed = args.unconfirmed.iter().map(|name| InstallationFile::named(name));
     let unconfirmed = unconfirmed.map(|file| InstallationFile { needs_confirmation: true, ..file });
     options.files.installations.extend(unconfirmed);
+    options.services_off.clone_from(&args.service_off);
     Ok(Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options })
 }
 

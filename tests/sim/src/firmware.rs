@@ -120,6 +120,13 @@ impl Firmware {
         }
     }
 
+    /// Whether configuration data carries two more fields: some release of the newest e-Series and PolyScope X; X alone
+    /// is taken.
+    #[must_use]
+    pub fn long_configuration(self) -> bool {
+        self.generation() == Generation::PolyScopeX
+    }
+
     /// Whether running programs are announced by key messages on 30001.
     #[must_use]
     pub fn key_messages(self) -> bool {
@@ -148,6 +155,18 @@ impl Firmware {
     #[must_use]
     pub fn dashboard(self) -> bool {
         self.generation() < Generation::PolyScopeX
+    }
+
+    /// Whether the Robot API exists (`ur-dashboard` 6).
+    #[must_use]
+    pub fn robot_api(self) -> bool {
+        self.at_least(10, 11)
+    }
+
+    /// Whether the operator can switch services off (`ur-client-interfaces` 5.6).
+    #[must_use]
+    pub fn has_service_switches(self) -> bool {
+        self.at_least(5, 10)
     }
 
     /// Whether the dashboard answers operations when they are over (from 3.3), not at once.

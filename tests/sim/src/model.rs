@@ -4,7 +4,7 @@
 //! (ur3 … ur30; ur7e and ur12e share the mechanics of ur5e and ur10e). ur8long, ur15 and ur18 are too new for
 //! the copy that was read: their lengths add up to the published reach, but have only that one check.
 
-use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 /// Lengths that define the chain \[m\], named as in the Denavit-Hartenberg tables. `a2` and `a3` are negative:
 /// at zero the arm lies along −x.
@@ -61,6 +61,8 @@ const V5_15: SoftwareVersion = SoftwareVersion::new(5, 15);
 const V5_22: SoftwareVersion = SoftwareVersion::new(5, 22);
 const V5_23: SoftwareVersion = SoftwareVersion::new(5, 23);
 const V5_25: SoftwareVersion = SoftwareVersion::new(5, 25);
+/// PolyScope X; which release knew which arm first is not known.
+const X: (SoftwareVersion, SoftwareVersion) = (SoftwareVersion::new(10, 0), SoftwareVersion::new(10, 12));
 
 const UR5E: Lengths = Lengths { d1: 0.1625, a2: -0.425, a3: -0.3922, d4: 0.1333, d5: 0.0997, d6: 0.0996 };
 const UR10E: Lengths = Lengths { d1: 0.1807, a2: -0.6127, a3: -0.57155, d4: 0.17415, d5: 0.11985, d6: 0.11655 };
@@ -102,29 +104,29 @@ impl ArmModel {
                 row(len(0.1273, -0.612, -0.5723, 0.163941, 0.1157, 0.0922), LARGE, 2, 2, &[(V1_6, V1_8), (V3_0, V3_15)])
             }
             RobotModel::Ur3e => {
-                row(len(0.15185, -0.24355, -0.2132, 0.13105, 0.08535, 0.0921), SMALL, 3, 3, &[(V5_0, V5_25)])
+                row(len(0.15185, -0.24355, -0.2132, 0.13105, 0.08535, 0.0921), SMALL, 3, 3, &[(V5_0, V5_25), X])
             }
-            RobotModel::Ur5e => row(UR5E, EVEN, 1, 3, &[(V5_0, V5_25)]),
-            RobotModel::Ur7e => row(UR5E, EVEN, 1, 4, &[(V5_22, V5_25)]),
-            RobotModel::Ur10e => row(UR10E, LARGE, 2, 3, &[(V5_0, V5_25)]),
-            RobotModel::Ur12e => row(UR10E, LARGE, 2, 4, &[(V5_22, V5_25)]),
+            RobotModel::Ur5e => row(UR5E, EVEN, 1, 3, &[(V5_0, V5_25), X]),
+            RobotModel::Ur7e => row(UR5E, EVEN, 1, 4, &[(V5_22, V5_25), X]),
+            RobotModel::Ur10e => row(UR10E, LARGE, 2, 3, &[(V5_0, V5_25), X]),
+            RobotModel::Ur12e => row(UR10E, LARGE, 2, 4, &[(V5_22, V5_25), X]),
             RobotModel::Ur16e => {
-                row(len(0.1807, -0.4784, -0.36, 0.17415, 0.11985, 0.11655), LARGE, 4, 3, &[(V5_4, V5_25)])
+                row(len(0.1807, -0.4784, -0.36, 0.17415, 0.11985, 0.11655), LARGE, 4, 3, &[(V5_4, V5_25), X])
             }
             RobotModel::Ur8Long => {
-                row(len(0.2186, -0.8989, -0.7149, 0.1824, 0.1361, 0.1434), HEAVY, 6, 3, &[(V5_23, V5_25)])
+                row(len(0.2186, -0.8989, -0.7149, 0.1824, 0.1361, 0.1434), HEAVY, 6, 3, &[(V5_23, V5_25), X])
             }
             RobotModel::Ur15 => {
-                row(len(0.2186, -0.6475, -0.5164, 0.1824, 0.1361, 0.1434), HEAVY, 9, 3, &[(V5_22, V5_25)])
+                row(len(0.2186, -0.6475, -0.5164, 0.1824, 0.1361, 0.1434), HEAVY, 9, 3, &[(V5_22, V5_25), X])
             }
             RobotModel::Ur18 => {
-                row(len(0.2186, -0.475, -0.3389, 0.1824, 0.1361, 0.1434), HEAVY, 5, 3, &[(V5_23, V5_25)])
+                row(len(0.2186, -0.475, -0.3389, 0.1824, 0.1361, 0.1434), HEAVY, 5, 3, &[(V5_23, V5_25), X])
             }
             RobotModel::Ur20 => {
-                row(len(0.2363, -0.862, -0.7287, 0.201, 0.1593, 0.1543), HEAVY, 7, 3, &[(V5_14, V5_25)])
+                row(len(0.2363, -0.862, -0.7287, 0.201, 0.1593, 0.1543), HEAVY, 7, 3, &[(V5_14, V5_25), X])
             }
             RobotModel::Ur30 => {
-                row(len(0.2363, -0.637, -0.5037, 0.201, 0.1593, 0.1543), HEAVY, 8, 3, &[(V5_15, V5_25)])
+                row(len(0.2363, -0.637, -0.5037, 0.201, 0.1593, 0.1543), HEAVY, 8, 3, &[(V5_15, V5_25), X])
             }
         }
     }
@@ -170,9 +172,6 @@ impl std::fmt::Display for UnknownPairing {
             let comma = if at == 0 { "" } else { "," };
             write!(f, "{comma} {}.{} to {}.{}", first.major, first.minor, last.major, last.minor)?;
         }
-        if self.software.generation() == Generation::PolyScopeX {
-            write!(f, " (PolyScope X is not simulated)")?;
-        }
         Ok(())
     }
 }
@@ -190,6 +189,7 @@ mod tests {
         assert!(runs(RobotModel::Ur5e, 5, 25) && !runs(RobotModel::Ur5e, 3, 15));
         assert!(!runs(RobotModel::Ur3, 1, 8) && !runs(RobotModel::Ur20, 5, 13) && runs(RobotModel::Ur20, 5, 14));
         assert!(!runs(RobotModel::Ur5, 2, 0), "there never was a 2.0");
+        assert!(runs(RobotModel::Ur5e, 10, 11) && !runs(RobotModel::Ur5, 10, 11) && !runs(RobotModel::Ur5e, 9, 0));
     }
 
     #[test]

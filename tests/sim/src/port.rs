@@ -19,11 +19,16 @@ pub enum Port {
     SecondaryReadOnly,
     /// 30013: as 30003, without text.
     RealtimeReadOnly,
+    /// 80: HTTP requests to the operator's interface of PolyScope X.
+    RobotApi,
 }
+
+/// How far above a port base the Robot API is found: it has no place among the other ports.
+const ROBOT_API: u16 = 16;
 
 impl Port {
     /// Every port.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Dashboard,
         Self::Primary,
         Self::Secondary,
@@ -32,6 +37,7 @@ impl Port {
         Self::PrimaryReadOnly,
         Self::SecondaryReadOnly,
         Self::RealtimeReadOnly,
+        Self::RobotApi,
     ];
 
     /// The number a real controller listens on.
@@ -46,6 +52,7 @@ impl Port {
             Self::PrimaryReadOnly => 30_011,
             Self::SecondaryReadOnly => 30_012,
             Self::RealtimeReadOnly => 30_013,
+            Self::RobotApi => 80,
         }
     }
 
@@ -55,10 +62,15 @@ impl Port {
         Self::ALL.into_iter().find(|port| port.number() == number)
     }
 
-    /// Where it is found when the lowest port, 29999, is moved to `base`.
+    /// Where it is found when port 29999 is moved to `base`: the others by the same distance, the Robot API at
+    /// `base` + 16. At its own base each has its own number.
     #[must_use]
     pub const fn at_base(self, base: u16) -> Option<u16> {
-        base.checked_add(self.number() - Self::Dashboard.number())
+        match self {
+            Self::RobotApi if base == Self::Dashboard.number() => Some(self.number()),
+            Self::RobotApi => base.checked_add(ROBOT_API),
+            _ => base.checked_add(self.number() - Self::Dashboard.number()),
+        }
     }
 
     /// Whether text sent here can run.
@@ -95,5 +107,6 @@ mod tests {
         assert_eq!(Port::Realtime.at_base(29_999), Some(30_003));
         assert_eq!(Port::Realtime.at_base(40_000), Some(40_004));
         assert_eq!(Port::RealtimeReadOnly.at_base(65_530), None);
+        assert_eq!((Port::RobotApi.at_base(29_999), Port::RobotApi.at_base(40_000)), (Some(80), Some(40_016)));
     }
 }

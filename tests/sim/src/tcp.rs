@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{Shutdown, listen, shutdown};
 use rustix::thread::set_current_timer_slack;
 
 use crate::controller::{Conn, Controller};
@@ -25,6 +26,32 @@ pub const REAL_PORTS: u16 = 29_999;
 
 /// Bytes taken from a client, or given to one, in one go.
 const CHUNK: usize = 4096;
+
+/// Clients that may knock at once on a port that was closed for a while.
+const KNOCKING: i32 = 128;
+
+/// Where a controller's ports are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The address to listen on.
+    pub listen: IpAddr,
+    /// Port p is at base + p − 29999.
+    pub base: u16,
+    /// The Robot API's port; none for where the base puts it.
+    pub robot_api: Option<u16>,
+}
+
+impl Addresses {
+    /// The port that stands for the controller's; none where the base leaves no room.
+    #[must_use]
+    pub fn port(&self, port: Port) -> Option<u16> {
+        self.robot_api.filter(|_| port == Port::RobotApi).or_else(|| port.at_base(self.base))
+    }
+
+    fn socket(&self, port: Port) -> SocketAddr {
+        SocketAddr::new(self.listen, self.port(port).unwrap_or_default())
+    }
+}
 
 /// A port that could not be opened.
 #[derive(Debug)]
@@ -43,7 +70,7 @@ impl std::fmt::Display for BindError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let real = self.service.number();
         let Some(port) = self.port else {
-            return write!(f, "the port base leaves no room for port {real}; choose one of at most 65521");
+            return write!(f, "the port base leaves no room for port {real}; choose one of at most 65519");
         };
         write!(f, "cannot listen on {}: {}", SocketAddr::new(self.address, port), self.source)?;
         match self.source.kind() {
@@ -51,9 +78,12 @@ impl std::fmt::Display for BindError {
                 f,
                 "; another program has it, perhaps a simulator that still runs: stop it, or choose another port base \
                  (base B puts port {real} at B + {})",
-                real - REAL_PORTS
+                self.service.at_base(0).unwrap_or_default()
             ),
             ErrorKind::AddrNotAvailable => write!(f, "; no interface of this machine has that address"),
+            ErrorKind::PermissionDenied if self.service == Port::RobotApi => {
+                write!(f, "; ports below 1024 need privileges: choose another port for the Robot API, or a port base")
+            }
             ErrorKind::PermissionDenied => write!(f, "; ports below 1024 need privileges, choose a higher port base"),
             _ => Ok(()),
         }
@@ -70,9 +100,27 @@ impl std::error::Error for BindError {
 #[derive(Debug)]
 pub struct Server {
     controller: Arc<Mutex<Controller>>,
-    listeners: Vec<(Port, TcpListener)>,
-    address: IpAddr,
-    port_base: u16,
+    listeners: Vec<Listener>,
+    addresses: Addresses,
+}
+
+/// A port of the controller. Where the controller does not listen, the port is kept, and clients are refused.
+#[derive(Debug)]
+struct Listener {
+    port: Port,
+    socket: TcpListener,
+    open: bool,
+}
+
+impl Listener {
+    /// Begins to refuse, or ends it.
+    fn set_open(&mut self, open: bool) {
+        // Linux: a listening socket that is shut down refuses and keeps its address; listening again opens it.
+        let done = if open { listen(&self.socket, KNOCKING) } else { shutdown(&self.socket, Shutdown::Read) };
+        if done.is_ok() {
+            self.open = open;
+        }
+    }
 }
 
 impl Server {
@@ -81,24 +129,32 @@ impl Server {
     /// # Errors
     /// The first port that could not be opened.
     pub fn bind(controller: Controller, address: IpAddr, port_base: u16) -> Result<Self, BindError> {
-        let listeners = listen(&controller, address, port_base)?;
-        Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, address, port_base })
+        Self::bind_at(controller, Addresses { listen: address, base: port_base, robot_api: None })
     }
 
-    /// The same on the first port base from `first` on, in steps of 16, where every port is free: for tests, which
+    /// The same with a choice for the Robot API, whose own port needs privileges.
+    ///
+    /// # Errors
+    /// The first port that could not be opened.
+    pub fn bind_at(controller: Controller, addresses: Addresses) -> Result<Self, BindError> {
+        let listeners = open_all(&controller, addresses)?;
+        Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses })
+    }
+
+    /// The same on the first port base from `first` on, in steps of 17, where every port is free: for tests, which
     /// run side by side.
     ///
     /// # Errors
     /// The last attempt's, when there is no more room.
     pub fn bind_from(controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
-        let mut port_base = first;
+        let mut addresses = Addresses { listen: address, base: first, robot_api: None };
         loop {
-            match listen(&controller, address, port_base) {
+            match open_all(&controller, addresses) {
                 Ok(listeners) => {
-                    return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, address, port_base });
+                    return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses });
                 }
                 Err(error) if error.source.kind() != ErrorKind::AddrInUse => return Err(error),
-                Err(error) => port_base = port_base.checked_add(16).ok_or(error)?,
+                Err(error) => addresses.base = addresses.base.checked_add(17).ok_or(error)?,
             }
         }
     }
@@ -106,7 +162,7 @@ impl Server {
     /// The address and port of one of the controller's ports.
     #[must_use]
     pub fn address(&self, port: Port) -> SocketAddr {
-        SocketAddr::new(self.address, port.at_base(self.port_base).unwrap_or_default())
+        self.addresses.socket(port)
     }
 
     /// Serves on the calling thread until `stop` is set.
@@ -120,22 +176,23 @@ impl Server {
     /// The system could not start a thread.
     pub fn spawn(self) -> std::io::Result<Running> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (address, port_base) = (self.address, self.port_base);
+        let addresses = self.addresses;
         let controller = Arc::clone(&self.controller);
         let until = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("controller".into()).spawn(move || self.run(&until))?;
-        Ok(Running { controller, stop, thread: Some(thread), address, port_base })
+        Ok(Running { controller, stop, thread: Some(thread), addresses })
     }
 }
 
-fn listen(controller: &Controller, address: IpAddr, port_base: u16) -> Result<Vec<(Port, TcpListener)>, BindError> {
+fn open_all(controller: &Controller, addresses: Addresses) -> Result<Vec<Listener>, BindError> {
+    let address = addresses.listen;
     let open = |service: Port| {
-        let port = service.at_base(port_base);
+        let port = addresses.port(service);
         let failed = |source| BindError { address, port, service, source };
         let number = port.ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
         let listener = TcpListener::bind((address, number)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok((service, listener))
+        Ok(Listener { port: service, socket: listener, open: true })
     };
     Port::ALL.into_iter().filter(|port| controller.has_port(*port)).map(open).collect()
 }
@@ -146,21 +203,20 @@ pub struct Running {
     controller: Arc<Mutex<Controller>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    address: IpAddr,
-    port_base: u16,
+    addresses: Addresses,
 }
 
 impl Running {
     /// The address and port of one of the controller's ports.
     #[must_use]
     pub fn address(&self, port: Port) -> SocketAddr {
-        SocketAddr::new(self.address, port.at_base(self.port_base).unwrap_or_default())
+        self.addresses.socket(port)
     }
 
     /// The port base in force.
     #[must_use]
     pub fn port_base(&self) -> u16 {
-        self.port_base
+        self.addresses.base
     }
 
     /// The controller between two of its cycles; it waits as long as this is held.
@@ -287,14 +343,20 @@ impl Loop {
     }
 
     fn accept(&mut self, controller: &mut Controller) {
-        for (port, listener) in &self.server.listeners {
-            while let Ok((stream, _)) = listener.accept() {
-                match controller.connect(*port) {
+        for listener in &mut self.server.listeners {
+            let open = controller.listens(listener.port);
+            if open != listener.open {
+                listener.set_open(open);
+            }
+            while listener.open
+                && let Ok((stream, _)) = listener.socket.accept()
+            {
+                match controller.connect(listener.port) {
                     Ok(conn) if stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok() => {
                         self.clients.push(Client { conn, stream, unsent: vec![], gone: false });
                     }
                     Ok(conn) => controller.disconnect(conn),
-                    // The kernel has accepted; a reset is as close to a refusal as can be had.
+                    // The kernel has accepted before it was told not to: a reset is as close to a refusal as can be had.
                     Err(_) => drop(set_socket_linger(&stream, Some(Duration::ZERO))),
                 }
             }
@@ -303,7 +365,9 @@ impl Loop {
 
     /// Sleeps until `next`, or until a socket has something to say.
     fn wait(&self, next: SimTime) {
-        let listeners = self.server.listeners.iter().map(|(_, listener)| PollFd::new(listener, PollFlags::IN));
+        // One that refuses would always be ready, to say that it is shut down.
+        let listening = self.server.listeners.iter().filter(|listener| listener.open);
+        let listeners = listening.map(|listener| PollFd::new(&listener.socket, PollFlags::IN));
         let clients = self.clients.iter().map(|client| {
             let wants = if client.unsent.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
             PollFd::new(&client.stream, wants)
@@ -322,7 +386,8 @@ impl Loop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::Options;
+    use crate::controller::{Action, Options};
+    use crate::service::Service;
     use std::net::Ipv4Addr;
 
     const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -348,12 +413,33 @@ mod tests {
     fn a_taken_port_is_named_with_what_to_do() {
         let controller = || Controller::new(Options::default()).unwrap();
         let first = Server::bind_from(controller(), LOCAL, 43_000).unwrap();
-        let error = Server::bind(controller(), LOCAL, first.port_base).unwrap_err();
+        let base = first.addresses.base;
+        let error = Server::bind(controller(), LOCAL, base).unwrap_err();
         let message = error.to_string();
-        assert!(message.starts_with(&format!("cannot listen on 127.0.0.1:{}", first.port_base)), "{message}");
+        assert!(message.starts_with(&format!("cannot listen on 127.0.0.1:{base}")), "{message}");
         assert!(message.contains("choose another port base"), "{message}");
         let message = Server::bind(controller(), LOCAL, 65_530).unwrap_err().to_string();
         assert!(message.contains("no room"), "{message}");
+    }
+
+    #[test]
+    fn a_service_that_is_off_is_refused_by_the_kernel_and_on_again_served() {
+        let controller = Controller::new(Options::default()).unwrap();
+        let server = Server::bind_from(controller, LOCAL, 46_000).unwrap().spawn().unwrap();
+        let address = server.address(Port::Dashboard);
+        let switch = |on| {
+            server.controller().act(Action::SwitchService(Service::Dashboard, on));
+            // What the controller wants is done in the turn of its next cycle.
+            let cycles = server.controller().cycles();
+            while server.controller().cycles() == cycles {
+                std::thread::yield_now();
+            }
+        };
+        assert!(TcpStream::connect(address).is_ok());
+        switch(false);
+        assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        switch(true);
+        assert!(TcpStream::connect(address).is_ok());
     }
 
     #[test]

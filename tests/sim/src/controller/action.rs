@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::pendant::OperationalMode;
+use crate::service::Service;
 
 /// One action, done at once or scripted for later.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +63,8 @@ pub enum Action {
     ShutDown,
     /// Choose a mode at the pendant (e-Series); none without a password. Refused while a client controls it.
     ChooseOperationalMode(Option<OperationalMode>),
+    /// Switch a service on or off in the security settings (5.10 on).
+    SwitchService(Service, bool),
     /// Close every connection.
     Disconnect,
     /// Set the digital inputs.

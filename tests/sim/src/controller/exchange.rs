@@ -69,6 +69,7 @@ impl Controller {
     fn rtde_state(&self, acceleration: [[f64; 6]; 2]) -> State<'_> {
         State {
             snapshot: self.snapshot(),
+            micros: self.clock.saturating_sub(self.rtde_epoch),
             inputs: &self.plant.inputs,
             outputs: &self.plant.outputs,
             acceleration,
@@ -153,6 +154,15 @@ impl Controller {
     pub(super) fn echo(&mut self) {
         if self.options.rtde.echo && !self.programs.running() {
             self.plant.outputs.clone_from(&self.plant.inputs);
+        }
+    }
+
+    /// During boot the service is restarted once: connections closed, its clock from zero (`ur-rtde` 10).
+    pub(super) fn restart_rtde(&mut self) {
+        if self.rtde_restart.take_if(|at| *at <= self.now).is_some() {
+            self.close_where(|port| port == Port::Rtde);
+            self.forget_exchange();
+            self.rtde_epoch = self.clock;
         }
     }
 

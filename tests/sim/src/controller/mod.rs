@@ -6,6 +6,7 @@
 //! move the arm.
 
 mod action;
+mod clients;
 mod connection;
 mod exchange;
 mod operation;
@@ -22,19 +23,19 @@ pub use connection::Conn;
 pub use options::{Options, OptionsError, StartState};
 
 use crate::arm::Arm;
-use crate::fault::{Direction, FaultKind, Schedule};
+use crate::fault::{Direction, Schedule};
 use crate::firmware::Firmware;
 use crate::force::Force;
 use crate::io::Io;
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
-use crate::port::Port;
 use crate::program::{Notice, Plant, Programs, Sender};
 use crate::rng::Rng;
 use crate::robot::{Power, Robot, Stop};
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
+use crate::service::Service;
 use crate::time::SimTime;
-use connection::{Connection, Phase, RECEIVE_QUEUE};
+use connection::{Connection, Phase};
 use requests::Underway;
 
 /// Nobody listens on this port, or not now.
@@ -76,6 +77,11 @@ pub struct Controller {
     away_until: Option<SimTime>,
     second_commander: Option<(f64, SimTime)>,
     exchange: Exchange,
+    /// When RTDE is restarted once, after the controller's start.
+    rtde_restart: Option<SimTime>,
+    /// What the controller's clock showed when RTDE was started \[µs\].
+    rtde_epoch: u64,
+    services_off: Vec<Service>,
     pendant: Pendant,
     /// What the operator's interface is busy with.
     underway: Vec<Underway>,
@@ -152,6 +158,9 @@ impl Controller {
             away_until: None,
             second_commander: None,
             exchange: Exchange::default(),
+            rtde_restart: None,
+            rtde_epoch: 0,
+            services_off: options.services_off.clone(),
             pendant: Pendant::new(options.files.clone()),
             underway: vec![],
             replies: 0,
@@ -309,6 +318,7 @@ impl Controller {
         if self.away_until.is_some_and(|until| self.now >= until) {
             self.come_back();
         }
+        self.restart_rtde();
         if self.away_until.is_none() {
             self.publish();
             self.second_commander_sends();
@@ -360,130 +370,5 @@ impl Controller {
                 link.set_conditions(now, &self.faults.conditions(now, connection.port, direction, period));
             }
         }
-    }
-
-    /// Whether the firmware has this port at all.
-    #[must_use]
-    pub fn has_port(&self, port: Port) -> bool {
-        let read_only = matches!(port, Port::PrimaryReadOnly | Port::SecondaryReadOnly | Port::RealtimeReadOnly);
-        match port {
-            Port::Rtde => self.firmware.rtde(),
-            Port::Dashboard => self.firmware.dashboard(),
-            _ => !read_only || self.firmware.read_only_ports(),
-        }
-    }
-
-    /// Whether a client that connects to this port now is accepted.
-    #[must_use]
-    pub fn listens(&self, port: Port) -> bool {
-        let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
-        self.has_port(port) && self.away_until.is_none() && !dropped && !self.is_full(port)
-    }
-
-    /// Whether a port has all the clients it takes.
-    fn is_full(&self, port: Port) -> bool {
-        let limit = if port == Port::Dashboard { self.options.dashboard.clients } else { None };
-        limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
-    }
-
-    /// A client connects to a port; bytes flow at once, nothing has to be asked for.
-    ///
-    /// # Errors
-    /// [`Refused`] where the firmware has no such port, or the controller is away.
-    pub fn connect(&mut self, port: Port) -> Result<Conn, Refused> {
-        if !self.listens(port) {
-            return Err(Refused);
-        }
-        let id = Conn(self.next_conn);
-        self.next_conn += 1;
-        let permitted = self.plant.robot.remote;
-        self.connections.insert(id, Connection::new(port, self.options.seed, id.0, permitted));
-        self.set_conditions();
-        self.greet(id);
-        Ok(id)
-    }
-
-    /// A client sends bytes; says how many were taken.
-    pub fn write(&mut self, conn: Conn, bytes: &[u8]) -> usize {
-        let now = self.now;
-        let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase == Phase::Open) else { return 0 };
-        let room = RECEIVE_QUEUE.saturating_sub(connection.up.queued());
-        let taken = bytes.get(..room).unwrap_or(bytes);
-        if !taken.is_empty() {
-            connection.down.peer_sent(now);
-            connection.up.send(now, taken);
-            self.plant.now = now;
-            self.read_clients();
-        }
-        taken.len()
-    }
-
-    /// A client reads what has arrived: at most one segment per call; says how many bytes.
-    pub fn read(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
-        let now = self.now;
-        let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase != Phase::Closed) else { return 0 };
-        let Some(bytes) = connection.down.receive(now, buffer.len()) else { return 0 };
-        connection.read += bytes.len() as u64;
-        for (slot, byte) in buffer.iter_mut().zip(&bytes) {
-            *slot = *byte;
-        }
-        if connection.phase == Phase::Closing && connection.down.queued() == 0 {
-            connection.phase = Phase::Closed;
-        }
-        bytes.len()
-    }
-
-    /// Bytes a client could read now.
-    #[must_use]
-    pub fn pending(&self, conn: Conn) -> usize {
-        self.connections.get(&conn).map_or(0, |connection| connection.down.arrived(self.now))
-    }
-
-    /// Whether the controller still holds this connection; what has arrived before a close can be read.
-    #[must_use]
-    pub fn is_open(&self, conn: Conn) -> bool {
-        self.connections.get(&conn).is_some_and(|c| matches!(c.phase, Phase::Open | Phase::Closing))
-    }
-
-    /// A client closes. What it sent before is still taken, unless it closed too early (spec 5.7) and the
-    /// controller minds.
-    pub fn disconnect(&mut self, conn: Conn) {
-        const ENOUGH: u64 = 79;
-        let Some(connection) = self.connections.get_mut(&conn) else { return };
-        if self.options.needs_79_bytes && connection.read < ENOUGH {
-            connection.phase = Phase::Closed;
-            self.programs.forget(conn);
-        } else if connection.phase != Phase::Closed {
-            connection.phase = Phase::ClosedByClient;
-        }
-        self.sweep();
-    }
-
-    /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
-    pub fn reset(&mut self, conn: Conn) {
-        self.connections.remove(&conn);
-        self.sweep();
-    }
-
-    /// Connections it holds, on all its ports.
-    #[must_use]
-    pub fn clients(&self) -> usize {
-        self.connections.len()
-    }
-
-    /// Bytes a client has sent that have not arrived here, and so are not acknowledged.
-    #[must_use]
-    pub fn in_flight(&self, conn: Conn) -> usize {
-        self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
-    }
-
-    /// Forgets connections that are over.
-    fn sweep(&mut self) {
-        self.connections.retain(|_, c| match c.phase {
-            Phase::Open | Phase::Closing => true,
-            Phase::ClosedByClient => c.up.queued() > 0,
-            Phase::Closed => false,
-        });
-        self.exchange.release(|conn| !self.connections.contains_key(&conn));
     }
 }

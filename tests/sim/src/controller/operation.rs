@@ -11,6 +11,7 @@ use crate::pendant::Pendant;
 use crate::port::Port;
 use crate::program::{Notice, Plant};
 use crate::robot::{Safeguard, Stop};
+use crate::service::Service;
 use crate::time::SimTime;
 
 /// How long a controller is away when a restart has no duration of its own.
@@ -68,6 +69,7 @@ impl Controller {
             Action::JumpClock(micros) => self.clock = self.clock.saturating_add_signed(micros),
             Action::Restart(away) => self.restart(away),
             Action::ShutDown => self.shut_down(),
+            Action::SwitchService(service, on) => self.switch_service(service, on),
             Action::ChooseOperationalMode(mode) if e_series => self.pendant.choose_mode(mode),
             Action::Disconnect => self.close_where(|_| true),
             Action::DigitalInputs(bits) => io.digital_in = bits,
@@ -102,6 +104,14 @@ impl Controller {
         }
     }
 
+    fn switch_service(&mut self, service: Service, on: bool) {
+        self.services_off.retain(|off| *off != service);
+        if !on && self.firmware.has_service_switches() {
+            self.services_off.push(service);
+            self.close_where(|port| Service::of(port) == service);
+        }
+    }
+
     /// Does this when `at` has come.
     pub fn schedule(&mut self, at: SimTime, action: Action) {
         self.script.push((at, action));
@@ -119,7 +129,12 @@ impl Controller {
         }
         self.plant.robot.remote = false;
         if self.local_mode() == LocalMode::Code210 {
-            self.close_where(|port| matches!(port, Port::Primary | Port::Secondary));
+            let realtime = self.options.local_closes_realtime;
+            self.close_where(|port| match port {
+                Port::Primary | Port::Secondary => true,
+                Port::Realtime => realtime,
+                _ => false,
+            });
         }
     }
 
@@ -151,6 +166,9 @@ impl Controller {
     pub(super) fn come_back(&mut self) {
         self.away_until = None;
         self.clock = 0;
+        self.rtde_epoch = 0;
+        self.rtde_restart =
+            self.options.rtde.boot_restart.filter(|_| self.firmware.rtde()).map(|after| self.now + after);
         self.notices.clear();
         self.forget_exchange();
         self.pendant = Pendant::new(self.options.files.clone());
@@ -187,6 +205,7 @@ impl Controller {
                 FaultKind::Violation => self.act(Action::SafetyViolation),
                 FaultKind::SafetyFault => self.act(Action::SafetyFault),
                 FaultKind::Local => self.act(Action::SwitchToLocal),
+                FaultKind::ServiceOff(service) => self.act(Action::SwitchService(service, false)),
                 FaultKind::PowerOff => self.act(Action::PowerOff),
                 FaultKind::Slider(share) => self.act(Action::Slider(share)),
                 FaultKind::Pause => self.act(Action::PauseProgram),
@@ -201,6 +220,7 @@ impl Controller {
                 FaultKind::Safeguard => self.act(Action::CloseSafeguard),
                 FaultKind::Violation | FaultKind::SafetyFault => self.act(Action::RestartSafety),
                 FaultKind::Local => self.act(Action::SwitchToRemote),
+                FaultKind::ServiceOff(service) => self.act(Action::SwitchService(service, true)),
                 FaultKind::PowerOff => self.act(Action::ReleaseBrakes),
                 FaultKind::Slider(_) => self.act(Action::Slider(1.0)),
                 FaultKind::Pause => self.act(Action::ResumeProgram),

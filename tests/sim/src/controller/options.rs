@@ -12,6 +12,7 @@ use crate::model::{ArmModel, UnknownPairing};
 use crate::pendant::{Files, OperationTiming};
 use crate::robot::PowerTiming;
 use crate::rtde::RtdeOptions;
+use crate::service::Service;
 
 /// Of the form that real ones have: year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";
@@ -69,6 +70,14 @@ pub struct Options {
     pub after_t: Option<AfterT>,
     /// What happens to text in local mode; by version where `None`.
     pub local_mode: Option<LocalMode>,
+    /// Whether the switch to local control closes 30003, too, where it closes 30001 and 30002: sources disagree.
+    pub local_closes_realtime: bool,
+    /// Services that are switched off (5.10 on).
+    pub services_off: Vec<Service>,
+    /// What of the client interfaces PolyScope X serves; not confirmed.
+    pub polyscope_x: PolyScopeXOptions,
+    /// Whether configuration data has the fields of the newest software; by version where `None`.
+    pub long_configuration: Option<bool>,
     /// Deceleration where a program leaves the arm moving and the firmware stops it \[rad/s²\]; not documented,
     /// assumed.
     pub end_deceleration: f64,
@@ -113,6 +122,10 @@ impl Options {
             drive: Drive::default(),
             after_t: None,
             local_mode: None,
+            local_closes_realtime: false,
+            services_off: vec![],
+            polyscope_x: PolyScopeXOptions::default(),
+            long_configuration: None,
             end_deceleration: 10.0,
             fixed_stop_deceleration: 3.0,
             stop_deceleration: 15.0,
@@ -136,6 +149,21 @@ impl Options {
     }
 }
 
+/// What of the client interfaces PolyScope X serves; not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolyScopeXOptions {
+    /// Whether 30003 exists, with the packet of the last e-Series.
+    pub realtime: bool,
+    /// Whether 30011 to 30013 exist.
+    pub read_only: bool,
+}
+
+impl Default for PolyScopeXOptions {
+    fn default() -> Self {
+        Self { realtime: true, read_only: true }
+    }
+}
+
 /// Options that ask for what never existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {
@@ -143,6 +171,8 @@ pub enum OptionsError {
     Pairing(UnknownPairing),
     /// Local control, at the start or as a fault, on software that does not tell it from remote control.
     NoLocalControl(SoftwareVersion),
+    /// A service switched off, at the start or as a fault, on software whose services are always on.
+    NoServiceSwitches(SoftwareVersion),
 }
 
 impl std::fmt::Display for OptionsError {
@@ -152,6 +182,10 @@ impl std::fmt::Display for OptionsError {
             Self::NoLocalControl(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
                 write!(f, "software {major}.{minor} has no local control: that came with e-Series, software 5.0")
+            }
+            Self::NoServiceSwitches(software) => {
+                let SoftwareVersion { major, minor, .. } = software;
+                write!(f, "services of software {major}.{minor} cannot be switched off: that came with 5.10")
             }
         }
     }
@@ -166,6 +200,11 @@ impl Options {
         let local = self.state == StartState::Local || self.faults.iter().any(|fault| fault.kind == FaultKind::Local);
         if local && !Firmware(self.software).has_remote_control() {
             return Err(OptionsError::NoLocalControl(self.software));
+        }
+        let switched = |fault: &Fault| matches!(fault.kind, FaultKind::ServiceOff(_));
+        let switches = !self.services_off.is_empty() || self.faults.iter().any(switched);
+        if switches && !Firmware(self.software).has_service_switches() {
+            return Err(OptionsError::NoServiceSwitches(self.software));
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ pub(crate) use parse::{nearest_of, span};
 pub(crate) use schedule::{Edge, Schedule};
 
 use crate::port::Port;
+use crate::service::Service;
 use crate::time::SimTime;
 
 /// One fault, from when to when, and on which connections.
@@ -100,6 +101,8 @@ pub enum FaultKind {
     SafetyFault,
     /// The pendant is switched to local control, and back at the end.
     Local,
+    /// A service is switched off in the security settings, and on at the end.
+    ServiceOff(Service),
     /// The arm's power is switched off; at the end it is switched on and the brakes released.
     PowerOff,
     /// The speed slider goes to this value, and to 1 at the end.
@@ -136,6 +139,8 @@ pub(crate) enum Argument {
     Share,
     /// rad/s.
     Speed,
+    /// The name of a service.
+    Service,
 }
 
 /// What a duration means to a kind.
@@ -176,6 +181,7 @@ pub(crate) struct Value {
     pub(crate) count: u64,
     pub(crate) micros: i64,
     pub(crate) number: f64,
+    pub(crate) service: Option<Service>,
 }
 
 impl Value {
@@ -231,6 +237,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "violation" None "" Span None "safety violation, restarted at the end" => |_| FaultKind::Violation;
     "safety-fault" None "" Span None "fault of the safety system, restarted at the end" => |_| FaultKind::SafetyFault;
     "local" None "" Span None "local control, remote again at the end" => |_| FaultKind::Local;
+    "service-off" Service "rtde" Span None "5.10 on: NAME switched off: dashboard, primary, secondary, realtime, rtde, robot-api" => |v| FaultKind::ServiceOff(v.service.unwrap_or(Service::Rtde));
     "power-off" None "" Span None "arm power off, on and released at the end" => |_| FaultKind::PowerOff;
     "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
     "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
@@ -276,6 +283,7 @@ impl Fault {
                 Argument::Time | Argument::SignedTime => "TIME",
                 Argument::Share => "X",
                 Argument::Speed => "V",
+                Argument::Service => "NAME",
             };
             let default = if row.default.is_empty() { String::new() } else { format!(" [{}]", row.default) };
             text += &format!("  {:<17}{argument:<6}{}{default}\n", row.name, row.what);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Argument, Direction, Fault, FaultKind, Lasting, Row, Selectors, TABLE, Value};
 use crate::port::Port;
 use crate::robot::UNLOCK_AFTER;
+use crate::service::Service;
 use crate::time::SimTime;
 
 /// A fault that could not be read.
@@ -65,7 +66,7 @@ impl std::fmt::Display for FaultError {
             Problem::NoStart => write!(f, "no start; write KIND@START, e.g. stall@5s:200ms"),
             Problem::UnknownKind { kind, nearest } => write!(f, "no kind `{kind}`; did you mean `{nearest}`?"),
             Problem::Selector { selector } => {
-                write!(f, "`{selector}` does not select anything here; ports are 29999, 30001…30004, 30011…30013")?;
+                write!(f, "`{selector}` does not select anything here; ports are 80, 29999, 30001…30004, 30011…30013")?;
                 write!(f, ", directions up and down, and only faults of connections take them")
             }
             Problem::Time { part, text } => write!(f, "{part} `{text}` is not a time such as 200ms, 5s or 1m"),
@@ -172,6 +173,10 @@ fn value(argument: Argument, text: &str) -> Result<Value, Problem> {
             let in_range = number.filter(|share| (0.0..=1.0).contains(share));
             value.number = in_range.ok_or(wrong("a share such as 0.3 or 30%"))?;
         }
+        Argument::Service => {
+            let service = Service::from_name(text);
+            value.service = Some(service.ok_or(wrong("dashboard, primary, secondary, realtime, rtde or robot-api"))?);
+        }
         Argument::Speed => {
             let number = text.parse().ok().filter(|speed: &f64| speed.abs() <= 10.0);
             value.number = number.ok_or(wrong("a joint speed in rad/s such as 0.1"))?;
@@ -265,6 +270,7 @@ mod tests {
         assert!(message("loss@0::130%").contains("a share"));
         assert!(message("split@0::0").contains("at least 1"));
         assert!(message("estop/30003@0").contains("30003"));
+        assert!(message("service-off@1s::telnet").contains("dashboard, primary"));
         assert!(message("skip/up@0").contains("`up`"));
         assert!(message("protective-stop@1s:2s").contains("5 s"));
     }

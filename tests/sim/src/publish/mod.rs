@@ -33,6 +33,8 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) force: &'a Force,
     pub(crate) program_running: bool,
     pub(crate) program_paused: bool,
+    /// Whether configuration data has the fields of the newest software.
+    pub(crate) long_configuration: bool,
 }
 
 impl Snapshot<'_> {

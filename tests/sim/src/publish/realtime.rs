@@ -1,6 +1,6 @@
 //! The packet of 30003 and 30013: the state of the control cycle just finished.
 
-use outrigger_core::robot::{Generation, ProgramState};
+use outrigger_core::robot::ProgramState;
 use outrigger_core::wire::realtime::Repr;
 
 use super::Snapshot;
@@ -69,7 +69,6 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
 
 /// RTDE's numbering, which is the likely one here (spec 2.5).
 fn program_state(state: &Snapshot<'_>) -> ProgramState {
-    debug_assert!(state.firmware.generation() != Generation::PolyScopeX);
     match (state.program_running, state.program_paused) {
         (_, true) => ProgramState::Paused,
         (true, false) => ProgramState::Playing,

@@ -27,6 +27,8 @@ const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
 const UNCALIBRATED: u32 = u32::MAX;
 /// The short form of kinematics info that newer e-Series repeats \[B\].
 const SHORT_KINEMATICS: usize = 9;
+/// Configuration data with the two reserved fields of the newest software \[B\].
+const LONG_CONFIGURATION: usize = 449;
 
 /// Deviations a fault asks for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,6 +99,7 @@ impl Packages<'_, '_> {
             5 if !self.first && plain > SHORT_KINEMATICS && self.state.firmware.generation() >= Generation::ESeries => {
                 SHORT_KINEMATICS
             }
+            6 if self.state.long_configuration => LONG_CONFIGURATION,
             _ => plain,
         })
     }

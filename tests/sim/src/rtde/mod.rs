@@ -40,6 +40,8 @@ pub struct RtdeOptions {
     pub fieldbus: bool,
     /// Whether output registers show what is in the input registers while no program runs.
     pub echo: bool,
+    /// How long after the controller's start the service is restarted once, its clock from zero; `None`: it is not.
+    pub boot_restart: Option<Duration>,
     /// Bytes that a client may leave unread before its connection is closed.
     pub buffer: usize,
 }
@@ -54,6 +56,7 @@ impl Default for RtdeOptions {
             closes_on_violation: false,
             fieldbus: false,
             echo: false,
+            boot_restart: Some(Duration::from_secs(3)),
             buffer: 128 * 1024,
         }
     }

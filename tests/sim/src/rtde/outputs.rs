@@ -13,6 +13,8 @@ use crate::robot::Stop;
 /// What the values are taken from.
 pub(crate) struct State<'a> {
     pub(crate) snapshot: Snapshot<'a>,
+    /// The service's own clock: since the controller or the service has started \[µs\].
+    pub(crate) micros: u64,
     pub(crate) inputs: &'a Registers,
     pub(crate) outputs: &'a Registers,
     /// Of the tool, actual and target \[m/s², rad/s²\].
@@ -28,7 +30,9 @@ pub(crate) enum Since {
     Rtde,
     /// CB3 (none: never) and e-Series.
     Release(Option<(u8, u8, u32)>, (u8, u8, u32)),
-    /// The same, not confirmed.
+    /// e-Series and PolyScope X, whose releases do not follow on one another.
+    Newest((u8, u8, u32), (u8, u8, u32)),
+    /// CB3 and e-Series, not confirmed.
     Unconfirmed(Option<(u8, u8, u32)>, (u8, u8, u32)),
 }
 
@@ -37,6 +41,8 @@ impl Since {
         let here = (software.major, software.minor, software.bugfix);
         let (cb3, e_series) = match self {
             Self::Rtde => return true,
+            Self::Newest(_, x) if software.generation() == Generation::PolyScopeX => return here >= x,
+            Self::Newest(e_series, _) => (None, e_series),
             Self::Unconfirmed(..) if !unconfirmed => return false,
             Self::Release(cb3, e_series) | Self::Unconfirmed(cb3, e_series) => (cb3, e_series),
         };
@@ -167,7 +173,7 @@ macro_rules! outputs {
 
 #[rustfmt::skip]
 static OUTPUTS: &[Output] = outputs! {
-    "timestamp", Double |s, _| s.snapshot.controller_micros as f64 / 1e6;
+    "timestamp", Double |s, _| s.micros as f64 / 1e6;
     "target_q", Vector6 |s, _| s.snapshot.arm.targets.q;
     "target_qd", Vector6 |s, _| s.snapshot.arm.targets.qd;
     "target_qdd", Vector6 |s, _| s.snapshot.arm.targets.qdd;
@@ -195,7 +201,7 @@ static OUTPUTS: &[Output] = outputs! {
     "robot_mode", Int32 |s, _| s.snapshot.robot_mode().raw(s.snapshot.firmware.generation()).unwrap_or(-1);
     "joint_mode", Vector6Int |s, _| [s.snapshot.robot.joint_mode(s.snapshot.now).raw(); 6];
     "safety_mode", Int32 |s, _| s.snapshot.robot.safety_mode().raw();
-    "safety_status" since Since::Release(Some((3, 10, 0)), (5, 4, 0)), Int32 |s, _| s.snapshot.robot.safety_mode().raw();
+    "safety_status" since Since::Release(Some((3, 10, 0)), (5, 4, 0)), Int32 |s, _| s.snapshot.robot.safety_status().raw();
     "actual_tool_accelerometer", Vector3 |s, _| s.snapshot.arm.tool().rotation.inverse().turn([0.0, 0.0, GRAVITY]);
     "speed_scaling", Double |s, _| s.snapshot.arm.scaling;
     "target_speed_fraction", Double |s, _| s.snapshot.robot.slider;
@@ -257,7 +263,7 @@ static OUTPUTS: &[Output] = outputs! {
     "script_control_line" since Since::Release(Some((3, 14, 0)), (5, 9, 0)), Uint32 |s, _| s.script_line;
     "ft_raw_wrench" since Since::Release(None, (5, 9, 0)), Vector6 |s, _| s.snapshot.force.raw();
     "wrench_calc_from_currents" since UNCONFIRMED, Vector6 |s, _| s.snapshot.force.push;
-    "actual_robot_energy_consumed" since Since::Release(None, (5, 23, 0)), Double |s, _| s.snapshot.controller_micros as f64 * 1e-6 * volts(s) * amperes(s);
+    "actual_robot_energy_consumed" since Since::Newest((5, 23, 0), (10, 11, 0)), Double |s, _| s.snapshot.controller_micros as f64 * 1e-6 * volts(s) * amperes(s);
     "actual_robot_braking_energy_dissipated" since Since::Unconfirmed(None, (5, 23, 0)), Double |_, _| 0.0;
     "encoder0_raw" since UNCONFIRMED, Int32 |_, _| 0;
     "encoder1_raw" since UNCONFIRMED, Int32 |_, _| 0;

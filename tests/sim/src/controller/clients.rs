@@ -1,0 +1,143 @@
+//! Clients: who may connect, their bytes in and out, and how connections end.
+
+use outrigger_core::robot::Generation;
+
+use super::connection::{Connection, Phase, RECEIVE_QUEUE};
+use super::{Conn, Controller, Refused};
+use crate::fault::FaultKind;
+use crate::port::Port;
+use crate::service::Service;
+
+impl Controller {
+    /// Whether the firmware has this port at all.
+    #[must_use]
+    pub fn has_port(&self, port: Port) -> bool {
+        let x = (self.firmware.generation() == Generation::PolyScopeX).then_some(self.options.polyscope_x);
+        match port {
+            Port::Dashboard => self.firmware.dashboard(),
+            Port::Primary | Port::Secondary => true,
+            Port::Realtime => x.is_none_or(|x| x.realtime),
+            Port::Rtde => self.firmware.rtde(),
+            Port::PrimaryReadOnly | Port::SecondaryReadOnly => {
+                self.firmware.read_only_ports() && x.is_none_or(|x| x.read_only)
+            }
+            Port::RealtimeReadOnly => self.firmware.read_only_ports() && x.is_none_or(|x| x.realtime && x.read_only),
+            Port::RobotApi => self.firmware.robot_api(),
+        }
+    }
+
+    /// Whether a client that connects to this port now is accepted.
+    #[must_use]
+    pub fn listens(&self, port: Port) -> bool {
+        let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
+        let off = self.services_off.contains(&Service::of(port));
+        self.has_port(port) && self.away_until.is_none() && !dropped && !off && !self.is_full(port)
+    }
+
+    /// Whether a port has all the clients it takes.
+    fn is_full(&self, port: Port) -> bool {
+        let limit = if port == Port::Dashboard { self.options.dashboard.clients } else { None };
+        limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
+    }
+
+    /// A client connects to a port; bytes flow at once, nothing has to be asked for.
+    ///
+    /// # Errors
+    /// [`Refused`] where the firmware has no such port, or the controller is away.
+    pub fn connect(&mut self, port: Port) -> Result<Conn, Refused> {
+        if !self.listens(port) {
+            return Err(Refused);
+        }
+        let id = Conn(self.next_conn);
+        self.next_conn += 1;
+        let permitted = self.plant.robot.remote;
+        self.connections.insert(id, Connection::new(port, self.options.seed, id.0, permitted));
+        self.set_conditions();
+        self.greet(id);
+        Ok(id)
+    }
+
+    /// A client sends bytes; says how many were taken.
+    pub fn write(&mut self, conn: Conn, bytes: &[u8]) -> usize {
+        let now = self.now;
+        let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase == Phase::Open) else { return 0 };
+        let room = RECEIVE_QUEUE.saturating_sub(connection.up.queued());
+        let taken = bytes.get(..room).unwrap_or(bytes);
+        if !taken.is_empty() {
+            connection.down.peer_sent(now);
+            connection.up.send(now, taken);
+            self.plant.now = now;
+            self.read_clients();
+        }
+        taken.len()
+    }
+
+    /// A client reads what has arrived: at most one segment per call; says how many bytes.
+    pub fn read(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
+        let now = self.now;
+        let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase != Phase::Closed) else { return 0 };
+        let Some(bytes) = connection.down.receive(now, buffer.len()) else { return 0 };
+        connection.read += bytes.len() as u64;
+        for (slot, byte) in buffer.iter_mut().zip(&bytes) {
+            *slot = *byte;
+        }
+        if connection.phase == Phase::Closing && connection.down.queued() == 0 {
+            connection.phase = Phase::Closed;
+        }
+        bytes.len()
+    }
+
+    /// Bytes a client could read now.
+    #[must_use]
+    pub fn pending(&self, conn: Conn) -> usize {
+        self.connections.get(&conn).map_or(0, |connection| connection.down.arrived(self.now))
+    }
+
+    /// Whether the controller still holds this connection; what has arrived before a close can be read.
+    #[must_use]
+    pub fn is_open(&self, conn: Conn) -> bool {
+        self.connections.get(&conn).is_some_and(|c| matches!(c.phase, Phase::Open | Phase::Closing))
+    }
+
+    /// A client closes. What it sent before is still taken, unless it closed too early (spec 5.7) and the
+    /// controller minds.
+    pub fn disconnect(&mut self, conn: Conn) {
+        const ENOUGH: u64 = 79;
+        let Some(connection) = self.connections.get_mut(&conn) else { return };
+        if self.options.needs_79_bytes && connection.read < ENOUGH {
+            connection.phase = Phase::Closed;
+            self.programs.forget(conn);
+        } else if connection.phase != Phase::Closed {
+            connection.phase = Phase::ClosedByClient;
+        }
+        self.sweep();
+    }
+
+    /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
+    pub fn reset(&mut self, conn: Conn) {
+        self.connections.remove(&conn);
+        self.sweep();
+    }
+
+    /// Connections it holds, on all its ports.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Bytes a client has sent that have not arrived here, and so are not acknowledged.
+    #[must_use]
+    pub fn in_flight(&self, conn: Conn) -> usize {
+        self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
+    }
+
+    /// Forgets connections that are over.
+    pub(super) fn sweep(&mut self) {
+        self.connections.retain(|_, c| match c.phase {
+            Phase::Open | Phase::Closing => true,
+            Phase::ClosedByClient => c.up.queued() > 0,
+            Phase::Closed => false,
+        });
+        self.exchange.release(|conn| !self.connections.contains_key(&conn));
+    }
+}
