@@ -5,8 +5,10 @@
 //! of an unfinished one are moved, to the front, when the next window is asked for. Lines of text are cut by
 //! [`LineAssembler`] in the same way.
 
+mod boundaries;
 mod lines;
 
+pub use boundaries::Boundaries;
 pub use lines::LineAssembler;
 
 use crate::time::Duration;

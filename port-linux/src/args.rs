@@ -75,6 +75,42 @@ pub struct ReplayArgs {
     pub dump: PathBuf,
 }
 
+/// `outrigger record`.
+#[derive(Args, Clone, Debug)]
+pub struct RecordArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// The file to write; it must not exist
+    #[arg(long, value_name = "FILE.mcap")]
+    pub out: PathBuf,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+    /// Do not compress: for readers without LZ4
+    #[arg(long)]
+    pub uncompressed: bool,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `outrigger export`.
+#[derive(Args, Clone, Debug)]
+pub struct ExportArgs {
+    /// The recording
+    #[arg(value_name = "FILE.mcap")]
+    pub file: PathBuf,
+    /// Write a table of states: one row per state, one column per number; '-' for standard output
+    #[arg(long, value_name = "FILE.csv|-", conflicts_with = "raw", required_unless_present = "raw")]
+    pub csv: Option<PathBuf>,
+    /// Write the bytes of one port as they came; '-' for standard output
+    #[arg(long, value_name = "FILE.bin|-")]
+    pub raw: Option<PathBuf>,
+    /// Which port; a table is made of 30004 where it was recorded, otherwise of 30003
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+}
+
 /// `outrigger script`.
 #[derive(Args, Clone, Debug)]
 pub struct ScriptArgs {

@@ -7,7 +7,8 @@ use outrigger_sim::fault::Fault;
 use outrigger_sim::krc;
 
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, MonitorArgs, ReplayArgs, RunArgs, ScriptArgs, WatchArgs,
+    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs,
+    ScriptArgs, WatchArgs,
 };
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
@@ -105,6 +106,31 @@ code 4 with the first difference where the same inputs do not give the same tran
 Examples:
   outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger")]
     Replay(ReplayArgs),
+    /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and exact replay
+    #[command(after_help = "\
+Reads only; nothing that moves the robot is sent. The file has every field of every message, decoded with a
+schema, and the bytes themselves with their times of arrival. A lost link is reported, logged in the file and
+reconnected. Reading never waits for the disk: where that is too slow, the oldest is dropped, counted and
+logged. Interrupt it (Ctrl-C) or give --seconds: the file is complete either way.
+The channels are listed in port-linux/docs/recording.md.
+
+Examples:
+  outrigger record 192.168.56.101 --out weld.mcap
+  outrigger record 127.0.0.1:40000 --out test.mcap --seconds 60
+  outrigger decode --port 30003 weld.mcap | head -n 1
+  outrigger export weld.mcap --csv weld.csv")]
+    Record(RecordArgs),
+    /// Make a table, or the bytes of a port, of a recording
+    #[command(after_help = "\
+The table has one row per state; columns are the specification's names, vectors as name_0 and on, in the
+units of port-linux/docs/recording.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it.
+The bytes are those that came, bit by bit: what `decode` reads, and what a parser can be tested with.
+
+Examples:
+  outrigger export weld.mcap --csv weld.csv
+  outrigger export weld.mcap --csv - --port 30003 | head -n 3
+  outrigger export weld.mcap --raw realtime.bin --port 30003")]
+    Export(ExportArgs),
     /// Send a program file to the controller, and say what became of it. This may move the robot
     #[command(after_help = "\
 A program that runs is replaced at once. Whether the new one started, or what is wrong with it and where, is
@@ -149,10 +175,10 @@ Examples:
     Dashboard(DashboardArgs),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
-FILE holds the bytes as they crossed the wire, '-' reads standard input. Names are the
-specification's, in snake_case; vectors are arrays; enumerations are their numbers.
-Data of 30004 carries neither names nor types: names come from --recipe, types from the set-up reply in
-FILE, or from the names where there is none. Without names, values are a list.
+FILE holds the bytes as they crossed the wire, or is what `outrigger record` wrote; '-' reads standard input.
+Names are the specification's, in snake_case; vectors are arrays; enumerations are their numbers.
+Data of 30004 carries neither names nor types: names come from --recipe (a recording knows them), types from
+the set-up reply in FILE, or from the names where there is none. Without names, values are a list.
 For fri, FILE holds datagrams of either direction one behind the other: measurements of 916 bytes (from the
 robot) and commands of 376 (to it), told apart by their headers. Vectors are in the order of the wire:
 x, y, z, then rotation about z, y, x; frames are three rows of four.
@@ -224,6 +250,8 @@ fn run(command: Command) -> Outcome {
         Command::Doctor(args) => crate::doctor::run(&args),
         Command::Run(args) => crate::run::run(&args),
         Command::Replay(args) => crate::replay::run(&args),
+        Command::Export(args) => crate::export::run(&args),
+        Command::Record(args) => crate::record::run(&args),
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
         Command::Dashboard(args) => crate::dashboard::run(&args),

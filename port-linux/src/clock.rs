@@ -25,6 +25,13 @@ impl Clock {
         Instant::from_micros(u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 
+    /// When the clock started, in ns since 1970 by the system's clock as it stands now.
+    #[must_use]
+    pub fn origin_unix_nanos(&self) -> u64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(now.saturating_sub(self.epoch.elapsed()).as_nanos()).unwrap_or(u64::MAX)
+    }
+
     /// The standard library's instant for `at`, for timers.
     #[must_use]
     pub fn std_instant(&self, at: Instant) -> StdInstant {

@@ -17,13 +17,21 @@ use outrigger_core::wire::{fri, realtime};
 
 use crate::args::{DecodeArgs, Stream};
 use crate::exit::{Failure, Outcome, output_closed};
+use crate::feed::Conversation;
 use crate::json::Json;
+use crate::record::{each_raw, is_recording};
 
 /// Runs the command.
 ///
 /// # Errors
 /// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
 pub fn run(args: &DecodeArgs) -> Outcome {
+    if args.recipe.is_some() && args.port != Stream::Rtde {
+        return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
+    }
+    if is_recording(&args.file) {
+        return decode_recording(args, BufWriter::new(io::stdout().lock()));
+    }
     let input: Box<dyn Read> = if args.file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -31,9 +39,6 @@ pub fn run(args: &DecodeArgs) -> Outcome {
             .map_err(|error| Failure::BadInput(format!("cannot open {}: {error}", args.file.display())))?;
         Box::new(file)
     };
-    if args.recipe.is_some() && args.port != Stream::Rtde {
-        return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
-    }
     decode(args.port, args.recipe.as_deref(), input, BufWriter::new(io::stdout().lock()))
 }
 
@@ -56,19 +61,8 @@ pub fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut ou
             }
         };
         messages.assembler.commit(got);
-        loop {
-            match messages.next(&mut line) {
-                Ok(true) => {
-                    if let Err(error) = writeln!(output, "{}", line.as_str()) {
-                        return output_closed(&error);
-                    }
-                }
-                Ok(false) => break,
-                Err(trouble) => {
-                    flush(&mut output)?;
-                    return Err(trouble);
-                }
-            }
+        if !messages.print(&mut line, &mut output)? {
+            return Ok(());
         }
         // Somebody may be watching a live stream: print what is complete before waiting for more.
         flush(&mut output)?;
@@ -76,6 +70,54 @@ pub fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut ou
             return messages.finish();
         }
     }
+}
+
+/// Prints every message of one port of a recording. Connections follow one another; a message that the end of one cut
+/// off is left out.
+fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
+    let ports: &[u16] = match args.port {
+        Stream::Primary => &[30_001, 30_002],
+        Stream::Realtime => &[30_003],
+        Stream::Rtde => &[30_004],
+        Stream::Fri => return Err(Failure::Usage("recordings hold ports 30001 to 30004, not FRI".into())),
+    };
+    let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
+    let mut messages = Messages::new(args.port, args.recipe.as_deref(), &mut memory)?;
+    let (mut line, mut asked, mut wanted, mut found) = (Json::default(), Conversation::default(), true, false);
+    let read = each_raw(&args.file, ports, |raw| {
+        if !wanted {
+            return Ok(());
+        }
+        if raw.sent {
+            asked.sent(raw.bytes);
+            if args.recipe.is_none() && !asked.names().is_empty() {
+                messages.exchange = rtde::Exchange::new(Some(&asked.names().join(",")));
+            }
+            return Ok(());
+        }
+        found = true;
+        if raw.bytes.is_empty() {
+            messages.begin();
+            asked = Conversation::default();
+        }
+        let mut rest = raw.bytes;
+        while !rest.is_empty() && wanted {
+            let window = messages.assembler.window();
+            let (now, later) = rest.split_at(window.len().min(rest.len()));
+            window[..now.len()].copy_from_slice(now);
+            rest = later;
+            messages.assembler.commit(now.len());
+            wanted = messages.print(&mut line, &mut output)?;
+        }
+        Ok(())
+    });
+    flush(&mut output)?;
+    read?;
+    if !found {
+        let (file, ports) = (args.file.display(), ports.iter().map(u16::to_string).collect::<Vec<_>>().join(" or "));
+        return Err(Failure::BadInput(format!("{file}: nothing came from port {ports}")));
+    }
+    Ok(())
 }
 
 fn flush(output: &mut impl Write) -> Outcome {
@@ -128,6 +170,31 @@ impl<'m> Messages<'m> {
         })
     }
 
+    /// Prints everything that is complete; `false` where nobody reads it any more.
+    fn print(&mut self, line: &mut Json, output: &mut impl Write) -> Result<bool, Failure> {
+        loop {
+            match self.next(line) {
+                Ok(true) => {
+                    if let Err(error) = writeln!(output, "{}", line.as_str()) {
+                        return output_closed(&error).map(|()| false);
+                    }
+                }
+                Ok(false) => return Ok(true),
+                Err(trouble) => {
+                    flush(output)?;
+                    return Err(trouble);
+                }
+            }
+        }
+    }
+
+    /// A connection begins: what the one before left unfinished never came.
+    fn begin(&mut self) {
+        self.offset = self.offset.saturating_add(self.assembler.buffered() as u64);
+        self.assembler.reset();
+        self.exchange.begin();
+    }
+
     fn malformed(offset: u64, error: &FrameError) -> Failure {
         Failure::BadInput(format!("byte {offset}: {error}; is --port right?"))
     }
@@ -174,13 +241,13 @@ fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &
 /// Prints fields as they come.
 ///
 /// Strings of a controller are one byte per character ("extended ASCII"); a group knows how it was begun.
-struct Fields<'j> {
+pub(crate) struct Fields<'j> {
     json: &'j mut Json,
     open: Vec<Group>,
 }
 
 impl<'j> Fields<'j> {
-    const fn new(json: &'j mut Json) -> Self {
+    pub(crate) const fn new(json: &'j mut Json) -> Self {
         Self { json, open: Vec::new() }
     }
 

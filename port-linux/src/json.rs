@@ -1,7 +1,8 @@
 //! A writer for JSON values, one object per line, with no intermediate tree.
 //!
 //! Numbers that JSON has no form for are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`: nothing is
-//! lost, and `float()` of Python and `Number()` of JavaScript read them back.
+//! lost, and `float()` of Python and `Number()` of JavaScript read them back. Where a schema says that a field is a
+//! number ([`Json::with_nulls`]), they are `null`.
 
 use std::fmt::Write as _;
 
@@ -9,9 +10,16 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Default)]
 pub struct Json {
     text: String,
+    nulls: bool,
 }
 
 impl Json {
+    /// A text in which numbers that JSON has no form for are `null`.
+    #[must_use]
+    pub const fn with_nulls() -> Self {
+        Self { text: String::new(), nulls: true }
+    }
+
     /// The text so far.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -103,7 +111,7 @@ impl Json {
             self.write(format_args!("{value:?}"));
             return self;
         }
-        self.text(not_finite(value.is_nan(), value > 0.0))
+        self.not_finite(value.is_nan(), value > 0.0)
     }
 
     /// A number, in the fewest digits that read back as the same `f32`.
@@ -113,7 +121,7 @@ impl Json {
             self.write(format_args!("{value:?}"));
             return self;
         }
-        self.text(not_finite(value.is_nan(), value > 0.0))
+        self.not_finite(value.is_nan(), value > 0.0)
     }
 
     /// An array of what `print` prints of each value.
@@ -143,17 +151,18 @@ impl Json {
         self
     }
 
+    fn not_finite(&mut self, nan: bool, positive: bool) -> &mut Self {
+        match (self.nulls, nan, positive) {
+            (true, ..) => self.null(),
+            (false, true, _) => self.text("NaN"),
+            (false, false, true) => self.text("Infinity"),
+            (false, false, false) => self.text("-Infinity"),
+        }
+    }
+
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
         // Writing to a `String` cannot fail.
         let _ = self.text.write_fmt(text);
-    }
-}
-
-const fn not_finite(nan: bool, positive: bool) -> &'static str {
-    match (nan, positive) {
-        (true, _) => "NaN",
-        (false, true) => "Infinity",
-        (false, false) => "-Infinity",
     }
 }
 
@@ -180,6 +189,13 @@ mod tests {
             .integer(u64::MAX);
         json.end_array();
         assert_eq!(json.as_str(), r#"["NaN","Infinity","-Infinity",1e300,18446744073709551615]"#);
+    }
+
+    #[test]
+    fn where_a_schema_wants_numbers_missing_ones_are_null() {
+        let mut json = Json::with_nulls();
+        json.begin_array().float(f64::NAN).single(f32::INFINITY).float(1.5).end_array();
+        assert_eq!(json.as_str(), "[null,null,1.5]");
     }
 
     #[test]

@@ -3,11 +3,12 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`monitor`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
+//! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`export`], [`monitor`], [`record`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
 //! | [`panel`] | the operator's side of a session |
+//! | [`feed`] | what arrives, goes out and happens, for many readers |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
 //! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
@@ -25,6 +26,8 @@ pub mod demo;
 pub mod doctor;
 pub mod engine;
 pub mod exit;
+pub mod export;
+pub mod feed;
 pub mod host;
 pub mod json;
 pub mod latency;
@@ -33,6 +36,7 @@ pub mod monitor;
 pub mod net;
 pub mod output;
 pub mod panel;
+pub mod record;
 pub mod replay;
 pub mod report;
 pub mod run;

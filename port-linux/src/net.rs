@@ -16,6 +16,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use crate::clock::Clock;
 use crate::config::RobotAddress;
+use crate::feed::{Feed, Tap};
 use crate::syscalls;
 
 /// The kernel's sockets for one robot.
@@ -103,8 +104,19 @@ impl TcpNet {
             trouble: trouble.clone(),
             turnaround: turnaround.clone(),
             arrived: None,
+            tap: None,
+            port: 0,
         });
         Self { clock: PortClock(clock), sockets, trouble, turnaround }
+    }
+
+    /// From now on everything that crosses the sockets is put into `feed` as well.
+    #[must_use]
+    pub fn with_feed(mut self, feed: &Feed) -> Self {
+        for link in &mut self.sockets {
+            link.tap = Some(Tap::new(feed.clone()));
+        }
+        self
     }
 
     /// Where to ask for turnarounds, also while the sockets are lent out.
@@ -161,6 +173,10 @@ pub struct Link {
     turnaround: Turnaround,
     /// When the bytes that are not answered yet were read.
     arrived: Option<Instant>,
+    /// Who listens to what crosses the socket.
+    tap: Option<Tap>,
+    /// The port of the present connection, as the controller numbers it.
+    port: u16,
 }
 
 enum LinkState {
@@ -192,6 +208,12 @@ impl Link {
         })
     }
 
+    fn tell_closed(&mut self) {
+        if let Some(tap) = &mut self.tap {
+            tap.closed(self.clock.now());
+        }
+    }
+
     fn refused(&mut self, at: SocketAddr, error: &io::Error) {
         self.trouble.note(self.id, cannot_connect(at, error));
         self.state = LinkState::Closed;
@@ -218,6 +240,7 @@ pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
 impl drive::Socket for Link {
     fn open(&mut self, endpoint: Endpoint) {
         let to = SocketAddr::new(self.robot.ip, self.robot.address.port(endpoint.port));
+        self.port = endpoint.port;
         self.outstanding = Outstanding::default();
         match self.connecting(to) {
             Ok(connecting) => self.state = LinkState::Opening(to, Box::pin(connecting)),
@@ -232,7 +255,12 @@ impl drive::Socket for Link {
             LinkState::Opening(to, connecting) => (*to, connecting.await),
         };
         match result {
-            Ok(stream) => self.state = LinkState::Open(to, stream),
+            Ok(stream) => {
+                self.state = LinkState::Open(to, stream);
+                if let Some(tap) = &mut self.tap {
+                    tap.opened(self.clock.now(), self.port);
+                }
+            }
             Err(error) => self.refused(to, &error),
         }
         matches!(self.state, LinkState::Open(..))
@@ -252,6 +280,7 @@ impl drive::Socket for Link {
             LinkState::Closed => {}
         }
         self.state = LinkState::Closed;
+        self.tell_closed();
     }
 
     fn unacked(&mut self, now: Instant) -> Unacked {
@@ -269,11 +298,18 @@ impl embedded_io_async::Read for Link {
         let clock = self.clock;
         let stream = self.stream()?;
         let mut window = ReadBuf::new(window);
-        poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await?;
+        let read = poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await;
         let arrived = clock.now();
+        if read.is_err() || window.filled().is_empty() {
+            self.tell_closed();
+            return read.map(|()| 0);
+        }
         // Linux falls back to delayed acknowledgements by itself, and an old controller then waits for them.
         stream.set_quickack(true)?;
         self.arrived = Some(arrived);
+        if let Some(tap) = &mut self.tap {
+            tap.received(arrived, window.filled());
+        }
         Ok(window.filled().len())
     }
 }
@@ -285,6 +321,9 @@ impl embedded_io_async::Write for Link {
         let written = poll_fn(|cx| pin!(&mut *stream).poll_write(cx, bytes)).await?;
         let now = clock.now();
         self.outstanding.wrote(written, now);
+        if let Some(tap) = &mut self.tap {
+            tap.sent(now, bytes.get(..written).unwrap_or_default());
+        }
         if let Some(arrived) = self.arrived.take() {
             self.turnaround.record(now.since(arrived));
         }

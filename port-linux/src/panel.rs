@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::Failure;
+use crate::feed::{Feed, What};
 use crate::net::Trouble;
 use crate::output::events::{Surroundings, notice};
 use crate::output::{Format, Key, Notice, Output, Snapshot};
@@ -71,6 +72,9 @@ const FIRST_SESSION: Duration = Duration::from_secs(10);
 /// People are told of a change of grade at most once in this time.
 const GRADE_PACE: Duration = Duration::from_secs(1);
 
+/// Time between two figures of the link in a feed.
+const FIGURES: Duration = Duration::from_millis(100);
+
 /// The operator's side of a session.
 #[derive(Debug)]
 pub struct Panel {
@@ -92,6 +96,9 @@ pub struct Panel {
     /// Why each port is down, as last said.
     said: HashMap<u16, String>,
     model: Option<String>,
+    /// Who else hears of events and figures.
+    feed: Option<Feed>,
+    next_figures: Instant,
 }
 
 impl Panel {
@@ -126,7 +133,16 @@ impl Panel {
             last_down: None,
             said: HashMap::new(),
             model: None,
+            feed: None,
+            next_figures: now,
         })
+    }
+
+    /// From now on events, also those that people are spared, and figures of the link are put into `feed` as well.
+    #[must_use]
+    pub fn with_feed(mut self, feed: Feed) -> Self {
+        self.feed = Some(feed);
+        self
     }
 
     /// The operator's next wish. Dropping the future loses nothing.
@@ -182,6 +198,9 @@ impl Panel {
             trouble: &|link| self.trouble.of(link),
         };
         let Some(notice) = notice(event, &around) else { return };
+        if let Some(feed) = &self.feed {
+            feed.put(notice.at, What::Notice(notice.clone()));
+        }
         if let Event::Down { endpoint, .. } = event {
             // What fails in the same way at every attempt is said once.
             let why = notice.fields.iter().find(|(name, _)| *name == "why").map(|(_, why)| why.clone());
@@ -218,6 +237,13 @@ impl Panel {
         now: Instant,
         values: impl FnOnce() -> Vec<(String, String)>,
     ) {
+        if let Some(feed) = &self.feed
+            && now >= self.next_figures
+            && engine.is_up(LinkId::REALTIME)
+        {
+            self.next_figures = now + FIGURES;
+            feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(engine.figures(now)) });
+        }
         if now < self.next_snapshot {
             return;
         }

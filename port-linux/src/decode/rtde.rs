@@ -29,6 +29,13 @@ impl Exchange {
         Self { protocol: None, asked: given.clone(), given, answered: None }
     }
 
+    /// A connection begins; the names stay.
+    pub(super) fn begin(&mut self) {
+        self.protocol = None;
+        self.answered = None;
+        self.asked.clone_from(&self.given);
+    }
+
     /// Prints one package; says what is wrong with it.
     pub(super) fn print(&mut self, message: &[u8], line: &mut Json) -> Result<(), String> {
         let package = Package::new_checked(message).map_err(|error| error.to_string())?;

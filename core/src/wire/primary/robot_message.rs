@@ -226,6 +226,26 @@ impl RobotMessagePayload<'_> {
         }
     }
 
+    /// The name of the kind in the specification, in snake_case.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::ProgramLabel { .. } => "program_label",
+            Self::Popup(_) => "popup",
+            Self::Version(_) => "version",
+            Self::SafetyMode(_) => "safety_mode",
+            Self::ErrorCode(_) => "error_code",
+            Self::Key(_) => "key",
+            Self::Variable(_) => "variable",
+            Self::RequestValue(_) => "request_value",
+            Self::RuntimeException { .. } => "runtime_exception",
+            Self::Undocumented { .. } => "undocumented",
+            Self::ProgramLabelThreads(_) => "program_label_threads",
+            Self::Raw { .. } => "raw",
+        }
+    }
+
     fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
         match self {
             Self::Text(text) => put.bytes(text.0),

@@ -77,6 +77,12 @@ macro_rules! types {
                 match self { $(Self::$variant(_) => DataType::$variant),+ }
             }
 
+            /// The value of this type at the start of `bytes`; none where they are too few.
+            #[must_use]
+            pub fn read(data_type: DataType, bytes: &[u8]) -> Option<Self> {
+                Self::take(data_type, &mut Take::new(bytes)).ok()
+            }
+
             /// The next value of the bytes, which has this type.
             pub(super) fn take(data_type: DataType, bytes: &mut Take<'_>) -> Result<Self, WireError> {
                 Ok(match data_type { $(DataType::$variant => Self::$variant(bytes.value::<$wire>()?)),+ })

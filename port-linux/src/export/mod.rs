@@ -1,0 +1,139 @@
+//! `outrigger export`: a recording as a table, or as the bytes it was made from.
+
+mod csv;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use self::csv::Table;
+use crate::args::ExportArgs;
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::feed::{Message, Streams, stream_memory};
+use crate::record::{each_raw, is_recording};
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the recording cannot be read, has nothing of the port, or the output cannot be written.
+pub fn run(args: &ExportArgs) -> Outcome {
+    if !is_recording(&args.file) {
+        return Err(Failure::BadInput(format!(
+            "{}: this is no MCAP file; `outrigger record` makes them",
+            args.file.display()
+        )));
+    }
+    match (&args.csv, &args.raw) {
+        (Some(csv), _) => table(args, csv),
+        (None, Some(raw)) => bytes(args, raw),
+        (None, None) => Err(Failure::Usage("say what to export: --csv FILE.csv or --raw FILE.bin".into())),
+    }
+}
+
+fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufWriter::new(io::stdout().lock())));
+    }
+    let file =
+        File::create(path).map_err(|error| Failure::BadInput(format!("cannot create {}: {error}", path.display())))?;
+    Ok(Box::new(BufWriter::new(file)))
+}
+
+/// A write that failed, as the end of the work.
+fn unwritten(error: &io::Error) -> Failure {
+    Failure::BadInput(format!("cannot write the output: {error}"))
+}
+
+/// Passes on what a command without an output can still say.
+fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
+    if gone { Ok(()) } else { written }
+}
+
+/// Every state of one port as a row.
+fn table(args: &ExportArgs, to: &Path) -> Outcome {
+    let port = match args.port {
+        Some(port @ (30_003 | 30_004)) => port,
+        Some(port) => return Err(Failure::Usage(format!("states are on 30003 and 30004, not on {port}"))),
+        None if has_states(&args.file, 30_004)? => 30_004,
+        None => 30_003,
+    };
+    let mut memory = stream_memory();
+    let Some(mut streams) = Streams::new(&mut memory) else { return Ok(()) };
+    let mut table = Table::new(create(to)?);
+    let mut gone = false;
+    let read = each_raw(&args.file, &[port], |raw| {
+        if raw.sent {
+            streams.sent(port, raw.bytes);
+            return Ok(());
+        }
+        if raw.bytes.is_empty() {
+            streams.opened(port);
+            return Ok(());
+        }
+        let mut written = Ok(());
+        streams.received(port, raw.bytes, None, |message| {
+            if written.is_ok() && matches!(message, Message::Realtime(_) | Message::Rtde(..)) {
+                written = table.row(raw.nanos, &|visitor| message.visit_state(visitor));
+            }
+        });
+        written.map_err(|error| {
+            gone = error.kind() == io::ErrorKind::BrokenPipe;
+            unwritten(&error)
+        })
+    });
+    let rows = table.rows();
+    let unplaced = table.unplaced();
+    let flushed = table.finish().or_else(|error| output_closed(&error));
+    finish(read, gone)?;
+    flushed?;
+    if rows == 0 && !gone {
+        return Err(Failure::BadInput(format!("{}: there are no states of port {port} in it", args.file.display())));
+    }
+    if unplaced > 0 {
+        eprintln!("outrigger: {unplaced} values left out: fields that the first state did not have");
+    }
+    Ok(())
+}
+
+fn has_states(path: &Path, port: u16) -> Result<bool, Failure> {
+    let mut memory = stream_memory();
+    let Some(mut streams) = Streams::new(&mut memory) else { return Ok(false) };
+    let mut found = false;
+    each_raw(path, &[port], |raw| {
+        if raw.sent {
+            streams.sent(port, raw.bytes);
+        } else if raw.bytes.is_empty() {
+            streams.opened(port);
+        } else if !found {
+            streams.received(port, raw.bytes, None, |message| found |= matches!(message, Message::Rtde(..)));
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The bytes of one port, as they came.
+fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
+    let Some(port) = args.port else {
+        return Err(Failure::Usage("--raw needs the port: --port 30001, 30002, 30003 or 30004".into()));
+    };
+    let mut out = create(to)?;
+    let (mut count, mut gone) = (0_u64, false);
+    let read = each_raw(&args.file, &[port], |raw| {
+        if raw.sent {
+            return Ok(());
+        }
+        count += raw.bytes.len() as u64;
+        out.write_all(raw.bytes).map_err(|error| {
+            gone = error.kind() == io::ErrorKind::BrokenPipe;
+            unwritten(&error)
+        })
+    });
+    let flushed = out.flush().or_else(|error| output_closed(&error));
+    finish(read, gone)?;
+    flushed?;
+    if count == 0 && !gone {
+        return Err(Failure::BadInput(format!("{}: nothing came from port {port}", args.file.display())));
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! One process, many readers: what arrives, goes out and happens, handed on and never waited for.
+//!
+//! The loop that speaks with the robot puts entries in; recorders and servers on other threads take them out. The queue
+//! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
+//! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody.
+
+mod rtde;
+mod streams;
+mod tap;
+
+use std::sync::Arc;
+
+use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
+use outrigger_core::time::Instant;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::{Receiver, Sender, channel};
+
+pub use self::rtde::Columns;
+pub(crate) use self::rtde::Conversation;
+pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
+pub use self::tap::Tap;
+use crate::output::Notice;
+
+/// Entries that are kept for slow readers: eight seconds of the fastest stream.
+pub const CAPACITY: usize = 4096;
+
+/// Something that arrived, went out or happened.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// When, since the start of the process; of bytes, right after they were read.
+    pub at: Instant,
+    /// What.
+    pub what: What,
+}
+
+/// See [`Entry`].
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A connection to this port of the controller stands.
+    Opened {
+        /// As the controller numbers it.
+        port: u16,
+    },
+    /// Bytes of one read.
+    Received {
+        /// As the controller numbers it.
+        port: u16,
+        /// As they came.
+        bytes: Box<[u8]>,
+        /// Where the first message starts in them, for readers that have lost what came before.
+        first_start: Option<usize>,
+    },
+    /// Bytes of one write.
+    Sent {
+        /// As the controller numbers it.
+        port: u16,
+        /// As they went.
+        bytes: Box<[u8]>,
+    },
+    /// The connection to this port is gone.
+    Closed {
+        /// As the controller numbers it.
+        port: u16,
+    },
+    /// An event, in words.
+    Notice(Notice),
+    /// How the session and its link stand.
+    Link {
+        /// Mode of the machine.
+        mode: Mode,
+        /// Figures of the link.
+        figures: Box<Figures>,
+    },
+}
+
+/// Where entries are put in. Clones share the queue.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    sender: Sender<Arc<Entry>>,
+}
+
+impl Feed {
+    /// A feed that keeps `capacity` entries, rounded up to a power of two.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { sender: channel(capacity).0 }
+    }
+
+    /// Puts in an entry. Never waits; where nobody reads, nothing is kept.
+    pub fn put(&self, at: Instant, what: What) {
+        // An error says that there is no reader at the moment.
+        let _ = self.sender.send(Arc::new(Entry { at, what }));
+    }
+
+    /// A reader of everything from now on.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader { receiver: self.sender.subscribe(), lost: 0 }
+    }
+}
+
+/// What a reader gets.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// The next entry.
+    Entry(Arc<Entry>),
+    /// So many entries were lost before the next one: the reader was too slow.
+    Lost(u64),
+}
+
+/// One reader's place in a feed.
+#[derive(Debug)]
+pub struct Reader {
+    receiver: Receiver<Arc<Entry>>,
+    lost: u64,
+}
+
+impl Reader {
+    /// The next entry; `None` when the feed has ended. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Heard> {
+        let next = self.receiver.recv().await;
+        self.heard(next)
+    }
+
+    /// The same, on a thread of its own.
+    pub fn next_blocking(&mut self) -> Option<Heard> {
+        let next = self.receiver.blocking_recv();
+        self.heard(next)
+    }
+
+    /// The next entry, where there is one already.
+    pub fn next_now(&mut self) -> Option<Heard> {
+        let next = match self.receiver.try_recv() {
+            Ok(entry) => Ok(entry),
+            Err(TryRecvError::Lagged(lost)) => Err(RecvError::Lagged(lost)),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+        };
+        self.heard(next)
+    }
+
+    /// Entries this reader has lost so far.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn heard(&mut self, next: Result<Arc<Entry>, RecvError>) -> Option<Heard> {
+        match next {
+            Ok(entry) => Some(Heard::Entry(entry)),
+            Err(RecvError::Lagged(lost)) => {
+                self.lost = self.lost.saturating_add(lost);
+                Some(Heard::Lost(lost))
+            }
+            Err(RecvError::Closed) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(feed: &Feed, numbers: std::ops::Range<u64>) {
+        for number in numbers {
+            feed.put(Instant::from_micros(number), What::Closed { port: 30_003 });
+        }
+    }
+
+    fn all(reader: &mut Reader) -> (Vec<u64>, u64) {
+        let mut numbers = vec![];
+        let before = reader.lost();
+        while let Some(heard) = reader.next_now() {
+            if let Heard::Entry(entry) = heard {
+                numbers.push(entry.at.as_micros());
+            }
+        }
+        (numbers, reader.lost() - before)
+    }
+
+    #[test]
+    fn twenty_readers_that_stand_still_lose_the_oldest_and_the_one_that_reads_loses_nothing() {
+        let feed = Feed::new(64);
+        let mut still: Vec<_> = (0..20).map(|_| feed.reader()).collect();
+        let mut quick = feed.reader();
+        let mut read = vec![];
+        for start in (0..1_000).step_by(50) {
+            put(&feed, start..start + 50);
+            let (numbers, lost) = all(&mut quick);
+            assert_eq!(lost, 0);
+            read.extend(numbers);
+        }
+        assert_eq!(read, (0..1_000).collect::<Vec<_>>());
+        for reader in &mut still {
+            assert_eq!(all(reader), ((936..1_000).collect(), 936), "the newest 64 of 1000");
+        }
+    }
+
+    #[test]
+    fn a_reader_hears_what_comes_after_it_began_and_the_end() {
+        let feed = Feed::new(8);
+        put(&feed, 0..3);
+        let mut reader = feed.reader();
+        put(&feed, 3..5);
+        drop(feed);
+        let mut numbers = vec![];
+        while let Some(Heard::Entry(entry)) = reader.next_blocking() {
+            numbers.push(entry.at.as_micros());
+        }
+        assert_eq!(numbers, [3, 4]);
+    }
+}

@@ -1,0 +1,102 @@
+//! The conversation on 30004, as one who listens to both sides understands it.
+//!
+//! Data carries neither names nor types: the names are in our request, the types in the controller's answer.
+
+use outrigger_core::wire::fields::FieldVisitor;
+use outrigger_core::wire::rtde::{DataType, Package, Protocol, Reply, Request, TextMessage, TypeWord, Value};
+
+/// What the values of data packages are: name by name, as the specification spells them, in the order they come.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'a>(&'a [(String, DataType)]);
+
+impl Columns<'_> {
+    /// Shows every value of a data package.
+    pub fn visit(&self, mut values: &[u8], visitor: &mut dyn FieldVisitor) {
+        for (name, data_type) in self.0 {
+            let Some(value) = Value::read(*data_type, values) else { return };
+            value.visit(name, visitor);
+            values = values.get(data_type.size()..).unwrap_or_default();
+        }
+    }
+}
+
+/// What a package says.
+pub(super) enum Heard<'a> {
+    /// Values.
+    Data(Columns<'a>, &'a [u8]),
+    /// The controller says something.
+    Text(TextMessage<'a>),
+}
+
+/// What is known of one connection.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    protocol: Protocol,
+    /// Bytes we sent that are no whole package yet.
+    unfinished: Vec<u8>,
+    /// The names of the last request for outputs.
+    asked: Vec<String>,
+    columns: Vec<(String, DataType)>,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self { protocol: Protocol::V2, unfinished: vec![], asked: vec![], columns: vec![] }
+    }
+}
+
+impl Conversation {
+    /// Bytes that went to the controller.
+    pub(crate) fn sent(&mut self, bytes: &[u8]) {
+        self.unfinished.extend_from_slice(bytes);
+        let mut rest = self.unfinished.as_slice();
+        while let Some(size) = rest.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
+            && size > 0
+            && let Some((package, after)) = rest.split_at_checked(size)
+        {
+            rest = after;
+            let Ok(package) = Package::new_checked(package) else { continue };
+            if let Ok(Request::SetupOutputs { names, .. }) = Request::parse(&package, self.protocol) {
+                self.asked = names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+                self.columns.clear();
+            }
+        }
+        let done = self.unfinished.len().saturating_sub(rest.len());
+        self.unfinished.drain(..done);
+    }
+
+    /// The names of the last request for outputs.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.asked
+    }
+
+    /// A package of the controller; says what is wrong with one that cannot be understood.
+    pub(super) fn received<'a>(&'a mut self, package: &'a [u8]) -> Result<Option<Heard<'a>>, String> {
+        let package = Package::new_checked(package).map_err(|error| error.to_string())?;
+        match Reply::parse(&package, self.protocol).map_err(|error| error.to_string())? {
+            Reply::ProtocolVersion { accepted } => {
+                self.protocol = if accepted { Protocol::V2 } else { Protocol::V1 };
+            }
+            Reply::Outputs { types, .. } => {
+                let types = types.iter().map(|word| match word {
+                    TypeWord::Type(data_type) => Some(data_type),
+                    TypeWord::NotFound | TypeWord::InUse | TypeWord::Other(_) => None,
+                });
+                // With one variable that has no type, the request is made again without it.
+                let types: Vec<_> = types.collect::<Option<_>>().unwrap_or_default();
+                let complete = types.len() == self.asked.len();
+                self.columns = if complete { self.asked.iter().cloned().zip(types).collect() } else { vec![] };
+            }
+            Reply::Data { values, .. } if !self.columns.is_empty() => {
+                let size: usize = self.columns.iter().map(|(_, data_type)| data_type.size()).sum();
+                if size != values.len() {
+                    return Err(format!("data of {} bytes, expected {size}", values.len()));
+                }
+                return Ok(Some(Heard::Data(Columns(&self.columns), values)));
+            }
+            Reply::Text(text) => return Ok(Some(Heard::Text(text))),
+            _ => {}
+        }
+        Ok(None)
+    }
+}

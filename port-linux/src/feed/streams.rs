@@ -1,0 +1,190 @@
+//! Bytes of a feed, or of a recording, as the messages they are.
+
+use outrigger_core::frame::{Assembler, Framing, MAX_PRIMARY_SIZE};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::wire::fields::FieldVisitor;
+use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload, SubPackage};
+use outrigger_core::wire::realtime::Packet;
+use outrigger_core::wire::rtde::{self, TextMessage};
+
+use super::rtde::{Columns, Conversation, Heard};
+use super::tap::framing;
+
+/// One message of a controller.
+pub enum Message<'a> {
+    /// A packet of 30003.
+    Realtime(Packet<'a>),
+    /// Values of 30004.
+    Rtde(Columns<'a>, &'a [u8]),
+    /// Words on 30004.
+    RtdeText(TextMessage<'a>),
+    /// A part of a robot state of 30001 or 30002.
+    SubPackage(SubPackage<'a>),
+    /// Any other message of 30001 or 30002, with the software whose forms it has.
+    Primary(primary::Message<'a>, Option<SoftwareVersion>),
+    /// Something that could not be understood.
+    Trouble(String),
+}
+
+impl Message<'_> {
+    /// Shows every field of a state: of 30003 and 30004.
+    pub fn visit_state(&self, visitor: &mut dyn FieldVisitor) {
+        match self {
+            Self::Realtime(packet) => packet.visit(visitor),
+            Self::Rtde(columns, values) => columns.visit(values, visitor),
+            _ => {}
+        }
+    }
+}
+
+/// What became of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// They are understood from this one on; those before belong to a message whose beginning was lost.
+    pub from: usize,
+    /// Whether they begin a stream: of a new connection, or after a loss.
+    pub begins: bool,
+}
+
+/// The streams of one controller: primary, real-time, RTDE.
+#[derive(Debug)]
+pub struct Streams<'m> {
+    streams: [Stream<'m>; 3],
+    software: Option<SoftwareVersion>,
+    conversation: Conversation,
+}
+
+#[derive(Debug)]
+struct Stream<'m> {
+    framing: Framing,
+    assembler: Assembler<'m>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The next byte is the first of a connection.
+    New,
+    /// What came before was lost, or was never heard.
+    Broken,
+    Whole,
+}
+
+/// Memory of [`Streams`].
+#[must_use]
+pub fn memory() -> [Vec<u8>; 3] {
+    [vec![0; 2 * MAX_PRIMARY_SIZE], vec![0; 64 * 1024], vec![0; 2 * rtde::MAX_SIZE]]
+}
+
+impl<'m> Streams<'m> {
+    /// Streams of which nothing has been heard yet, in [`memory`].
+    #[must_use]
+    pub fn new(memory: &'m mut [Vec<u8>; 3]) -> Option<Self> {
+        let [primary, realtime, rtde] = memory;
+        let stream = |framing, memory: &'m mut Vec<u8>| {
+            Some(Stream { framing, assembler: Assembler::new(framing, memory).ok()?, state: State::Broken })
+        };
+        let streams =
+            [stream(Framing::Primary, primary)?, stream(Framing::Realtime, realtime)?, stream(Framing::Rtde, rtde)?];
+        Some(Self { streams, software: None, conversation: Conversation::default() })
+    }
+
+    /// A connection to `port` begins.
+    pub fn opened(&mut self, port: u16) {
+        let Some(framing) = framing(port) else { return };
+        for stream in self.streams.iter_mut().filter(|stream| stream.framing == framing) {
+            stream.state = State::New;
+        }
+        if framing == Framing::Rtde {
+            self.conversation = Conversation::default();
+        }
+    }
+
+    /// Entries were lost: of every stream something may be missing.
+    pub fn lost(&mut self) {
+        self.streams.iter_mut().for_each(|stream| stream.state = State::Broken);
+    }
+
+    /// Bytes that went out.
+    pub fn sent(&mut self, port: u16, bytes: &[u8]) {
+        if framing(port) == Some(Framing::Rtde) {
+            self.conversation.sent(bytes);
+        }
+    }
+
+    /// Bytes that came in: tells every message that they complete. `None` where none of them is of use, because what
+    /// came before was lost.
+    pub fn received(
+        &mut self,
+        port: u16,
+        bytes: &[u8],
+        first_start: Option<usize>,
+        mut tell: impl FnMut(Message<'_>),
+    ) -> Option<Taken> {
+        let framing = framing(port)?;
+        let stream = self.streams.iter_mut().find(|stream| stream.framing == framing)?;
+        let taken = match (stream.state, first_start) {
+            (State::Whole, _) => Taken { from: 0, begins: false },
+            (State::New, _) => Taken { from: 0, begins: true },
+            (State::Broken, Some(from)) => Taken { from, begins: true },
+            // Real-time packets are found again without knowing where they start.
+            (State::Broken, None) if framing == Framing::Realtime => Taken { from: 0, begins: true },
+            (State::Broken, None) => return None,
+        };
+        if taken.begins {
+            stream.assembler.reset();
+            stream.state = State::Whole;
+        }
+        let mut rest = bytes.get(taken.from..).unwrap_or_default();
+        while !rest.is_empty() {
+            let window = stream.assembler.window();
+            let count = window.len().min(rest.len());
+            let (now, later) = rest.split_at(count);
+            window[..count].copy_from_slice(now);
+            rest = later;
+            stream.assembler.commit(count);
+            while let Some(frame) = stream.assembler.next_frame() {
+                match frame {
+                    Ok(message) => match framing {
+                        Framing::Primary => understand(message, &mut self.software, &mut tell),
+                        Framing::Rtde => match self.conversation.received(message) {
+                            Ok(Some(Heard::Data(columns, values))) => tell(Message::Rtde(columns, values)),
+                            Ok(Some(Heard::Text(text))) => tell(Message::RtdeText(text)),
+                            Ok(None) => {}
+                            Err(trouble) => tell(Message::Trouble(format!("port {port}: {trouble}"))),
+                        },
+                        Framing::Realtime | Framing::Fri => match Packet::new_checked(message) {
+                            Ok(packet) => tell(Message::Realtime(packet)),
+                            Err(error) => tell(Message::Trouble(format!("port {port}: {error}"))),
+                        },
+                    },
+                    Err(error) => tell(Message::Trouble(format!("port {port}: {error}"))),
+                }
+            }
+        }
+        Some(taken)
+    }
+}
+
+/// A message of the primary or secondary interface.
+fn understand(bytes: &[u8], software: &mut Option<SoftwareVersion>, tell: &mut dyn FnMut(Message<'_>)) {
+    let trouble = |error| Message::Trouble(format!("primary message: {error}"));
+    let message = match primary::Message::new_checked(bytes) {
+        Ok(message) => message,
+        Err(error) => return tell(trouble(error)),
+    };
+    match message.kind() {
+        MessageKind::RobotState(packages) => {
+            for package in packages {
+                tell(package.map_or_else(trouble, Message::SubPackage));
+            }
+        }
+        MessageKind::RobotMessage(robot_message) => {
+            if let Ok(RobotMessagePayload::Version(version)) = robot_message.payload(None) {
+                *software = Some(version.software());
+            }
+            tell(Message::Primary(message, *software));
+        }
+        MessageKind::ProgramState(_) | MessageKind::Internal { .. } => tell(Message::Primary(message, *software)),
+    }
+}

@@ -1,0 +1,63 @@
+//! What one connection carries, put into a feed as it passes.
+
+use outrigger_core::frame::{Boundaries, Framing};
+use outrigger_core::time::Instant;
+
+use super::{Feed, What};
+
+/// Listens to one connection after another.
+#[derive(Clone, Debug)]
+pub struct Tap {
+    feed: Feed,
+    /// The port of the present connection, and how its messages are told apart.
+    connection: Option<(u16, Boundaries)>,
+}
+
+/// How messages are told apart on a port of the controller.
+#[must_use]
+pub(super) const fn framing(port: u16) -> Option<Framing> {
+    match port {
+        30_001 | 30_002 | 30_011 | 30_012 => Some(Framing::Primary),
+        30_003 | 30_013 => Some(Framing::Realtime),
+        30_004 => Some(Framing::Rtde),
+        _ => None,
+    }
+}
+
+impl Tap {
+    /// A tap that puts what it hears into `feed`.
+    #[must_use]
+    pub const fn new(feed: Feed) -> Self {
+        Self { feed, connection: None }
+    }
+
+    /// A connection to `port`, as the controller numbers it, stands.
+    pub fn opened(&mut self, at: Instant, port: u16) {
+        self.connection = framing(port).map(|framing| (port, Boundaries::new(framing)));
+        if self.connection.is_some() {
+            self.feed.put(at, What::Opened { port });
+        }
+    }
+
+    /// Bytes of one read.
+    pub fn received(&mut self, at: Instant, bytes: &[u8]) {
+        if let Some((port, boundaries)) = &mut self.connection {
+            let first_start = boundaries.first_start(bytes);
+            self.feed.put(at, What::Received { port: *port, bytes: bytes.into(), first_start });
+        }
+    }
+
+    /// Bytes of one write.
+    pub fn sent(&mut self, at: Instant, bytes: &[u8]) {
+        if let Some((port, _)) = self.connection {
+            self.feed.put(at, What::Sent { port, bytes: bytes.into() });
+        }
+    }
+
+    /// The connection is gone.
+    pub fn closed(&mut self, at: Instant) {
+        if let Some((port, _)) = self.connection.take() {
+            self.feed.put(at, What::Closed { port });
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A recording: an MCAP file with a channel for everything that was decoded, and the bytes it was decoded from.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Seek, Write};
+
+use mcap::records::{MessageHeader, Metadata};
+use mcap::{Compression, McapError, WriteOptions, Writer};
+use outrigger_core::time::Instant;
+use outrigger_core::wire::fields::{FieldVisitor, Value};
+
+use super::derived::timestamp;
+use super::schema::schema_of;
+use crate::decode::Fields;
+use crate::json::Json;
+
+/// Topic of the bytes that came from a port.
+#[must_use]
+pub fn raw_topic(port: u16) -> String {
+    format!("/raw/{port}")
+}
+
+/// Topic of the bytes that went to a port.
+#[must_use]
+pub fn sent_topic(port: u16) -> String {
+    format!("/raw/{port}/sent")
+}
+
+/// How serious a line of the log is, in Foxglove's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Info = 2,
+    Warning = 3,
+    Error = 4,
+}
+
+struct Channel {
+    id: u16,
+    next: u32,
+}
+
+/// A file being written.
+pub(super) struct File<W: Write + Seek> {
+    writer: Writer<W>,
+    channels: HashMap<String, Channel>,
+    json: Json,
+    /// ns since 1970 at the start of the process's clock.
+    origin: u64,
+    /// Bytes of messages, before compression.
+    bytes: u64,
+    messages: u64,
+}
+
+impl<W: Write + Seek> File<W> {
+    /// Begins a file. `origin` is when the process's clock began, in ns since 1970.
+    pub(super) fn begin(to: W, compressed: bool, origin: u64) -> Result<Self, McapError> {
+        let options = WriteOptions::new()
+            .compression(compressed.then_some(Compression::Lz4))
+            .library(concat!("outrigger ", env!("CARGO_PKG_VERSION")));
+        let writer = options.create(to)?;
+        let json = Json::with_nulls();
+        Ok(Self { writer, channels: HashMap::new(), json, origin, bytes: 0, messages: 0 })
+    }
+
+    /// ns since 1970 of a time on the process's clock.
+    pub(super) const fn nanos(&self, at: Instant) -> u64 {
+        self.origin.saturating_add(at.as_micros().saturating_mul(1_000))
+    }
+
+    /// Messages written, and their bytes before compression.
+    pub(super) const fn written(&self) -> (u64, u64) {
+        (self.messages, self.bytes)
+    }
+
+    /// One message of the fields that `visit` shows; `schema` names their kind.
+    pub(super) fn message(
+        &mut self,
+        topic: &str,
+        schema: &str,
+        at: Instant,
+        visit: &dyn Fn(&mut dyn FieldVisitor),
+    ) -> Result<(), McapError> {
+        self.described(topic, schema, visit)?;
+        let mut json = std::mem::take(&mut self.json);
+        json.clear();
+        json.begin_object();
+        visit(&mut Fields::new(&mut json));
+        json.end_object();
+        let written = self.write(topic, at, json.as_str().as_bytes());
+        self.json = json;
+        written
+    }
+
+    /// Bytes as they crossed the wire. None at all say that a connection begins, or that something before is missing.
+    pub(super) fn raw(&mut self, topic: &str, at: Instant, bytes: &[u8]) -> Result<(), McapError> {
+        if !self.channels.contains_key(topic) {
+            self.add_channel(topic, 0, "application/octet-stream")?;
+        }
+        self.write(topic, at, bytes)
+    }
+
+    /// A line of the log, as `foxglove.Log`.
+    pub(super) fn log(&mut self, level: Level, at: Instant, name: &str, text: &str) -> Result<(), McapError> {
+        const TOPIC: &str = "/log";
+        let nanos = self.nanos(at);
+        self.described(TOPIC, "foxglove.Log", &|visitor| {
+            timestamp(nanos, visitor);
+            visitor.field("level", Value::Unsigned(0));
+            for text in ["message", "name", "file"] {
+                visitor.field(text, Value::Text(b""));
+            }
+            visitor.field("line", Value::Unsigned(0));
+        })?;
+        let mut json = std::mem::take(&mut self.json);
+        json.clear();
+        json.begin_object();
+        timestamp(nanos, &mut Fields::new(&mut json));
+        json.key("level").integer(level as u8).key("message").text(text).key("name").text(name);
+        json.key("file").text("").key("line").integer(0).end_object();
+        let written = self.write(TOPIC, at, json.as_str().as_bytes());
+        self.json = json;
+        written
+    }
+
+    /// A page of facts about the recording.
+    pub(super) fn facts(&mut self, name: &str, facts: &[(&str, String)]) -> Result<(), McapError> {
+        let metadata: BTreeMap<_, _> = facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        self.writer.write_metadata(&Metadata { name: name.to_owned(), metadata })
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(&mut self) -> Result<(), McapError> {
+        self.writer.finish().map(drop)
+    }
+
+    /// A channel for messages like the one that `visit` shows, where there is none yet.
+    fn described(&mut self, topic: &str, schema: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> Result<(), McapError> {
+        if self.channels.contains_key(topic) {
+            return Ok(());
+        }
+        let shape = schema_of(schema, visit);
+        let schema = self.writer.add_schema(schema, "jsonschema", shape.as_bytes())?;
+        self.add_channel(topic, schema, "json")
+    }
+
+    fn add_channel(&mut self, topic: &str, schema: u16, encoding: &str) -> Result<(), McapError> {
+        let id = self.writer.add_channel(schema, topic, encoding, &BTreeMap::new())?;
+        self.channels.insert(topic.to_owned(), Channel { id, next: 0 });
+        Ok(())
+    }
+
+    fn write(&mut self, topic: &str, at: Instant, data: &[u8]) -> Result<(), McapError> {
+        let log_time = self.nanos(at);
+        let Some(channel) = self.channels.get_mut(topic) else { return Ok(()) };
+        let header = MessageHeader { channel_id: channel.id, sequence: channel.next, log_time, publish_time: log_time };
+        channel.next = channel.next.wrapping_add(1);
+        self.messages += 1;
+        self.bytes += data.len() as u64;
+        self.writer.write_to_known_channel(&header, data)
+    }
+}

@@ -1,0 +1,52 @@
+//! A recording's bytes, as they crossed the wire.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::Path;
+
+use mcap::io::MessageReader;
+
+use super::file::{raw_topic, sent_topic};
+use crate::exit::Failure;
+
+/// Some bytes that crossed the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a> {
+    /// The controller's port.
+    pub port: u16,
+    /// Whether they went to the controller.
+    pub sent: bool,
+    /// When, in ns since 1970.
+    pub nanos: u64,
+    /// As they were; none where a connection begins, or something before is missing.
+    pub bytes: &'a [u8],
+}
+
+/// Whether `path` is an MCAP file.
+#[must_use]
+pub fn is_recording(path: &Path) -> bool {
+    let mut start = [0; mcap::MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == mcap::MAGIC
+}
+
+/// Calls `take` with everything that crossed `ports`, in order.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the file cannot be read or breaks off, after everything before; any failure of `take`.
+pub fn each_raw(
+    path: &Path,
+    ports: &[u16],
+    mut take: impl FnMut(Raw<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let shown = path.display();
+    let file = File::open(path).map_err(|error| Failure::BadInput(format!("cannot open {shown}: {error}")))?;
+    let topics: Vec<_> =
+        ports.iter().flat_map(|port| [(raw_topic(*port), *port, false), (sent_topic(*port), *port, true)]).collect();
+    for message in MessageReader::new(BufReader::new(file)) {
+        let message = message.map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
+        if let Some((_, port, sent)) = topics.iter().find(|(topic, ..)| *topic == message.channel.topic) {
+            take(Raw { port: *port, sent: *sent, nanos: message.log_time, bytes: &message.data })?;
+        }
+    }
+    Ok(())
+}

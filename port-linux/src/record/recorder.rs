@@ -1,0 +1,166 @@
+//! The recorder: a thread that takes entries out of a feed, understands them, and writes them to a file.
+//!
+//! The disk may be as slow as it likes: what is lost by that is the oldest of the feed, is counted, and stands in the
+//! file's log and in its facts.
+
+use std::fs;
+use std::io::{BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::file::File;
+use super::recording::Recording;
+use crate::clock::{Clock, utc_now};
+use crate::exit::Failure;
+use crate::feed::{Heard, Reader, Streams, stream_memory};
+use mcap::McapError;
+
+/// How far the recorder is; read from any thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    lost: AtomicU64,
+    failure: Mutex<Option<String>>,
+}
+
+impl Progress {
+    /// Messages written.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.messages.load(Ordering::Relaxed)
+    }
+
+    /// Their bytes, before compression.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Entries that were lost, because the file could not be written as fast.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Why nothing more is written.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, why: String) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+    }
+}
+
+/// A recorder at work.
+#[derive(Debug)]
+pub struct Recorder {
+    path: PathBuf,
+    thread: JoinHandle<()>,
+    progress: Arc<Progress>,
+}
+
+impl Recorder {
+    /// Creates the file and begins to write what `reader` hears. `robot` is the robot's address, for the file's facts.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the file exists or cannot be created, or no thread can be started.
+    pub fn start(path: &Path, reader: Reader, clock: Clock, robot: &str, compressed: bool) -> Result<Self, Failure> {
+        let shown = path.display();
+        let created = fs::File::create_new(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                Failure::BadInput(format!("{shown} exists: recordings are never overwritten, choose another name"))
+            }
+            _ => Failure::BadInput(format!("cannot create {shown}: {error}")),
+        })?;
+        let progress = Arc::new(Progress::default());
+        let (shared, robot, origin) = (Arc::clone(&progress), robot.to_owned(), clock.origin_unix_nanos());
+        let begun = utc_now();
+        let work = move || {
+            let facts = [("robot", robot), ("begun", begun)];
+            if let Err(error) = record(BufWriter::new(created), reader, compressed, origin, &facts, &shared) {
+                shared.fail(words(&error));
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("outrigger-record".into())
+            .spawn(work)
+            .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        Ok(Self { path: path.to_owned(), thread, progress })
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Waits until the file is complete; the feed has to have ended. Says how much is in it.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] with why the file is not complete.
+    pub fn finish(self) -> Result<String, Failure> {
+        // A panic of the thread has been printed by then; the file is what it is.
+        let panicked = self.thread.join().is_err();
+        let (path, progress) = (self.path.display(), &self.progress);
+        let why = progress.failure().or(panicked.then(|| "the recorder ended early".into()));
+        if let Some(why) = why {
+            return Err(Failure::BadInput(format!(
+                "{path} is not complete: {why}; `mcap recover` of the MCAP tools mends such a file"
+            )));
+        }
+        let size = fs::metadata(&self.path).map_or(0, |metadata| metadata.len());
+        Ok(format!(
+            "{path}: {} messages, {:.1} MB, {} entries lost",
+            progress.messages(),
+            size as f64 / 1e6,
+            progress.lost()
+        ))
+    }
+}
+
+fn words(error: &McapError) -> String {
+    match error {
+        McapError::Io(error) => format!("cannot write: {error}"),
+        error => error.to_string(),
+    }
+}
+
+/// Writes what `reader` hears until its feed ends, then completes the file.
+pub(super) fn record<W: Write + Seek>(
+    to: W,
+    mut reader: Reader,
+    compressed: bool,
+    origin: u64,
+    facts: &[(&str, String)],
+    progress: &Progress,
+) -> Result<(), McapError> {
+    let mut memory = stream_memory();
+    let Some(streams) = Streams::new(&mut memory) else { return Ok(()) };
+    let mut file = File::begin(to, compressed, origin)?;
+    file.facts("recording", facts)?;
+    let mut recording = Recording::new(file, streams);
+    while let Some(heard) = reader.next_blocking() {
+        match heard {
+            Heard::Entry(entry) => recording.entry(&entry)?,
+            Heard::Lost(lost) => recording.lost(lost)?,
+        }
+        let (messages, bytes) = recording.file().written();
+        progress.messages.store(messages, Ordering::Relaxed);
+        progress.bytes.store(bytes, Ordering::Relaxed);
+        progress.lost.store(reader.lost(), Ordering::Relaxed);
+    }
+    let (messages, bytes) = recording.file().written();
+    let summary = [
+        ("ended", utc_now()),
+        ("messages", messages.to_string()),
+        ("bytes_before_compression", bytes.to_string()),
+        ("entries_lost", reader.lost().to_string()),
+    ];
+    recording.file().facts("summary", &summary)?;
+    recording.file().finish()
+}

@@ -1,0 +1,209 @@
+//! What is written of each entry: as fields, under names that both state ports share, in the log, and as bytes.
+
+use std::io::{Seek, Write};
+
+use mcap::McapError;
+use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::fields::{FieldVisitor, Value};
+use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
+
+use super::derived::{Io, Modes, State};
+use super::file::{File, Level, raw_topic, sent_topic};
+use crate::feed::{Entry, Message, Streams, What};
+use crate::output::Notice;
+
+/// What is being written, and what it is made from.
+pub(super) struct Recording<'m, W: Write + Seek> {
+    file: File<W>,
+    streams: Streams<'m>,
+    /// The port whose states fill the topics that both ports could.
+    source: Option<u16>,
+    /// As last written: modes, inputs and outputs are written when they change.
+    modes: Option<Modes>,
+    io: Option<Io>,
+    /// When the entry before was.
+    at: Instant,
+}
+
+impl<'m, W: Write + Seek> Recording<'m, W> {
+    pub(super) const fn new(file: File<W>, streams: Streams<'m>) -> Self {
+        Self { file, streams, source: None, modes: None, io: None, at: Instant::ZERO }
+    }
+
+    pub(super) const fn file(&mut self) -> &mut File<W> {
+        &mut self.file
+    }
+
+    /// So many entries never came.
+    pub(super) fn lost(&mut self, lost: u64) -> Result<(), McapError> {
+        self.streams.lost();
+        let text = format!("{lost} entries lost: the file could not be written as fast");
+        self.file.log(Level::Warning, self.at, "recorder", &text)
+    }
+
+    /// Writes what an entry says.
+    pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), McapError> {
+        let at = entry.at;
+        self.at = at;
+        match &entry.what {
+            What::Opened { port } => {
+                self.streams.opened(*port);
+                self.file.log(Level::Info, at, "link", &format!("connected to port {port}"))
+            }
+            What::Closed { port } => {
+                self.source = self.source.filter(|source| source != port);
+                self.file.log(Level::Warning, at, "link", &format!("the connection to port {port} is gone"))
+            }
+            What::Sent { port, bytes } => {
+                self.streams.sent(*port, bytes);
+                self.file.raw(&sent_topic(*port), at, bytes)
+            }
+            What::Received { port, bytes, first_start } => self.received(at, *port, bytes, *first_start),
+            What::Notice(notice) => self.notice(notice),
+            What::Link { mode, figures } => self.link(at, *mode, figures),
+        }
+    }
+
+    fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) -> Result<(), McapError> {
+        let Self { file, streams, source, modes, io, .. } = self;
+        let mut written = Ok(());
+        let taken = streams.received(port, bytes, first_start, |message| {
+            if written.is_ok() {
+                written = match &message {
+                    Message::Realtime(_) | Message::Rtde(..) => {
+                        let topic = if port == 30_004 { "/rtde" } else { "/realtime" };
+                        let first = *source.get_or_insert(port) == port;
+                        write_state(file, topic, at, &message, first.then_some((modes, io)))
+                    }
+                    Message::RtdeText(text) => {
+                        file.log(Level::Info, at, "rtde", &primary::Text(text.message).to_string())
+                    }
+                    Message::SubPackage(package) => {
+                        let name = package.name();
+                        file.message(&format!("/primary/{name}"), name, at, &|visitor| package.visit(visitor))
+                    }
+                    Message::Primary(message, software) => write_primary(file, at, message, *software),
+                    Message::Trouble(trouble) => file.log(Level::Warning, at, "stream", trouble),
+                };
+            }
+        });
+        written?;
+        let Some(taken) = taken else { return Ok(()) };
+        let topic = raw_topic(port);
+        if taken.begins {
+            self.file.raw(&topic, at, &[])?;
+        }
+        self.file.raw(&topic, at, bytes.get(taken.from..).unwrap_or_default())
+    }
+
+    fn notice(&mut self, notice: &Notice) -> Result<(), McapError> {
+        // The controller's own words are in the log already, in full, from the bytes they came in.
+        if notice.kind == "report" {
+            return Ok(());
+        }
+        let level = match notice.kind {
+            "down" | "refused" | "malformed" | "skipped" | "local-stall" => Level::Warning,
+            _ => Level::Info,
+        };
+        self.file.log(level, notice.at, notice.kind, &notice.text)
+    }
+
+    /// How the link stands, in figures.
+    fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) -> Result<(), McapError> {
+        self.file.message("/link", "link", at, &|visitor| {
+            let ms = |span: Duration| Value::F64(span.as_secs_f64() * 1e3);
+            visitor.field("mode", Value::Text(mode.name().as_bytes()));
+            visitor.field("grade", Value::Text(figures.grade.name().as_bytes()));
+            visitor.field("age_ms", figures.age.map_or(Value::F64(f64::NAN), ms));
+            visitor.field("jitter_ms", ms(figures.jitter));
+            visitor.field("accepted", Value::Unsigned(figures.sequence.accepted));
+            visitor.field("lost", Value::Unsigned(figures.sequence.lost));
+            visitor.field("duplicates", Value::Unsigned(figures.sequence.duplicates));
+            visitor.field("reordered", Value::Unsigned(figures.sequence.reordered));
+            visitor.field("late", Value::Unsigned(figures.late));
+            visitor.field("consecutive_misses", Value::Unsigned(figures.consecutive_misses.into()));
+            visitor.field("epoch", Value::Unsigned(figures.epoch.into()));
+            visitor.field("local_stalls", Value::Unsigned(figures.local_stalls.into()));
+        })
+    }
+}
+
+/// A state with everything its port says, and, for one port, under the names that both ports share.
+fn write_state<W: Write + Seek>(
+    file: &mut File<W>,
+    topic: &str,
+    at: Instant,
+    message: &Message<'_>,
+    shared: Option<(&mut Option<Modes>, &mut Option<Io>)>,
+) -> Result<(), McapError> {
+    file.message(topic, topic.trim_start_matches('/'), at, &|visitor| message.visit_state(visitor))?;
+    let Some((modes, io)) = shared else { return Ok(()) };
+    let mut state = State::default();
+    message.visit_state(&mut state);
+    file.message("/joint_states", "joint_states", at, &|visitor| state.joints(visitor))?;
+    file.message("/tool", "tool", at, &|visitor| state.tool(visitor))?;
+    if state.has_pose() {
+        let nanos = file.nanos(at);
+        file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| state.pose_in_frame(nanos, visitor))?;
+    }
+    if modes.replace(state.modes) != Some(state.modes) {
+        file.message("/modes", "modes", at, &|visitor| state.modes.visit(visitor))?;
+    }
+    if io.replace(state.io) != Some(state.io) {
+        file.message("/io", "io", at, &|visitor| state.io.visit(visitor))?;
+    }
+    Ok(())
+}
+
+/// A robot message with its fields, and in the log; variables with their values. Internal messages stay bytes.
+fn write_primary<W: Write + Seek>(
+    file: &mut File<W>,
+    at: Instant,
+    message: &primary::Message<'_>,
+    software: Option<SoftwareVersion>,
+) -> Result<(), McapError> {
+    // What can be shown of a message that breaks off is shown; the stream has its bytes.
+    let visit = |visitor: &mut dyn FieldVisitor| {
+        let _ = message.visit(software, visitor);
+    };
+    match message.kind() {
+        MessageKind::RobotMessage(robot_message) => {
+            let Ok(payload) = robot_message.payload(software) else {
+                return file.log(Level::Warning, at, "stream", "a robot message that breaks off");
+            };
+            let name = payload.name();
+            file.message(&format!("/messages/{name}"), name, at, &visit)?;
+            let Some((level, text)) = spoken(&payload) else { return Ok(()) };
+            file.log(level, at, robot_message.named_source().name(), &text)
+        }
+        MessageKind::ProgramState(_) => file.message("/program_state", "program_state", at, &visit),
+        MessageKind::RobotState(_) | MessageKind::Internal { .. } => Ok(()),
+    }
+}
+
+/// A line of the log for what is said to people.
+fn spoken(payload: &RobotMessagePayload<'_>) -> Option<(Level, String)> {
+    use RobotMessagePayload as P;
+    Some(match payload {
+        P::Text(text) => (Level::Info, text.to_string()),
+        P::Popup(popup) if popup.error => (Level::Error, format!("pop-up: {}: {}", popup.title, popup.text)),
+        P::Popup(popup) if popup.warning => (Level::Warning, format!("pop-up: {}: {}", popup.title, popup.text)),
+        P::Popup(popup) => (Level::Info, format!("pop-up: {}: {}", popup.title, popup.text)),
+        P::Version(version) => (Level::Info, format!("{} {}", version.project_name, version.software())),
+        P::SafetyMode(safety) => {
+            let mode = safety.detail.safety_mode().map_or("changed", |mode| mode.name());
+            (Level::Warning, format!("safety mode {mode} (C{}A{})", safety.code, safety.argument))
+        }
+        P::ErrorCode(error) => (Level::Error, format!("C{}A{}", error.code, error.argument)),
+        P::Key(key) => (Level::Info, format!("{} {}", key.title, key.text)),
+        P::RequestValue(request) => (Level::Info, format!("asks: {}", request.text)),
+        P::RuntimeException { position: Some((line, column)), text } => {
+            (Level::Error, format!("program failed at line {line}, column {column}: {text}"))
+        }
+        P::RuntimeException { position: None, text } => (Level::Error, format!("program failed: {text}")),
+        _ => return None,
+    })
+}

@@ -1,0 +1,172 @@
+//! What a recording holds, from feeds that are filled by hand.
+
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex};
+
+use outrigger_core::time::Instant;
+use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text};
+use outrigger_core::wire::realtime::Repr;
+
+use super::recorder::{Progress, record};
+use crate::feed::{Feed, Tap};
+
+const ORIGIN: u64 = 1_700_000_000_000_000_000;
+
+/// A disk in memory that can be full.
+#[derive(Clone, Default)]
+struct Disk {
+    bytes: Arc<Mutex<Cursor<Vec<u8>>>>,
+    room: Option<u64>,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut disk = self.bytes.lock().unwrap();
+        if self.room.is_some_and(|room| disk.position() + bytes.len() as u64 > room) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        disk.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Disk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.lock().unwrap().seek(to)
+    }
+}
+
+/// A recording that has been completed.
+struct Recorded {
+    messages: Vec<(String, u64, Vec<u8>)>,
+    bytes: Vec<u8>,
+}
+
+impl Recorded {
+    /// Writes what is in the feed, which then ends.
+    fn of(feed: Feed, reader: crate::feed::Reader) -> Self {
+        drop(feed);
+        let disk = Disk::default();
+        record(disk.clone(), reader, true, ORIGIN, &[("robot", "here".into())], &Progress::default()).unwrap();
+        let bytes = disk.bytes.lock().unwrap().get_ref().clone();
+        let messages = mcap::MessageStream::new(&bytes).unwrap().map(|message| {
+            let message = message.unwrap();
+            (message.channel.topic.clone(), message.log_time, message.data.to_vec())
+        });
+        Self { messages: messages.collect(), bytes }
+    }
+
+    fn on(&self, topic: &str) -> Vec<&[u8]> {
+        self.messages.iter().filter(|(on, ..)| on == topic).map(|(.., data)| data.as_slice()).collect()
+    }
+
+    fn text(&self, topic: &str) -> String {
+        self.on(topic).iter().map(|data| std::str::from_utf8(data).unwrap()).collect::<Vec<_>>().join("\n")
+    }
+
+    fn fact(&self, page: &str, name: &str) -> String {
+        let summary = mcap::Summary::read(&self.bytes).unwrap().expect("a file that is complete");
+        let index = summary.metadata_indexes.iter().find(|index| index.name == page).unwrap();
+        let metadata = mcap::read::metadata(&self.bytes, index).unwrap();
+        metadata.metadata.get(name).unwrap().clone()
+    }
+}
+
+fn packet(time: f64) -> Vec<u8> {
+    let mut bytes = vec![0; 1220];
+    let repr = Repr { time, q_actual: [time; 6], robot_mode: 7.0, safety_mode: 1.0, ..Repr::default() };
+    repr.emit(1220, &mut bytes).unwrap();
+    bytes
+}
+
+fn words(text: &str) -> Vec<u8> {
+    let mut bytes = vec![0; text.len() + 64];
+    let payload = RobotMessagePayload::Text(Text(text.as_bytes()));
+    let len = RobotMessage::emit(0, outrigger_core::robot::MessageSource::Controller, &payload, &mut bytes).unwrap();
+    bytes.truncate(len);
+    bytes
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::from_micros(millis * 1_000)
+}
+
+#[test]
+fn a_state_is_written_with_every_field_and_its_bytes_come_out_as_they_were() {
+    let feed = Feed::new(64);
+    let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+    tap.opened(at(1), 30_003);
+    let stream = [packet(1.0), packet(1.002), packet(1.004)].concat();
+    // Cut anywhere: reads know nothing of packets.
+    for (n, piece) in stream.chunks(1000).enumerate() {
+        tap.received(at(2 + n as u64), piece);
+    }
+    tap.closed(at(9));
+    drop(tap);
+    let recorded = Recorded::of(feed, reader);
+    assert_eq!(recorded.on("/raw/30003").concat(), stream);
+    assert_eq!(recorded.on("/raw/30003")[0], b"", "a connection begins");
+    let states = recorded.on("/realtime");
+    assert_eq!(states.len(), 3);
+    let first = std::str::from_utf8(states[0]).unwrap();
+    assert!(first.starts_with(r#"{"message_size":1220,"time":1.0,"q_target":[0.0,"#), "{first}");
+    assert!(recorded.text("/joint_states").starts_with(r#"{"position":[1.0,1.0,1.0,1.0,1.0,1.0],"#));
+    let modes = r#"{"robot_mode":7,"robot_mode_name":"RUNNING","safety_mode":1,"safety_mode_name":"NORMAL","#;
+    assert!(recorded.text("/modes").starts_with(modes) && recorded.on("/modes").len() == 1, "written when they change");
+    let (_, time, _) = recorded.messages.iter().find(|(topic, ..)| topic == "/realtime").unwrap();
+    assert_eq!(*time, ORIGIN + 3_000_000, "the packet was complete with the second read");
+}
+
+#[test]
+fn what_was_lost_to_a_slow_disk_is_counted_logged_and_leaves_whole_messages() {
+    let feed = Feed::new(16);
+    let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+    tap.opened(at(0), 30_001);
+    let stream: Vec<u8> = (0..40).flat_map(|n| words(&format!("line {n}"))).collect();
+    for (n, piece) in stream.chunks(20).enumerate() {
+        tap.received(at(n as u64), piece);
+    }
+    let entries = 1 + stream.len().div_ceil(20);
+    drop(tap);
+    let recorded = Recorded::of(feed, reader);
+    let lost = entries - 16;
+    assert_eq!(recorded.fact("summary", "entries_lost"), lost.to_string());
+    assert!(recorded.text("/log").contains(&format!("{lost} entries lost")), "{}", recorded.text("/log"));
+    let raw = recorded.on("/raw/30001").concat();
+    assert!(stream.ends_with(&raw) && raw[4] == 20, "from the start of a message to the end");
+    let said = recorded.text("/messages/text");
+    assert!(said.lines().count() >= 13 && said.ends_with(r#""text":"line 39"}"#), "{said}");
+    assert!(!recorded.text("/log").contains("no message starts here"), "{}", recorded.text("/log"));
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_with_the_reason_and_holds_nobody_up() {
+    let feed = Feed::new(4096);
+    let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+    tap.opened(at(0), 30_003);
+    for n in 0..2_000_u64 {
+        tap.received(at(n * 2), &packet(n as f64 * 0.002));
+    }
+    let disk = Disk { room: Some(300_000), ..Disk::default() };
+    let failure = record(disk, reader, false, ORIGIN, &[], &Progress::default()).unwrap_err();
+    assert!(matches!(failure, mcap::McapError::Io(_)), "{failure}");
+    tap.received(at(5_000), &packet(10.0));
+}
+
+#[test]
+fn what_the_controller_says_is_in_the_log_and_in_a_channel_of_its_kind() {
+    let feed = Feed::new(64);
+    let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+    tap.opened(at(0), 30_001);
+    tap.received(at(1), &words("seam 1 done \u{1b}"));
+    tap.closed(at(2));
+    drop(tap);
+    let recorded = Recorded::of(feed, reader);
+    let log = recorded.text("/log");
+    assert!(log.contains(r#""level":2,"message":"seam 1 done"#) && log.contains(r#""name":"CONTROLLER""#), "{log}");
+    assert!(log.contains("the connection to port 30001 is gone"), "{log}");
+    assert!(recorded.text("/messages/text").contains(r#""text":"seam 1 done"#));
+    assert_eq!(recorded.fact("recording", "robot"), "here");
+}
