@@ -7,8 +7,8 @@ use outrigger_sim::fault::Fault;
 use outrigger_sim::krc;
 
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs,
-    ScriptArgs, WatchArgs,
+    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, ExportArgs, IoArgs, MonitorArgs, RecordArgs, ReplayArgs,
+    RunArgs, ScriptArgs, WatchArgs,
 };
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
@@ -69,6 +69,31 @@ Examples:
   outrigger monitor 127.0.0.1:40000 --seconds 10
   outrigger monitor 127.0.0.1 --json | jq .grade")]
     Monitor(MonitorArgs),
+    /// Show a robot's inputs and outputs, or set outputs beside whatever program runs
+    #[command(after_help = "\
+Without a SETTING it shows what is there: once, or on and on with --live. With some it sets them together, beside
+the program that runs and without disturbing its motion, and says of each whether the controller shows it.
+
+  digital-out.N=on|off         control box, 0 to 7
+  configurable-out.N=on|off    control box, 0 to 7; 3.0 and later
+  tool-out.N=on|off            tool, 0 and 1
+  analog-out.N=5V|12mA|0.5     control box, 0 and 1; a bare share leaves volts or milliamperes as they are
+  tool-voltage=0|12|24         supply of the tool [V]
+  flag.N=on|off                0 to 31; no controller shows them
+  payload=KG[@X,Y,Z]           mass [kg], centre of gravity [m]; without it, it stays where it is (3.3 and later)
+  speed-slider=0.5             0 to 1; a jump while the arm moves can stop it with a fault
+  zero-force-torque            what the sensor reads now becomes zero; 5.0 and later
+
+Exit code 4 where something was refused or not confirmed, 3 without a connection. In local control a controller
+takes nothing: newer ones say so, older ones are silent, and nothing is confirmed.
+
+Examples:
+  outrigger io 192.168.56.101
+  outrigger io 192.168.56.101 --live
+  outrigger io 192.168.56.101 digital-out.3=on tool-voltage=24
+  outrigger io 192.168.56.101 analog-out.0=5V payload=1.2@0,0,0.05 --model ur5e
+  outrigger io 127.0.0.1:40000 --json | jq .digital_out")]
+    Io(IoArgs),
     /// Say everything that is wrong with a configuration, or what it would put in force
     #[command(after_help = "\
 One line per problem: file, line, key, what was found, what was expected, and the nearest name.
@@ -246,6 +271,7 @@ fn run(command: Command) -> Outcome {
         Command::Sim(SimCommand::Krc(args)) => crate::simulate::krc::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::monitor::run(&args),
+        Command::Io(args) => crate::io::run(&args),
         Command::CheckConfig(args) => crate::check::run(&args),
         Command::Doctor(args) => crate::doctor::run(&args),
         Command::Run(args) => crate::run::run(&args),

@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`export`], [`monitor`], [`record`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
+//! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`export`], [`mod@io`], [`monitor`], [`record`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
@@ -29,6 +29,7 @@ pub mod exit;
 pub mod export;
 pub mod feed;
 pub mod host;
+pub mod io;
 pub mod json;
 pub mod latency;
 pub mod lock;

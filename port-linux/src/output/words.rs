@@ -2,40 +2,39 @@
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
 
-/// What was to be set, as the command line names it.
+/// What was to be set, as the command line of `io` has it.
 #[must_use]
 pub fn of_write(write: &Write) -> String {
     let level = |high| if high { "on" } else { "off" };
     match *write {
         Write::Digital { output: DigitalOutput::Standard(index), high } => {
-            format!("digital-out {index} {}", level(high))
+            format!("digital-out.{index}={}", level(high))
         }
         Write::Digital { output: DigitalOutput::Configurable(index), high } => {
-            format!("configurable-out {index} {}", level(high))
+            format!("configurable-out.{index}={}", level(high))
         }
-        Write::Digital { output: DigitalOutput::Tool(index), high } => format!("tool-out {index} {}", level(high)),
-        Write::Analog { index, domain, level } => {
-            let domain = match domain {
-                Some(AnalogDomain::Voltage) => " voltage",
-                Some(AnalogDomain::Current) => " current",
-                None => "",
-            };
-            format!("analog-out {index} {level}{domain}")
+        Write::Digital { output: DigitalOutput::Tool(index), high } => format!("tool-out.{index}={}", level(high)),
+        Write::Analog { index, domain: Some(AnalogDomain::Voltage), level } => {
+            format!("analog-out.{index}={}V", rounded(level * 10.0))
         }
-        Write::ToolVoltage(voltage) => format!(
-            "tool-voltage {}",
-            match voltage {
-                ToolVoltage::Off => 0,
-                ToolVoltage::V12 => 12,
-                ToolVoltage::V24 => 24,
-            }
-        ),
-        Write::Flag { index, value } => format!("flag {index} {}", level(value)),
-        Write::Payload { mass, center_of_gravity: None } => format!("payload {mass}"),
-        Write::Payload { mass, center_of_gravity: Some([x, y, z]) } => format!("payload {mass} at {x},{y},{z}"),
-        Write::SpeedSlider(position) => format!("speed-slider {position}"),
+        Write::Analog { index, domain: Some(AnalogDomain::Current), level } => {
+            format!("analog-out.{index}={}mA", rounded(level.mul_add(16.0, 4.0)))
+        }
+        Write::Analog { index, domain: None, level } => format!("analog-out.{index}={level}"),
+        Write::ToolVoltage(ToolVoltage::Off) => "tool-voltage=0".into(),
+        Write::ToolVoltage(ToolVoltage::V12) => "tool-voltage=12".into(),
+        Write::ToolVoltage(ToolVoltage::V24) => "tool-voltage=24".into(),
+        Write::Flag { index, value } => format!("flag.{index}={}", level(value)),
+        Write::Payload { mass, center_of_gravity: None } => format!("payload={mass}"),
+        Write::Payload { mass, center_of_gravity: Some([x, y, z]) } => format!("payload={mass}@{x},{y},{z}"),
+        Write::SpeedSlider(position) => format!("speed-slider={position}"),
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
     }
+}
+
+/// To what an analog output resolves, so that a value reads as it was written.
+fn rounded(value: f32) -> f32 {
+    (value * 1e4).round() / 1e4
 }
 
 /// What became of it, for people.

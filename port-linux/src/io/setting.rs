@@ -1,0 +1,139 @@
+//! One thing to set, as it is written on the command line: `digital-out.3=on`.
+
+use std::str::FromStr;
+
+use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
+
+/// One assignment of the command line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting(pub Write);
+
+/// Everything that can be written, for people.
+pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
+                         tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z], speed-slider=0.5 or zero-force-torque";
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let (name, index) = name.split_once('.').map_or((name, None), |(name, index)| (name, Some(index)));
+        let value =
+            || value.filter(|value| !value.is_empty()).ok_or_else(|| format!("{name}: expected a value after '='"));
+        let index = |most: u8| -> Result<u8, String> {
+            let number = index.and_then(|index| index.parse().ok()).filter(|index| *index <= most);
+            number.ok_or_else(|| format!("expected {name}.0 to {name}.{most}"))
+        };
+        let digital = |output: fn(u8) -> DigitalOutput, most| {
+            Ok::<_, String>(Write::Digital { output: output(index(most)?), high: level(name, value()?)? })
+        };
+        Ok(Self(match name {
+            "digital-out" => digital(DigitalOutput::Standard, 7)?,
+            "configurable-out" => digital(DigitalOutput::Configurable, 7)?,
+            "tool-out" => digital(DigitalOutput::Tool, 1)?,
+            "analog-out" => analog(index(1)?, value()?)?,
+            "tool-voltage" => Write::ToolVoltage(match value()?.trim_end_matches('V') {
+                "0" => ToolVoltage::Off,
+                "12" => ToolVoltage::V12,
+                "24" => ToolVoltage::V24,
+                other => return Err(format!("tool-voltage: expected 0, 12 or 24, found '{other}'")),
+            }),
+            "flag" => Write::Flag { index: index(31)?, value: level(name, value()?)? },
+            "payload" => payload(value()?)?,
+            "speed-slider" => Write::SpeedSlider(number(name, value()?)?),
+            "zero-force-torque" => Write::ZeroForceTorqueSensor,
+            _ => return Err(format!("expected {FORMS}")),
+        }))
+    }
+}
+
+fn level(name: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "on" | "true" | "1" => Ok(true),
+        "off" | "false" | "0" => Ok(false),
+        _ => Err(format!("{name}: expected on or off, found '{value}'")),
+    }
+}
+
+fn number(name: &str, value: &str) -> Result<f32, String> {
+    let number = value.parse::<f32>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| format!("{name}: expected a number, found '{value}'"))
+}
+
+/// Volts and milliamperes say what the output is to be; a bare share leaves that as it is.
+fn analog(index: u8, value: &str) -> Result<Write, String> {
+    const NAME: &str = "analog-out";
+    let (domain, level) = if let Some(volts) = value.strip_suffix('V') {
+        (Some(AnalogDomain::Voltage), number(NAME, volts)? / 10.0)
+    } else if let Some(milliamperes) = value.strip_suffix("mA") {
+        (Some(AnalogDomain::Current), (number(NAME, milliamperes)? - 4.0) / 16.0)
+    } else {
+        (None, number(NAME, value)?)
+    };
+    if !(0.0..=1.0).contains(&level) {
+        return Err(format!("{NAME}: expected 0V to 10V, 4mA to 20mA, or 0 to 1, found '{value}'"));
+    }
+    Ok(Write::Analog { index, domain, level })
+}
+
+fn payload(value: &str) -> Result<Write, String> {
+    let (mass, center) = value.split_once('@').map_or((value, None), |(mass, center)| (mass, Some(center)));
+    let mass = number("payload", mass.trim_end_matches("kg"))?;
+    let center_of_gravity = center
+        .map(|center| {
+            let axes = center.split(',').map(|axis| number("payload", axis)).collect::<Result<Vec<_>, _>>()?;
+            <[f32; 3]>::try_from(axes).map_err(|_| "payload: expected three coordinates in metres after '@'".to_owned())
+        })
+        .transpose()?;
+    Ok(Write::Payload { mass, center_of_gravity })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::words;
+
+    fn parsed(text: &str) -> Result<Write, String> {
+        text.parse::<Setting>().map(|setting| setting.0)
+    }
+
+    #[test]
+    fn every_form_is_understood_and_said_back() {
+        for (text, said) in [
+            ("digital-out.7=on", "digital-out.7=on"),
+            ("configurable-out.0=off", "configurable-out.0=off"),
+            ("tool-out.1=1", "tool-out.1=on"),
+            ("analog-out.0=5V", "analog-out.0=5V"),
+            ("analog-out.1=12mA", "analog-out.1=12mA"),
+            ("analog-out.1=0.25", "analog-out.1=0.25"),
+            ("tool-voltage=24", "tool-voltage=24"),
+            ("tool-voltage=0V", "tool-voltage=0"),
+            ("flag.31=off", "flag.31=off"),
+            ("payload=1.2", "payload=1.2"),
+            ("payload=1.2kg@0,-0.01,0.05", "payload=1.2@0,-0.01,0.05"),
+            ("speed-slider=0.5", "speed-slider=0.5"),
+            ("zero-force-torque", "zero-force-torque"),
+        ] {
+            assert_eq!(parsed(text).map(|write| words::of_write(&write)).as_deref(), Ok(said));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_was_expected() {
+        for (text, expected) in [
+            ("digital-out.8=on", "expected digital-out.0 to digital-out.7"),
+            ("digital-out=on", "expected digital-out.0 to digital-out.7"),
+            ("digital-out.3", "digital-out: expected a value after '='"),
+            ("digital-out.3=high", "digital-out: expected on or off, found 'high'"),
+            ("analog-out.0=11V", "analog-out: expected 0V to 10V, 4mA to 20mA, or 0 to 1, found '11V'"),
+            ("analog-out.0=3mA", "analog-out: expected 0V to 10V, 4mA to 20mA, or 0 to 1, found '3mA'"),
+            ("tool-voltage=5", "tool-voltage: expected 0, 12 or 24, found '5'"),
+            ("payload=heavy", "payload: expected a number, found 'heavy'"),
+            ("payload=1@0,0", "payload: expected three coordinates in metres after '@'"),
+            ("speed-slider=NaN", "speed-slider: expected a number, found 'NaN'"),
+        ] {
+            assert_eq!(parsed(text), Err(expected.to_owned()));
+        }
+        assert!(parsed("gripper=open").is_err_and(|error| error.contains("digital-out.N=on|off")));
+    }
+}
