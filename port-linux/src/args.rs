@@ -85,6 +85,9 @@ pub struct RunArgs {
     /// HOST[:PORT-BASE], instead of the configuration's robot.address
     #[arg(long, value_name = "ROBOT")]
     pub robot: Option<RobotAddress>,
+    /// Write everything the robot sends, and what is sent to it, to this file; instead of run.record
+    #[arg(long, value_name = "FILE.mcap")]
+    pub record: Option<PathBuf>,
     /// One JSON object per line instead of text
     #[arg(long)]
     pub json: bool,

@@ -8,7 +8,7 @@ use crate::args::CheckConfigArgs;
 use crate::coast;
 use crate::config::{
     AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings,
-    RunSettings, SourceInput, SourceSettings, Start,
+    RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
 
@@ -27,10 +27,11 @@ pub fn run(args: &CheckConfigArgs) -> Outcome {
 
 /// What the configuration of a host's process would put in force, one line each.
 fn host(configuration: &Configuration) -> String {
-    let Configuration { control, run, host } = configuration;
+    let Configuration { control, run, host, serve } = configuration;
     let mut lines = Lines::default();
     lines.control(control, described);
     lines.run(run, host);
+    lines.serve(serve);
     lines.coast(control);
     lines.0
 }
@@ -59,6 +60,12 @@ struct Lines(String);
 impl Lines {
     fn say(&mut self, name: &str, value: impl std::fmt::Display) {
         self.0.push_str(&format!("  {name:<9} {value}\n"));
+    }
+
+    fn serve(&mut self, serve: &ServeSettings) {
+        if let Some(listen) = serve.listen {
+            self.say("serve", format!("states and events at {listen}, for up to {} readers", serve.readers));
+        }
     }
 
     fn control<I>(&mut self, control: &Control<I>, described: impl Fn(&SourceSettings<I>) -> String) {
@@ -90,6 +97,9 @@ impl Lines {
         self.say("run", format!("commands {request}; {end}"));
         let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
         self.say("recordings", recordings);
+        if let Some(record) = &run.record {
+            self.say("record", format!("everything, to {}", record.display()));
+        }
         self.say("host", format!("asks for {}", host.asked()));
     }
 

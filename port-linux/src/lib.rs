@@ -8,7 +8,7 @@
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
 //! | [`panel`] | the operator's side of a session |
-//! | [`feed`] | what arrives, goes out and happens, for many readers |
+//! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
 //! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
@@ -43,6 +43,7 @@ pub mod report;
 pub mod run;
 pub mod script;
 pub mod sensor;
+pub mod serve;
 pub mod signals;
 pub mod simulate;
 pub mod syscalls;

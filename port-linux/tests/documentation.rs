@@ -43,6 +43,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[operator]\n",
         "[run]\n",
         "[host]\n",
+        "[serve]\n",
         "[[source]]\ninput = \"udp\"\n",
         "[[source]]\ninput = \"serial\"\n",
         "[[source]]\ninput = \"simulated\"\n",

@@ -1,7 +1,7 @@
 //! Outrigger's configuration files: TOML in which an unknown key is an error, and every error says line, key, what was
 //! found and what was expected. All errors come at once.
 //!
-//! A file is for a process on a host ([`Configuration`], with `[run]` and `[host]`) or for a board ([`Board`], with
+//! A file is for a process on a host ([`Configuration`], with `[run]`, `[host]` and `[serve]`) or for a board ([`Board`], with
 //! `[device]`). What is common to both ([`Control`]) is read by the same code. A board's build script compiles its file
 //! into the bytes of [`Settings`] with [`compile`].
 
@@ -14,6 +14,7 @@ mod law;
 mod limits;
 mod reader;
 mod run;
+mod serve;
 mod session;
 mod sources;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use device::{BoardInput, DeviceSettings};
 pub use host::HostSettings;
 pub use reader::Problem;
 pub use run::{End, RunSettings, Start};
+pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software};
 pub use sources::{Format, SourceInput, SourceSettings};
 
@@ -69,6 +71,8 @@ pub struct Configuration {
     pub run: RunSettings,
     /// What is asked of the operating system.
     pub host: HostSettings,
+    /// Who may read what this process reads.
+    pub serve: ServeSettings,
 }
 
 impl Configuration {
@@ -90,7 +94,8 @@ impl Configuration {
             let control = Control::read(root);
             let run = RunSettings::read(root.section("run"));
             let host = HostSettings::read(root.section("host"));
-            control.map(|control| Self { control, run, host })
+            let serve = ServeSettings::read(root.section("serve"));
+            control.map(|control| Self { control, run, host, serve })
         })
     }
 }
@@ -119,7 +124,7 @@ impl Board {
     /// Every problem, in the order of the document; never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         read(source, |root| {
-            for table in ["run", "host"] {
+            for table in ["run", "host", "serve"] {
                 root.refuse(
                     table,
                     "no such table: it is for a host's file, and this one, with [device], is for a board",

@@ -17,6 +17,8 @@ pub struct RunSettings {
     pub settle: Duration,
     /// Directory for the recordings of fallbacks; `None` writes none.
     pub recordings: Option<PathBuf>,
+    /// File for a recording of everything; `None` writes none.
+    pub record: Option<PathBuf>,
 }
 
 /// Who asks to command the first time.
@@ -46,6 +48,7 @@ impl RunSettings {
             end: section.choice("end", &[("never", End::Never), ("done", End::Done)], End::Never),
             settle: section.duration_or("settle", Duration::from_secs(1), 0.0..=600.0),
             recordings: section.text("recordings", "a directory").map(PathBuf::from),
+            record: section.text("record", "a file, e.g. \"weld.mcap\"").map(PathBuf::from),
         };
         section.finish();
         settings

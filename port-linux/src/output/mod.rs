@@ -62,7 +62,8 @@ pub struct Notice {
 }
 
 impl Notice {
-    fn json(&self, json: &mut Json) {
+    /// Puts one object into `json`.
+    pub fn json(&self, json: &mut Json) {
         json.begin_object().key("type").text("event");
         json.key("time").float(self.at.as_micros() as f64 / 1e6);
         json.key("kind").text(self.kind).key("text").text(&self.text);

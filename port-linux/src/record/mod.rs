@@ -102,7 +102,7 @@ fn said(progress: &Progress) -> Vec<(String, String)> {
 /// Resolves when nothing more can be written.
 async fn broken(progress: &Progress) {
     const LOOK: std::time::Duration = std::time::Duration::from_millis(200);
-    while progress.failure().is_none() {
+    while !progress.has_failed() {
         tokio::time::sleep(LOOK).await;
     }
 }

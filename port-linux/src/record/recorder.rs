@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -23,6 +23,7 @@ pub struct Progress {
     messages: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
+    failed: AtomicBool,
     failure: Mutex<Option<String>>,
 }
 
@@ -45,6 +46,12 @@ impl Progress {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Whether nothing more is written.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
     /// Why nothing more is written.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
@@ -53,6 +60,7 @@ impl Progress {
 
     fn fail(&self, why: String) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        self.failed.store(true, Ordering::Release);
     }
 }
 
@@ -91,6 +99,12 @@ impl Recorder {
             .spawn(work)
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
         Ok(Self { path: path.to_owned(), thread, progress })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// How far it is.

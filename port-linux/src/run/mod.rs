@@ -1,8 +1,10 @@
 //! `outrigger run`: the co-controller as a service.
 
+mod listeners;
 mod tracking;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use outrigger_core::command::SourceId;
@@ -14,6 +16,7 @@ use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
+use self::listeners::{Listeners, Listening};
 use self::tracking::Tracking;
 use crate::args::RunArgs;
 use crate::clock::{Clock, utc_now};
@@ -27,6 +30,7 @@ use crate::lock::RobotLock;
 use crate::net::TcpNet;
 use crate::output::Format;
 use crate::panel::{Panel, Target, Wish};
+use crate::record;
 use crate::sensor::{Arrival, Sources};
 
 type Law = AnyLaw<6>;
@@ -47,15 +51,30 @@ pub fn run(args: &RunArgs) -> Outcome {
     if let Some(robot) = &args.robot {
         configuration.control.robot.address = robot.clone();
     }
+    if let Some(file) = &args.record {
+        configuration.run.record = Some(file.clone());
+    }
     let law = AnyLaw::new(configuration.control.law.clone())
         .map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))?;
     let clock = Clock::start();
     let target = Target::resolve(&configuration.control.robot.address)?;
     let _lock = RobotLock::take(target.socket(outrigger_core::session::Ports::default().realtime))?;
-    crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target))
+    let listeners = Listeners::start(&configuration, clock)?;
+    let feed = listeners.as_ref().map(Listeners::feed);
+    let served = crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target, feed));
+    // What they listen to has ended: the file is completed, and readers are sent away.
+    let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(args.json));
+    served.and(recorded)
 }
 
-async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock, target: Target) -> Outcome {
+async fn serve(
+    configuration: &Configuration,
+    law: Law,
+    json: bool,
+    clock: Clock,
+    target: Target,
+    feed: Option<Listening>,
+) -> Outcome {
     let stdin_is_sensor = configuration.control.sources.iter().any(|source| source.input == SourceInput::Stdin);
     let format = match Format::choose(json) {
         // The view would read the sensor's lines as keys.
@@ -65,6 +84,12 @@ async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock
     let sources = Sources::open(&configuration.control.sources, clock, format != Format::View)?;
     let mut net = TcpNet::new(&target.address, target.ip, clock, configuration.host.busy_poll_micros);
     let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
+    let progress = feed.as_ref().and_then(|listening| listening.progress.clone());
+    if let Some(Listening { feed, said, .. }) = feed {
+        net = net.with_feed(&feed);
+        panel = panel.with_feed(feed);
+        said.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+    }
     // After the threads that only show things: they need none of it.
     let in_force = host::apply(&configuration.host)?;
     if configuration.host.spin {
@@ -96,6 +121,7 @@ async fn serve(configuration: &Configuration, law: Law, json: bool, clock: Clock
         latch: None,
         unrecorded: None,
         writers: Vec::new(),
+        progress,
     };
     let recorder = if service.settings.recordings.is_some() { RECORDER } else { 0 };
     engine::run_recorded(service.config, law, &mut net, &mut service, recorder).await?;
@@ -142,6 +168,8 @@ struct Service {
     /// The fallback whose recording is written once the arm rests.
     unrecorded: Option<Reason>,
     writers: Vec<JoinHandle<()>>,
+    /// Of the recorder, until it has failed.
+    progress: Option<Arc<record::Progress>>,
 }
 
 impl Service {
@@ -316,6 +344,10 @@ impl Application<Law> for Service {
 
     fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
         let (mode, law) = (engine.mode(), engine.law());
+        if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
+            self.progress = None;
+            self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
+        }
         self.latch = engine.latch();
         if let (Some(state), AnyLaw::JointServo(servo)) = (engine.state(), law) {
             self.tracking.observe(state, mode, servo, law.progress());

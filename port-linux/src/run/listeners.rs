@@ -1,0 +1,85 @@
+//! Who listens to a run beside its operator: the recorder and the readers of `[serve]`, each on a thread of its own.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::config::Configuration;
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::feed::{CAPACITY, Feed};
+use crate::record::{Progress, Recorder};
+use crate::serve::Server;
+
+/// What is said of a listener at the start: kind, text, fields.
+type Saying = (&'static str, String, Vec<(&'static str, String)>);
+
+/// Those that were asked for.
+pub(super) struct Listeners {
+    feed: Feed,
+    recorder: Option<Recorder>,
+    server: Option<Server>,
+}
+
+/// What the loop needs of them.
+pub(super) struct Listening {
+    pub(super) feed: Feed,
+    pub(super) progress: Option<Arc<Progress>>,
+    pub(super) said: Vec<Saying>,
+}
+
+impl Listeners {
+    /// Starts those that the configuration asks for; `None` where it asks for none.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] for a file or an address that cannot be had.
+    pub(super) fn start(configuration: &Configuration, clock: Clock) -> Result<Option<Self>, Failure> {
+        let (record, serve) = (&configuration.run.record, &configuration.serve);
+        if record.is_none() && serve.listen.is_none() {
+            return Ok(None);
+        }
+        let feed = Feed::new(CAPACITY);
+        let robot = configuration.control.robot.address.to_string();
+        let recorder = match record {
+            Some(path) => Some(Recorder::start(path, feed.reader(), clock, &robot, true)?),
+            None => None,
+        };
+        let server = match serve.listen {
+            Some(listen) => Some(Server::start(listen, serve.readers, feed.reader(), clock.origin_unix_nanos())?),
+            None => None,
+        };
+        Ok(Some(Self { feed, recorder, server }))
+    }
+
+    pub(super) fn feed(&self) -> Listening {
+        let recording = self
+            .recorder
+            .as_ref()
+            .map(|recorder| ("record", format!("recording to {}", recorder.path().display()), vec![]));
+        let serving = self.server.as_ref().map(|server| {
+            let address = server.address().to_string();
+            ("serve", format!("states and events for readers at {address}"), vec![("address", address)])
+        });
+        Listening {
+            feed: self.feed.clone(),
+            progress: self.recorder.as_ref().map(Recorder::progress),
+            said: recording.into_iter().chain(serving).collect(),
+        }
+    }
+
+    /// Ends them.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the recording is not complete.
+    pub(super) fn finish(self, json: bool) -> Outcome {
+        let Self { feed, recorder, server } = self;
+        drop(feed);
+        let recorded = recorder.map(Recorder::finish).transpose();
+        if let Some(server) = server {
+            server.finish();
+        }
+        match recorded? {
+            Some(said) if !json => writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error)),
+            _ => Ok(()),
+        }
+    }
+}
