@@ -47,6 +47,8 @@
 //! | `ur-rtde` 10 | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
 //! | `ur-dashboard` 1–5 | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
 //! | `ur-client-interfaces` 5.5 | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
+//! | `ur-dashboard` 6 | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
+//! | 5.6, 5.7 | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/services.rs`, `tests/operator.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 
@@ -67,6 +69,7 @@ mod program;
 mod publish;
 pub mod rng;
 pub mod robot;
+pub mod robot_api;
 pub mod rtde;
 pub mod service;
 pub mod tcp;

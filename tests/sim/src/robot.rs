@@ -161,6 +161,19 @@ impl Robot {
         occurs
     }
 
+    /// How long until the joints are ready, or until the brakes are open too, if nothing comes between.
+    pub(crate) fn time_to(&self, brakes: bool, now: SimTime) -> Duration {
+        let PowerTiming { boot, initialise, release } = self.timing;
+        let on = boot + initialise;
+        let release = if brakes { release } else { Duration::ZERO };
+        match self.power {
+            Power::Off | Power::Running => Duration::ZERO,
+            Power::SwitchingOn { since, .. } => on.saturating_sub(now.since(since)) + release,
+            Power::Idle => release,
+            Power::Releasing { since } => release.saturating_sub(now.since(since)),
+        }
+    }
+
     /// Unlocks a protective stop that is old enough; says whether it did or there was none.
     pub fn unlock_protective_stop(&mut self, now: SimTime) -> bool {
         match self.stop {

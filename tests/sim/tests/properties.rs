@@ -10,6 +10,7 @@ use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::model::POSITION_LIMIT;
 use outrigger_sim::port::Port;
+use outrigger_sim::service::Service;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -36,9 +37,46 @@ fn text() -> impl Strategy<Value = String> {
         Just("movej([1,-1,1,-1,1,-1],2,1)\n".to_owned()),
         Just("power off\npower on\nbrake release\nset speed 0.3\n".to_owned()),
         Just("robotmode\nunlock protective stop\nplay\nstop\n".to_owned()),
+        Just(
+            "load idle.urp\nplay\ngenerate flight report system\nsaveLog\nload installation default.installation\n"
+                .to_owned()
+        ),
+        http(),
         ".{0,40}",
         "[a-z(){}\\[\\],.0-9\n ]{0,60}",
     ]
+}
+
+/// A request of the Robot API, mostly one that means something.
+fn http() -> impl Strategy<Value = String> {
+    let method = prop::sample::select(vec!["GET", "PUT", "POST", "BREW"]);
+    let path = prop::sample::select(vec![
+        "/robotstate/v1/state",
+        "/robotstate/v1/robotmode",
+        "/program/v1/loaded",
+        "/program/v1/load",
+        "/program/v1/state",
+        "/programs/v1/",
+        "/openapi.json",
+        "/%zz",
+    ]);
+    let body = prop_oneof![
+        prop::sample::select(vec![
+            r#"{"action":"POWER_ON"}"#,
+            r#"{"action":"BRAKE_RELEASE"}"#,
+            r#"{"action":"play"}"#,
+            r#"{"name":"idle"}"#,
+            "[1,2",
+            "",
+        ])
+        .prop_map(str::to_owned),
+        ".{0,30}",
+    ];
+    (method, path, body, any::<bool>()).prop_map(|(method, path, body, closes)| {
+        let (length, connection) = (body.len(), if closes { "close" } else { "keep-alive" });
+        let head = format!("{method} /universal-robots/robot-api{path} HTTP/1.1\r\nConnection: {connection}");
+        format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}")
+    })
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -49,7 +87,13 @@ fn action() -> impl Strategy<Value = Action> {
         Just(Action::UnlockProtectiveStop),
         Just(Action::OpenSafeguard),
         Just(Action::CloseSafeguard),
+        Just(Action::OpenAutomaticSafeguard),
+        Just(Action::SafetyViolation),
+        Just(Action::SafetyFault),
         Just(Action::RestartSafety),
+        prop::sample::select(Service::NAMED.to_vec()).prop_map(|(service, _)| Action::SwitchService(service, false)),
+        prop::sample::select(Service::NAMED.to_vec()).prop_map(|(service, _)| Action::SwitchService(service, true)),
+        Just(Action::Push([1.0; 6])),
         Just(Action::PowerOn),
         Just(Action::PowerOff),
         Just(Action::ReleaseBrakes),
@@ -116,6 +160,10 @@ fn step() -> impl Strategy<Value = Step> {
         "wrong-type@0:200ms",
         "wrong-recipe@0:200ms:2",
         "mute@0:200ms",
+        "garbage@0:200ms",
+        "hang-up@0:200ms",
+        "violation@0:1s",
+        "service-off@0:1s:realtime",
     ]);
     prop_oneof![
         prop::sample::select(Port::ALL.to_vec()).prop_map(Step::Connect),
@@ -147,7 +195,7 @@ proptest! {
 
     #[test]
     fn no_sequence_of_events_breaks_the_controller(
-        software in prop::sample::select(vec![(1u8, 5u8), (1, 8), (3, 0), (3, 3), (3, 15), (5, 0), (5, 25)]),
+        software in prop::sample::select(vec![(1u8, 5u8), (1, 8), (3, 0), (3, 3), (3, 15), (5, 0), (5, 25), (10, 11), (10, 12)]),
         steps in vec(step(), 1..40),
     ) {
         let mut bench = Bench::new(ideal(software.0, software.1));
@@ -238,6 +286,27 @@ proptest! {
             }
             bench.cycles(3);
             (bench.take(conn), bench.controller.is_open(conn), bench.controller.registers().0.clone())
+        };
+        prop_assert_eq!(answers(&[usize::MAX]), answers(&pieces));
+    }
+
+    #[test]
+    fn requests_of_the_robot_api_cut_anywhere_are_answered_the_same(
+        requests in vec(http(), 1..8),
+        pieces in vec(1..90usize, 1..20),
+    ) {
+        let answers = |pieces: &[usize]| {
+            let mut bench = Bench::new(ideal(10, 12));
+            let conn = bench.connect(Port::RobotApi);
+            let (stream, mut pieces) = (requests.concat(), pieces.iter().cycle());
+            let mut rest = stream.as_bytes();
+            while !rest.is_empty() {
+                let (piece, later) = rest.split_at(rest.len().min(*pieces.next().unwrap()));
+                bench.controller.write(conn, piece);
+                rest = later;
+            }
+            bench.run(2_000);
+            (bench.take(conn), bench.controller.is_open(conn))
         };
         prop_assert_eq!(answers(&[usize::MAX]), answers(&pieces));
     }

@@ -6,6 +6,7 @@ use crate::dashboard;
 use crate::net::Link;
 use crate::port::Port;
 use crate::rng::Rng;
+use crate::robot_api;
 use crate::rtde::Session;
 
 /// A connection, as the driver names it. Never used twice.
@@ -41,6 +42,10 @@ pub(crate) struct Connection {
     pub(crate) text: LineAssembler,
     /// The conversation on 29999.
     pub(crate) dashboard: dashboard::Session,
+    /// The conversation on 80.
+    pub(crate) http: robot_api::Session,
+    /// Whether the answer that is awaited on 80 is the last.
+    pub(crate) closes_after_answer: bool,
     /// The conversation on 30004.
     pub(crate) session: Session,
     /// Whether it was opened in remote control.
@@ -60,6 +65,8 @@ impl Connection {
             up: Link::new(Rng::new(seed, id * 2 + 101)),
             text: LineAssembler::default(),
             dashboard: dashboard::Session::default(),
+            http: robot_api::Session::default(),
+            closes_after_answer: false,
             session: Session::new(),
             permitted,
             first_state: true,

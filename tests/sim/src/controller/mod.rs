@@ -9,7 +9,9 @@ mod action;
 mod clients;
 mod connection;
 mod exchange;
+mod http;
 mod operation;
+mod operations;
 mod options;
 mod publication;
 mod requests;
@@ -36,7 +38,7 @@ use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
 use connection::{Connection, Phase};
-use requests::Underway;
+use operations::Underway;
 
 /// Nobody listens on this port, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

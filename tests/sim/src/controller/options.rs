@@ -11,6 +11,7 @@ use crate::firmware::{AfterT, Firmware, LocalMode};
 use crate::model::{ArmModel, UnknownPairing};
 use crate::pendant::{Files, OperationTiming};
 use crate::robot::PowerTiming;
+use crate::robot_api::RobotApiOptions;
 use crate::rtde::RtdeOptions;
 use crate::service::Service;
 
@@ -98,6 +99,8 @@ pub struct Options {
     pub rtde: RtdeOptions,
     /// What is not known of the dashboard server.
     pub dashboard: DashboardOptions,
+    /// What is not known of the Robot API.
+    pub robot_api: RobotApiOptions,
     /// The disk of the operator's interface.
     pub files: Files,
     /// How long what the operator's interface does takes.
@@ -135,6 +138,7 @@ impl Options {
             clock: Duration::from_secs(100),
             rtde: RtdeOptions::default(),
             dashboard: DashboardOptions::default(),
+            robot_api: RobotApiOptions::default(),
             files: Files::default(),
             operations: OperationTiming::default(),
             serial_number: SERIAL_NUMBER.to_owned(),

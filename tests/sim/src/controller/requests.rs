@@ -1,22 +1,12 @@
-//! Port 29999: requests as they come, and what takes the operator's interface time.
+//! Port 29999: requests as they come, and their answers.
 
 use super::connection::Phase;
-use super::{Action, Conn, Controller};
+use super::{Conn, Controller};
 use crate::dashboard::{self, Context};
 use crate::fault::FaultKind;
 use crate::pendant::{Operation, Outcome};
 use crate::port::Port;
-use crate::program::Playing;
 use crate::rng::Rng;
-use crate::time::SimTime;
-
-/// An operation that is not over, and who waits for it.
-#[derive(Debug)]
-pub(super) struct Underway {
-    pub(super) due: SimTime,
-    pub(super) operation: Operation,
-    pub(super) asker: Option<Conn>,
-}
 
 impl Controller {
     /// Bytes of a dashboard client.
@@ -107,45 +97,8 @@ impl Controller {
         false
     }
 
-    /// Begins what takes time; reports are refused at once where one is too young.
-    pub(super) fn begin(&mut self, operation: Operation, asker: Option<Conn>) {
-        let refused = match &operation {
-            Operation::Report(report) => !self.pendant.begin_report(*report, self.now),
-            Operation::SupportFile(folder) => folder.is_empty(),
-            _ => false,
-        };
-        if let Some(connection) = asker.and_then(|id| self.connections.get_mut(&id)) {
-            connection.dashboard.waits = true;
-        }
-        if refused {
-            self.answer_operation(&operation, Outcome::Failed, asker);
-        } else {
-            let due = self.now + self.options.operations.of(&operation);
-            self.underway.push(Underway { due, operation, asker });
-        }
-    }
-
-    /// Ends operations whose time has come, in the order they were to end.
-    pub(super) fn finish_operations(&mut self) {
-        while let Some(at) = self.next_finished() {
-            let Underway { operation, asker, .. } = self.underway.remove(at);
-            let outcome = self.perform(&operation);
-            self.answer_operation(&operation, outcome, asker);
-        }
-    }
-
-    fn next_finished(&self) -> Option<usize> {
-        let due = self.underway.iter().enumerate().filter(|(_, underway)| underway.due <= self.now);
-        due.min_by_key(|(_, underway)| underway.due).map(|(at, _)| at)
-    }
-
-    /// When the next operation ends.
-    pub(super) fn next_operation(&self) -> SimTime {
-        self.underway.iter().map(|underway| underway.due).min().unwrap_or(SimTime::MAX)
-    }
-
-    fn answer_operation(&mut self, operation: &Operation, outcome: Outcome, asker: Option<Conn>) {
-        let Some(id) = asker.filter(|id| self.connections.contains_key(id)) else { return };
+    /// Says how an operation ended, and goes on with what waits behind it.
+    pub(super) fn answer_on_dashboard(&mut self, id: Conn, operation: &Operation, outcome: Outcome) {
         let told = match operation {
             Operation::Play if !self.firmware.dashboard_tells_failures() => Outcome::Done,
             _ => outcome,
@@ -154,51 +107,6 @@ impl Controller {
         self.say(id, &line);
         self.connections.get_mut(&id).into_iter().for_each(|connection| connection.dashboard.waits = false);
         self.serve_dashboard(id);
-    }
-
-    /// Does it, now that its time is over.
-    fn perform(&mut self, operation: &Operation) -> Outcome {
-        let playing = self.programs.playing();
-        let done = |done| if done { Outcome::Done } else { Outcome::Failed };
-        match operation {
-            Operation::Load(name) => {
-                let (outcome, new_installation) = self.pendant.load(name, self.firmware.dashboard_tells_failures());
-                if outcome == Outcome::Done && playing.loaded {
-                    self.act(Action::StopProgram);
-                }
-                if new_installation {
-                    self.act(Action::PowerOff);
-                }
-                outcome
-            }
-            Operation::LoadInstallation(name) => {
-                let outcome = self.pendant.load_installation(name);
-                if outcome == Outcome::Done {
-                    self.act(Action::PowerOff);
-                }
-                outcome
-            }
-            Operation::Play => done(self.play(playing)),
-            Operation::Pause => {
-                self.act(Action::PauseProgram);
-                done(playing.runs())
-            }
-            Operation::Stop => {
-                self.act(Action::StopProgram);
-                done(playing.exists || !self.options.dashboard.stop_of_nothing_fails)
-            }
-            Operation::Report(_) | Operation::SupportFile(_) | Operation::SaveLog => Outcome::Done,
-        }
-    }
-
-    /// Lets a paused program go on, or starts the loaded one.
-    fn play(&mut self, playing: Playing) -> bool {
-        if playing.paused {
-            self.act(Action::ResumeProgram);
-            return self.plant.robot.may_move();
-        }
-        let Some(script) = self.pendant.program().map(|file| file.script.clone()) else { return false };
-        self.programs.play(&script, &mut self.plant, &mut self.notices)
     }
 }
 

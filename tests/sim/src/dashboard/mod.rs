@@ -127,6 +127,8 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
             }
         }
         (Operation::SaveLog, Outcome::Done) => "Log saved to disk".to_owned(),
+        // Never asked for here.
+        (Operation::ReachIdle | Operation::ReachRunning, _) => String::new(),
         // Texts of these failures are not documented.
         (Operation::Report(_), _) => "Error: a flight report of this kind was generated moments ago".to_owned(),
         (Operation::SupportFile(folder), _) => format!("Error: no folder {folder}"),

@@ -66,8 +66,8 @@ pub enum FaultKind {
     Drop,
     /// Messages end this many bytes early; the length in front agrees.
     Truncated(usize),
-    /// A message of type 25 with this many bytes is sent before every state message, a line of that length instead of
-    /// the dashboard's answers.
+    /// A message of type 25 with this many bytes is sent before every state message, a line of that length, or a body,
+    /// instead of the answers of the dashboard and the Robot API.
     Oversize(usize),
     /// A message and a sub-package of unknown type go out with every state message; packages of unknown type with
     /// data of 30004.
@@ -109,11 +109,11 @@ pub enum FaultKind {
     Slider(f64),
     /// The program is paused, and resumed at the end.
     Pause,
-    /// Text, and requests of 29999 and 30004, are taken and silently ignored.
+    /// Text, and requests of 29999, 30004 and 80, are taken and silently ignored.
     Mute,
-    /// The dashboard answers with lines that are not the answer, or no text at all.
+    /// The dashboard and the Robot API answer with what is not the answer, or no text at all.
     Garbage,
-    /// The dashboard closes the connection instead of an answer.
+    /// The dashboard and the Robot API close the connection instead of an answer.
     HangUp,
     /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
     SecondCommander(f64),
@@ -221,7 +221,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "quick-loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 4 cycles later" => |v| FaultKind::QuickLoss(v.number);
     "drop" None "" Brief Port "connections closed, refused until the end" => |_| FaultKind::Drop;
     "truncated" Bytes "8" Span Port "messages N bytes short, their length agrees" => |v| FaultKind::Truncated(v.bytes());
-    "oversize" Bytes "20000" Span Port "messages of N bytes; 29999: answers of N bytes" => |v| FaultKind::Oversize(v.bytes());
+    "oversize" Bytes "20000" Span Port "messages of N bytes; 29999, 80: answers of N bytes" => |v| FaultKind::Oversize(v.bytes());
     "unknown" None "" Span Port "messages and sub-packages of unknown type" => |_| FaultKind::Unknown;
     "extended" Bytes "4" Span Port "sub-packages N bytes longer than known" => |v| FaultKind::Extended(v.bytes());
     "polluted" Count "17" Span Port "other messages between every N packets" => |v| FaultKind::Polluted(v.count);
@@ -242,8 +242,8 @@ pub(crate) const TABLE: &[Row] = rows! {
     "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
     "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
     "mute" None "" Span Port "text and requests silently ignored" => |_| FaultKind::Mute;
-    "garbage" None "" Span Port "29999: lines that are no answer" => |_| FaultKind::Garbage;
-    "hang-up" None "" Span Port "29999: closed instead of answering" => |_| FaultKind::HangUp;
+    "garbage" None "" Span Port "29999, 80: what is no answer" => |_| FaultKind::Garbage;
+    "hang-up" None "" Span Port "29999, 80: closed instead of answering" => |_| FaultKind::HangUp;
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
     "digital-input" Input "0" Span None "digital input N is high" => |v| FaultKind::DigitalInput(v.count as u8);

@@ -129,8 +129,8 @@ mod tests {
             let lost = 1.0 - through(&[kind], 50_000).len() as f64 / 50_000.0;
             assert!((lost - expected).abs() < 0.01, "{kind:?}: {lost}");
         }
-        assert_eq!(through(&[FaultKind::Silence], 10), []);
-        assert_eq!(through(&[FaultKind::Burst(1.0)], 10), []);
+        assert!(through(&[FaultKind::Silence], 10).is_empty());
+        assert!(through(&[FaultKind::Burst(1.0)], 10).is_empty());
     }
 
     #[test]

@@ -18,13 +18,22 @@ pub struct ProgramFile {
     pub broken: bool,
     /// Whether it has changes that were not written.
     pub unsaved: bool,
+    /// The file as a client of PolyScope X has sent it; what it does is not read out of it.
+    pub text: Option<String>,
 }
 
 impl ProgramFile {
     /// A program of this name that does nothing until it is stopped.
     #[must_use]
     pub fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), script: IDLE.to_owned(), installation: None, broken: false, unsaved: false }
+        Self {
+            name: name.to_owned(),
+            script: IDLE.to_owned(),
+            installation: None,
+            broken: false,
+            unsaved: false,
+            text: None,
+        }
     }
 }
 
@@ -76,6 +85,16 @@ impl Files {
         if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) }
     }
 
+    /// The program of this name, path, or name without extension, as PolyScope X writes it.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&ProgramFile> {
+        self.program(name).or_else(|| self.programs.iter().find(|file| program_name(&file.name) == name))
+    }
+
+    pub(crate) fn named_mut(&mut self, name: &str) -> Option<&mut ProgramFile> {
+        self.programs.iter_mut().find(|file| program_name(&file.name) == name)
+    }
+
     /// The program of this name or path.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<&ProgramFile> {
@@ -87,6 +106,12 @@ impl Files {
     pub fn installation(&self, name: &str) -> Option<&InstallationFile> {
         self.installations.iter().find(|file| self.resolve(&file.name) == self.resolve(name))
     }
+}
+
+/// The last part of a path without its extension: what PolyScope X calls a program.
+pub(crate) fn program_name(path: &str) -> &str {
+    let name = file_name(path);
+    name.strip_suffix(".urpx").or_else(|| name.strip_suffix(".urp")).unwrap_or(name)
 }
 
 /// The last part of a path.

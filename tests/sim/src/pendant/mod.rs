@@ -4,8 +4,8 @@
 
 mod files;
 
-pub(crate) use files::file_name;
 pub use files::{Files, InstallationFile, ProgramFile};
+pub(crate) use files::{file_name, program_name};
 
 use std::time::Duration;
 
@@ -101,6 +101,10 @@ pub(crate) enum Operation {
     Report(Report),
     SupportFile(String),
     SaveLog,
+    /// Power on, until the joints are ready (PolyScope X).
+    ReachIdle,
+    /// Brake release, until they are open (PolyScope X).
+    ReachRunning,
 }
 
 /// How an operation ended.
@@ -146,6 +150,8 @@ impl OperationTiming {
             Operation::Report(_) => self.report,
             Operation::SupportFile(_) => self.support_file,
             Operation::SaveLog => self.save_log,
+            // The arm says when.
+            Operation::ReachIdle | Operation::ReachRunning => Duration::ZERO,
         }
     }
 }
@@ -221,7 +227,7 @@ impl Pendant {
 
     /// Loads a program, with its installation; says how, and whether another installation came with it.
     pub(crate) fn load(&mut self, name: &str, minds_confirmation: bool) -> (Outcome, bool) {
-        let Some(file) = self.files.program(name) else { return (Outcome::NotFound, false) };
+        let Some(file) = self.files.named(name) else { return (Outcome::NotFound, false) };
         let installation = match file.installation.as_deref().map(|name| self.files.installation(name)) {
             None => None,
             Some(Some(found)) if !(minds_confirmation && found.needs_confirmation) => Some(found),
@@ -231,7 +237,7 @@ impl Pendant {
             return (Outcome::Failed, false);
         }
         let other = installation.map(|found| self.files.resolve(&found.name)).filter(|path| *path != self.installation);
-        self.loaded = Some(self.files.resolve(name));
+        self.loaded = Some(self.files.resolve(&file.name));
         let changed = other.is_some();
         self.installation = other.unwrap_or_else(|| std::mem::take(&mut self.installation));
         (Outcome::Done, changed)

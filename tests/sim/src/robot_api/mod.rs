@@ -1,0 +1,148 @@
+//! The Robot API of PolyScope X (`ur-dashboard` 6): HTTP requests to the operator's interface, from 10.11 on.
+//!
+//! Two generations are told apart: 10.11, and 10.12 with queries and transfer of programs. Words for modes and states
+//! are those of the dashboard, which is not confirmed, except `REMOTE`.
+
+mod http;
+mod options;
+mod routes;
+
+pub(crate) use http::{CONTINUE, Received, Request, Session, response};
+pub use options::{MessageSchema, RobotApiOptions};
+
+use serde_json::{Value, json};
+
+use crate::controller::Action;
+use crate::dashboard::nonsense;
+use crate::firmware::Firmware;
+use crate::pendant::{Operation, Outcome, Pendant};
+use crate::program::Playing;
+use crate::rng::Rng;
+use crate::robot::Robot;
+use crate::time::SimTime;
+
+/// Where everything is.
+const BASE: &str = "/universal-robots/robot-api";
+
+/// What a request looks at, and what it changes at the pendant.
+pub(crate) struct Context<'a> {
+    pub(crate) now: SimTime,
+    pub(crate) firmware: Firmware,
+    pub(crate) robot: &'a Robot,
+    pub(crate) pendant: &'a mut Pendant,
+    pub(crate) options: &'a RobotApiOptions,
+    pub(crate) playing: Playing,
+}
+
+/// What is said.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Content {
+    /// Something to read.
+    Json(Value),
+    /// A sentence, in the schema of messages.
+    Message(String),
+    /// A file.
+    Text(String),
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) content: Content,
+    pub(crate) action: Option<Action>,
+    /// Where there is one, it is answered when that is over, in place of what stands here.
+    pub(crate) operation: Option<Operation>,
+}
+
+impl Answer {
+    fn json(value: Value) -> Self {
+        Self { status: 200, content: Content::Json(value), action: None, operation: None }
+    }
+
+    fn say(status: u16, message: impl Into<String>) -> Self {
+        Self { status, content: Content::Message(message.into()), action: None, operation: None }
+    }
+
+    fn begin(operation: Operation) -> Self {
+        Self { operation: Some(operation), ..Self::say(200, "") }
+    }
+
+    fn act(message: &str, action: Action) -> Self {
+        Self { action: Some(action), ..Self::say(200, message) }
+    }
+
+    /// The answer on the wire.
+    pub(crate) fn bytes(&self, options: &RobotApiOptions, closes: bool) -> Vec<u8> {
+        let (kind, body) = match (&self.content, options.messages) {
+            (Content::Json(value), _) => ("application/json", value.to_string()),
+            (Content::Text(text), _) => ("text/plain", text.clone()),
+            (Content::Message(text), MessageSchema::Message) => {
+                ("application/json", json!({"message": text}).to_string())
+            }
+            (Content::Message(text), MessageSchema::Text) => ("text/plain", text.clone()),
+            (Content::Message(text), MessageSchema::Problem) => {
+                let title = if self.status < 400 { "OK" } else { "The request was refused" };
+                ("application/json", json!({"title": title, "status": self.status, "detail": text}).to_string())
+            }
+        };
+        response(self.status, kind, body.as_bytes(), closes)
+    }
+}
+
+/// The answer to bytes that are no request.
+pub(crate) fn refused(status: u16) -> Answer {
+    Answer::say(
+        status,
+        match status {
+            413 => "the body is too long",
+            431 => "the headers are too long, or too many",
+            _ => "this is no HTTP request",
+        },
+    )
+}
+
+/// The answer to a request.
+pub(crate) fn answer(request: &Request, context: &mut Context<'_>) -> Answer {
+    let missing = || Answer::say(404, format!("there is no {}", request.path));
+    let Some(path) = request.path.strip_prefix(BASE) else { return missing() };
+    let mut routes = routes::at(path, context.firmware).peekable();
+    if routes.peek().is_none() {
+        return missing();
+    }
+    let Some((route, tail)) = routes.find(|(route, _)| route.method == request.method) else {
+        return Answer::say(405, format!("{} is not for {}", request.method, request.path));
+    };
+    if route.needs_remote && !context.robot.remote {
+        return Answer::say(403, "the robot is not in remote control");
+    }
+    (route.answer)(context, request, tail)
+}
+
+/// What is said when an operation is over.
+pub(crate) fn over(operation: &Operation, outcome: Outcome) -> Answer {
+    let name = |name: &String| Answer::say(200, format!("{name} is loaded"));
+    match (operation, outcome) {
+        (Operation::Load(program), Outcome::Done) => name(program),
+        (Operation::Load(program), Outcome::NotFound) => Answer::say(404, format!("there is no program {program}")),
+        (Operation::Load(program), Outcome::Failed) => Answer::say(500, format!("{program} could not be loaded")),
+        (Operation::Play, Outcome::Done) => Answer::say(200, "the program runs"),
+        (Operation::Pause, Outcome::Done) => Answer::say(200, "the program is paused"),
+        (Operation::Stop, Outcome::Done) => Answer::say(200, "the program is stopped"),
+        (Operation::ReachIdle, Outcome::Done) => Answer::say(200, "the arm has power"),
+        (Operation::ReachRunning, Outcome::Done) => Answer::say(200, "the brakes are released"),
+        (_, Outcome::Done) => Answer::say(200, "done"),
+        (_, _) => Answer::say(409, "not possible in this state"),
+    }
+}
+
+/// An answer of a server that has lost its mind.
+pub(crate) fn senseless(rng: &mut Rng) -> Vec<u8> {
+    let body = nonsense(rng);
+    match rng.up_to(3) {
+        0 => body,
+        1 => response(200, "application/json", &body, false),
+        2 => response(200, "application/json", br#"{"mode":7,"state":[],"info":{"version":3}}"#, false),
+        _ => response(500, "text/html", b"<html>Internal Server Error</html>", true),
+    }
+}
