@@ -2,8 +2,12 @@
 
 use std::hint::black_box;
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::command::Samples;
+use outrigger_core::law::Law;
+use outrigger_core::robot::{JointVelocities, Reason, SoftwareVersion, State};
 use outrigger_core::rtde_recipe;
+use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
+use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{Command, CommandRepr, Measurement, MeasurementRepr};
 use outrigger_core::wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
 use outrigger_core::wire::realtime::{Packet, Repr};
@@ -22,7 +26,15 @@ pub(crate) struct Operation {
 
 /// Every operation, prepared.
 pub(crate) fn all() -> Vec<Operation> {
-    vec![realtime_packet(), rtde_package(), primary_state(), speedj_line(), fri_measurement(), fri_command()]
+    vec![
+        realtime_packet(),
+        rtde_package(),
+        primary_state(),
+        speedj_line(),
+        fri_measurement(),
+        fri_command(),
+        fri_answer(),
+    ]
 }
 
 fn operation(name: &'static str, budget: u32, run: impl FnMut() + 'static) -> Operation {
@@ -119,5 +131,37 @@ fn fri_command() -> Operation {
     operation("FRI command of 376 B, written, checked and read back", 150, move || {
         black_box(command).emit(black_box(&mut bytes)).expect("a command");
         black_box(Command::new_checked(black_box(&bytes)).expect("a command").jnt_pos());
+    })
+}
+
+/// The KRC's own setpoint given back, which is what an answer costs without a law.
+fn fri_answer() -> Operation {
+    struct Still;
+    impl Law<7> for Still {
+        fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
+            Ok(())
+        }
+        fn step(&mut self, _: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
+            Ok(JointVelocities::ZERO)
+        }
+    }
+    let mut bytes = vec![0; 916];
+    let measured =
+        MeasurementRepr { desired_cmd_sample_time: 0.001, state: 1, quality: 3, ..MeasurementRepr::default() };
+    measured.emit(&mut bytes).expect("a measurement");
+    let mut session =
+        FriSession::new(FriConfig::default(), Still, KrlConvention::RosControl).expect("a possible session");
+    let from = "192.0.2.1:49938".parse().expect("an address");
+    let mut counter = 0_u16;
+    let mut millis = 0;
+    operation("FRI measurement to its command, mirrored", 1000, move || {
+        counter = counter.wrapping_add(1);
+        millis += 1;
+        bytes[..2].copy_from_slice(&counter.to_le_bytes());
+        let now = Instant::from_micros(1_000 * millis);
+        session.handle(now, FriInput::Datagram { from, bytes: black_box(&bytes), arrival: now });
+        session.handle(now, FriInput::Drained);
+        assert!(black_box(session.poll_transmit()).is_some(), "every measurement is answered");
+        while session.poll_event().is_some() {}
     })
 }

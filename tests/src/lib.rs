@@ -3,6 +3,7 @@
 
 pub mod board;
 pub mod cosim;
+pub mod fri;
 pub mod noise;
 #[path = "../oracle/mod.rs"]
 pub mod oracle;

@@ -13,7 +13,8 @@ pub enum LinkKind {
     /// A byte stream (UR's ports): nothing is reordered, loss shows as lateness followed by a burst, and the
     /// peer reflects nothing.
     Stream,
-    /// Datagrams with a counter that the peer mirrors (FRI).
+    /// Datagrams with a counter, answered by datagrams whose counter the peer mirrors (FRI). The cycle is the peer's, so a
+    /// round trip contains its waiting, and says little about delay.
     Datagram,
 }
 
@@ -21,8 +22,8 @@ pub enum LinkKind {
 ///
 /// | field | stream, 2 ms | stream, 8 ms | datagrams of period T |
 /// |---|---|---|---|
-/// | received, of 10 000 | 9 900 / 9 500 / 9 000 | the same | the same, of answers |
-/// | delay, mean | 1.0 / 1.6 / 2.0 ms late | 4.0 / 6.4 / 8.0 ms late | 0.5 / 0.8 / 1.0 T round trip |
+/// | received, of 10 000 | 9 900 / 9 500 / 9 000 | the same | the same, and of answers |
+/// | delay, mean | 1.0 / 1.6 / 2.0 ms late | 4.0 / 6.4 / 8.0 ms late | 0.5 / 0.8 / 1.0 T late |
 /// | jitter | 0.5 / 1.0 / 2.0 ms | 0.8 / 2.0 / 4.0 ms | 0.10 / 0.25 / 0.50 T |
 /// | misses | 2 / 5 / 10 | 1 / 2 / 4 | 1 / 2 / 4 |
 ///

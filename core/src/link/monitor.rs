@@ -171,16 +171,24 @@ impl LinkMonitor {
         self.take(self.cycle_of(stamp), stamp, arrival, now)
     }
 
-    /// Takes a packet with a counter of its own; its time stamp is the counter in periods.
+    /// Takes a packet with a counter of its own; its time stamp is [`Self::stamp_of`] the counter.
     pub fn observe_counter<C: Counter>(&mut self, counter: C, arrival: Instant, now: Instant) -> Observation {
+        self.take(self.cycle_of_counter(counter), self.stamp_of(counter), arrival, now)
+    }
+
+    /// The time that a counter of the peer stands for: the counter, which wraps, in periods.
+    #[must_use]
+    pub fn stamp_of<C: Counter>(&self, counter: C) -> ControllerTime {
+        ControllerTime::from_micros(self.config.period.times(self.cycle_of_counter(counter)).as_micros())
+    }
+
+    fn cycle_of_counter<C: Counter>(&self, counter: C) -> u64 {
         // Far from zero, so that a straggler from before the first has a number too.
         const ORIGIN: u64 = 1 << 32;
         let newest = self.judge.highest().unwrap_or(ORIGIN);
         let first = self.judge.highest().is_none();
         let ahead = counter.ahead_of(if first { C::low_bits_of(0) } else { C::low_bits_of(newest) });
-        let cycle = newest.saturating_add_signed(ahead);
-        let stamp = ControllerTime::from_micros(self.config.period.times(cycle).as_micros());
-        self.take(cycle, stamp, arrival, now)
+        newest.saturating_add_signed(ahead)
     }
 
     /// Called at `now` after asking to be called at `due`: whether this device stood still in between. Call it
@@ -407,8 +415,9 @@ impl LinkMonitor {
             },
             LinkKind::Datagram => Measured {
                 broken,
-                received: self.answers.map(|a| a.rate),
-                delay: self.answers.and_then(|a| a.round_trip),
+                // Both directions: cycles of the peer that arrived, and answers of ours that it has seen.
+                received: self.epoch.received.per_10_000().min(self.answers.map(|a| a.rate)),
+                delay: self.epoch.lateness.mean(),
                 jitter: Some(self.epoch.jitter.jitter()),
                 misses: misses.max(self.answers.map_or(0, |a| a.consecutive_misses)),
             },

@@ -389,7 +389,8 @@ fn each_answer_figure_grades_a_datagram_link() {
         (AnswerFigures { judged: 99, ..ANSWERED }, Grade::Unacceptable, Metric::Samples),
         (AnswerFigures { rate: 9_400, ..ANSWERED }, Grade::Bad, Metric::Received),
         (AnswerFigures { consecutive_misses: 2, ..ANSWERED }, Grade::Bad, Metric::Misses),
-        (AnswerFigures { round_trip: Some(Duration::from_micros(700)), ..ANSWERED }, Grade::Ok, Metric::Delay),
+        // The peer's wait for its next cycle is in it.
+        (AnswerFigures { round_trip: Some(Duration::from_micros(990)), ..ANSWERED }, Grade::Perfect, Metric::Samples),
     ];
     for (figures, grade, held_by) in cases {
         let monitor = datagrams_answered(figures);

@@ -349,6 +349,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             program: facts.program,
             speed_slider: facts.speed_slider,
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
+            gate: None,
             unacked: self.unacked_age(LinkId::REALTIME, now),
         };
         let asked = self.cycle.judge(arrival, now, &beside, &mut self.events);

@@ -263,10 +263,15 @@ pub struct LinkTuning {
 }
 
 impl LinkTuning {
-    /// The thresholds for a controller of this period.
+    /// The thresholds for a controller of this period, over a byte stream.
     #[must_use]
     pub fn of(&self, period: Duration) -> LinkConfig {
-        let base = LinkConfig::stream(period);
+        self.over(LinkConfig::stream(period))
+    }
+
+    /// The thresholds where these are the defaults.
+    #[must_use]
+    pub fn over(&self, base: LinkConfig) -> LinkConfig {
         let stale_after = self.stale_after.unwrap_or(base.stale_after);
         LinkConfig {
             entry: self.entry.unwrap_or(base.entry),
@@ -281,7 +286,7 @@ impl LinkTuning {
             shift_hold: self.shift_hold.unwrap_or(base.shift_hold),
             burst: self.burst.unwrap_or(base.burst),
             kind: base.kind,
-            period,
+            period: base.period,
         }
     }
 }

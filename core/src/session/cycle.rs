@@ -9,7 +9,7 @@ use super::operator::{Asked, OperatorInputs, OperatorLines};
 use crate::command::{Approved, Governor, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
-use crate::link::{Answer, LinkConfig, LinkMonitor, Sequence};
+use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
     Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, PeerGate,
     Slowed, Standstill, StandstillConfig, Transition,
@@ -43,6 +43,8 @@ pub(super) struct Beside {
     pub(super) speed_slider: Option<f32>,
     /// Whether text can be sent.
     pub(super) path_open: bool,
+    /// What the peer says of itself, where it does.
+    pub(super) gate: Option<PeerGate>,
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     pub(super) unacked: Duration,
 }
@@ -80,6 +82,13 @@ pub(super) struct Cycle<const N: usize, L> {
     begun: bool,
     /// The next beginning goes on with a suspended motion.
     resume: bool,
+}
+
+impl<const N: usize, L> Cycle<N, L> {
+    /// The mode, whatever the law.
+    pub(super) const fn mode_now(&self) -> Mode {
+        self.mode.mode()
+    }
 }
 
 impl<const N: usize, L: Law<N>> Cycle<N, L> {
@@ -210,6 +219,32 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// A state was read, not necessarily the newest.
     pub(super) fn hear(&mut self, state: &State<N>, arrival: Instant, now: Instant, events: &mut Events) {
         let observation = self.link.observe(state.controller_time, arrival, now);
+        if self.heard(&observation, now, events) {
+            self.keep(state);
+        }
+    }
+
+    /// A counter of the peer was read: the time it stands for, where its state is the newest and is to be
+    /// [kept](Self::keep).
+    pub(super) fn hear_counter<C: Counter>(
+        &mut self,
+        counter: C,
+        arrival: Instant,
+        now: Instant,
+        events: &mut Events,
+    ) -> Option<ControllerTime> {
+        let stamp = self.link.stamp_of(counter);
+        let observation = self.link.observe_counter(counter, arrival, now);
+        self.heard(&observation, now, events).then_some(stamp)
+    }
+
+    /// Figures of the answers that the peer has seen.
+    pub(super) const fn set_answers(&mut self, answers: AnswerFigures) {
+        self.link.set_answers(answers);
+    }
+
+    /// Whether what was read is the newest.
+    fn heard(&mut self, observation: &Observation, now: Instant, events: &mut Events) -> bool {
         if let Some(change) = observation.change {
             events.push(Event::Grade(change));
         }
@@ -223,10 +258,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if let Some(reason) = observation.fault {
             self.fault(now, reason, events);
         }
-        if observation.sequence.is_newest() {
-            self.state = Some(*state);
-            self.unjudged = self.unjudged.saturating_add(1);
-        }
+        observation.sequence.is_newest()
+    }
+
+    /// The newest state.
+    pub(super) const fn keep(&mut self, state: &State<N>) {
+        self.state = Some(*state);
+        self.unjudged = self.unjudged.saturating_add(1);
     }
 
     /// Judges the newest state, once all that has arrived is read; what its inputs ask for, if they do.
@@ -278,7 +316,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
             moving_by_us: (self.mode.is_motion_unknown())
                 .then(|| Held::new(self.following.is_moving_by_us(state), now)),
-            gate: Some(Held::new(if beside.path_open { PeerGate::Ready } else { PeerGate::No }, now)),
+            gate: Some(Held::new(
+                beside.gate.unwrap_or(if beside.path_open { PeerGate::Ready } else { PeerGate::No }),
+                now,
+            )),
             acceptance: Acceptance {
                 mirrored_counter: None,
                 program_state: if beside.program.is_some() { None } else { from_packet },

@@ -4,6 +4,7 @@ use heapless::Deque;
 #[cfg(feature = "postcard")]
 use heapless::Vec;
 
+use super::fri::FriEvent;
 use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
 use super::report::Report;
@@ -79,6 +80,8 @@ pub enum Event {
         /// What is wrong with it.
         error: WireError,
     },
+    /// About a KRC.
+    Fri(FriEvent),
     /// So many events found no room, because nobody took them.
     Lost(u32),
 }

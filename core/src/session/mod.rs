@@ -12,6 +12,7 @@ mod connector;
 mod cycle;
 pub mod dashboard;
 mod event;
+pub mod fri;
 mod identity;
 mod intake;
 mod io;

@@ -1,0 +1,182 @@
+//! Every threshold of a session with a KRC, with its default.
+
+use core::net::IpAddr;
+
+use super::control::Control;
+use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
+use crate::link::LinkConfig;
+use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
+use crate::session::config::{ConfigError, LinkTuning, ModeTuning};
+use crate::session::cycle::CycleConfig;
+use crate::session::operator::OperatorInputs;
+use crate::time::Duration;
+use crate::wire::fri::JOINTS;
+
+/// The shortest period of FRI.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// The longest.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// What the arm itself can do, at a scale of 1. No configuration makes a command exceed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ArmLimits {
+    /// Farthest from zero, either way \[rad\].
+    pub position: [f32; JOINTS],
+    /// Distance that is kept from it \[rad\]. Default half a degree.
+    pub margin: f32,
+    /// Highest speed \[rad/s\].
+    pub velocity: [f32; JOINTS],
+    /// Highest acceleration \[rad/s²\].
+    pub acceleration: [f32; JOINTS],
+    /// Deceleration of a stop \[rad/s²\].
+    pub braking: [f32; JOINTS],
+}
+
+impl Default for ArmLimits {
+    /// An LWR 4+ (`kuka-fri` A11): the lower of the published speeds; braking at 5 rad/s², which nobody has published.
+    fn default() -> Self {
+        let radians = |degrees: [f32; JOINTS]| degrees.map(f32::to_radians);
+        Self {
+            position: radians([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]),
+            margin: 0.5_f32.to_radians(),
+            velocity: radians([110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0]),
+            acceleration: radians([1200.0, 1200.0, 1600.0, 1600.0, 2500.0, 4400.0, 4400.0]),
+            braking: [5.0; JOINTS],
+        }
+    }
+}
+
+impl ArmLimits {
+    /// Whether every limit is one.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let positive = |values: &[f32; JOINTS]| values.iter().all(|value| value.is_finite() && *value > 0.0);
+        let each = "a finite number above 0 for every joint";
+        BadValue::unless(positive(&self.position), "arm.position", each)?;
+        BadValue::unless(positive(&self.velocity), "arm.velocity", each)?;
+        BadValue::unless(positive(&self.acceleration), "arm.acceleration", each)?;
+        BadValue::unless(positive(&self.braking), "arm.braking", each)?;
+        BadValue::unless((0.0..=0.5).contains(&self.margin), "arm.margin", "0 to 0.5 rad")
+    }
+}
+
+/// Everything a session with a KRC can be told. Thresholds that depend on the period, which the KRC chooses, are given
+/// as tuning of their defaults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FriConfig {
+    /// The KRC's address; where there is none, the first that sends a measurement is believed.
+    pub peer: Option<IpAddr>,
+    /// A KRC silent for this long, or for ten periods, is gone. Default 100 ms.
+    pub silence: Duration,
+    /// Counter of the first command.
+    pub first_counter: u16,
+    /// Control scheme at the start.
+    pub control: Control,
+    /// Link monitor, over [`LinkConfig::datagram`].
+    pub link: LinkTuning,
+    /// Mode machine.
+    pub mode: ModeTuning,
+    /// What counts as rest.
+    pub standstill: StandstillConfig,
+    /// What laws may ask for: inside of what the arm can do.
+    pub limits: Limits<JOINTS>,
+    /// What the arm can do.
+    pub arm: ArmLimits,
+    /// Sensors.
+    pub sources: [Option<SourceConfig>; MAX_SOURCES],
+    /// KRL truth values, bit 0 `BOOL[1]`, that stand for an operator.
+    pub operator: OperatorInputs,
+}
+
+impl Default for FriConfig {
+    fn default() -> Self {
+        let arm = ArmLimits::default();
+        let lowest = arm.position.map(|limit| -limit);
+        Self {
+            peer: None,
+            silence: Duration::from_millis(100),
+            first_counter: 1,
+            control: Control::Position,
+            link: LinkTuning::default(),
+            mode: ModeTuning::default(),
+            standstill: StandstillConfig::default(),
+            limits: Limits {
+                position_min: JointPositions(lowest),
+                position_max: JointPositions(arm.position),
+                velocity: JointVelocities([1.0; JOINTS]),
+                acceleration: JointAccelerations([2.0; JOINTS]),
+                braking: JointAccelerations(arm.braking),
+                ..Limits::default()
+            },
+            arm,
+            sources: [None; MAX_SOURCES],
+            operator: OperatorInputs::default(),
+        }
+    }
+}
+
+impl FriConfig {
+    /// Whether every field is in its range, for every period there is.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let value = |section| move |error| ConfigError::Value { section, error };
+        let silence = (Duration::from_millis(10)..=Duration::from_secs(10)).contains(&self.silence);
+        BadValue::unless(silence, "silence", "10 ms to 10 s").map_err(value("fri"))?;
+        BadValue::unless(self.control.is_valid(), "control", "finite parameters, none negative")
+            .map_err(value("fri"))?;
+        self.arm.check().map_err(value("fri"))?;
+        for period in [SHORTEST, LONGEST] {
+            let CycleConfig { link, mode, following } = self.of(period);
+            link.check().map_err(value("link"))?;
+            mode.check().map_err(value("mode"))?;
+            following.check().map_err(value("mode"))?;
+        }
+        self.standstill.check().map_err(value("mode"))?;
+        self.limits.check().map_err(ConfigError::Limits)?;
+        self.operator.check().map_err(value("operator"))?;
+        self.watched().map(|_| ()).map_err(ConfigError::Sources)
+    }
+
+    /// The thresholds for a KRC of this period.
+    pub(super) fn of(&self, period: Duration) -> CycleConfig {
+        let mode = self.mode.of(period);
+        let needed = period.times(u64::from(mode.good_cycles));
+        let longest = Duration::from_secs(60);
+        CycleConfig {
+            link: self.link.over(LinkConfig::datagram(period)),
+            mode: ModeConfig {
+                mirrors: true,
+                // The program polls, and waits for its own rating of the link.
+                arming_timeout: self.mode.arming_timeout.unwrap_or((mode.arming_timeout + needed).min(longest)),
+                rest_window: self.standstill.window,
+                ..mode
+            },
+            following: FollowingConfig { ..self.mode.following.of(period) },
+        }
+    }
+
+    /// How long a KRC of this period may be silent.
+    pub(super) fn silence_of(&self, period: Duration) -> Duration {
+        self.silence.max(period.times(10))
+    }
+
+    pub(super) fn watched(&self) -> Result<Sources, SourcesError> {
+        let mut configs: heapless::Vec<SourceConfig, MAX_SOURCES> = heapless::Vec::new();
+        for source in self.sources.iter().flatten() {
+            configs.push(*source).map_err(|_| SourcesError::TooMany)?;
+        }
+        Sources::new(&configs)
+    }
+}
+
+/// The period a measurement names, where FRI has such a one: 1 … 100 ms, in whole microseconds.
+pub(super) fn period_of(seconds: f32) -> Option<Duration> {
+    let micros = seconds * 1e6 + 0.5;
+    (1_000.0..100_001.0).contains(&micros).then_some(Duration::from_micros(micros as u64))
+}

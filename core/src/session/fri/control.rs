@@ -1,0 +1,163 @@
+//! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
+
+use super::engine::FriSession;
+use crate::robot::{JointVelocities, Wrench};
+use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
+
+/// Joint impedance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct JointImpedance {
+    /// Stiffness \[Nm/rad\], 0 and more.
+    pub stiffness: [f32; JOINTS],
+    /// Damping, normalised: 0 … 1, 0.7 is usual.
+    pub damping: [f32; JOINTS],
+    /// Torques added to those of the control law \[Nm\].
+    pub torque: [f32; JOINTS],
+}
+
+impl Default for JointImpedance {
+    fn default() -> Self {
+        Self { stiffness: [1000.0; JOINTS], damping: [0.7; JOINTS], torque: [0.0; JOINTS] }
+    }
+}
+
+/// Cartesian impedance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ToolImpedance {
+    /// Stiffness \[N/m, Nm/rad\], 0 and more.
+    pub stiffness: CartesianVector,
+    /// Damping, normalised: 0 … 1, 0.7 is usual.
+    pub damping: CartesianVector,
+    /// Force and torque added to those of the control law.
+    pub wrench: Wrench,
+    /// The frame that is sent where nothing is commanded.
+    pub mirrors: MirroredFrame,
+}
+
+impl Default for ToolImpedance {
+    fn default() -> Self {
+        Self {
+            stiffness: CartesianVector::uniform(2000.0, 200.0),
+            damping: CartesianVector::uniform(0.7, 0.7),
+            wrench: Wrench::default(),
+            mirrors: MirroredFrame::default(),
+        }
+    }
+}
+
+/// Which frame a KRC expects back before it starts: not known (`kuka-fri` A10.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum MirroredFrame {
+    /// The one it commands itself.
+    #[default]
+    Commanded,
+    /// The measured one.
+    Measured,
+}
+
+/// A control scheme and its parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Control {
+    /// Joint position.
+    #[default]
+    Position,
+    /// Joint impedance.
+    JointImpedance(JointImpedance),
+    /// Cartesian impedance: the tool is led by a frame, the joints' target is the posture of the null space.
+    ToolImpedance(ToolImpedance),
+}
+
+impl Control {
+    /// What the KRL program has to select.
+    #[must_use]
+    pub const fn scheme(&self) -> ControlScheme {
+        match self {
+            Self::Position => ControlScheme::Position,
+            Self::JointImpedance(_) => ControlScheme::JointImpedance,
+            Self::ToolImpedance(_) => ControlScheme::CartesianImpedance,
+        }
+    }
+
+    /// The fields that are sent, in every cycle the same.
+    #[must_use]
+    pub const fn flags(&self) -> CommandFlags {
+        match self {
+            Self::Position => CommandFlags::JOINT_POSITION,
+            Self::JointImpedance(_) => CommandFlags::JOINT_POSITION
+                .with(CommandFlags::JOINT_STIFFNESS)
+                .with(CommandFlags::JOINT_DAMPING)
+                .with(CommandFlags::JOINT_TORQUE),
+            Self::ToolImpedance(_) => CommandFlags::CARTESIAN_POSITION
+                .with(CommandFlags::CARTESIAN_STIFFNESS)
+                .with(CommandFlags::CARTESIAN_DAMPING)
+                .with(CommandFlags::TOOL_WRENCH)
+                .with(CommandFlags::JOINT_POSITION),
+        }
+    }
+
+    /// Whether every parameter is one.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let good = |values: &[f32]| values.iter().all(|value| value.is_finite() && *value >= 0.0);
+        let axes = |vector: &CartesianVector| good(&vector.linear) && good(&vector.angular);
+        match self {
+            Self::Position => true,
+            Self::JointImpedance(JointImpedance { stiffness, damping, torque }) => {
+                good(stiffness) && good(damping) && JointVelocities(*torque).is_finite()
+            }
+            Self::ToolImpedance(ToolImpedance { stiffness, damping, wrench, .. }) => {
+                let finite = wrench.force.iter().chain(&wrench.torque).all(|value| value.is_finite());
+                axes(stiffness) && axes(damping) && finite
+            }
+        }
+    }
+
+    /// Writes flags and parameters; `frame` leads the tool.
+    pub(super) fn write(&self, frame: Frame, command: &mut CommandRepr) {
+        command.cmd_flags = self.flags().bits();
+        // A frame that was never set is an error on the KRC, whether it counts or not.
+        command.cart_pos = frame;
+        match self {
+            Self::Position => {}
+            Self::JointImpedance(impedance) => {
+                command.jnt_stiffness = impedance.stiffness;
+                command.jnt_damping = impedance.damping;
+                command.add_jnt_trq = impedance.torque;
+            }
+            Self::ToolImpedance(impedance) => {
+                command.cart_stiffness = impedance.stiffness;
+                command.cart_damping = impedance.damping;
+                command.add_tcp_ft = impedance.wrench.into();
+            }
+        }
+    }
+}
+
+/// The right to change the control scheme: given out only while the KRC is in monitor state and nothing is asked of it.
+/// There a change of flags is no error.
+#[derive(Debug)]
+pub struct Monitoring<'s, L, H> {
+    session: &'s mut FriSession<L, H>,
+}
+
+impl<'s, L, H> Monitoring<'s, L, H> {
+    pub(super) const fn of(session: &'s mut FriSession<L, H>) -> Self {
+        Self { session }
+    }
+
+    /// From the next command on, `control`; the next request asks the KRL program for its scheme.
+    ///
+    /// # Errors
+    /// `control` itself, where one of its parameters is negative or not a number.
+    pub fn set(self, control: Control) -> Result<(), Control> {
+        if !control.is_valid() {
+            return Err(control);
+        }
+        self.session.set_control(control);
+        Ok(())
+    }
+}

@@ -1,0 +1,510 @@
+//! The engine itself.
+
+use core::net::SocketAddr;
+
+use super::config::{FriConfig, period_of};
+use super::control::{Control, JointImpedance, MirroredFrame, Monitoring, ToolImpedance};
+use super::handshake::{Asked, KrlConvention, KrlHandshake};
+use super::io::{FriCounts, FriEvent, FriInput, Transmit, is_milestone};
+use super::peer::PeerFilter;
+use super::reading::Readings;
+use super::target::Target;
+use crate::law::Law;
+use crate::link::{Answers, Figures, Histograms};
+use crate::mode::{Mode, PeerGate};
+use crate::robot::{ControllerTime, JointVelocities, Reason, ReasonSet, State};
+use crate::session::config::ConfigError;
+use crate::session::cycle::{Beside, Cycle, Verdict};
+use crate::session::event::{Event, Events};
+use crate::session::operator;
+use crate::time::{Duration, Instant};
+use crate::wire::fri::{
+    COMMAND_LEN, CommandRepr, ControlScheme, Frame, FriState, JOINTS, Jacobian, KrlVariables, Measurement, Quality,
+};
+use crate::wire::{WireError, WireErrorKind};
+
+/// Where the period stands in a measurement.
+const PERIOD_AT: usize = 152;
+
+/// See the module. One value per KRC; any number of them live side by side.
+#[derive(Debug)]
+pub struct FriSession<L, H = KrlConvention> {
+    config: FriConfig,
+    peer: PeerFilter,
+    /// The period that the peer names, once there is one.
+    period: Option<Duration>,
+    cycle: Cycle<JOINTS, L>,
+    answers: Answers<u16>,
+    readings: Readings,
+    newest: Option<Newest>,
+    /// The newest measurement waits to be answered since this arrival.
+    waiting: Option<Instant>,
+    target: Target,
+    /// The counter, as a time, that was answered last.
+    answered: Option<ControllerTime>,
+    counter: u16,
+    control: Control,
+    handshake: H,
+    krl: KrlVariables,
+    out: [u8; COMMAND_LEN],
+    queued: bool,
+    events: Events,
+    counts: FriCounts,
+    due: Option<Instant>,
+}
+
+/// What the newest measurement said beside the arm's state.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    counter: u16,
+    at: ControllerTime,
+    told: Told,
+    setpoint: [f32; JOINTS],
+    commanded: Frame,
+    measured: Frame,
+    jacobian: Jacobian,
+    krl: KrlVariables,
+    scale: f32,
+}
+
+/// What is told when it changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Told {
+    state: FriState,
+    quality: Quality,
+    scheme: ControlScheme,
+    power: bool,
+}
+
+impl Told {
+    /// Whether the KRC follows commands.
+    const fn leads(self) -> bool {
+        matches!(self.state, FriState::Command) && self.power
+    }
+
+    const fn gate(self) -> PeerGate {
+        match self.state {
+            FriState::Command if self.power => PeerGate::Granted,
+            FriState::Command => PeerGate::Ready,
+            FriState::Monitor if self.quality.permits_command() => PeerGate::Ready,
+            FriState::Monitor | FriState::Off | FriState::Unknown(_) => PeerGate::No,
+        }
+    }
+}
+
+impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
+    /// An engine that listens.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn new(config: FriConfig, law: L, handshake: H) -> Result<Self, ConfigError> {
+        config.check()?;
+        let sources = config.watched().map_err(ConfigError::Sources)?;
+        // The period is known once a measurement has come; nothing is judged before.
+        let period = Duration::from_millis(1);
+        Ok(Self {
+            peer: PeerFilter::new(config.peer),
+            period: None,
+            cycle: Cycle::new(config.of(period), config.standstill, config.limits, sources, config.operator, law),
+            answers: Answers::new(period),
+            readings: Readings::default(),
+            newest: None,
+            waiting: None,
+            target: Target::UNKNOWN,
+            answered: None,
+            counter: config.first_counter.wrapping_sub(1),
+            control: config.control,
+            handshake,
+            krl: KrlVariables::default(),
+            out: [0; COMMAND_LEN],
+            queued: false,
+            events: Events::default(),
+            counts: FriCounts::default(),
+            due: None,
+            config,
+        })
+    }
+
+    /// Takes one input at `now`, which never goes back. Drain [`poll_transmit`](Self::poll_transmit) and
+    /// [`poll_event`](Self::poll_event) after it.
+    pub fn handle(&mut self, now: Instant, input: FriInput<'_>) {
+        self.events.begin();
+        self.cycle.wake(now, self.due, &mut self.events);
+        self.miss_the_peer(now);
+        match input {
+            FriInput::Datagram { from, bytes, arrival } => self.take(from, bytes, arrival, now),
+            // Woken without anything read: what was read before is complete too.
+            FriInput::Drained | FriInput::Tick => self.answer(now),
+            FriInput::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
+            FriInput::Request => self.cycle.request(now, false, &mut self.events),
+            FriInput::Resume => self.cycle.request(now, true, &mut self.events),
+            FriInput::Release => self.cycle.release(now, &mut self.events),
+            FriInput::Acknowledge => self.cycle.acknowledge(&mut self.events),
+        }
+        let silent = self.period.and_then(|period| self.peer.silent_at(self.config.silence_of(period)));
+        let cycle = self.period.and_then(|_| self.cycle.next_deadline(now));
+        self.due = [silent, cycle].into_iter().flatten().min();
+    }
+
+    /// The command that is to be sent; `None` once it was taken.
+    #[must_use]
+    pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
+        let to = self.peer.address()?;
+        core::mem::take(&mut self.queued).then_some(Transmit { to, bytes: &self.out })
+    }
+
+    /// The next event; `None` once all are taken.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// When [`FriInput::Tick`] is due at the latest: in the past while anything is queued, `None` while nothing is
+    /// waited for.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let queued = self.queued || self.waiting.is_some() || !self.events.is_empty();
+        if queued { Some(Instant::ZERO) } else { self.due }
+    }
+
+    /// The mode now.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.cycle.mode().mode()
+    }
+
+    /// The reason that ended commanding, until it is acknowledged.
+    #[must_use]
+    pub const fn latch(&self) -> Option<Reason> {
+        self.cycle.mode().latch()
+    }
+
+    /// Everything a request would be refused for now.
+    #[must_use]
+    pub fn unmet(&self, now: Instant) -> ReasonSet {
+        self.cycle.unmet(now)
+    }
+
+    /// The newest state of the arm.
+    #[must_use]
+    pub const fn state(&self) -> Option<&State<JOINTS>> {
+        self.cycle.state()
+    }
+
+    /// The speed of the newest commanded step \[rad/s\].
+    #[must_use]
+    pub const fn commanded(&self) -> JointVelocities<JOINTS> {
+        self.target.speed()
+    }
+
+    /// Our own figures of the link. The KRC's are in its measurements.
+    #[must_use]
+    pub fn figures(&self, now: Instant) -> Figures {
+        self.cycle.link().figures(now)
+    }
+
+    /// Histograms of the link.
+    #[must_use]
+    pub const fn histograms(&self) -> &Histograms {
+        self.cycle.link().histograms()
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub const fn counts(&self) -> FriCounts {
+        self.counts
+    }
+
+    /// State of the interface on the KRC, as the newest measurement says.
+    #[must_use]
+    pub fn peer_state(&self) -> Option<FriState> {
+        self.newest.as_ref().map(|newest| newest.told.state)
+    }
+
+    /// The KRC's own rating of the link, as the newest measurement says.
+    #[must_use]
+    pub fn peer_quality(&self) -> Option<Quality> {
+        self.newest.as_ref().map(|newest| newest.told.quality)
+    }
+
+    /// Period of the measurements, while there is a peer.
+    #[must_use]
+    pub const fn period(&self) -> Option<Duration> {
+        self.period
+    }
+
+    /// The peer.
+    #[must_use]
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer.address()
+    }
+
+    /// What the KRL program wrote last.
+    #[must_use]
+    pub fn krl(&self) -> Option<&KrlVariables> {
+        self.newest.as_ref().map(|newest| &newest.krl)
+    }
+
+    /// What the KRL program reads from the next command on. The handshake writes its own variables over it.
+    pub const fn krl_mut(&mut self) -> &mut KrlVariables {
+        &mut self.krl
+    }
+
+    /// The law.
+    #[must_use]
+    pub const fn law(&self) -> &L {
+        self.cycle.law()
+    }
+
+    /// The law, for its references.
+    pub const fn law_mut(&mut self) -> &mut L {
+        self.cycle.law_mut()
+    }
+
+    /// A datagram of anybody.
+    fn take(&mut self, from: SocketAddr, bytes: &[u8], arrival: Instant, now: Instant) {
+        if !self.peer.admits(from) {
+            self.counts.foreign = self.counts.foreign.saturating_add(1);
+            if is_milestone(self.counts.foreign) {
+                self.events.push(Event::Fri(FriEvent::Foreign(self.counts.foreign)));
+            }
+            return;
+        }
+        let read = Measurement::new_checked(bytes).and_then(|measurement| {
+            let period = period_of(measurement.desired_cmd_sample_time());
+            let period = period.ok_or(WireError::new(WireErrorKind::BadValue, PERIOD_AT, 0, 0))?;
+            Ok((measurement, period))
+        });
+        match read {
+            Ok((measurement, period)) => self.measured(from, &measurement, period, arrival, now),
+            Err(error) => {
+                self.counts.malformed = self.counts.malformed.saturating_add(1);
+                let count = self.counts.malformed;
+                if is_milestone(count) {
+                    self.events.push(Event::Fri(FriEvent::Malformed { count, error }));
+                }
+            }
+        }
+    }
+
+    fn measured(
+        &mut self,
+        from: SocketAddr,
+        measurement: &Measurement<'_>,
+        period: Duration,
+        arrival: Instant,
+        now: Instant,
+    ) {
+        self.counts.measurements = self.counts.measurements.saturating_add(1);
+        let first = self.peer.heard(from, now);
+        if first || self.period != Some(period) {
+            self.establish(period, now);
+        }
+        let epoch = self.cycle.link().epoch();
+        let _ = self.answers.reflected(measurement.refl_seq_count(), arrival);
+        self.cycle.set_answers(self.answers.figures(now));
+        let counter = measurement.send_seq_count();
+        let Some(at) = self.cycle.hear_counter(counter, arrival, now, &mut self.events) else {
+            self.counts.unused = self.counts.unused.saturating_add(1);
+            return;
+        };
+        if self.cycle.link().epoch() != epoch {
+            self.begin_anew();
+        }
+        let state = self.readings.take(measurement, at);
+        self.cycle.keep(&state);
+        if self.waiting.replace(arrival).is_some() {
+            self.counts.overtaken = self.counts.overtaken.saturating_add(1);
+        }
+        let told = Told {
+            state: measurement.named_state(),
+            quality: measurement.named_quality(),
+            scheme: measurement.named_control(),
+            power: measurement.power() != 0,
+        };
+        self.tell(told);
+        self.newest = Some(Newest {
+            counter,
+            at,
+            told,
+            setpoint: measurement.setpoint(),
+            commanded: measurement.cmd_cart_pos(),
+            measured: measurement.msr_cart_pos(),
+            jacobian: measurement.jacobian(),
+            krl: measurement.krl(),
+            scale: measurement.safety_limits(),
+        });
+    }
+
+    fn tell(&mut self, told: Told) {
+        let before = self.newest.map(|newest| newest.told);
+        let mut on_change = |changed: bool, event| {
+            if changed {
+                self.events.push(Event::Fri(event));
+            }
+        };
+        on_change(before.is_none_or(|before| before.state != told.state), FriEvent::State(told.state));
+        on_change(before.is_none_or(|before| before.quality != told.quality), FriEvent::Quality(told.quality));
+        on_change(before.is_none_or(|before| before.scheme != told.scheme), FriEvent::Scheme(told.scheme));
+        on_change(before.is_none_or(|before| before.power != told.power), FriEvent::Power(told.power));
+    }
+
+    /// A peer, or the same one with another period.
+    fn establish(&mut self, period: Duration, now: Instant) {
+        if self.period.is_some() {
+            self.cycle.link_lost(now, Reason::ClockJump, &mut self.events);
+        }
+        self.period = Some(period);
+        // A round trip contains the KRC's wait for its next cycle: later than half a cycle after that is late.
+        self.answers = Answers::new(period.percent(150));
+        self.begin_anew();
+        let period_micros = u32::try_from(period.as_micros()).unwrap_or(u32::MAX);
+        self.events.push(Event::Fri(FriEvent::Found { period_micros }));
+        self.cycle.establish(self.config.of(period), now, &mut self.events);
+    }
+
+    /// Counters say nothing about those before.
+    fn begin_anew(&mut self) {
+        self.answers.clear();
+        self.readings.forget();
+        self.answered = None;
+    }
+
+    fn miss_the_peer(&mut self, now: Instant) {
+        let Some(period) = self.period else { return };
+        if self.peer.silent_at(self.config.silence_of(period)).is_some_and(|at| now >= at) {
+            self.peer.forget();
+            self.period = None;
+            self.newest = None;
+            self.waiting = None;
+            self.target = Target::UNKNOWN;
+            self.events.push(Event::Fri(FriEvent::Silent));
+            self.cycle.link_lost(now, Reason::StateStale, &mut self.events);
+        }
+    }
+
+    /// Judges the newest measurement and answers it: the only place where a command is made.
+    fn answer(&mut self, now: Instant) {
+        let (Some(arrival), Some(newest), Some(period)) = (self.waiting.take(), self.newest, self.period) else {
+            return;
+        };
+        let beside = Beside { path_open: true, gate: Some(newest.told.gate()), ..Beside::default() };
+        match self.cycle.judge(arrival, now, &beside, &mut self.events) {
+            Some(operator::Asked::Request) => self.cycle.request(now, false, &mut self.events),
+            Some(operator::Asked::Acknowledge) => self.cycle.acknowledge(&mut self.events),
+            None => {}
+        }
+        // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
+        let longest = period.times(u64::from(self.cycle.link().config().max_misses).saturating_add(1));
+        let dt = self.answered.map_or(period, |before| newest.at.since(before)).min(longest);
+        self.answered = Some(newest.at);
+        let tool = matches!(self.control, Control::ToolImpedance(_)).then_some(&newest.jacobian);
+        let moved = match self.cycle.answer(now, &mut self.events) {
+            Ok(Verdict::Move(approved)) if newest.told.leads() => {
+                self.target.advance(approved, dt, &self.config.arm, newest.scale, tool)
+            }
+            Ok(Verdict::Move(_)) => Err(Reason::NotGranted),
+            Ok(Verdict::Silent | Verdict::Hold | Verdict::Stop) => {
+                self.target.brake(dt, &self.config.arm, tool);
+                Ok(())
+            }
+            Err(reason) => Err(reason),
+        };
+        if let Err(reason) = moved {
+            self.cycle.fault(now, reason, &mut self.events);
+            self.target.brake(dt, &self.config.arm, tool);
+        }
+        if !newest.told.leads() {
+            self.target.mirror(&newest.setpoint, &self.mirrored_frame(&newest));
+        }
+        self.send(&newest, now);
+    }
+
+    const fn mirrored_frame(&self, newest: &Newest) -> Frame {
+        match self.control {
+            Control::ToolImpedance(ToolImpedance { mirrors: MirroredFrame::Measured, .. }) => newest.measured,
+            Control::Position | Control::JointImpedance(_) | Control::ToolImpedance(_) => newest.commanded,
+        }
+    }
+
+    fn send(&mut self, newest: &Newest, now: Instant) {
+        let Some((jnt_pos, frame)) = self.target.wanted() else { return };
+        let asked = Asked { command: self.asks(), scheme: self.control.scheme() };
+        let mut krl = self.krl;
+        self.handshake.write(asked, &newest.krl, &mut krl);
+        let counter = self.counter.wrapping_add(1);
+        let mut command = CommandRepr {
+            send_seq_count: counter,
+            refl_seq_count: newest.counter,
+            krl,
+            jnt_pos,
+            ..CommandRepr::default()
+        };
+        self.control.write(frame, &mut command);
+        match command.emit(&mut self.out) {
+            Ok(_) => {
+                self.counter = counter;
+                self.queued = true;
+                self.counts.commands = self.counts.commands.saturating_add(1);
+                self.answers.sent(counter, now);
+                self.cycle.answered(now);
+            }
+            // A variable of the application that is no number: nothing goes out, and commanding ends.
+            Err(_) => self.cycle.fault(now, Reason::NotFinite, &mut self.events),
+        }
+    }
+
+    /// Whether the KRL program is to be in command state.
+    fn asks(&self) -> bool {
+        match self.mode() {
+            Mode::Arming | Mode::Command => true,
+            Mode::Stopping => !self.target.rests(),
+            Mode::Offline | Mode::Monitor => false,
+        }
+    }
+}
+
+impl<L, H> FriSession<L, H> {
+    /// The control scheme and its parameters.
+    #[must_use]
+    pub const fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// The right to change the control scheme, where the KRC is in monitor state and nothing is asked of it.
+    pub fn monitoring(&mut self) -> Option<Monitoring<'_, L, H>> {
+        let idle = matches!(self.cycle.mode_now(), Mode::Offline | Mode::Monitor);
+        let monitors = self.newest.is_none_or(|newest| newest.told.state == FriState::Monitor);
+        (idle && monitors).then(|| Monitoring::of(self))
+    }
+
+    /// New parameters of joint impedance, at any time.
+    ///
+    /// # Errors
+    /// The parameters, where that is not the scheme, or one of them is negative or not a number.
+    pub fn set_joint_impedance(&mut self, impedance: JointImpedance) -> Result<(), JointImpedance> {
+        let control = Control::JointImpedance(impedance);
+        if control.scheme() != self.control.scheme() || !control.is_valid() {
+            return Err(impedance);
+        }
+        self.control = control;
+        Ok(())
+    }
+
+    /// New parameters of Cartesian impedance, at any time.
+    ///
+    /// # Errors
+    /// The parameters, where that is not the scheme, or one of them is negative or not a number.
+    pub fn set_tool_impedance(&mut self, impedance: ToolImpedance) -> Result<(), ToolImpedance> {
+        let control = Control::ToolImpedance(impedance);
+        if control.scheme() != self.control.scheme() || !control.is_valid() {
+            return Err(impedance);
+        }
+        self.control = control;
+        Ok(())
+    }
+
+    pub(super) const fn set_control(&mut self, control: Control) {
+        self.control = control;
+    }
+}

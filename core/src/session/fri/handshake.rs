@@ -1,0 +1,78 @@
+//! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention (`kuka-fri` A12).
+
+use crate::wire::fri::{ControlScheme, KrlIndex, KrlVariables};
+
+/// What the engine wants of the program now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Asked {
+    /// Whether it is to be in command state.
+    pub command: bool,
+    /// The control scheme it is to start with.
+    pub scheme: ControlScheme,
+}
+
+/// A convention between remote computer and KRL program.
+///
+/// Called before each command is sent. A program looks at variables every 12 ms to 50 ms: what is asked for has to stay
+/// until it is taken back.
+pub trait KrlHandshake {
+    /// Writes what says `asked` to `out`. `said` is what the program wrote last.
+    fn write(&mut self, asked: Asked, said: &KrlVariables, out: &mut KrlVariables);
+}
+
+/// Conventions of published programs. A start is always an edge: while nothing is asked for, the variables say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum KrlConvention {
+    /// `ros_control.src`: INT\[1\] strategy, INT\[2\] 1 to start, 0 to stop.
+    #[default]
+    RosControl,
+    /// `FRIControl.src`: INT\[15\] strategy, INT\[16\] 10 to start, 20 to stop.
+    FriControl,
+    /// `friISIR.src`: INT\[1\] 1 to command, 2 to monitor, INT\[2\] strategy.
+    Isir,
+    /// KUKA's sample application: INT\[1\] 10 to start, 1 otherwise.
+    SampleApp,
+    /// The program decides alone.
+    None,
+}
+
+impl KrlConvention {
+    /// The conventions with their names in configurations.
+    pub const NAMED: [(Self, &'static str); 5] = [
+        (Self::RosControl, "ros-control"),
+        (Self::FriControl, "fri-control"),
+        (Self::Isir, "isir"),
+        (Self::SampleApp, "sample-app"),
+        (Self::None, "none"),
+    ];
+}
+
+impl KrlHandshake for KrlConvention {
+    fn write(&mut self, asked: Asked, _: &KrlVariables, out: &mut KrlVariables) {
+        let strategy = asked.scheme.strategy().unwrap_or(0);
+        let mut set = |krl: u8, value| {
+            if let Some(at) = KrlIndex::from_krl(krl) {
+                out.set_int(at, value);
+            }
+        };
+        match self {
+            Self::RosControl => {
+                set(1, strategy);
+                set(2, i32::from(asked.command));
+            }
+            Self::FriControl => {
+                set(15, strategy);
+                set(16, if asked.command { 10 } else { 20 });
+            }
+            Self::Isir => {
+                set(1, if asked.command { 1 } else { 2 });
+                set(2, strategy);
+            }
+            Self::SampleApp => set(1, if asked.command { 10 } else { 1 }),
+            Self::None => {}
+        }
+    }
+}

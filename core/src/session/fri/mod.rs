@@ -1,0 +1,40 @@
+//! The remote computer beside a KRC: answers each measurement of the Fast Research Interface with one command.
+//!
+//! | input | does |
+//! |---|---|
+//! | [`FriInput::Datagram`] | a measurement of the peer is judged by its counter; the newest waits to be answered |
+//! | [`FriInput::Drained`] | nothing more waits in the socket: the newest measurement is judged and answered, once |
+//! | `Sample` | the newest reading of each sensor is kept for the next cycle |
+//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of KRL variables |
+//! | time | a stall of our own, stale measurements and silence are seen |
+//!
+//! The KRC owns the cycle: the engine never speaks first. What it answers by mode, where the KRC follows commands
+//! ("leads": command state *and* drives on) or does not:
+//!
+//! | mode | the KRC follows | it does not |
+//! |---|---|---|
+//! | `Monitor` | the last target, unchanged | the KRC's own setpoint, mirrored |
+//! | `Arming`: the KRL program is asked to start | the last target, unchanged | mirrored |
+//! | `Command` | the target, moved by the approved speeds | mirrored |
+//! | `Stopping` | the target, braked to rest; then the program is asked to stop | mirrored |
+//!
+//! The target is thus the mirrored setpoint whenever the KRC does not follow it, and starts again from there after
+//! every fallback: nothing jumps.
+
+mod config;
+mod control;
+mod engine;
+mod handshake;
+mod io;
+mod peer;
+mod reading;
+mod target;
+#[cfg(test)]
+mod tests;
+mod tool;
+
+pub use config::{ArmLimits, FriConfig};
+pub use control::{Control, JointImpedance, MirroredFrame, Monitoring, ToolImpedance};
+pub use engine::FriSession;
+pub use handshake::{Asked, KrlConvention, KrlHandshake};
+pub use io::{FriCounts, FriEvent, FriInput, Transmit};

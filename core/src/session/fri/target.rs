@@ -1,0 +1,105 @@
+//! The target: approved speeds become positions, which is all that FRI takes (`kuka-fri` A6).
+//!
+//! Kept in `f64`: a cycle's share of a slow motion is below the last place of an `f32` angle.
+
+use super::config::ArmLimits;
+use super::tool::Tool;
+use crate::command::Approved;
+use crate::math::double::to_f32;
+use crate::robot::{JointVelocities, Reason};
+use crate::time::Duration;
+use crate::wire::fri::{Frame, JOINTS, Jacobian};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// \[rad\]
+    at: [f64; JOINTS],
+    /// The speed of the last step \[rad/s\].
+    speed: [f32; JOINTS],
+    /// The frame that leads the tool; `None` until a setpoint was mirrored.
+    tool: Option<Tool>,
+}
+
+impl Target {
+    pub(super) const UNKNOWN: Self = Self { at: [0.0; JOINTS], speed: [0.0; JOINTS], tool: None };
+
+    /// The KRC does not follow: its setpoint is the target. What is no number is not mirrored.
+    pub(super) fn mirror(&mut self, setpoint: &[f32; JOINTS], frame: &Frame) {
+        if setpoint.iter().chain(&frame.to_rows()).all(|value| value.is_finite()) {
+            self.at = setpoint.map(f64::from);
+            self.tool = Some(Tool::new(frame));
+        }
+        self.speed = [0.0; JOINTS];
+    }
+
+    /// Where the arm is to be \[rad\], and its tool; `None` while that is not known.
+    pub(super) fn wanted(&self) -> Option<([f32; JOINTS], Frame)> {
+        self.tool.map(|tool| (self.at.map(to_f32), tool.frame()))
+    }
+
+    /// Whether the last step moved nothing.
+    pub(super) fn rests(&self) -> bool {
+        self.speed.iter().all(|speed| *speed == 0.0)
+    }
+
+    /// The speed of the last step \[rad/s\].
+    pub(super) const fn speed(&self) -> JointVelocities<JOINTS> {
+        JointVelocities(self.speed)
+    }
+
+    /// A step of `dt` at the approved speeds, for which the authority is spent.
+    ///
+    /// # Errors
+    /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration allows; then nothing moved.
+    pub(super) fn advance(
+        &mut self,
+        approved: Approved<'_, JOINTS>,
+        dt: Duration,
+        limits: &ArmLimits,
+        scale: f32,
+        jacobian: Option<&Jacobian>,
+    ) -> Result<(), Reason> {
+        let (JointVelocities(wanted), _authority) = approved.into_parts();
+        let seconds = dt.as_secs_f32();
+        let mut next = *self;
+        let joints = next.at.iter_mut().zip(&mut next.speed).zip(wanted);
+        let bounds = limits.position.iter().zip(&limits.velocity).zip(&limits.acceleration).zip(&limits.braking);
+        for (((at, speed), wanted), (((position, velocity), acceleration), braking)) in joints.zip(bounds) {
+            let change = acceleration * scale * seconds;
+            *speed = crate::math::bounded(wanted, *speed - change, *speed + change);
+            // A scale that is no number has no speed within it.
+            if wanted.abs() > velocity * scale || scale.is_nan() {
+                return Err(Reason::VelocityLimit);
+            }
+            *at += f64::from(*speed) * f64::from(seconds);
+            let outward = if *speed < 0.0 { -to_f32(*at) } else { to_f32(*at) };
+            let room = position - limits.margin - outward;
+            let travel = *speed * *speed / (2.0 * braking);
+            if *speed != 0.0 && travel > room {
+                return Err(Reason::PositionLimit);
+            }
+        }
+        next.lead(jacobian, seconds);
+        *self = next;
+        Ok(())
+    }
+
+    /// The tool's frame goes where the joints go, where a Jacobian says how.
+    fn lead(&mut self, jacobian: Option<&Jacobian>, seconds: f32) {
+        if let (Some(tool), Some(jacobian)) = (&mut self.tool, jacobian) {
+            tool.step(jacobian, &self.speed.map(|speed| speed * seconds));
+        }
+    }
+
+    /// A step of `dt` with less speed than the one before, until there is none.
+    pub(super) fn brake(&mut self, dt: Duration, limits: &ArmLimits, jacobian: Option<&Jacobian>) {
+        let seconds = dt.as_secs_f32();
+        for ((at, speed), braking) in self.at.iter_mut().zip(&mut self.speed).zip(&limits.braking) {
+            let change = braking * seconds;
+            *speed = if speed.abs() <= change { 0.0 } else { *speed - change.copysign(*speed) };
+            *at += f64::from(*speed) * f64::from(seconds);
+        }
+        self.lead(jacobian, seconds);
+    }
+}

@@ -1,0 +1,282 @@
+//! What one datagram, or a handful, says by itself. Whole runs are those of the integration tests.
+
+use core::net::SocketAddr;
+
+use super::config::ArmLimits;
+use super::reading::Readings;
+use super::target::Target;
+use super::*;
+use crate::command::{Governor, Limits, Samples};
+use crate::law::Law;
+use crate::mode::Mode;
+use crate::robot::{Authority, ControllerTime, JointVelocities, Reason, State};
+use crate::session::Event;
+use crate::time::{Duration, Instant};
+use crate::wire::WireErrorKind;
+use crate::wire::fri::{Command, Frame, Measurement, MeasurementRepr};
+
+struct Still;
+
+impl Law<7> for Still {
+    fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
+        Ok(())
+    }
+    fn step(&mut self, _: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
+        Ok(JointVelocities::ZERO)
+    }
+}
+
+struct Bench {
+    session: FriSession<Still>,
+    now: Instant,
+    events: Vec<Event>,
+}
+
+fn address(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+impl Bench {
+    fn new(config: FriConfig) -> Self {
+        let session = FriSession::new(config, Still, KrlConvention::RosControl).unwrap();
+        Self { session, now: Instant::from_micros(5_000_000), events: vec![] }
+    }
+
+    /// A datagram a millisecond later; the counters of the answer, if there is one.
+    fn give(&mut self, from: &str, bytes: &[u8]) -> Option<(u16, u16)> {
+        self.now = self.now + Duration::from_millis(1);
+        let input = FriInput::Datagram { from: address(from), bytes, arrival: self.now };
+        self.session.handle(self.now, input);
+        self.session.handle(self.now, FriInput::Drained);
+        while let Some(event) = self.session.poll_event() {
+            self.events.push(event);
+        }
+        let transmit = self.session.poll_transmit()?;
+        assert_eq!(transmit.to, address(from));
+        let command = Command::new_checked(transmit.bytes).unwrap();
+        Some((command.send_seq_count(), command.refl_seq_count()))
+    }
+}
+
+fn measurement(counter: u16) -> MeasurementRepr {
+    MeasurementRepr {
+        send_seq_count: counter,
+        state: 1,
+        quality: 3,
+        power: 0x7f,
+        control: 1,
+        desired_cmd_sample_time: 0.001,
+        safety_limits: 1.0,
+        cmd_jnt_pos: [0.25; 7],
+        cmd_jnt_pos_fri_offset: [0.5; 7],
+        ..MeasurementRepr::default()
+    }
+}
+
+fn bytes(repr: &MeasurementRepr) -> [u8; 916] {
+    let mut bytes = [0; 916];
+    repr.emit(&mut bytes).unwrap();
+    bytes
+}
+
+const A: &str = "192.0.2.1:49938";
+const B: &str = "192.0.2.2:49938";
+
+#[test]
+fn the_first_counter_may_be_anything_and_each_measurement_is_answered_once() {
+    for first in [0_u16, 1, 32_768, 65_535] {
+        let mut bench = Bench::new(FriConfig { first_counter: 65_535, ..FriConfig::default() });
+        let answers: Vec<_> = (0..4).map(|i| bench.give(A, &bytes(&measurement(first.wrapping_add(i))))).collect();
+        let expected = (0..4_u16).map(|i| Some((65_535_u16.wrapping_add(i), first.wrapping_add(i))));
+        assert_eq!(answers, expected.collect::<Vec<_>>());
+        assert_eq!(bench.give(A, &bytes(&measurement(first.wrapping_add(3)))), None, "a repeated one is not");
+        assert_eq!(bench.give(A, &bytes(&measurement(first.wrapping_add(1)))), None, "an overtaken one is not");
+        assert_eq!(bench.session.counts().unused, 2);
+    }
+}
+
+#[test]
+fn a_counter_that_starts_anew_is_believed_at_its_second_datagram() {
+    let mut bench = Bench::new(FriConfig::default());
+    for counter in 5_000..5_010 {
+        assert!(bench.give(A, &bytes(&measurement(counter))).is_some());
+    }
+    assert_eq!(bench.give(A, &bytes(&measurement(1))), None);
+    assert_eq!(bench.give(A, &bytes(&measurement(2))).map(|(_, reflected)| reflected), Some(2));
+    assert!(bench.events.iter().any(|event| matches!(event, Event::ClockJump(_))));
+}
+
+#[test]
+fn the_setpoint_of_the_krc_is_given_back_with_what_was_added_to_it() {
+    let mut bench = Bench::new(FriConfig::default());
+    let now = bench.now;
+    bench.session.handle(now, FriInput::Datagram { from: address(A), bytes: &bytes(&measurement(7)), arrival: now });
+    assert_eq!(bench.session.poll_timeout(), Some(Instant::ZERO), "an answer is owed");
+    bench.session.handle(now, FriInput::Drained);
+    let transmit = bench.session.poll_transmit().unwrap();
+    let command = Command::new_checked(transmit.bytes).unwrap();
+    assert_eq!((command.jnt_pos(), command.cmd_flags()), ([0.75; 7], 1));
+    assert_eq!(command.krl().ints[..2], [10, 0], "the strategy, and no start");
+    assert_eq!(bench.session.mode(), Mode::Monitor);
+}
+
+#[test]
+fn only_the_first_sender_is_listened_to_until_it_falls_silent() {
+    let mut bench = Bench::new(FriConfig::default());
+    assert!(bench.give(A, &bytes(&measurement(1))).is_some());
+    assert_eq!(bench.give(B, &bytes(&measurement(900))), None);
+    assert_eq!(bench.give("192.0.2.1:5", &bytes(&measurement(900))), None, "another port is another sender");
+    assert_eq!((bench.session.counts().foreign, bench.session.peer()), (2, Some(address(A))));
+    bench.now = bench.now + Duration::from_millis(150);
+    assert!(bench.give(B, &bytes(&measurement(900))).is_some());
+    assert!(bench.events.contains(&Event::Fri(FriEvent::Silent)));
+}
+
+#[test]
+fn with_a_configured_address_nobody_else_is_listened_to_at_all() {
+    let mut bench = Bench::new(FriConfig { peer: Some(address(B).ip()), ..FriConfig::default() });
+    assert_eq!(bench.give(A, &bytes(&measurement(1))), None);
+    assert!(bench.give("192.0.2.2:1234", &bytes(&measurement(1))).is_some(), "from whichever port");
+}
+
+#[test]
+fn what_is_no_measurement_is_counted_and_says_why() {
+    let mut bench = Bench::new(FriConfig::default());
+    assert_eq!(bench.give(A, &[0; 915]), None);
+    let mut strange = measurement(1);
+    strange.desired_cmd_sample_time = f32::NAN;
+    assert_eq!(bench.give(A, &bytes(&strange)), None, "a period that FRI does not have");
+    assert_eq!((bench.session.counts().malformed, bench.session.peer()), (2, None));
+    let told = bench.events.iter().find_map(|event| match event {
+        Event::Fri(FriEvent::Malformed { count, error }) => Some((*count, error.kind)),
+        _ => None,
+    });
+    assert_eq!(told, Some((1, WireErrorKind::Truncated)));
+}
+
+#[test]
+fn nothing_is_sent_before_a_setpoint_is_known() {
+    let mut bench = Bench::new(FriConfig::default());
+    let mut strange = measurement(1);
+    strange.cmd_jnt_pos[3] = f32::NAN;
+    assert_eq!(bench.give(A, &bytes(&strange)), None);
+    assert!(bench.give(A, &bytes(&measurement(2))).is_some());
+    strange.send_seq_count = 3;
+    assert!(bench.give(A, &bytes(&strange)).is_some(), "then the last one that was");
+}
+
+#[test]
+fn a_variable_that_is_no_number_is_not_sent() {
+    let mut bench = Bench::new(FriConfig::default());
+    bench.session.krl_mut().reals[0] = f32::NAN;
+    assert_eq!(bench.give(A, &bytes(&measurement(1))), None);
+    bench.session.krl_mut().reals[0] = 1.0;
+    assert!(bench.give(A, &bytes(&measurement(2))).is_some());
+}
+
+/// Target at 0.75 rad, moved at `speed` for `cycles` of 2 ms.
+fn moved(speed: f32, cycles: u32, limits: &ArmLimits, scale: f32) -> (Target, Result<(), Reason>) {
+    let mut target = Target::UNKNOWN;
+    target.mirror(&[0.75; 7], &Frame::IDENTITY);
+    let dt = Duration::from_millis(2);
+    let wide = Limits {
+        velocity: JointVelocities([10.0; 7]),
+        acceleration: crate::robot::JointAccelerations([1e6; 7]),
+        braking: crate::robot::JointAccelerations([1e6; 7]),
+        ..Limits::default()
+    };
+    let mut governor = Governor::new(wide);
+    for _ in 0..cycles {
+        let mut machine = ();
+        let authority = Authority::granted_by(&mut machine);
+        let approved = governor.approve(authority, JointVelocities([speed; 7]), &State::default(), dt).unwrap();
+        let outcome = target.advance(approved, dt, limits, scale, None);
+        if outcome.is_err() {
+            return (target, outcome);
+        }
+    }
+    (target, Ok(()))
+}
+
+#[test]
+fn approved_speeds_become_positions_however_slow() {
+    let limits = ArmLimits::default();
+    let (target, outcome) = moved(1e-5, 50_000, &limits, 1.0);
+    assert_eq!(outcome, Ok(()));
+    // 10⁻⁵ rad/s for 100 s; each step is a twentieth of the last place of a single.
+    assert!((target.wanted().unwrap().0[0] - 0.751).abs() < 2e-7);
+}
+
+#[test]
+fn the_arms_own_limits_hold_whatever_was_approved() {
+    let limits = ArmLimits::default();
+    assert_eq!(moved(2.0, 5, &limits, 1.0).1, Err(Reason::VelocityLimit), "110°/s are 1.92 rad/s");
+    assert_eq!(moved(0.5, 5, &limits, 0.2).1, Err(Reason::VelocityLimit), "as friStart scaled them");
+    let (target, outcome) = moved(1.0, 5_000, &limits, 1.0);
+    assert_eq!(outcome, Err(Reason::PositionLimit));
+    // The one of those that turn 120° which speeds up the fastest.
+    let reached = f64::from(target.wanted().unwrap().0[5]);
+    // 120° less the margin and the way to brake from 1 rad/s.
+    assert!((reached - (120_f64.to_radians() - 0.5_f64.to_radians() - 0.1)).abs() < 0.005, "{reached}");
+}
+
+#[test]
+fn braking_ends_at_rest_within_its_distance() {
+    let limits = ArmLimits::default();
+    let (mut target, _) = moved(1.0, 100, &limits, 1.0);
+    let from = target.wanted().unwrap().0[0];
+    let mut cycles = 0;
+    while !target.rests() {
+        target.brake(Duration::from_millis(2), &limits, None);
+        cycles += 1;
+    }
+    let travelled = target.wanted().unwrap().0[0] - from;
+    assert!((100..=101).contains(&cycles) && (travelled - 0.1).abs() < 0.002, "{cycles} cycles, {travelled} rad");
+}
+
+#[test]
+fn speeds_are_differences_of_positions_over_eight_milliseconds() {
+    let mut readings = Readings::default();
+    let mut state = State::default();
+    for millis in 0..20_u64 {
+        let mut repr = measurement(millis as u16);
+        repr.msr_jnt_pos = [0.001 * millis as f32; 7];
+        let bytes = bytes(&repr);
+        let at = ControllerTime::from_micros(4_000_000_000 + 1_000 * millis);
+        state = readings.take(&Measurement::new_checked(&bytes).unwrap(), at);
+    }
+    assert!(state.velocities.iter().all(|v| (v - 1.0).abs() < 1e-3), "{:?}", state.velocities);
+    assert_eq!(state.target_velocities, JointVelocities::ZERO);
+    assert_eq!(state.target_positions.0, [0.75; 7]);
+}
+
+#[test]
+fn a_frame_becomes_a_pose_with_a_rotation_vector() {
+    let mut repr = measurement(1);
+    // A quarter turn about z.
+    repr.msr_cart_pos =
+        Frame { rotation: [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], position: [0.1, 0.2, 0.3] };
+    let bytes = bytes(&repr);
+    let mut readings = Readings::default();
+    let state = readings.take(&Measurement::new_checked(&bytes).unwrap(), ControllerTime::from_micros(1));
+    let pose = state.tcp_pose.unwrap();
+    assert_eq!(pose.position, [0.1, 0.2, 0.3]);
+    assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6 && pose.rotation[0].abs() < 1e-6);
+}
+
+#[test]
+fn a_wrong_value_of_the_configuration_is_named() {
+    let check = |change: fn(&mut FriConfig)| {
+        let mut config = FriConfig::default();
+        change(&mut config);
+        config.check().map_err(|error| error.to_string())
+    };
+    assert_eq!(check(|_| ()), Ok(()));
+    assert_eq!(check(|c| c.silence = Duration::ZERO), Err("fri.silence: expected 10 ms to 10 s".into()));
+    assert!(check(|c| c.arm.velocity[3] = -1.0).is_err_and(|e| e.starts_with("fri.arm.velocity")));
+    let soft = JointImpedance { damping: [f32::NAN; 7], ..JointImpedance::default() };
+    let mut config = FriConfig { control: Control::JointImpedance(soft), ..FriConfig::default() };
+    assert!(config.check().is_err());
+    config.control = Control::Position;
+    assert_eq!(config.check(), Ok(()));
+}

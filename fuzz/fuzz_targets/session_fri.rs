@@ -1,0 +1,97 @@
+//! The FRI engine beside a simulated KRC, under any sequence of events: what it may never do, it never does.
+//!
+//! Two bytes are one event: what, and how much. The KRC, the clock and the network behave between them.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_core::mode::Mode;
+use outrigger_core::session::fri::{Control, FriConfig, FriInput, JointImpedance, KrlConvention, ToolImpedance};
+use outrigger_core::time::Instant;
+use outrigger_core::wire::fri::KrlIndex;
+use outrigger_sim::krc::{Fault, FaultKind, Options, Reason};
+use outrigger_tests::fri::{Rig, Swing};
+use outrigger_tests::noise::Noise;
+
+/// Faults that two bytes choose from; each lasts as many milliseconds as the second byte says.
+const FAULTS: [FaultKind; 14] = [
+    FaultKind::Drop(0.2),
+    FaultKind::Burst(0.2),
+    FaultKind::Duplicate(0.5),
+    FaultKind::Jitter(std::time::Duration::from_micros(2_500)),
+    FaultKind::Delay(std::time::Duration::from_micros(1_500)),
+    FaultKind::Reorder(0.3),
+    FaultKind::Silence,
+    FaultKind::Garbage(0.5),
+    FaultKind::Stale,
+    FaultKind::Restart,
+    FaultKind::SecondSender,
+    FaultKind::PowerOff,
+    FaultKind::Close,
+    FaultKind::NotANumber,
+];
+
+fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
+    match what % 32 {
+        0..=7 => rig.advance(u64::from(much)),
+        8 => rig.input(FriInput::Request),
+        9 => rig.input(FriInput::Resume),
+        10 => rig.input(FriInput::Release),
+        11 => rig.input(FriInput::Acknowledge),
+        12 => rig.input(FriInput::Tick),
+        13 => {
+            if let (Some(at), value) = (KrlIndex::new(much % 16), f32::from(much)) {
+                // The program's own variables are the application's, but not those of the handshake.
+                rig.session.krl_mut().set_real(at, value);
+            }
+        }
+        14 => {
+            let control = [
+                Control::Position,
+                Control::JointImpedance(JointImpedance::default()),
+                Control::ToolImpedance(ToolImpedance::default()),
+            ][usize::from(much % 3)];
+            let commanding = matches!(rig.session.mode(), Mode::Command | Mode::Stopping | Mode::Arming);
+            match rig.session.monitoring() {
+                Some(monitoring) => {
+                    assert!(!commanding, "the scheme never changes while it is asked for");
+                    assert_eq!(monitoring.set(control), Ok(()));
+                }
+                None => {}
+            }
+        }
+        // Datagrams of somebody who knows the address.
+        15 => {
+            let bytes = Noise::seeded(much.into()).bytes(usize::from(much) * 6);
+            let now = Instant::from_micros(rig.krc.now().as_micros());
+            let from = "198.51.100.7:1".parse().expect("an address");
+            rig.input(FriInput::Datagram { from, bytes: &bytes, arrival: now });
+        }
+        other => {
+            let kind = FAULTS[usize::from(other) % FAULTS.len()];
+            let span = std::time::Duration::from_millis(u64::from(much));
+            rig.krc.add_fault(Fault::new(kind, rig.krc.now(), Some(span)));
+        }
+    }
+}
+
+// The rig checks each command: the newest measurement is answered, once, with numbers.
+fuzz_target!(|bytes: &[u8]| {
+    let mut pairs = bytes.chunks_exact(2).take(48);
+    let Some([first, seed]) = pairs.next() else { return };
+    let options = Options {
+        first_counter: u16::from(*first) << 8 | 0xf0,
+        seed: u64::from(*seed),
+        period: std::time::Duration::from_millis(u64::from(first % 4) + 1),
+        ..Options::default()
+    };
+    let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.9, 3.0), KrlConvention::RosControl);
+    rig.advance(900);
+    for pair in pairs {
+        let [what, much] = pair else { return };
+        event(&mut rig, *what, *much);
+    }
+    assert!(rig.longest_step <= 1.0, "a step of {} of the longest", rig.longest_step);
+    // A frame that is mirrored beside an offset is for the KRC to refuse: what it expects is not known.
+    let wrong = |reason: &Reason| matches!(reason, Reason::FlagsChanged | Reason::FlagsNotUsable | Reason::Limit);
+    assert!(!rig.krc.fallbacks().iter().any(|(_, reason)| wrong(reason)), "{:?}", rig.krc.fallbacks());
+});

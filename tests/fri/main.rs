@@ -1,0 +1,276 @@
+//! The FRI engine beside the simulated KRC, in virtual time.
+
+use std::time::Duration as StdDuration;
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_core::session::Event;
+use outrigger_core::session::fri::{
+    Control, FriConfig, FriEvent, FriInput, JointImpedance, KrlConvention, ToolImpedance,
+};
+use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex};
+use outrigger_sim::krc::{Convention, Options, Reason as Left};
+use outrigger_sim::time::SimTime;
+use outrigger_tests::fri::{Rig, Swing};
+
+fn options(faults: &[&str]) -> Options {
+    Options { faults: faults.iter().map(|spec| spec.parse().expect("a fault")).collect(), ..Options::default() }
+}
+
+fn rig(options: Options) -> Rig<Swing> {
+    Rig::new(options, FriConfig::default(), Swing::new(0.3, 2.0), KrlConvention::RosControl)
+}
+
+/// Nothing the KRC could complain about, and nothing beyond the limits.
+fn assert_clean(rig: &Rig<Swing>, what: &str) {
+    let complaints: Vec<_> = rig
+        .krc
+        .fallbacks()
+        .iter()
+        .filter(|(_, reason)| {
+            matches!(reason, Left::NotMirrored | Left::FlagsChanged | Left::FlagsNotUsable | Left::Limit)
+        })
+        .collect();
+    assert!(complaints.is_empty(), "{what}: {complaints:?}");
+    assert!(rig.longest_step <= 1.0, "{what}: a step of {} of the longest", rig.longest_step);
+}
+
+#[test]
+fn every_period_is_answered_armed_and_commanded() {
+    for millis in [1, 2, 5, 12, 50, 100] {
+        let mut rig = rig(Options { period: StdDuration::from_millis(millis), first_counter: 65_500, ..options(&[]) });
+        rig.command(120_000);
+        let before = rig.krc.truth().q[0];
+        rig.advance(700);
+        assert!(rig.krc.truth().q[0] - before > 0.05, "{millis} ms: it moves");
+        rig.advance(2_000);
+        assert_eq!(rig.session.mode(), Mode::Command, "{millis} ms: {:?}", rig.session.latch());
+        let counts = rig.krc.counts();
+        assert!(counts.sent - counts.answered <= 2, "{millis} ms: {counts:?}");
+        assert_eq!(rig.commands, rig.session.counts().commands);
+        rig.input(FriInput::Release);
+        rig.until(5_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+        rig.until(1_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
+        assert_eq!(rig.krc.fallbacks().iter().map(|(_, reason)| *reason).collect::<Vec<_>>(), [Left::Stopped]);
+        assert_clean(&rig, &format!("{millis} ms"));
+    }
+}
+
+#[test]
+fn each_convention_starts_and_stops_the_program() {
+    for (ours, theirs) in [
+        (KrlConvention::RosControl, Convention::RosControl),
+        (KrlConvention::FriControl, Convention::FriControl),
+        (KrlConvention::Isir, Convention::Isir),
+        (KrlConvention::SampleApp, Convention::SampleApp),
+    ] {
+        let mut options = options(&[]);
+        options.program.convention = theirs;
+        let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.3, 2.0), ours);
+        rig.command(5_000);
+        rig.advance(500);
+        rig.input(FriInput::Release);
+        rig.until(5_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
+        rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+        rig.command(5_000);
+        assert_eq!(rig.krc.counts().started, 2, "{ours:?}");
+        assert_clean(&rig, "conventions");
+    }
+}
+
+#[test]
+fn single_losses_are_bridged_and_go_unnoticed_by_the_arm() {
+    let mut rig = rig(options(&["drop/up@3s::1%"]));
+    rig.command(2_900);
+    rig.advance_to(SimTime::from_secs(10));
+    assert!(rig.krc.counts().bridged > 20, "{:?}", rig.krc.counts());
+    assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
+    assert_clean(&rig, "1 % up");
+}
+
+#[test]
+fn silence_of_the_krc_ends_commanding_and_is_found_again_without_a_step() {
+    let mut rig = rig(options(&["silence/down@3s:10ms", "silence@5s:300ms"]));
+    rig.command(2_900);
+    rig.advance_to(SimTime::from_millis(3_020));
+    assert_eq!(rig.session.latch(), Some(Reason::StateStale));
+    rig.until(1_000, "monitor", |rig| rig.session.mode() == Mode::Monitor);
+    rig.input(FriInput::Request);
+    assert_eq!(rig.session.mode(), Mode::Monitor, "not before an acknowledge");
+    rig.command(1_900);
+    rig.advance_to(SimTime::from_millis(5_250));
+    assert_eq!(rig.session.mode(), Mode::Offline);
+    assert!(rig.events.contains(&Event::Fri(FriEvent::Silent)));
+    rig.advance(500);
+    assert_eq!(rig.session.mode(), Mode::Monitor);
+    rig.command(5_000);
+    assert_clean(&rig, "silence");
+}
+
+#[test]
+fn after_every_fallback_it_begins_again_where_the_arm_is() {
+    let faults =
+        ["silence/up@3s:20ms", "power-off@6s:500ms", "stop@9s", "restart@12s", "period@15s::2ms", "close@18s:200ms"];
+    let mut rig = rig(options(&faults));
+    for second in [2_900_u64, 5_900, 8_900, 11_900, 14_900, 17_900, 20_900] {
+        rig.command(3_000);
+        rig.advance_to(SimTime::from_millis(second));
+        assert_eq!(rig.session.mode(), Mode::Command, "before {second} ms: {:?}", rig.session.latch());
+        if second < 20_900 {
+            rig.until(200, "a fallback", |rig| rig.session.mode() != Mode::Command);
+            let latch = rig.session.latch();
+            assert!(latch.is_some(), "{second}");
+            rig.advance(100);
+            assert_ne!(rig.session.mode(), Mode::Command, "nothing resumes by itself");
+        }
+    }
+    assert_clean(&rig, "fallbacks");
+}
+
+#[test]
+fn power_that_goes_is_told_as_such_and_mirrored() {
+    let mut rig = rig(options(&["power-off@3s:300ms"]));
+    rig.command(2_900);
+    rig.advance_to(SimTime::from_millis(3_100));
+    assert_eq!(rig.session.latch(), Some(Reason::RobotNotRunning));
+    rig.advance_to(SimTime::from_millis(3_600));
+    assert_clean(&rig, "power");
+}
+
+#[test]
+fn a_second_sender_is_ignored_and_named() {
+    let mut rig = rig(options(&["second-sender@1s:5s"]));
+    rig.command(3_000);
+    rig.advance_to(SimTime::from_secs(7));
+    assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
+    assert_eq!(rig.session.counts().foreign, 5_000);
+    let told = rig.events.iter().filter(|event| matches!(event, Event::Fri(FriEvent::Foreign(_)))).count();
+    assert_eq!(told, 4, "at 1, 10, 100 and 1000");
+    assert_clean(&rig, "second sender");
+}
+
+#[test]
+fn datagrams_that_are_no_measurements_are_counted_and_change_nothing() {
+    let mut rig = rig(options(&["garbage/down@1s:5s:50%"]));
+    rig.command(3_000);
+    rig.advance_to(SimTime::from_secs(7));
+    assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
+    assert!(rig.session.counts().malformed > 2_000);
+    assert_clean(&rig, "garbage");
+}
+
+#[test]
+fn measured_positions_that_are_no_numbers_end_commanding_and_never_leave() {
+    let mut rig = rig(options(&["nan@3s:100ms"]));
+    rig.command(2_900);
+    rig.advance_to(SimTime::from_millis(3_050));
+    assert_eq!(rig.session.latch(), Some(Reason::NotFinite));
+    let answered = rig.krc.counts().answered;
+    rig.advance(40);
+    assert!(rig.krc.counts().answered > answered + 35, "it goes on answering");
+    rig.command(5_000);
+    assert_clean(&rig, "nan");
+}
+
+#[test]
+fn a_stale_reflection_lowers_our_own_grade() {
+    let mut rig = rig(options(&["stale@3s"]));
+    rig.command(2_900);
+    rig.advance_to(SimTime::from_secs(3));
+    rig.until(1_000, "a fallback", |rig| rig.session.mode() != Mode::Command);
+    assert_eq!(rig.session.latch(), Some(Reason::GradeLow));
+}
+
+#[test]
+fn a_backlog_is_answered_once() {
+    let mut rig = rig(options(&["delay/down@2s:5ms:5ms"]));
+    rig.advance_to(SimTime::from_secs(3));
+    let counts = rig.session.counts();
+    assert!(counts.overtaken > 0, "{counts:?}");
+    assert_eq!(counts.commands + counts.overtaken + counts.unused, counts.measurements);
+}
+
+#[test]
+fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
+    let config = FriConfig { control: Control::JointImpedance(JointImpedance::default()), ..FriConfig::default() };
+    let mut rig = Rig::new(options(&[]), config, Swing::new(0.2, 2.0), KrlConvention::RosControl);
+    rig.command(5_000);
+    assert_eq!(rig.krc.scheme(), ControlScheme::JointImpedance);
+    assert!(rig.session.monitoring().is_none(), "not while commanding");
+    let softer = JointImpedance { stiffness: [300.0; 7], ..JointImpedance::default() };
+    assert_eq!(rig.session.set_joint_impedance(softer), Ok(()), "numbers may change");
+    assert!(rig.session.set_tool_impedance(ToolImpedance::default()).is_err(), "the scheme may not");
+    rig.advance(500);
+    rig.input(FriInput::Release);
+    rig.until(5_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
+    rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+    let monitoring = rig.session.monitoring().expect("monitor state");
+    let tool =
+        ToolImpedance { mirrors: outrigger_core::session::fri::MirroredFrame::Measured, ..ToolImpedance::default() };
+    assert_eq!(monitoring.set(Control::ToolImpedance(tool)), Ok(()));
+    rig.command(5_000);
+    assert_eq!(rig.krc.scheme(), ControlScheme::CartesianImpedance);
+    rig.advance(3_000);
+    assert_eq!(rig.session.mode(), Mode::Command, "{:?} {:?}", rig.session.latch(), rig.krc.fallbacks());
+    assert_clean(&rig, "schemes");
+}
+
+#[test]
+fn variables_of_the_program_reach_both_sides() {
+    let mut options = options(&[]);
+    options.program.inputs = 0b10;
+    let mut rig = rig(options);
+    rig.advance(100);
+    let at = |krl| KrlIndex::from_krl(krl).expect("one of sixteen");
+    assert_eq!(rig.session.krl().map(|krl| krl.bool(at(2))), Some(true));
+    rig.session.krl_mut().set_bool(at(16), true);
+    rig.advance(2_000);
+    assert_eq!(rig.krc.truth().opening, 0.0, "the gripper has closed");
+    assert_eq!(rig.session.krl().map(|krl| krl.bool(at(16))), Some(true));
+}
+
+#[test]
+fn a_foreign_motion_underneath_is_refused() {
+    use outrigger_sim::krc::Move;
+    let mut there = Options::default().start;
+    there[0] = 0.5;
+    let motion = vec![Move::Ptp { to: there, speed: 0.2 }, Move::Ptp { to: Options::default().start, speed: 0.2 }];
+    let mut rig = rig(Options { motion, ..options(&[]) });
+    rig.advance(2_000);
+    rig.input(FriInput::Request);
+    assert!(rig.events.contains(&Event::Refused(Reason::NotAtRest)), "{:?}", rig.events);
+    assert_eq!(rig.session.mode(), Mode::Monitor);
+}
+
+/// Whatever is lost, repeated, delayed or overtaken: no step above v_max·dt, nothing the KRC complains about.
+#[test]
+fn no_commanded_step_is_too_long_whatever_the_network_does() {
+    let networks: [&[&str]; 7] = [
+        &["drop@1500ms::1%"],
+        &["drop@1500ms::5%"],
+        &["burst@1500ms::5%"],
+        &["duplicate@1500ms::10%", "reorder@1500ms::5%"],
+        &["jitter@1500ms::1400us"],
+        &["burst/up@1500ms::10%", "drop/down@1500ms::10%", "reorder/down@1500ms::5%"],
+        &["stale@2s:200ms", "restart@3s", "power-off@4s:100ms", "period@5s::4ms", "drop@1500ms::3%"],
+    ];
+    let mut longest = 0.0_f64;
+    for (index, network) in networks.iter().enumerate() {
+        for seed in 1..=6_u64 {
+            let first_counter = 65_536_u64.wrapping_sub(seed * 400) as u16;
+            let period = StdDuration::from_millis([1, 2, 4][index % 3]);
+            let options = Options { seed, first_counter, period, ..options(network) };
+            let law = Swing::new(0.95, 4.0);
+            let mut rig = Rig::new(options, FriConfig::default(), law, KrlConvention::RosControl);
+            // An operator who wants it moving, and acknowledges whatever comes.
+            for _ in 0..80 {
+                rig.advance(100);
+                rig.input(FriInput::Acknowledge);
+                rig.input(FriInput::Request);
+            }
+            assert_clean(&rig, &format!("{network:?}, seed {seed}"));
+            longest = longest.max(rig.longest_step);
+        }
+    }
+    assert!(longest > 0.9, "some of them came close: {longest}");
+}
