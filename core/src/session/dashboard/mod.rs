@@ -15,6 +15,8 @@ mod obstacle;
 mod pendant;
 mod program;
 mod recovery;
+#[cfg(test)]
+mod tests;
 
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::{Busy, Client, ClientEvent, ClientOutput, Timeouts};
