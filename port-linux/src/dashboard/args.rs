@@ -16,6 +16,10 @@ pub struct DashboardArgs {
     /// One JSON object per line instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// Where PolyScope X serves its Robot API, asked where there is no dashboard server; default: 80, with port base B
+    /// B + 16
+    #[arg(long, global = true, value_name = "PORT")]
+    pub robot_api_port: Option<u16>,
 }
 
 /// What is asked or done.

@@ -57,7 +57,12 @@ impl<'a, T: Transport> Conversation<'a, T> {
                 )));
             }
         };
-        Ok(Self { transport, software, clock, args, output: Ok(()) })
+        Ok(Self::with(transport, software, clock, args))
+    }
+
+    /// The software is known.
+    pub(super) fn with(transport: T, software: SoftwareVersion, clock: Clock, args: &'a DashboardArgs) -> Self {
+        Self { transport, software, clock, args, output: Ok(()) }
     }
 
     /// Does what is wanted.
@@ -234,7 +239,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let mut diagnosis = Diagnosis::new(self.software);
         self.carry_out(&mut diagnosis).await?;
         let Some(finding) = diagnosis.into_finding() else { return Ok(()) };
-        let robot = &self.args.robot;
+        let robot = self.args.robot.clone();
         if finding.is_clear() {
             let next = match finding.robot_mode() {
                 RobotMode::Running => "nothing is to be recovered".to_owned(),
@@ -251,10 +256,14 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
         let acknowledgement = finding.acknowledge().map_err(|obstacle| stopped(&obstacle))?;
         self.carry_out(&mut Recovery::new(acknowledgement, RecoveryConfig::default())).await?;
+        self.say("done", "the stop is cleared and the arm is RUNNING; nothing moves");
         self.say(
-            "done",
-            "the stop is cleared, the arm is powered and its brakes are released; nothing moves.\nnext: a program that was \
-             paused goes on with `play`; `outrigger run` commands again once you acknowledge, then request",
+            "next",
+            &format!("next: a paused program goes on with `outrigger dashboard {robot} play`, or ends with `stop`"),
+        );
+        self.say(
+            "next",
+            "next: `outrigger run` commands again after `acknowledge` and `request`, once no other program is left",
         );
         Ok(())
     }
@@ -266,11 +275,11 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
         let stop = finding.safety().map_or("", |mode| mode.name());
         self.line(&format!("Look at the robot: is the cause of {stop} found and gone, and nobody in reach?"));
+        self.line("Type `acknowledge` to recover, anything else to leave it as it is.");
         let mut answer = String::new();
-        let asked = write!(io::stdout(), "Then type `acknowledge`: ").and_then(|()| io::stdout().flush());
-        asked
-            .and_then(|()| io::stdin().read_line(&mut answer))
-            .map_err(|error| Failure::BadInput(format!("cannot ask on this terminal: {error}")))?;
+        let asked = write!(io::stdout(), "> ").and_then(|()| io::stdout().flush());
+        let read = asked.and_then(|()| io::stdin().read_line(&mut answer));
+        read.map_err(|error| Failure::BadInput(format!("cannot ask on this terminal: {error}")))?;
         Ok(answer.trim().eq_ignore_ascii_case("acknowledge"))
     }
 

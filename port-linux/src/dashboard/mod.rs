@@ -3,17 +3,23 @@
 mod answer;
 mod args;
 mod conversation;
+mod http;
+mod robot_api;
 mod tcp;
 mod transport;
 
 pub use args::{Command, DashboardArgs, Mode};
+pub use http::RobotApi;
 pub use tcp::{LINE_MEMORY, TcpDashboard};
 pub use transport::{Ended, Transport, Trouble, run as run_sequence};
+
+use std::net::SocketAddr;
 
 use outrigger_core::session::dashboard::Timeouts;
 use outrigger_core::wire::dashboard::PORT;
 
 use crate::clock::Clock;
+use crate::config::RobotAddress;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Target;
 use conversation::Conversation;
@@ -33,9 +39,26 @@ pub fn run(args: &DashboardArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
     crate::runtime()?.block_on(async {
+        let timeouts = Timeouts::default();
         let mut memory = vec![0; LINE_MEMORY];
-        let mut dashboard = TcpDashboard::new(target.socket(PORT), clock, Timeouts::default(), &mut memory);
-        dashboard.connect().await?;
-        Conversation::begin(dashboard, clock, args).await?.command().await
+        let mut dashboard = TcpDashboard::new(target.socket(PORT), clock, timeouts, &mut memory);
+        let nobody = match dashboard.connect().await {
+            Ok(()) => return Conversation::begin(dashboard, clock, args).await?.command().await,
+            Err(trouble) => trouble,
+        };
+        // PolyScope X has no dashboard server.
+        let port = args.robot_api_port.unwrap_or_else(|| robot_api_port(&args.robot));
+        match RobotApi::connect(SocketAddr::new(target.ip, port), timeouts).await {
+            Ok(api) => {
+                let software = api.software();
+                Conversation::with(api, software, clock, args).command().await
+            }
+            Err(neither) => Err(Failure::Connection(format!("{nobody}. Nor a Robot API: {neither}"))),
+        }
     })
+}
+
+/// Where a controller serves its Robot API: as any web page; with a port base B at B + 16.
+fn robot_api_port(robot: &RobotAddress) -> u16 {
+    if robot.port(PORT) == PORT { 80 } else { robot.port(PORT + 16) }
 }

@@ -2,7 +2,7 @@
 
 use super::course::{Acted, Course, Progress, Sequence, Step};
 use super::obstacle::Obstacle;
-use crate::robot::{ProgramState, SoftwareVersion};
+use crate::robot::{Generation, ProgramState, SoftwareVersion};
 use crate::time::{Duration, Instant};
 use crate::wire::dashboard::{Argument, Reply, Request, RequestKind};
 use crate::wire::primary::Text;
@@ -64,12 +64,18 @@ impl<'a> ProgramControl<'a> {
 
     /// The question that shows whether the goal is reached, in the best form this software has.
     fn question(&self) -> Option<Request<'static>> {
-        let older = match self.goal {
-            ProgramGoal::Load(_) => Request::LoadedProgram,
+        let (best, older) = match self.goal {
+            // Its state has no name on PolyScope X.
+            ProgramGoal::Load(_) if self.course.software.generation() == Generation::PolyScopeX => {
+                (Request::LoadedProgram, None)
+            }
+            ProgramGoal::Load(_) => (Request::ProgramState, Some(Request::LoadedProgram)),
             // Paused or stopped, it does not run.
-            ProgramGoal::Play | ProgramGoal::Pause | ProgramGoal::Stop => Request::Running,
+            ProgramGoal::Play | ProgramGoal::Pause | ProgramGoal::Stop => {
+                (Request::ProgramState, Some(Request::Running))
+            }
         };
-        [Request::ProgramState, older].into_iter().find(|question| self.course.knows(question.kind()))
+        [Some(best), older].into_iter().flatten().find(|question| self.course.knows(question.kind()))
     }
 
     /// Whether the goal is reached, and what the program does; none where the sequence has ended.
