@@ -30,7 +30,7 @@ fn drain(engine: &mut CoController<'_, JointServo<6>>, peer: &mut Peer, now: Ins
                 opened.push(link);
             }
             Output::Abort(link) => peer.close(link),
-            Output::Transmit { bytes, .. } => peer.write(bytes),
+            Output::Transmit { link, bytes } => peer.write(link, bytes),
         }
     }
     while let Some(event) = engine.poll_event() {
@@ -57,7 +57,7 @@ fn main() {
 
     // In firmware these are statics.
     let (mut primary, mut realtime) = ([0; 4096], [0; 8192]);
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
     let mut config = Config::default();
     config.limits.velocity.0 = [1.5; 6];
     let mut engine = CoController::new(config, law, memory).expect("a valid configuration");

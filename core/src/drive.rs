@@ -52,6 +52,33 @@ pub trait Socket: Read + Write {
     fn unacked(&mut self, now: Instant) -> Unacked;
 }
 
+/// One socket per link of a session.
+#[derive(Debug)]
+pub struct Sockets<'s, S> {
+    /// For [`LinkId::PRIMARY`].
+    pub primary: &'s mut S,
+    /// For [`LinkId::REALTIME`].
+    pub realtime: &'s mut S,
+    /// For [`LinkId::RTDE`]; needed only where the engine was handed memory for it.
+    pub rtde: Option<&'s mut S>,
+}
+
+impl<S> Sockets<'_, S> {
+    fn of(&mut self, link: LinkId) -> Option<&mut S> {
+        match link {
+            LinkId::PRIMARY => Some(self.primary),
+            LinkId::REALTIME => Some(self.realtime),
+            _ => self.rtde.as_deref_mut(),
+        }
+    }
+}
+
+impl<'s, S> From<&'s mut [S; LinkId::COUNT]> for Sockets<'s, S> {
+    fn from([primary, realtime, rtde]: &'s mut [S; LinkId::COUNT]) -> Self {
+        Self { primary, realtime, rtde: Some(rtde) }
+    }
+}
+
 /// What a port supplies: a clock, and one socket per link.
 pub trait Net {
     /// The clock.
@@ -59,8 +86,8 @@ pub trait Net {
     /// The sockets.
     type Socket: Socket;
 
-    /// Both, borrowed apart. The sockets stand in the order of [`LinkId::ALL`].
-    fn split(&mut self) -> (&Self::Clock, &mut [Self::Socket; LinkId::COUNT]);
+    /// Both, borrowed apart.
+    fn split(&mut self) -> (&Self::Clock, Sockets<'_, Self::Socket>);
 }
 
 /// What uses the engine: sensors, operators, reports.
@@ -144,7 +171,7 @@ pub async fn drive<L: Law<6>, N: Net, A: Application<L>>(
 /// Everything one run of the loop works with.
 struct Run<'r, 'm, C, S, L: Law<6>, A> {
     clock: &'r C,
-    sockets: &'r mut [S; LinkId::COUNT],
+    sockets: Sockets<'r, S>,
     phases: [Phase; LinkId::COUNT],
     engine: &'r mut CoController<'m, L>,
     application: &'r mut A,
@@ -165,7 +192,7 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
             match self.engine.poll_output() {
                 None => break,
                 Some(Output::Open { link, endpoint }) => {
-                    if let Some(socket) = self.sockets.get_mut(link.index()) {
+                    if let Some(socket) = self.sockets.of(link) {
                         socket.open(endpoint);
                     }
                     self.set_phase(link, Phase::Opening);
@@ -173,7 +200,7 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
                 Some(Output::Abort(link)) => self.close(link),
                 Some(Output::Transmit { link, bytes }) => {
                     let limit = self.clock.now() + self.write_limit;
-                    let written = match self.sockets.get_mut(link.index()) {
+                    let written = match self.sockets.of(link) {
                         Some(socket) => either(socket.write_all(bytes), self.clock.sleep_until(limit)).await,
                         None => Either::Second(()),
                     };
@@ -195,14 +222,20 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
 
     /// Waits for the one next thing. Futures that lose the race are dropped, which loses nothing.
     async fn wait(&mut self, links_first: bool) -> Woken {
-        let [primary, realtime] = LinkId::ALL;
-        let [primary_phase, realtime_phase] = self.phases;
-        let [primary_socket, realtime_socket] = &mut *self.sockets;
+        let [primary, realtime, rtde] = LinkId::ALL;
+        let [primary_phase, realtime_phase, rtde_phase] = self.phases;
+        let Sockets { primary: primary_socket, realtime: realtime_socket, rtde: rtde_socket } = &mut self.sockets;
         let deadline = self.engine.poll_timeout();
-        let [primary_window, realtime_window] = self.engine.receive_windows();
+        let [primary_window, realtime_window, rtde_window] = self.engine.receive_windows();
 
-        let mut realtime = pin!(link_woken(realtime, realtime_phase, realtime_socket, realtime_window));
-        let mut primary = pin!(link_woken(primary, primary_phase, primary_socket, primary_window));
+        let mut rtde = pin!(async {
+            match rtde_socket {
+                Some(socket) => link_woken(rtde, rtde_phase, *socket, rtde_window).await,
+                None => pending().await,
+            }
+        });
+        let mut realtime = pin!(link_woken(realtime, realtime_phase, *realtime_socket, realtime_window));
+        let mut primary = pin!(link_woken(primary, primary_phase, *primary_socket, primary_window));
         let mut application = pin!(self.application.next());
         let mut deadline = pin!(async {
             match deadline {
@@ -213,7 +246,10 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
         poll_fn(|context| {
             for links in [links_first, !links_first] {
                 if links {
-                    // The link that carries the control cycle goes first.
+                    // The links that carry the control cycle go first.
+                    if let Poll::Ready(woken) = rtde.as_mut().poll(context) {
+                        return Poll::Ready(woken);
+                    }
                     if let Poll::Ready(woken) = realtime.as_mut().poll(context) {
                         return Poll::Ready(woken);
                     }
@@ -230,15 +266,14 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
     }
 
     /// Tells the engine what the controller has not acknowledged, before it decides on anything else. Only the real-time
-    /// link is ever written to.
+    /// link carries commands.
     async fn report_unacked(&mut self, now: Instant) {
         let link = LinkId::REALTIME;
-        let [_, phase] = self.phases;
-        let [_, socket] = &mut *self.sockets;
+        let [_, phase, _] = self.phases;
         if phase != Phase::Open {
             return;
         }
-        let Unacked { bytes, age } = socket.unacked(now);
+        let Unacked { bytes, age } = self.sockets.realtime.unacked(now);
         if bytes > 0 || self.engine.has_unacked(link) {
             self.engine.handle(now, Input::Unacked { link, bytes, age });
             self.drain().await;
@@ -246,7 +281,7 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
     }
 
     fn close(&mut self, link: LinkId) {
-        if let Some(socket) = self.sockets.get_mut(link.index()) {
+        if let Some(socket) = self.sockets.of(link) {
             socket.abort();
         }
         self.set_phase(link, Phase::Closed);

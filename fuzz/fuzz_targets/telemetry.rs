@@ -22,6 +22,6 @@ fn a_datagram(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| {
     a_datagram(bytes);
-    a_datagram(&[b"ORTM\x01", bytes].concat());
+    a_datagram(&[b"ORTM\x02", bytes].concat());
     let _ = Settings::from_postcard(bytes);
 });

@@ -19,7 +19,7 @@ impl Windows {
     /// For [`CoController::new`](outrigger_core::session::CoController::new).
     #[must_use]
     pub const fn memory(&mut self) -> Memory<'_> {
-        Memory { primary: &mut self.primary, realtime: &mut self.realtime }
+        Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: None }
     }
 }
 

@@ -31,7 +31,7 @@ pub fn now() -> Instant {
 #[derive(Debug)]
 pub(crate) struct StackNet<'d> {
     clock: EmbassyClock,
-    sockets: [Link<'d>; LinkId::COUNT],
+    sockets: [Link<'d>; 2],
 }
 
 impl<'d> StackNet<'d> {
@@ -76,8 +76,9 @@ impl<'d> drive::Net for StackNet<'d> {
     type Clock = EmbassyClock;
     type Socket = Link<'d>;
 
-    fn split(&mut self) -> (&EmbassyClock, &mut [Link<'d>; LinkId::COUNT]) {
-        (&self.clock, &mut self.sockets)
+    fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, Link<'d>>) {
+        let [primary, realtime] = &mut self.sockets;
+        (&self.clock, drive::Sockets { primary, realtime, rtde: None })
     }
 }
 

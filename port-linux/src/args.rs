@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use outrigger_core::robot::RobotModel;
+use outrigger_core::session::StatesFrom;
 
-use crate::config::RobotAddress;
+use crate::config::{RobotAddress, parse_states};
 use crate::io::Setting;
 
 /// `outrigger demo`.
@@ -25,6 +26,9 @@ pub struct DemoArgs {
 pub struct MonitorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
+    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
     /// One JSON object per line instead of text
     #[arg(long)]
     pub json: bool,
@@ -68,6 +72,9 @@ pub struct CheckConfigArgs {
 pub struct DoctorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
+    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
     /// The arm, e.g. ur10e: for the worst-case travel of its tool
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
@@ -88,6 +95,9 @@ pub struct RunArgs {
     /// Write everything the robot sends, and what is sent to it, to this file; instead of run.record
     #[arg(long, value_name = "FILE.mcap")]
     pub record: Option<PathBuf>,
+    /// Where states come from: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.states
+    #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
+    pub states: Option<StatesFrom>,
     /// One JSON object per line instead of text
     #[arg(long)]
     pub json: bool,

@@ -3,7 +3,7 @@
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::link::{Figures, Grade, Histogram};
 use outrigger_core::robot::{ReasonSet, SoftwareVersion};
-use outrigger_core::session::{CoController, Config, Event, Identity, Input, LinkId, TextPath};
+use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Identity, Input, LinkId, TextPath};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::args::DoctorArgs;
@@ -39,7 +39,8 @@ pub fn run(args: &DoctorArgs) -> Outcome {
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
     judge_host(&latency, &mut findings);
 
-    let config = Config { model: args.model, ..Config::default() };
+    let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
+    let config = Config { model: args.model, connect, ..Config::default() };
     let examined = crate::runtime()?.block_on(async {
         let mut net = TcpNet::new(&target.address, target.ip, clock, None);
         let panel = Panel::new("doctor", Format::Lines, clock, target, net.trouble(), Some(args.seconds))?;
@@ -81,7 +82,8 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
 
 fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Vec<String>) {
     let software = identity.software;
-    println!("controller: software {software}, packets of {} bytes", identity.packet_size);
+    let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
+    println!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
     let Figures { grade, held_by, sequence, jitter, late, .. } = seen.figures;
     println!(
         "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
@@ -187,7 +189,7 @@ impl outrigger_core::drive::Application<Idle> for Examination {
     }
 
     fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
-        if engine.identity().is_none() || !engine.is_up(LinkId::REALTIME) {
+        if engine.identity().is_none() {
             return;
         }
         let facts = engine.facts();

@@ -2,6 +2,7 @@
 
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::law::Law;
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Config, Memory};
 use outrigger_core::time::Duration;
 
@@ -12,12 +13,32 @@ use crate::net::TcpNet;
 const PRIMARY_MEMORY: usize = 64 * 1024;
 /// Half a second of the fastest stream: what queues up while this process stands still is taken in a few reads.
 const REALTIME_MEMORY: usize = 320 * 1024;
+/// As long, of states alone.
+const RTDE_MEMORY: usize = 128 * 1024;
 /// Longest time one command may take to get into the socket.
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
-/// Receive memory of a session: primary, real-time.
-pub(crate) fn receive_memory() -> (Vec<u8>, Vec<u8>) {
-    (vec![0; PRIMARY_MEMORY], vec![0; REALTIME_MEMORY])
+/// Receive memory of a session.
+pub(crate) struct Windows {
+    primary: Vec<u8>,
+    realtime: Vec<u8>,
+    rtde: Box<RtdeRoom<RTDE_MEMORY>>,
+}
+
+impl Windows {
+    pub(crate) fn new() -> Self {
+        Self { primary: vec![0; PRIMARY_MEMORY], realtime: vec![0; REALTIME_MEMORY], rtde: Box::default() }
+    }
+
+    /// Calls `use_it` with all of it.
+    pub(crate) fn lend(&mut self) -> (&mut [u8], &mut [u8], Option<RtdeStates<'_>>) {
+        (&mut self.primary, &mut self.realtime, RtdeStates::new(&mut self.rtde))
+    }
+}
+
+/// The link of RTDE, as a session takes it.
+pub(crate) fn as_link<'m>(rtde: Option<&'m mut RtdeStates<'m>>) -> Option<&'m mut dyn StateLink> {
+    rtde.map(|rtde| rtde as &mut dyn StateLink)
 }
 
 /// Runs a session until the application has shut it down.
@@ -44,8 +65,9 @@ pub async fn run_recorded<L: Law<6>>(
     application: &mut impl Application<L>,
     recorder: usize,
 ) -> Result<(), Failure> {
-    let ((mut primary, mut realtime), mut recorder) = (receive_memory(), vec![0; recorder]);
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let (mut windows, mut recorder) = (Windows::new(), vec![0; recorder]);
+    let (primary, realtime, mut rtde) = windows.lend();
+    let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     let engine =
         CoController::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
     let mut engine = engine.with_recorder(&mut recorder);

@@ -1,7 +1,7 @@
 //! `outrigger monitor`: state and link of a robot, live. Nothing is sent.
 
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Input};
 use outrigger_core::time::Instant;
 
 use crate::args::MonitorArgs;
@@ -27,7 +27,8 @@ pub fn run(args: &MonitorArgs) -> Outcome {
         let panel = Panel::new("monitor", Format::choose(args.json), clock, target, net.trouble(), args.seconds)?;
         let mut monitor = Monitor { panel };
         let law = Idle::new(Reference::Hold, JointServoConfig::default());
-        engine::run(Config::default(), law, &mut net, &mut monitor).await?;
+        let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
+        engine::run(Config { connect, ..Config::default() }, law, &mut net, &mut monitor).await?;
         monitor.panel.finish()
     })
 }

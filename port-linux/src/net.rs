@@ -136,8 +136,8 @@ impl drive::Net for TcpNet {
     type Clock = PortClock;
     type Socket = Link;
 
-    fn split(&mut self) -> (&PortClock, &mut [Link; LinkId::COUNT]) {
-        (&self.clock, &mut self.sockets)
+    fn split(&mut self) -> (&PortClock, drive::Sockets<'_, Link>) {
+        (&self.clock, (&mut self.sockets).into())
     }
 }
 

@@ -7,7 +7,7 @@ use std::process;
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ReasonSet;
-use outrigger_core::session::{CoController, Event, LinkId};
+use outrigger_core::session::{CoController, Event};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -239,7 +239,7 @@ impl Panel {
     ) {
         if let Some(feed) = &self.feed
             && now >= self.next_figures
-            && engine.is_up(LinkId::REALTIME)
+            && engine.identity().is_some()
         {
             self.next_figures = now + FIGURES;
             feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(engine.figures(now)) });
@@ -248,7 +248,7 @@ impl Panel {
             return;
         }
         self.next_snapshot = now + self.output.format().pace();
-        let figures = engine.is_up(LinkId::REALTIME).then(|| engine.figures(now));
+        let figures = engine.identity().is_some().then(|| engine.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };

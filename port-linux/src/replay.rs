@@ -17,8 +17,9 @@ use crate::exit::{Failure, Outcome, output_closed};
 pub fn run(args: &ReplayArgs) -> Outcome {
     let path = args.dump.display();
     let dump = std::fs::read(&args.dump).map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
-    let (mut primary, mut realtime) = engine::receive_memory();
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let mut windows = engine::Windows::new();
+    let (primary, realtime, mut rtde) = windows.lend();
+    let memory = Memory { primary, realtime, rtde: engine::as_link(rtde.as_mut()) };
     // Which law it was, and what it remembered, is in the recording.
     let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
     let replayed = replay(&dump, law, memory);

@@ -26,7 +26,7 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     let (mut primary, mut realtime, mut recorder) = ([0; WINDOW], [0; WINDOW], vec![0; RECORDER]);
     let pace = Pace::default();
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
     let engine = CoController::new(Config::default(), law, memory).expect("a configuration that can be run");
     let engine = engine.with_recorder(&mut recorder).keeping_fallbacks(pace.recording_time(RECORDER));
     let device = Device { board: "bench", build: "test", boot: 0x00c0_ffee, settings: &[] };
@@ -98,7 +98,7 @@ impl<'m> Board<'m> {
             match output {
                 EngineOutput::Open { link, .. } => opened.push(link),
                 EngineOutput::Abort(link) => self.peer.close(link),
-                EngineOutput::Transmit { bytes, .. } => self.peer.write(bytes),
+                EngineOutput::Transmit { link, bytes } => self.peer.write(link, bytes),
             }
         }
         while let Some(event) = self.engine.poll_event() {
@@ -198,7 +198,7 @@ fn where_nothing_comes_it_says_what_to_check() {
     });
     let text = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{text}");
-    for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 1"] {
+    for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 2"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
 }

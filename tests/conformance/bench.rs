@@ -5,7 +5,7 @@ use std::time::Duration;
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, SoftwareVersion};
-use outrigger_core::session::{DownCause, Event, Input, LinkId};
+use outrigger_core::session::{DownCause, Event, Input, LinkId, StatesFrom};
 use outrigger_core::time;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, Text};
@@ -169,7 +169,10 @@ pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
         at: time::Duration::from_secs(secs),
     };
     let turn = Trajectory::through(&[at(0.0, 0), at(1.0, 40)]).expect("two waypoints in order");
-    Setup::servo(software, turn, JointServoConfig { path_tolerance: 10.0, ..JointServoConfig::default() })
+    let mut setup =
+        Setup::servo(software, turn, JointServoConfig { path_tolerance: 10.0, ..JointServoConfig::default() });
+    setup.config.connect.states = StatesFrom::Realtime;
+    setup
 }
 
 /// The software that most scenarios run with: the fastest to arm.

@@ -169,7 +169,7 @@ fn a_closed_port_is_told_as_refused() {
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::Refused));
     assert!(downs(&rig, LinkId::REALTIME).contains(&DownCause::Refused));
     rig.wait("a session", |rig| rig.mode() == Mode::Monitor);
-    assert_eq!(LinkId::ALL.map(|link| rig.handle().trouble(link)), [None; 2]);
+    assert_eq!(LinkId::ALL.map(|link| rig.handle().trouble(link)), [None; LinkId::COUNT]);
 }
 
 #[test]

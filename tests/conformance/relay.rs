@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{set_socket_linger, set_socket_recv_buffer_size};
 
 /// The ports a co-controller connects to.
-const PORTS: [Port; 3] = [Port::Primary, Port::Secondary, Port::Realtime];
+const PORTS: [Port; 4] = [Port::Primary, Port::Secondary, Port::Realtime, Port::Rtde];
 /// How soon an order is seen where no bytes flow.
 const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 /// The kernel's smallest: what is not taken fills it within a few commands.

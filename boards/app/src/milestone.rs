@@ -105,7 +105,7 @@ impl Milestone {
             }
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
-            Self::Connected(Identity { software, known_by, packet_size, period }) => info!(
+            Self::Connected(Identity { software, known_by, packet_size, period, .. }) => info!(
                 "connected: software {}.{}.{} known by {}, {} B every {} us",
                 software.major,
                 software.minor,

@@ -1,8 +1,7 @@
-//! A controller in a few lines, for examples and trace tests: just enough of 30001 and 30003 to be commanded.
+//! A controller in a few lines, for examples and trace tests: just enough of 30001, 30003 and 30004 to be commanded.
 //!
 //! The arm is ideal: it has the commanded speed in the next cycle. `outrigger-sim` is the faithful one.
 
-#[cfg(test)]
 pub(crate) mod rtde;
 
 use std::collections::VecDeque;
@@ -11,6 +10,7 @@ use outrigger_core::robot::{MessageSource, SoftwareVersion};
 use outrigger_core::session::LinkId;
 use outrigger_core::wire::primary;
 use outrigger_core::wire::realtime;
+use outrigger_core::wire::rtde::Value;
 
 /// The peer.
 #[derive(Debug)]
@@ -37,7 +37,10 @@ pub(crate) struct Peer {
     /// Text programs received whole, in order.
     pub(crate) programs: Vec<String>,
     text: String,
-    out: [VecDeque<u8>; LinkId::COUNT],
+    /// Its port 30004.
+    pub(crate) rtde: rtde::Service,
+    /// What it sends on the other two.
+    out: [VecDeque<u8>; 2],
     open: [bool; LinkId::COUNT],
     first_state_due: bool,
 }
@@ -64,6 +67,7 @@ impl Peer {
             program: None,
             programs: Vec::new(),
             text: String::new(),
+            rtde: rtde::Service::new(software),
             out: Default::default(),
             open: [false; LinkId::COUNT],
             first_state_due: false,
@@ -78,29 +82,41 @@ impl Peer {
     /// Somebody connects; what is sent at once is there to read.
     pub(crate) fn open(&mut self, link: LinkId) {
         self.open[link.index()] = true;
-        self.out[link.index()].clear();
-        if link == LinkId::PRIMARY {
-            self.send_version();
-            self.first_state_due = true;
-        } else {
-            self.text.clear();
+        self.out_mut(link).clear();
+        match link {
+            LinkId::PRIMARY => {
+                self.send_version();
+                self.first_state_due = true;
+            }
+            LinkId::REALTIME => self.text.clear(),
+            _ => self.rtde.open(),
         }
     }
 
     /// The connection is gone.
     pub(crate) fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
-        self.out[link.index()].clear();
+        self.out_mut(link).clear();
+    }
+
+    fn out_mut(&mut self, link: LinkId) -> &mut VecDeque<u8> {
+        match self.out.get_mut(link.index()) {
+            Some(out) => out,
+            None => &mut self.rtde.out,
+        }
     }
 
     /// Bytes sent on `link` and not yet read; at most `most` of them.
     pub(crate) fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
-        let out = &mut self.out[link.index()];
+        let out = self.out_mut(link);
         out.drain(..most.min(out.len())).collect()
     }
 
-    /// Text arrives on 30003.
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
+    /// Text arrives on 30003, packages on 30004.
+    pub(crate) fn write(&mut self, link: LinkId, bytes: &[u8]) {
+        if link == LinkId::RTDE {
+            return self.rtde.write(bytes);
+        }
         self.text.push_str(std::str::from_utf8(bytes).expect("we only send ASCII"));
         while let Some(end) = self.end_of_program() {
             let program: String = self.text.drain(..end).collect();
@@ -133,6 +149,9 @@ impl Peer {
         }
         if self.open[LinkId::REALTIME.index()] {
             self.send_realtime();
+        }
+        if self.open[LinkId::RTDE.index()] {
+            self.send_rtde();
         }
         if self.open[LinkId::PRIMARY.index()] && (self.first_state_due || self.micros % 100_000 < period) {
             self.first_state_due = false;
@@ -208,6 +227,23 @@ impl Peer {
         let mut bytes = [0; realtime::MAX_SIZE];
         let size = repr.emit(size, &mut bytes).expect("a known size");
         self.out[LinkId::REALTIME.index()].extend(&bytes[..size]);
+    }
+
+    fn send_rtde(&mut self) {
+        let (micros, safety, runs) = (self.micros, i32::from(self.safety), self.program_runs());
+        let (q, qd, digital_inputs) = (self.q, self.qd, self.digital_inputs);
+        self.rtde.publish(|name, data_type| match name {
+            "timestamp" => Value::Double(micros as f64 * 1e-6),
+            "actual_q" | "target_q" => Value::Vector6d(q),
+            "actual_qd" | "target_qd" => Value::Vector6d(qd),
+            "robot_mode" => Value::Int32(7),
+            "safety_mode" | "safety_status" => Value::Int32(safety),
+            "runtime_state" => Value::Uint32(if runs { 2 } else { 1 }),
+            "robot_status_bits" => Value::Uint32(if runs { 3 } else { 1 }),
+            "speed_scaling" | "target_speed_fraction" => Value::Double(1.0),
+            "actual_digital_input_bits" => Value::Uint64(digital_inputs),
+            _ => rtde::zero(data_type),
+        });
     }
 
     fn send_version(&mut self) {

@@ -172,6 +172,22 @@ fn joined(words: &[(String, String)]) -> String {
     words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(",")
 }
 
+/// Nothing, of this type.
+pub(crate) fn zero(data_type: DataType) -> Value {
+    match data_type {
+        DataType::Bool => Value::Bool(false),
+        DataType::Uint8 => Value::Uint8(0),
+        DataType::Uint32 => Value::Uint32(0),
+        DataType::Uint64 => Value::Uint64(0),
+        DataType::Int32 => Value::Int32(0),
+        DataType::Double => Value::Double(0.0),
+        DataType::Vector3d => Value::Vector3d([0.0; 3]),
+        DataType::Vector6d => Value::Vector6d([0.0; 6]),
+        DataType::Vector6Int32 => Value::Vector6Int32([0; 6]),
+        DataType::Vector6Uint32 => Value::Vector6Uint32([0; 6]),
+    }
+}
+
 fn append(value: Value, to: &mut Vec<u8>) {
     match value {
         Value::Bool(on) => to.push(on.into()),

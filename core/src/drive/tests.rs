@@ -84,7 +84,7 @@ impl Write for MemSocket {
         if self.0.borrow().write_blocked {
             pending::<()>().await;
         }
-        self.0.borrow_mut().peer.write(buf);
+        self.0.borrow_mut().peer.write(self.1, buf);
         Ok(buf.len())
     }
 
@@ -121,8 +121,8 @@ impl Net for MemNet {
     type Clock = MemClock;
     type Socket = MemSocket;
 
-    fn split(&mut self) -> (&MemClock, &mut [MemSocket; LinkId::COUNT]) {
-        (&self.0, &mut self.1)
+    fn split(&mut self) -> (&MemClock, Sockets<'_, MemSocket>) {
+        (&self.0, (&mut self.1).into())
     }
 }
 
@@ -179,7 +179,7 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
 /// Runs the loop until it ends, or until `millis`; whether it ended.
 fn run(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let mut engine = CoController::new(Config::default(), law, memory).unwrap();
     let sockets = LinkId::ALL.map(|link| MemSocket(world.clone(), link));

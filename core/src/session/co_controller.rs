@@ -2,7 +2,7 @@
 //!
 //! | input | does |
 //! |---|---|
-//! | `Start` | opens 30001 (else 30002), learns the version, then opens 30003; again after every loss, with back-off |
+//! | `Start` | opens 30001 (else 30002), learns the version, opens 30003 and, where states come from RTDE, 30004; again after every loss, with back-off |
 //! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
 //! | `Unacked` | a peer that acknowledges nothing ends commanding, later the connection |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
@@ -11,10 +11,10 @@
 //! | `Shutdown` | the arm is brought to rest, then everything is closed |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
 
-use super::config::{Config, ConfigError};
+use super::config::{Config, ConfigError, StatesFrom};
 use super::connector::Connector;
 use super::cycle::{Beside, Cycle, CycleConfig, Verdict};
-use super::event::{DownCause, Event, Events};
+use super::event::{DownCause, Event, Events, Next};
 use super::identity::Identity;
 use super::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
@@ -24,12 +24,13 @@ use super::outputs;
 use super::path::{Opening, TakeOver, TextPath};
 use super::primary::Primary;
 use super::realtime::Realtime;
+use super::rtde::StateLink;
 use crate::command::outputs::Outputs;
 use crate::law::Law;
 use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
-use crate::robot::{Generation, Reason};
+use crate::robot::{Generation, Reason, SoftwareVersion};
 use crate::time::{Duration, Instant};
 
 /// Memory of one session, from the caller.
@@ -41,6 +42,8 @@ pub struct Memory<'m> {
     /// Receive memory of the real-time link, at least [`LEAST_REALTIME`](Self::LEAST_REALTIME); 8 KiB hold a backlog of
     /// six packets.
     pub realtime: &'m mut [u8],
+    /// RTDE, an [`RtdeStates`](super::rtde::RtdeStates); without it states come from the real-time link.
+    pub rtde: Option<&'m mut dyn StateLink>,
 }
 
 impl Memory<'_> {
@@ -49,6 +52,9 @@ impl Memory<'_> {
     /// Holds the longest packet known, 1220 B, and a quarter more for those to come; more lets one read take in more of
     /// a backlog \[B\].
     pub const LEAST_REALTIME: usize = 1536;
+    /// Holds a state by RTDE with all its values twice, and the longest texts; more lets one read take in more of a
+    /// backlog \[B\].
+    pub const LEAST_RTDE: usize = 1024;
 }
 
 /// See the module. One value per robot; any number of them live side by side.
@@ -58,7 +64,10 @@ pub struct CoController<'m, L> {
     pub(super) connector: Connector,
     pub(super) primary: Primary<'m>,
     pub(super) realtime: Realtime<'m>,
+    pub(super) rtde: Option<&'m mut dyn StateLink>,
     pub(super) identity: Option<Identity>,
+    /// What RTDE has told of the software, before there is a session.
+    pub(super) told_software: Option<SoftwareVersion>,
     pub(super) cycle: Cycle<6, L>,
     pub(super) path: Option<TextPath>,
     pub(super) take_over: TakeOver,
@@ -136,6 +145,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         let (primary_min, realtime_min) = (Memory::LEAST_PRIMARY, Memory::LEAST_REALTIME);
         let primary = Primary::new(memory.primary).filter(|_| primary_len >= primary_min);
         let realtime = Realtime::new(memory.realtime).filter(|_| realtime_len >= realtime_min);
+        if memory.rtde.is_none() && config.connect.states == StatesFrom::Rtde {
+            return Err(too_small("rtde", 0, Memory::LEAST_RTDE));
+        }
         let sources = config.sources().map_err(ConfigError::Sources)?;
         // The period is known once a controller is connected; nothing is judged before.
         let cycle_config = cycle_config(&config, Duration::from_micros(Generation::Cb3.period_micros()));
@@ -143,7 +155,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             connector: Connector::new(config.connect),
             primary: primary.ok_or(too_small("primary", primary_len, primary_min))?,
             realtime: realtime.ok_or(too_small("realtime", realtime_len, realtime_min))?,
+            rtde: memory.rtde,
             identity: None,
+            told_software: None,
             cycle: Cycle::new(cycle_config, config.standstill, config.limits, sources, config.operator, law),
             path: None,
             take_over: TakeOver::default(),
@@ -198,15 +212,20 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self.settle(now);
     }
 
-    /// Where the next bytes received on `link` go; never empty.
+    /// Where the next bytes received on `link` go; never empty for a link that was opened.
     pub fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
-        let [primary, realtime] = self.receive_windows();
-        if link == LinkId::PRIMARY { primary } else { realtime }
+        let [primary, realtime, rtde] = self.receive_windows();
+        match link {
+            LinkId::PRIMARY => primary,
+            LinkId::REALTIME => realtime,
+            _ => rtde,
+        }
     }
 
     /// The windows of all links, in the order of [`LinkId::ALL`].
     pub fn receive_windows(&mut self) -> [&mut [u8]; LinkId::COUNT] {
-        [self.primary.window(), self.realtime.window()]
+        let rtde = self.rtde.as_deref_mut().map(StateLink::window).unwrap_or_default();
+        [self.primary.window(), self.realtime.window(), rtde]
     }
 
     /// `count` bytes were received into the window of `link`. `arrival` is when they were read, taken right after the
@@ -215,10 +234,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         self.record_received(now, link, count, arrival);
         self.wake(now);
         if self.connector.is_connected(link) {
-            if link == LinkId::PRIMARY {
-                self.take_primary(count, now);
-            } else {
-                self.take_realtime(count, arrival, now);
+            match link {
+                LinkId::PRIMARY => self.take_primary(count, now),
+                LinkId::REALTIME => self.take_realtime(count, arrival, now),
+                _ => self.take_rtde(Some((count, arrival)), now),
             }
         }
         self.settle(now);
@@ -233,9 +252,13 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             }
             return Some(output);
         }
-        // Motion first: what is set beside it must not delay it.
-        let bytes = if self.text.len > 0 { self.text.take() } else { self.beside.take() };
-        (!bytes.is_empty()).then_some(Output::Transmit { link: LinkId::REALTIME, bytes })
+        // Motion first: what is set beside it must not delay it, nor do questions.
+        if self.text.len > 0 || self.beside.len > 0 {
+            let bytes = if self.text.len > 0 { self.text.take() } else { self.beside.take() };
+            return Some(Output::Transmit { link: LinkId::REALTIME, bytes });
+        }
+        let bytes = self.rtde.as_deref_mut()?.poll_transmit()?;
+        Some(Output::Transmit { link: LinkId::RTDE, bytes })
     }
 
     /// The next event; `None` once all are taken.
@@ -249,7 +272,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let text = self.text.len > 0 || self.beside.len > 0;
-        let queued = self.connector.has_output() || text || !self.events.is_empty();
+        let asks = self.rtde.as_deref().is_some_and(StateLink::has_output);
+        let queued = self.connector.has_output() || text || asks || !self.events.is_empty();
         if queued || self.arrived.is_some() { Some(Instant::ZERO) } else { self.due }
     }
 
@@ -263,6 +287,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     fn wake(&mut self, now: Instant) {
         self.events.begin();
         self.cycle.wake(now, self.due, &mut self.events);
+        if self.rtde_deadline().is_some_and(|at| at <= now) {
+            self.take_rtde(None, now);
+        }
         // Bounded: each link has one deadline, and it moves on when it has passed.
         for _ in LinkId::ALL {
             let Some((link, cause)) = self.connector.tick(now) else { break };
@@ -287,6 +314,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             if self.identity.is_some() { self.cycle.next_deadline(now) } else { None },
             self.unacked_deadline(now),
             self.outputs.next_deadline(),
+            self.rtde_deadline(),
         ];
         self.due = deadlines.into_iter().flatten().min();
         self.record_outcomes(now, answered);
@@ -296,10 +324,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         if !self.connector.opened(link, now) {
             return;
         }
-        if link == LinkId::PRIMARY {
-            self.primary.reset();
-        } else {
-            self.realtime.reset();
+        match link {
+            LinkId::PRIMARY => self.primary.reset(),
+            LinkId::REALTIME => self.realtime.reset(),
+            _ => self.rtde.iter_mut().for_each(|rtde| rtde.opened(now)),
         }
         self.clear_unacked(link);
         self.events.push(Event::Opened(link));
@@ -317,8 +345,17 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             }
             return;
         }
+        if link == LinkId::RTDE && next == Next::Without {
+            self.rtde.iter_mut().for_each(|rtde| rtde.closed());
+            return self.establish(LinkId::REALTIME, now);
+        }
         self.forget_session();
         self.cycle.link_lost(now, cause.reason(), &mut self.events);
+    }
+
+    /// When the link of RTDE has something to say of its own.
+    fn rtde_deadline(&self) -> Option<Instant> {
+        self.rtde.as_deref().and_then(StateLink::next_deadline)
     }
 
     /// The path belongs to the identity, and is not saved with it.
@@ -330,6 +367,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 
     fn forget_session(&mut self) {
+        self.rtde.iter_mut().for_each(|rtde| rtde.closed());
         self.text.len = 0;
         self.forget_outputs();
         self.path = None;
@@ -348,6 +386,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             remote: facts.local_control.then(|| Held::new(false, now)),
             program: facts.program,
             speed_slider: facts.speed_slider,
+            program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
             gate: None,
             unacked: self.unacked_age(LinkId::REALTIME, now),

@@ -148,14 +148,31 @@ pub struct Ports {
     pub primary: Option<u16>,
     /// Secondary interface, tried where the primary one does not answer. Default 30002.
     pub secondary: Option<u16>,
-    /// Real-time interface: the state of every cycle, and the way for text. Default 30003.
+    /// Real-time interface: the way for text, and the state of every cycle unless RTDE gives it. Default 30003.
     pub realtime: u16,
+    /// Real-Time Data Exchange. Default 30004.
+    pub rtde: u16,
 }
 
 impl Default for Ports {
     fn default() -> Self {
-        Self { primary: Some(30_001), secondary: Some(30_002), realtime: 30_003 }
+        Self { primary: Some(30_001), secondary: Some(30_002), realtime: 30_003, rtde: 30_004 }
     }
+}
+
+/// Where the state of every cycle comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum StatesFrom {
+    /// RTDE where the software has it (from 3.4) and there is memory for it; the real-time interface where it has not,
+    /// where the service is closed, and where it lacks what is needed.
+    #[default]
+    Auto,
+    /// The real-time interface.
+    Realtime,
+    /// RTDE, or there is no session.
+    Rtde,
 }
 
 /// How a session connects.
@@ -168,6 +185,8 @@ pub struct ConnectConfig {
     /// Whether there is no session without the primary or secondary interface. Without either, nothing but the packet's
     /// own program state can prove that commands are accepted. Default `false`.
     pub primary_required: bool,
+    /// Where states come from. Default: RTDE where there is one.
+    pub states: StatesFrom,
     /// Longest wait for a connection. Default 1 s.
     pub open_timeout: Duration,
     /// Longest wait for the first understood message on a connection. Default 2 s.
@@ -189,6 +208,7 @@ impl Default for ConnectConfig {
         Self {
             ports: Ports::default(),
             primary_required: false,
+            states: StatesFrom::Auto,
             open_timeout: Duration::from_secs(1),
             first_message_timeout: Duration::from_secs(2),
             silence_timeout: Duration::from_secs(2),
@@ -218,6 +238,7 @@ impl ConnectConfig {
         let range = "10 ms to 60 s";
         let wait = |value: Duration, field| BadValue::unless(value >= least && value <= most, field, range);
         BadValue::unless(self.ports.realtime != 0, "ports.realtime", "a port number")?;
+        BadValue::unless(self.ports.rtde != 0, "ports.rtde", "a port number")?;
         BadValue::unless(
             !self.primary_required || self.ports.primary.or(self.ports.secondary).is_some(),
             "primary_required",

@@ -4,11 +4,12 @@
 //! |---|---|---|
 //! | `Idle` | start | `Primary` |
 //! | `Primary` | 30001, else 30002: opened, first message | `Realtime`; without either, `Realtime` or, where it is required, `Waiting` |
-//! | `Realtime` | 30003: opened, enough packets to know the controller | `Up`; else `Waiting` |
-//! | `Up` | nothing; a lost primary link is opened again beside it | real-time link lost: `Waiting` |
+//! | `Realtime` | 30003: opened, enough packets to know the controller | `Rtde` where states are to come from there, else `Up`; lost: `Waiting` |
+//! | `Rtde` | 30004: opened, negotiated, first state | `Up`; without it `Up` all the same or, where it is required, `Waiting` |
+//! | `Up` | nothing; a lost primary link is opened again beside it | another link lost: `Waiting` |
 //! | `Waiting` | the back-off | `Primary`, a new session |
 
-use super::config::ConnectConfig;
+use super::config::{ConnectConfig, StatesFrom};
 use super::event::{DownCause, Next};
 use super::io::{Endpoint, LinkId, Output};
 use crate::time::Instant;
@@ -31,6 +32,7 @@ enum Stage {
     Waiting { until: Instant },
     Primary,
     Realtime,
+    Rtde,
     Up { since: Instant },
 }
 
@@ -124,15 +126,33 @@ impl Connector {
         connection.failures = 0;
         match self.stage {
             Stage::Primary if link == LinkId::PRIMARY => self.open_realtime(now),
-            Stage::Realtime if link == LinkId::REALTIME => {
-                self.stage = Stage::Up { since: now };
-                if self.link(LinkId::PRIMARY).phase == (Phase::Down { retry_at: None })
-                    && self.primary_port(0).is_some()
-                {
-                    self.retry_primary(now);
-                }
-            }
+            Stage::Realtime if link == LinkId::REALTIME => self.up(now),
+            Stage::Rtde if link == LinkId::RTDE => self.up(now),
             _ => {}
+        }
+    }
+
+    /// The real-time link has shown enough, and states are to come from RTDE.
+    pub(super) fn ask_rtde(&mut self, now: Instant) {
+        if self.stage == Stage::Realtime {
+            self.stage = Stage::Rtde;
+            self.greeted(LinkId::REALTIME, now);
+            self.open(LinkId::RTDE, now);
+        }
+    }
+
+    /// A link that has to be asked has answered something: it is given more time to say what is expected of it.
+    pub(super) fn answered(&mut self, link: LinkId, now: Instant) {
+        let later = now + self.config.first_message_timeout;
+        if let Phase::Greeting { deadline } = &mut self.link_mut(link).phase {
+            *deadline = later;
+        }
+    }
+
+    fn up(&mut self, now: Instant) {
+        self.stage = Stage::Up { since: now };
+        if self.link(LinkId::PRIMARY).phase == (Phase::Down { retry_at: None }) && self.primary_port(0).is_some() {
+            self.retry_primary(now);
         }
     }
 
@@ -154,8 +174,13 @@ impl Connector {
         let next = match (link, self.stage) {
             (_, Stage::Idle | Stage::Waiting { .. }) => Next::Nothing,
             (LinkId::REALTIME, _) => self.end_session(now),
+            (LinkId::RTDE, Stage::Rtde) if self.config.states != StatesFrom::Rtde => {
+                self.up(now);
+                Next::Without
+            }
+            (LinkId::RTDE, _) => self.end_session(now),
             (_, Stage::Primary) => self.other_port(now),
-            (_, Stage::Realtime) => Next::Without,
+            (_, Stage::Realtime | Stage::Rtde) => Next::Without,
             (_, Stage::Up { .. }) => self.retry_primary(now),
         };
         Some((endpoint, next))
@@ -224,6 +249,7 @@ impl Connector {
     pub(super) fn endpoint(&self, link: LinkId) -> Endpoint {
         let port = match link {
             LinkId::REALTIME => self.config.ports.realtime,
+            LinkId::RTDE => self.config.ports.rtde,
             _ => self.primary_port(self.link(LinkId::PRIMARY).candidate).unwrap_or_default(),
         };
         Endpoint { port }
@@ -296,13 +322,21 @@ impl Connector {
     }
 
     fn link(&self, link: LinkId) -> &Connection {
-        let [primary, realtime] = &self.links;
-        if link == LinkId::PRIMARY { primary } else { realtime }
+        let [primary, realtime, rtde] = &self.links;
+        match link {
+            LinkId::REALTIME => realtime,
+            LinkId::RTDE => rtde,
+            _ => primary,
+        }
     }
 
     fn link_mut(&mut self, link: LinkId) -> &mut Connection {
-        let [primary, realtime] = &mut self.links;
-        if link == LinkId::PRIMARY { primary } else { realtime }
+        let [primary, realtime, rtde] = &mut self.links;
+        match link {
+            LinkId::REALTIME => realtime,
+            LinkId::RTDE => rtde,
+            _ => primary,
+        }
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) struct Beside {
     pub(super) program: Option<Held<Activity>>,
     /// The speed slider; stands for the scaling where the packet does not have it.
     pub(super) speed_slider: Option<f32>,
+    /// Whether the state's program state means what it says.
+    pub(super) program_state_known: bool,
     /// Whether text can be sent.
     pub(super) path_open: bool,
     /// What the peer says of itself, where it does.
@@ -301,7 +303,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let paused = beside.program.is_some_and(|program| program.value == Activity::Paused);
         let at_rest = self.standstill.observe(state, arrival, fresh);
         let follows = !commanding || self.following.judge(state, dt, Slowed { paused, late }).holds();
-        // The packet's number is unconfirmed: it speaks only where nobody else does.
+        // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
+        let speaks = beside.program_state_known || beside.program.is_none();
         let from_packet = state.program_state.and_then(activity).and_then(held);
         self.evidence = Evidence {
             timely: fresh && gets_through,
@@ -322,7 +325,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             )),
             acceptance: Acceptance {
                 mirrored_counter: None,
-                program_state: if beside.program.is_some() { None } else { from_packet },
+                program_state: if speaks { from_packet } else { None },
                 program_running: beside.program,
             },
         };

@@ -8,6 +8,7 @@ use super::fri::FriEvent;
 use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
 use super::report::Report;
+use super::rtde::Unusable;
 use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
 use crate::frame::FrameError;
@@ -126,6 +127,8 @@ pub enum DownCause {
     OtherController,
     /// It was in local control, and connections made then take no text: they are made anew.
     LocalControl,
+    /// RTDE cannot give the states.
+    Rtde(Unusable),
 }
 
 impl DownCause {
@@ -140,7 +143,8 @@ impl DownCause {
             | Self::NoGreeting
             | Self::WrongService(_)
             | Self::Closed
-            | Self::OtherController => Reason::LinkClosed,
+            | Self::OtherController
+            | Self::Rtde(_) => Reason::LinkClosed,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Which controller this is: by its version message, or by what its packets look like.
 
+use super::io::LinkId;
 use crate::robot::{Generation, SoftwareVersion};
 use crate::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum KnownBy {
-    /// The controller's version message.
+    /// The controller's own word: its version message, or RTDE's answer.
     Message,
     /// The configuration says so.
     Configuration,
@@ -29,6 +30,8 @@ pub struct Identity {
     pub packet_size: u16,
     /// Step of the controller's clock from packet to packet.
     pub period: Duration,
+    /// Where the state of every cycle comes from: [`LinkId::REALTIME`] or [`LinkId::RTDE`].
+    pub states: LinkId,
 }
 
 impl Identity {

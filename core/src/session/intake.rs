@@ -1,16 +1,21 @@
 //! What received bytes become: facts, states, the knowledge of which controller this is.
 
 use super::co_controller::{CoController, cycle_config};
+use super::config::StatesFrom;
 use super::event::{DownCause, Event};
 use super::identity::{Identity, KnownBy};
 use super::io::LinkId;
 use super::path::TextPath;
 use super::primary::Said;
 use super::realtime::Heard;
+use super::report::Report;
+use super::rtde::Told;
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::mode::Mode;
+use crate::robot::SoftwareVersion;
 use crate::time::Instant;
+use crate::wire::rtde;
 
 impl<L: Law<6>> CoController<'_, L> {
     pub(super) fn take_primary(&mut self, count: usize, now: Instant) {
@@ -71,13 +76,13 @@ impl<L: Law<6>> CoController<'_, L> {
 
     pub(super) fn take_realtime(&mut self, count: usize, arrival: Instant, now: Instant) {
         let (link, events, cycle) = (LinkId::REALTIME, &mut self.events, &mut self.cycle);
-        let established = self.identity.is_some();
+        let heeded = self.identity.is_some_and(|identity| identity.states == link);
         let full = self.realtime.window().len() <= count;
         let mut states = 0_u32;
         self.realtime.commit(count, |heard| match heard {
             Heard::State(state) => {
                 states = states.saturating_add(1);
-                if established {
+                if heeded {
                     cycle.hear(state, arrival, now, events);
                 }
             }
@@ -91,9 +96,61 @@ impl<L: Law<6>> CoController<'_, L> {
         {
             return self.lost(link, DownCause::WrongService(found), now);
         }
-        if !established {
-            return self.establish(now);
+        if self.identity.is_none() && !self.connector.is_greeted(link) {
+            return self.known(now);
         }
+        if heeded {
+            self.arrivals(states, arrival, full, now);
+        }
+    }
+
+    /// Bytes on the link of RTDE, with when they arrived, or its deadline.
+    pub(super) fn take_rtde(&mut self, received: Option<(usize, Instant)>, now: Instant) {
+        let Some(rtde) = self.rtde.as_deref_mut() else { return };
+        let (link, events, cycle) = (LinkId::RTDE, &mut self.events, &mut self.cycle);
+        let heeded = self.identity.is_some_and(|identity| identity.states == link);
+        let arrival = received.map_or(now, |(_, arrival)| arrival);
+        let full = received.is_some_and(|(count, _)| rtde.window().len() <= count);
+        let (mut states, mut understood, mut software, mut unusable) = (0_u32, false, None, None);
+        let mut hear = |told: Told<'_>| match told {
+            Told::State(state) => {
+                states = states.saturating_add(1);
+                if heeded {
+                    cycle.hear(state, arrival, now, events);
+                }
+            }
+            Told::Software(told) => software = Some(told),
+            Told::Understood => understood = true,
+            Told::Text(text) => events.push(Event::Report(Report::by_rtde(&text))),
+            Told::Skipped(error) => events.push(Event::Skipped { link, error }),
+            Told::Malformed(error) => events.push(Event::Malformed { link, error }),
+            Told::Unusable(why) => unusable = unusable.or(Some(why)),
+        };
+        match received {
+            Some((count, arrival)) => rtde.commit(count, arrival, now, &mut hear),
+            None => rtde.tick(now, &mut hear),
+        }
+        self.told_software = software.or(self.told_software);
+        if let Some(why) = unusable {
+            return self.lost(link, DownCause::Rtde(why), now);
+        }
+        if understood || software.is_some() {
+            self.connector.answered(link, now);
+        }
+        if states == 0 {
+            return;
+        }
+        self.connector.heard(link, now);
+        if self.identity.is_none() {
+            return self.establish(link, now);
+        }
+        if heeded {
+            self.arrivals(states, arrival, full, now);
+        }
+    }
+
+    /// States of the link that is heeded were heard; `full` where the window was.
+    fn arrivals(&mut self, states: u32, arrival: Instant, full: bool, now: Instant) {
         if states > 0 {
             self.arrived = Some(arrival);
         }
@@ -103,18 +160,41 @@ impl<L: Law<6>> CoController<'_, L> {
         }
     }
 
-    /// Enough is known of the controller, perhaps: the session stands.
-    fn establish(&mut self, now: Instant) {
-        let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
-        let (software, known_by) = match (self.config.software, self.primary.facts().software) {
+    /// Enough is known of the controller, perhaps: the session stands, or RTDE is asked for states.
+    fn known(&mut self, now: Instant) {
+        let Some((_, _, oldest)) = self.realtime.known() else { return };
+        let (software, _) = self.software(oldest);
+        let ask = self.rtde.is_some()
+            && match self.config.connect.states {
+                StatesFrom::Auto => rtde::registry::exists(software),
+                StatesFrom::Realtime => false,
+                StatesFrom::Rtde => true,
+            };
+        self.told_software = None;
+        if ask {
+            self.connector.ask_rtde(now);
+        } else {
+            self.establish(LinkId::REALTIME, now);
+        }
+    }
+
+    /// Which software it is, and how that is known.
+    fn software(&self, oldest: SoftwareVersion) -> (SoftwareVersion, KnownBy) {
+        match (self.config.software, self.primary.facts().software.or(self.told_software)) {
             (Some(software), _) => (software, KnownBy::Configuration),
             (None, Some(software)) => (software, KnownBy::Message),
             (None, None) => (oldest, KnownBy::Packet),
-        };
-        let identity = Identity { software, known_by, packet_size, period };
+        }
+    }
+
+    /// The session stands, with states from this link.
+    pub(super) fn establish(&mut self, states: LinkId, now: Instant) {
+        let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
+        let (software, known_by) = self.software(oldest);
+        let identity = Identity { software, known_by, packet_size, period, states };
         self.identity = Some(identity);
         self.path = Some(TextPath::new(self.config.text, software));
-        self.connector.greeted(LinkId::REALTIME, now);
+        self.connector.greeted(states, now);
         self.learn_kinematics();
         self.events.push(Event::Established(identity));
         self.cycle.establish(cycle_config(&self.config, period), now, &mut self.events);

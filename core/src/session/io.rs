@@ -13,17 +13,25 @@ pub struct LinkId(u8);
 impl LinkId {
     /// Version, program, safety and configuration messages: port 30001, or 30002 where that is closed.
     pub const PRIMARY: Self = Self(0);
-    /// The state of every control cycle, and all text we send: port 30003.
+    /// All text we send, and the state of every control cycle unless RTDE gives it: port 30003.
     pub const REALTIME: Self = Self(1);
+    /// Real-Time Data Exchange, where it gives the state of every control cycle: port 30004.
+    pub const RTDE: Self = Self(2);
     /// Every link of a session, in the order in which they are opened.
-    pub const ALL: [Self; Self::COUNT] = [Self::PRIMARY, Self::REALTIME];
+    pub const ALL: [Self; Self::COUNT] = [Self::PRIMARY, Self::REALTIME, Self::RTDE];
     /// How many links a session has.
-    pub const COUNT: usize = 2;
+    pub const COUNT: usize = 3;
 
     /// Position in [`LinkId::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// Position in [`LinkId::ALL`], as recordings have it.
+    #[cfg(feature = "postcard")]
+    pub(super) const fn number(self) -> u8 {
+        self.0
     }
 
     /// The link at `index` of [`LinkId::ALL`].
@@ -37,7 +45,8 @@ impl LinkId {
     pub const fn name(self) -> &'static str {
         match self.0 {
             0 => "primary",
-            _ => "realtime",
+            1 => "realtime",
+            _ => "rtde",
         }
     }
 }
@@ -108,7 +117,7 @@ pub enum Output<'a> {
     Transmit {
         /// The link.
         link: LinkId,
-        /// One complete text program or statement.
+        /// One complete text program or statement, or whole packages of RTDE.
         bytes: &'a [u8],
     },
 }

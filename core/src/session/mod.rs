@@ -46,6 +46,7 @@ pub use co_controller::{CoController, Memory};
 pub use coast::Coast;
 pub use config::{
     Config, ConfigError, ConnectConfig, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning, Ports,
+    StatesFrom,
 };
 pub use event::{DownCause, Event, Found, Next};
 pub use identity::{Identity, KnownBy, oldest_software};

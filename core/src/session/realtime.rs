@@ -81,6 +81,11 @@ impl Stream {
     }
 }
 
+impl StreamCounts {
+    /// Of a connection that never was.
+    pub(super) const NONE: Self = Self { messages: 0, malformed: 0, oversize: 0, lost_sync: 0, unknown: 0 };
+}
+
 impl<'m> Realtime<'m> {
     /// `None` where `memory` is too short to work in.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {

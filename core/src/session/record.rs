@@ -9,6 +9,7 @@ use super::co_controller::{CoController, Memory};
 use super::config::{Config, ConfigError};
 use super::io::{Input, LinkId, Output};
 use super::keep::{Keeper, KeptFallback};
+use super::rtde::StateLink;
 use super::text::Text;
 use crate::law::Law;
 use crate::mode::Transition;
@@ -61,8 +62,8 @@ pub enum ReplayError {
     Config(ConfigError),
     /// The memory handed in is smaller than the recorded engine's.
     Memory {
-        /// What that had \[B\]: primary, real-time link.
-        expected: [u32; 2],
+        /// What that had \[B\]: primary, real-time link, RTDE; 0 where it was not used.
+        expected: [u32; LinkId::COUNT],
     },
     /// Entry number `entry`, from 0, cannot be read; a checkpoint also where its law is of another kind.
     BadEntry {
@@ -86,8 +87,11 @@ impl core::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoDump => f.write_str("these bytes are no dump, or one of another format"),
-            Self::Memory { expected: [primary, realtime] } => {
-                write!(f, "the recorded engine received into {primary} and {realtime} bytes: as many are needed")
+            Self::Memory { expected: [primary, realtime, rtde] } => {
+                write!(
+                    f,
+                    "the recorded engine received into {primary}, {realtime} and {rtde} bytes: as many are needed"
+                )
             }
             Self::Config(error) => write!(f, "the recorded configuration is refused: {error}"),
             Self::BadEntry { entry } => write!(f, "entry {entry} cannot be read"),
@@ -145,9 +149,11 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         Some(header.written())
     }
 
-    /// Receive memory \[B\]: primary, real-time link.
-    fn memory_sizes(&self) -> [u32; 2] {
-        [self.primary.memory_size(), self.realtime.memory_size()].map(|size| u32::try_from(size).unwrap_or(u32::MAX))
+    /// Receive memory \[B\]: primary, real-time link, RTDE.
+    fn memory_sizes(&self) -> [u32; LinkId::COUNT] {
+        let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
+        let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde];
+        sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
     }
 
     /// Before an input is looked at: makes room, and writes the input down.
@@ -166,10 +172,13 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         if !self.make_room(now, count.saturating_add(16)) {
             return;
         }
-        let Self { recorder, primary, realtime, .. } = self;
-        let bytes = if link == LinkId::PRIMARY { primary.received(count) } else { realtime.received(count) };
-        let link = [if link == LinkId::PRIMARY { 0 } else { 1 }];
-        recorder.append(Kind::Received, now, &[&link, &arrival.as_micros().to_le_bytes(), bytes]);
+        let Self { recorder, primary, realtime, rtde, .. } = self;
+        let bytes = match link {
+            LinkId::PRIMARY => primary.received(count),
+            LinkId::REALTIME => realtime.received(count),
+            _ => rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
+        };
+        recorder.append(Kind::Received, now, &[&[link.number()], &arrival.as_micros().to_le_bytes(), bytes]);
     }
 
     /// After an input: what came of it.
@@ -232,22 +241,28 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     /// Everything that decides what follows, except the configuration.
     fn save(&self, room: &mut [u8]) -> Option<usize> {
         let mut to = Saver::new(room);
-        to.put(&(&self.connector, &self.identity, &self.take_over, &self.unacked))?;
+        to.put(&(&self.connector, &self.identity, &self.told_software, &self.take_over, &self.unacked))?;
         to.put(&(&self.arrived, &self.lifecycle, &self.due))?;
         self.primary.save(&mut to)?;
         self.realtime.save(&mut to)?;
         to.put(&(&self.outputs, self.outputs_due))?;
+        if let Some(rtde) = self.rtde.as_deref() {
+            rtde.save(&mut to)?;
+        }
         self.cycle.save(&mut to)?;
         Some(to.written())
     }
 
     fn load(&mut self, bytes: &[u8]) -> Option<()> {
         let mut from = Loader::new(bytes);
-        (self.connector, self.identity, self.take_over, self.unacked) = from.take()?;
+        (self.connector, self.identity, self.told_software, self.take_over, self.unacked) = from.take()?;
         (self.arrived, self.lifecycle, self.due) = from.take()?;
         self.primary.load(&mut from)?;
         self.realtime.load(&mut from)?;
         (self.outputs, self.outputs_due) = from.take()?;
+        if let Some(rtde) = self.rtde.as_deref_mut() {
+            rtde.load(&mut from)?;
+        }
         self.cycle.load(&mut from)?;
         self.restore_path();
         Some(())
@@ -276,8 +291,11 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     /// The text that the last input made.
     fn next_text(&mut self) -> Option<&[u8]> {
-        // Links are opened and given up by nobody here.
+        // Links are opened, asked and given up by nobody here.
         while self.connector.poll_output().is_some() {}
+        if let Some(rtde) = self.rtde.as_deref_mut() {
+            while rtde.poll_transmit().is_some() {}
+        }
         match self.poll_output()? {
             Output::Transmit { bytes, .. } => Some(bytes),
             Output::Open { .. } | Output::Abort(_) => None,
@@ -317,7 +335,7 @@ fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
 /// The transitions in `dump`, in order, as they were recorded; none for bytes that are no dump.
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
     let mut body = Loader::new(dump.strip_prefix(MAGIC).unwrap_or_default());
-    let rest = if body.take::<([u32; 2], Config)>().is_some() { body.rest() } else { &[] };
+    let rest = if body.take::<([u32; LinkId::COUNT], Config)>().is_some() { body.rest() } else { &[] };
     let transitions = entries(rest).filter(|entry| entry.kind == Kind::Transition);
     transitions.filter_map(|entry| postcard::from_bytes(entry.payload).ok())
 }
@@ -330,10 +348,20 @@ pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '
 pub fn replay<'m, L: Law<6>>(dump: &[u8], law: L, memory: Memory<'m>) -> Result<Replayed, ReplayError> {
     let body = dump.strip_prefix(MAGIC).ok_or(ReplayError::NoDump)?;
     let mut body = Loader::new(body);
-    let (sizes, config): ([u32; 2], Config) = body.take().ok_or(ReplayError::NoDump)?;
-    let [primary, realtime] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
-    let exactly = |memory: &'m mut [u8], size| memory.get_mut(..size).ok_or(ReplayError::Memory { expected: sizes });
-    let memory = Memory { primary: exactly(memory.primary, primary)?, realtime: exactly(memory.realtime, realtime)? };
+    let (sizes, config): ([u32; LinkId::COUNT], Config) = body.take().ok_or(ReplayError::NoDump)?;
+    let [primary, realtime, rtde] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    let too_small = ReplayError::Memory { expected: sizes };
+    let exactly = |memory: &'m mut [u8], size| memory.get_mut(..size).ok_or(too_small);
+    let rtde = match memory.rtde {
+        _ if rtde == 0 => None,
+        Some(link) => {
+            link.shrink(rtde).ok_or(too_small)?;
+            Some(link)
+        }
+        None => return Err(too_small),
+    };
+    let (primary, realtime) = (exactly(memory.primary, primary)?, exactly(memory.realtime, realtime)?);
+    let memory = Memory { primary, realtime, rtde };
     let mut engine = CoController::new(config, law, memory).map_err(ReplayError::Config)?;
 
     let mut replayed = Replayed::default();

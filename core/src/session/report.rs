@@ -4,6 +4,7 @@ use super::text::Text;
 use crate::robot::{MessageSource, SafetyMode, SoftwareVersion};
 use crate::wire::WireError;
 use crate::wire::primary::{ErrorDetail, RobotMessage, RobotMessagePayload, SafetyDetail};
+use crate::wire::rtde::TextMessage;
 
 /// Kind of a [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,12 @@ pub struct Report {
 pub(super) const LOCAL_CONTROL: i32 = 210;
 
 impl Report {
+    /// What RTDE says to people.
+    pub(super) fn by_rtde(text: &TextMessage<'_>) -> Self {
+        let text = Text::from_bytes(text.message);
+        Self { kind: ReportKind::Text, source: MessageSource::Rtde, code: 0, argument: 0, text }
+    }
+
     /// Whether the controller says that it takes no programs because it is in local control.
     #[must_use]
     pub fn says_local_control(&self) -> bool {

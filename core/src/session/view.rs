@@ -6,6 +6,7 @@ use super::identity::Identity;
 use super::io::LinkId;
 use super::primary::Facts;
 use super::realtime::StreamCounts;
+use super::rtde::StateLink;
 use crate::command::Sources;
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
@@ -39,19 +40,19 @@ impl<L: Law<6>> CoController<'_, L> {
         self.cycle.unmet(now)
     }
 
-    /// Grade of the real-time link.
+    /// Grade of the link that states come from.
     #[must_use]
     pub const fn grade(&self) -> Grade {
         self.cycle.link().grade()
     }
 
-    /// Figures of the real-time link at `now`.
+    /// Figures of the link that states come from at `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {
         self.cycle.link().figures(now)
     }
 
-    /// Histograms of the real-time link.
+    /// Histograms of the link that states come from.
     #[must_use]
     pub const fn histograms(&self) -> &Histograms {
         self.cycle.link().histograms()
@@ -77,14 +78,28 @@ impl<L: Law<6>> CoController<'_, L> {
 
     /// Messages of a link's present connection.
     #[must_use]
-    pub const fn counts(&self, link: LinkId) -> &StreamCounts {
-        if link.index() == LinkId::PRIMARY.index() { self.primary.counts() } else { self.realtime.counts() }
+    pub fn counts(&self, link: LinkId) -> &StreamCounts {
+        match link {
+            LinkId::PRIMARY => self.primary.counts(),
+            LinkId::REALTIME => self.realtime.counts(),
+            _ => self.rtde.as_deref().map_or(&StreamCounts::NONE, |rtde| &rtde.counts().stream),
+        }
+    }
+
+    /// RTDE, where the session was given memory for it: counts of its present connection, and what was missing and late.
+    #[must_use]
+    pub fn rtde(&self) -> Option<&dyn StateLink> {
+        self.rtde.as_deref()
     }
 
     /// Bytes of a link's present connection that were skipped: oversize messages, and what is no message at all.
     #[must_use]
-    pub const fn dropped_bytes(&self, link: LinkId) -> u64 {
-        if link.index() == LinkId::PRIMARY.index() { self.primary.dropped() } else { self.realtime.dropped() }
+    pub fn dropped_bytes(&self, link: LinkId) -> u64 {
+        match link {
+            LinkId::PRIMARY => self.primary.dropped(),
+            LinkId::REALTIME => self.realtime.dropped(),
+            _ => self.rtde.as_deref().map_or(0, StateLink::dropped),
+        }
     }
 
     /// What the mode machine decides by, as of the newest state.

@@ -173,7 +173,7 @@ fn a_recording_in_pieces_is_the_dump_and_replays() {
         device.run(6_000);
         let dump = whole(device.datagrams().into_iter()).expect("every piece");
         let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-        let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536] };
+        let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536], rtde: None };
         let replayed = replay(&dump, law, memory).expect("the same run");
         assert!(replayed.transitions >= 1 && replayed.inputs > 5, "{replayed:?}");
     }
@@ -181,7 +181,8 @@ fn a_recording_in_pieces_is_the_dump_and_replays() {
 
 #[test]
 fn a_recording_survives_the_loss_of_any_one_datagram_in_seven() {
-    let mut device = Device::fallen(64_000);
+    // Not a multiple of seven datagrams in each pass: then the same ones would be lost every time.
+    let mut device = Device::fallen(60_000);
     device.run(6_000);
     for lost in 0..7 {
         let arrived = device.datagrams().into_iter().filter(|d| d.sequence % 7 != lost);
@@ -243,10 +244,10 @@ fn every_cut_and_every_byte_behind_is_refused() {
 
 #[test]
 fn another_format_is_named() {
-    assert_eq!(Datagram::decode(b"ORTM\x02\x00\x00").err(), Some(TelemetryError::OtherFormat(2)));
+    assert_eq!(Datagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(Datagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
-    let text = TelemetryError::OtherFormat(2).to_string();
-    assert_eq!(text, "telemetry of format 2, expected 1: device and listener differ in version");
+    let text = TelemetryError::OtherFormat(1).to_string();
+    assert_eq!(text, "telemetry of format 1, expected 2: device and listener differ in version");
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn too_little_room_sends_nothing_and_is_seen_as_a_loss() {
 proptest! {
     #[test]
     fn what_is_decoded_encodes_to_a_datagram_that_says_the_same(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let bytes = [&b"ORTM\x01"[..], &bytes].concat();
+        let bytes = [&b"ORTM\x02"[..], &bytes].concat();
         let Ok(datagram) = Datagram::decode(&bytes) else { return Ok(()) };
         let mut out = [0; DATAGRAM_MAX];
         let length = datagram.encode(&mut out).expect("no longer than it was");

@@ -31,7 +31,7 @@ pub use host::HostSettings;
 pub use reader::Problem;
 pub use run::{End, RunSettings, Start};
 pub use serve::ServeSettings;
-pub use session::{SessionSettings, parse_software};
+pub use session::{SessionSettings, parse_software, parse_states};
 pub use sources::{Format, SourceInput, SourceSettings};
 
 use self::reader::{Document, Section};

@@ -6,7 +6,7 @@ use outrigger_core::mode::StandstillConfig;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::{
     Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
-    ModeTuning, OperatorInputs, TextConfig,
+    ModeTuning, OperatorInputs, StatesFrom, TextConfig,
 };
 
 use crate::reader::Section;
@@ -191,10 +191,25 @@ fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
     standstill
 }
 
+/// The words for where states come from, in files and on the command line.
+const STATES: [(&str, StatesFrom); 3] =
+    [("auto", StatesFrom::Auto), ("realtime", StatesFrom::Realtime), ("rtde", StatesFrom::Rtde)];
+
+/// Where states come from, by its word.
+///
+/// # Errors
+/// What would have been one.
+pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
+    let known = STATES.iter().find(|(known, _)| *known == word);
+    known.map(|(_, states)| *states).ok_or_else(|| "expected auto, realtime or rtde".into())
+}
+
 fn connect(mut section: Section<'_, '_>) -> ConnectConfig {
     let default = ConnectConfig::default();
+    let states = section.choice("states", &STATES, default.states);
     let mut wait = |key, default| section.duration_or(key, default, 0.01..=60.0);
     let connect = ConnectConfig {
+        states,
         open_timeout: wait("open_timeout", default.open_timeout),
         first_message_timeout: wait("first_message_timeout", default.first_message_timeout),
         silence_timeout: wait("silence_timeout", default.silence_timeout),

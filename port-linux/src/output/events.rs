@@ -25,12 +25,16 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
         Event::Down { link, endpoint, cause, next } => {
             let address = (around.address)(endpoint.port);
             let why = down(*link, address, *cause, &(around.trouble)(*link));
-            let text = format!("{why}; {}", follows(*next));
+            let text = format!("{why}; {}", follows(*link, *next));
             ("down", text, vec![("link", link.name().into()), ("address", address.to_string()), ("why", why)])
         }
         Event::Established(identity) => {
             let software = identity.software.to_string();
-            ("established", established(identity), vec![("software", software)])
+            (
+                "established",
+                established(identity),
+                vec![("software", software), ("states", identity.states.name().into())],
+            )
         }
         Event::Transition(transition) => {
             let mut text = format!("{} → {}", transition.from.name(), transition.to.name());
@@ -82,15 +86,20 @@ fn established(identity: &Identity) -> String {
         KnownBy::Packet => " or later, by the look of its packets",
     };
     let hertz = 1e6 / identity.period.as_micros().max(1) as f64;
-    format!(
-        "session: controller with software {}{how}, packets of {} bytes at {hertz:.0} Hz",
-        identity.software, identity.packet_size
-    )
+    let source = match identity.states {
+        LinkId::RTDE => "states by RTDE".to_owned(),
+        _ => format!("packets of {} bytes", identity.packet_size),
+    };
+    format!("session: controller with software {}{how}, {source} at {hertz:.0} Hz", identity.software)
 }
 
 /// What should have come on a link.
 fn expected(link: LinkId) -> &'static str {
-    if link == LinkId::REALTIME { "a controller's real-time packets" } else { "a controller's primary messages" }
+    match link {
+        LinkId::REALTIME => "a controller's real-time packets",
+        LinkId::RTDE => "a controller's RTDE service",
+        _ => "a controller's primary messages",
+    }
 }
 
 fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<String>) -> String {
@@ -123,13 +132,15 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
         DownCause::LocalControl => {
             format!("{address} was in local control, where connections take no text; it is connected anew")
         }
+        DownCause::Rtde(why) => format!("RTDE at {address} cannot give the robot's state: {why}"),
     }
 }
 
-fn follows(next: Next) -> String {
+fn follows(link: LinkId, next: Next) -> String {
     let in_time = |wait: Duration| format!("in {:.2} s", wait.as_secs_f64());
     match next {
         Next::OtherPort => "the other port is tried".into(),
+        Next::Without if link == LinkId::RTDE => "states come from the real-time interface instead".into(),
         Next::Without => "going on without it".into(),
         Next::Retry(wait) => format!("tried again {}", in_time(wait)),
         Next::NewSession(wait) => format!("a new session begins {}", in_time(wait)),

@@ -54,6 +54,9 @@ pub fn run(args: &RunArgs) -> Outcome {
     if let Some(file) = &args.record {
         configuration.run.record = Some(file.clone());
     }
+    if let Some(states) = args.states {
+        configuration.control.session.connect.states = states;
+    }
     let law = AnyLaw::new(configuration.control.law.clone())
         .map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))?;
     let clock = Clock::start();

@@ -65,7 +65,7 @@ impl Device {
             motion: None,
             intervals: Vec::new(),
             sensors: outrigger_core::sensor::Figures::default(),
-            troubles: [None, None],
+            troubles: [const { None }; LinkId::COUNT],
             settings: Pieces::default(),
             robot: None,
             recording: (0, Pieces::default()),

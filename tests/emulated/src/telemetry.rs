@@ -6,7 +6,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::sensor::Figures;
-use outrigger_core::session::{Memory, ReplayError, Replayed, StreamCounts, replay};
+use outrigger_core::session::{LinkId, Memory, ReplayError, Replayed, StreamCounts, replay};
 use outrigger_core::telemetry::{Chunk, Datagram as Told, Message};
 
 use crate::peer::Datagram;
@@ -32,7 +32,7 @@ pub struct Telemetry {
     /// The newest count of what sensors sent.
     pub sensors: Figures,
     /// The newest counts of each connection's messages.
-    pub streams: [StreamCounts; 2],
+    pub streams: [StreamCounts; LinkId::COUNT],
     /// Fallbacks by their number: why, and the recording as far as it came.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
 }
@@ -66,7 +66,7 @@ impl Recording {
     pub fn replayed(&self) -> Option<Result<Replayed, ReplayError>> {
         let dump = self.whole()?;
         let (mut primary, mut realtime) = (vec![0; WINDOW], vec![0; WINDOW]);
-        let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+        let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
         // Which law it was is in the recording.
         let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
         Some(replay(&dump, law, memory))

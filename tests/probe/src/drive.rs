@@ -35,8 +35,8 @@ impl drive::Net for Net {
     type Clock = Clock;
     type Socket = Wire;
 
-    fn split(&mut self) -> (&Clock, &mut [Wire; LinkId::COUNT]) {
-        (&self.clock, &mut self.sockets)
+    fn split(&mut self) -> (&Clock, drive::Sockets<'_, Wire>) {
+        (&self.clock, (&mut self.sockets).into())
     }
 }
 

@@ -7,6 +7,7 @@ use outrigger_core::command::Sample;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Event, Input, LinkId, Memory, Output};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::fault::{Fault, FaultKind};
@@ -22,12 +23,21 @@ use super::socket::Socket;
 pub struct Buffers {
     primary: Vec<u8>,
     realtime: Vec<u8>,
+    rtde: Option<RtdeStates<'static>>,
+}
+
+impl Buffers {
+    /// The same with memory for RTDE, so that states come from there.
+    #[must_use]
+    pub fn with_rtde() -> Self {
+        Self { rtde: RtdeStates::new(Box::leak(Box::<RtdeRoom>::default())), ..Self::default() }
+    }
 }
 
 impl Default for Buffers {
     /// 4 and 8 KiB.
     fn default() -> Self {
-        Self { primary: vec![0; 4096], realtime: vec![0; 8192] }
+        Self { primary: vec![0; 4096], realtime: vec![0; 8192], rtde: None }
     }
 }
 
@@ -99,7 +109,8 @@ impl<'m> Rig<'m> {
     pub fn new(setup: Setup, buffers: &'m mut Buffers) -> Self {
         let Setup { mut controller, config, law, sensors, latency, reading } = setup;
         controller.faults.push(Fault::new(FaultKind::Delay(latency), SimTime::ZERO, None));
-        let memory = Memory { primary: &mut buffers.primary, realtime: &mut buffers.realtime };
+        let Buffers { primary, realtime, rtde } = buffers;
+        let memory = Memory { primary, realtime, rtde: rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink) };
         let mut rig = Self {
             controller: Controller::new(controller).unwrap(),
             engine: CoController::new(config, law, memory).unwrap(),
@@ -312,8 +323,8 @@ impl<'m> Rig<'m> {
 
     fn woken(&mut self) -> Option<Woken> {
         let now = self.now();
-        // The link that carries the control cycle goes first.
-        for link in [LinkId::REALTIME, LinkId::PRIMARY] {
+        // The links that carry the control cycle go first.
+        for link in [LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
             let socket = self.sockets.get_mut(link.index())?;
             if let Some(stands) = socket.opened(&mut self.controller) {
                 return Some(Woken::Opened(link, stands));
@@ -388,7 +399,9 @@ impl<'m> Rig<'m> {
                 Output::Transmit { link, bytes } => {
                     let bytes = bytes.to_vec();
                     self.note_events();
-                    self.note_text(&bytes);
+                    if link == LinkId::REALTIME {
+                        self.note_text(&bytes);
+                    }
                     self.sockets[link.index()].write(&mut self.controller, &bytes);
                 }
             }

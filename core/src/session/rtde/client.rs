@@ -5,6 +5,8 @@ use super::config::ClientConfig;
 use super::conversation::{Conversation, Inputs, RtdeCounts, WriteError};
 use super::event::{Event, Failure};
 use crate::frame::{Assembler, FrameError, Framing};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::BadValue;
 use crate::time::Instant;
 use crate::wire::WireError;
@@ -117,7 +119,15 @@ impl<'n, 'm> Client<'n, 'm> {
     /// waited for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.conversation.poll_timeout()
+        if self.has_output() { Some(Instant::ZERO) } else { self.next_deadline() }
+    }
+
+    pub(super) const fn has_output(&self) -> bool {
+        self.conversation.has_output()
+    }
+
+    pub(super) const fn next_deadline(&self) -> Option<Instant> {
+        self.conversation.next_deadline()
     }
 
     /// Data shall flow again after [`Self::pause`]; the answer is [`Event::Started`]. Nothing where it is not paused.
@@ -199,5 +209,27 @@ impl<'n, 'm> Client<'n, 'm> {
     #[must_use]
     pub const fn dropped_bytes(&self) -> u64 {
         self.assembler.dropped()
+    }
+}
+
+/// For recordings.
+#[cfg(feature = "postcard")]
+impl Client<'_, '_> {
+    pub(super) const fn memory_size(&self) -> usize {
+        self.assembler.memory_size()
+    }
+
+    pub(super) fn shrink(&mut self, size: usize) -> Option<()> {
+        self.assembler.shrink(size)
+    }
+
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.assembler.pending())?;
+        self.conversation.save(to)
+    }
+
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.assembler.restore(&from.take()?)?;
+        self.conversation.load(from)
     }
 }

@@ -5,6 +5,8 @@ use super::config::ClientConfig;
 use super::event::{Data, Event, Failure, Step};
 use super::outbox::Outbox;
 use crate::frame::FrameError;
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::SoftwareVersion;
 use crate::session::StreamCounts;
 use crate::session::realtime::count_one;
@@ -435,10 +437,11 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.outbox.take()
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        if !self.outbox.is_empty() {
-            return Some(Instant::ZERO);
-        }
+    pub(super) const fn has_output(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    pub(super) const fn next_deadline(&self) -> Option<Instant> {
         match self.talk.phase {
             Phase::Asking { deadline: at, .. } | Phase::InUse { until: at, .. } | Phase::Flowing { silent_at: at } => {
                 Some(at)
@@ -501,6 +504,34 @@ impl<'n, 'm> Conversation<'n, 'm> {
 
     pub(super) const fn cadence(&self) -> &Cadence {
         self.talk.watch.figures()
+    }
+}
+
+/// For recordings.
+#[cfg(feature = "postcard")]
+impl Conversation<'_, '_> {
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.talk)?;
+        let recipes = core::iter::once(&self.outputs).chain(self.inputs.iter().map(|inputs| &inputs.recipe));
+        for field in recipes.flat_map(DynamicRecipe::fields) {
+            to.put(&field.presence)?;
+        }
+        self.inputs.iter().try_for_each(|inputs| to.put(&inputs.number))
+    }
+
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.outbox.clear();
+        self.talk = from.take()?;
+        let recipes =
+            core::iter::once(&mut self.outputs).chain(self.inputs.iter_mut().map(|inputs| &mut inputs.recipe));
+        for recipe in recipes {
+            let count = recipe.fields().len();
+            recipe.restore(core::iter::from_fn(|| from.take()).take(count));
+        }
+        self.inputs.iter_mut().try_for_each(|inputs| {
+            inputs.number = from.take()?;
+            Some(())
+        })
     }
 }
 

@@ -46,7 +46,9 @@ mod client;
 mod config;
 mod conversation;
 mod event;
+mod link;
 mod outbox;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -55,3 +57,9 @@ pub use client::{Client, ClientError, ClientMemory};
 pub use config::ClientConfig;
 pub use conversation::{Inputs, RtdeCounts, WriteError};
 pub use event::{Data, Event, Failure, Step};
+pub use link::StateLink;
+pub use states::{RtdeRoom, RtdeStates, StateVariable, Told, Unusable};
+
+mod sealed {
+    pub trait Sealed {}
+}

@@ -4,6 +4,7 @@ use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Mode, Transition};
 use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
 use crate::session::peer::Peer;
+use crate::session::rtde::{RtdeRoom, RtdeStates};
 use crate::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
 #[cfg(feature = "postcard")]
 use crate::session::{ReplayError, Replayed, replay};
@@ -62,6 +63,8 @@ pub(crate) struct Bench {
     pub(crate) read_most: usize,
     /// The network delivers nothing; what is sent waits.
     pub(crate) stalled: bool,
+    /// Nothing comes on the link of RTDE; what is sent waits.
+    pub(crate) rtde_stalled: bool,
     /// Texts do not reach the peer.
     pub(crate) mute: bool,
     connected_port: [u16; LinkId::COUNT],
@@ -71,6 +74,10 @@ pub(crate) struct Bench {
 /// Memory of the recorder [B]: half a second of a 500 Hz stream, so that it turns over all the time.
 #[cfg(feature = "postcard")]
 const RECORDER: usize = 400_000;
+
+pub(crate) fn rtde_link(room: &mut RtdeRoom) -> RtdeStates<'_> {
+    RtdeStates::new(room).expect("outputs that fit")
+}
 
 fn leak(len: usize) -> &'static mut [u8] {
     Box::leak(vec![0; len].into_boxed_slice())
@@ -90,7 +97,17 @@ pub(crate) fn turning() -> JointServo<6> {
 
 impl Bench {
     pub(crate) fn new(major: u8, minor: u8, config: Config) -> Self {
-        let memory = Memory { primary: leak(4096), realtime: leak(8192) };
+        Self::with_memory(major, minor, config, Memory { primary: leak(4096), realtime: leak(8192), rtde: None })
+    }
+
+    /// The same with memory for RTDE.
+    pub(crate) fn with_rtde(major: u8, minor: u8, config: Config) -> Self {
+        let rtde = rtde_link(Box::leak(Box::default()));
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: Some(Box::leak(Box::new(rtde))) };
+        Self::with_memory(major, minor, config, memory)
+    }
+
+    fn with_memory(major: u8, minor: u8, config: Config, memory: Memory<'static>) -> Self {
         let engine = CoController::new(config, turning(), memory).unwrap();
         Self {
             #[cfg(feature = "postcard")]
@@ -109,6 +126,7 @@ impl Bench {
             asked: Vec::new(),
             read_most: usize::MAX,
             stalled: false,
+            rtde_stalled: false,
             mute: false,
             connected_port: [0; LinkId::COUNT],
             next_cycle: Instant::ZERO,
@@ -127,10 +145,14 @@ impl Bench {
     }
 
     pub(crate) fn ready_with(major: u8, minor: u8, config: Config) -> Self {
-        let mut bench = Self::new(major, minor, config);
-        bench.input(Input::Start);
-        bench.run_until(10_000, |b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
-        bench
+        Self::new(major, minor, config).started()
+    }
+
+    /// Started, and run until a request would be granted.
+    pub(crate) fn started(mut self) -> Self {
+        self.input(Input::Start);
+        self.run_until(10_000, |b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
+        self
     }
 
     /// Commanding, with the arm in motion.
@@ -139,12 +161,16 @@ impl Bench {
     }
 
     pub(crate) fn moving_with(major: u8, minor: u8, config: Config) -> Self {
-        let mut bench = Self::ready_with(major, minor, config);
-        bench.input(Input::Request);
-        bench.run_until(12_000, |b| b.engine.mode() == Mode::Command);
-        bench.run(1_000);
-        assert!(bench.sent.last().unwrap().is_moving() && bench.peer.qd[0] > 0.1);
-        bench
+        Self::ready_with(major, minor, config).commanding()
+    }
+
+    /// Requested, and run until the arm is in motion.
+    pub(crate) fn commanding(mut self) -> Self {
+        self.input(Input::Request);
+        self.run_until(12_000, |b| b.engine.mode() == Mode::Command);
+        self.run(1_000);
+        assert!(self.sent.last().unwrap().is_moving() && self.peer.qd[0] > 0.1);
+        self
     }
 
     /// One input, then drain.
@@ -213,7 +239,9 @@ impl Bench {
     /// Runs everything the recorder holds again.
     #[cfg(feature = "postcard")]
     pub(crate) fn replay(&self) -> Result<Replayed, ReplayError> {
-        let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192] };
+        let mut room = RtdeRoom::<1024>::new();
+        let mut rtde = rtde_link(&mut room);
+        let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: Some(&mut rtde) };
         let other = JointServo::new(Reference::Hold, JointServoConfig::default());
         replay(&self.dump(), other, memory)
     }
@@ -250,7 +278,10 @@ impl Bench {
         if self.stalled {
             return;
         }
-        for link in [LinkId::REALTIME, LinkId::PRIMARY] {
+        for link in [LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
+            if link == LinkId::RTDE && self.rtde_stalled {
+                continue;
+            }
             loop {
                 let most = self.engine.receive_window(link).len();
                 let port = self.connected_port[link.index()];
@@ -270,7 +301,7 @@ impl Bench {
     }
 
     fn drain(&mut self) {
-        let mut texts = 0;
+        let (mut texts, mut asked) = (0, false);
         let mut opened = Vec::new();
         let before = self.events.len();
         while let Some(output) = self.engine.poll_output() {
@@ -280,12 +311,17 @@ impl Bench {
                     self.open[link.index()] = false;
                     self.peer.close(link);
                 }
+                Output::Transmit { link: LinkId::RTDE, bytes } => {
+                    assert!(self.open[LinkId::RTDE.index()], "a question for a connection that is not there");
+                    self.peer.write(LinkId::RTDE, bytes);
+                    asked = true;
+                }
                 Output::Transmit { link, bytes } => {
                     assert_eq!(link, LinkId::REALTIME, "one writer");
                     assert!(self.open[link.index()], "text for a connection that is not there");
                     let text = String::from_utf8(bytes.to_vec()).unwrap();
                     if !self.mute {
-                        self.peer.write(bytes);
+                        self.peer.write(link, bytes);
                     }
                     let sent = Sent { at: self.now, mode: self.engine.mode(), text };
                     if sent.text.starts_with("sec ") {
@@ -304,6 +340,10 @@ impl Bench {
         }
         assert!(texts <= 1, "one input gave {texts} texts");
         self.check(texts, before);
+        if asked && !self.rtde_stalled {
+            // Answers need no cycle of the controller.
+            self.deliver();
+        }
         for (link, port) in opened {
             self.asked.push(port);
             if self.refused.contains(&port) {

@@ -3,7 +3,7 @@
 use super::bench::{Bench, Sent};
 use crate::mode::Mode;
 use crate::robot::Reason;
-use crate::session::{Config, Event, FormChoice, Input, ModeTuning, TextConfig};
+use crate::session::{Config, Event, FormChoice, Input, LinkId, ModeTuning, TextConfig};
 use crate::time::Duration;
 
 const FIRMWARES: [(u8, u8); 7] = [(1, 8), (3, 0), (3, 1), (3, 3), (3, 5), (3, 15), (5, 15)];
@@ -149,7 +149,7 @@ fn a_protective_stop_ends_commanding_without_another_word() {
 fn a_second_commander_is_noticed_and_stopped_for() {
     let mut bench = Bench::moving(5, 15);
     bench.mute = true;
-    bench.peer.write(b"speedj([0,-0.5,0,0,0,0],5,10)\n");
+    bench.peer.write(LinkId::REALTIME, b"speedj([0,-0.5,0,0,0,0],5,10)\n");
     bench.run_until(500, |b| b.engine.mode() == Mode::Stopping);
     assert_eq!(bench.engine.latch(), Some(Reason::NotFollowing));
 }

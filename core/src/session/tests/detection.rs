@@ -35,6 +35,7 @@ fn every_generation_is_known_by_its_version_message() {
             known_by: KnownBy::Message,
             packet_size: size,
             period: Duration::from_millis(millis),
+            states: LinkId::REALTIME,
         };
         assert_eq!(bench.engine.identity(), Some(&identity));
         assert_eq!((bench.engine.mode(), &bench.asked[..]), (Mode::Monitor, &[30_001, 30_003][..]));
@@ -102,7 +103,7 @@ fn a_configured_software_wins_over_the_message() {
 
 #[test]
 fn a_session_can_do_without_the_primary_link_altogether() {
-    let ports = Ports { primary: None, secondary: None, realtime: 30_013 };
+    let ports = Ports { primary: None, secondary: None, realtime: 30_013, rtde: 30_004 };
     let config = Config { connect: ConnectConfig { ports, ..ConnectConfig::default() }, ..Config::default() };
     let mut bench = Bench::new(5, 15, config);
     bench.input(Input::Start);

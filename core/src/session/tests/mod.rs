@@ -9,3 +9,4 @@ mod outputs;
 mod properties;
 #[cfg(feature = "postcard")]
 mod record;
+mod rtde;

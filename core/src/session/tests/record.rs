@@ -124,6 +124,6 @@ fn half_a_message_at_the_turn_over_is_part_of_the_checkpoint() {
 }
 
 fn replayed(dump: &[u8]) -> Result<Replayed, ReplayError> {
-    let memory = crate::session::Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192] };
+    let memory = crate::session::Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
     crate::session::replay(dump, super::bench::turning(), memory)
 }

@@ -1,7 +1,7 @@
 //! Recipes that are known when running, in memory of the caller.
 
 use super::registry::{Direction, Variable};
-use super::{DataType, MAX_NAMES, PackageType, Problem, RecipeError, TypeList, TypeWord, Value, start};
+use super::{Data, DataType, MAX_NAMES, PackageType, Problem, RecipeError, TypeList, TypeWord, Value, start};
 use crate::wire::fields::FieldVisitor;
 use crate::wire::{Take, WireError, WireErrorKind};
 use zerocopy::big_endian::F64;
@@ -290,10 +290,10 @@ impl<'r, 'n> RecipeData<'r, 'n> {
         })
     }
 
-    /// All values as they were sent.
+    /// For who knows the order of the variables: their values, one after the other.
     #[must_use]
-    pub const fn as_bytes(&self) -> &'r [u8] {
-        self.values
+    pub fn reader(&self) -> RecipeReader<'r, 'n> {
+        RecipeReader { fields: self.fields.iter(), values: self.values }
     }
 
     /// The value of a variable; none where it is absent, or not part of the recipe.
@@ -309,5 +309,22 @@ impl<'r, 'n> RecipeData<'r, 'n> {
                 value.visit(name, visitor);
             }
         }
+    }
+}
+
+/// The values of one data package in the order of the recipe.
+#[derive(Clone, Debug)]
+pub struct RecipeReader<'r, 'n> {
+    fields: core::slice::Iter<'r, Field<'n>>,
+    values: &'r [u8],
+}
+
+impl RecipeReader<'_, '_> {
+    /// The value of the next variable; none where it is absent, has another type, or there are no more.
+    pub fn value<T: Data>(&mut self) -> Option<T> {
+        let Presence::Present(data_type) = self.fields.next()?.presence else { return None };
+        let (value, rest) = self.values.split_at_checked(data_type.size())?;
+        self.values = rest;
+        if data_type == T::TYPE { T::read(value) } else { None }
     }
 }

@@ -31,7 +31,7 @@ mod tests;
 mod text;
 mod types;
 
-pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData};
+pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
 pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
 pub use recipe::{Problem, Recipe, RecipeError};
 #[doc(hidden)]

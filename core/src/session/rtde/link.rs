@@ -1,0 +1,53 @@
+//! What an engine needs of a link that gives states and has to be asked for them.
+
+use super::{Cadence, RtdeCounts, Told, WriteError};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::time::Instant;
+use crate::wire::rtde::Value;
+
+/// [`RtdeStates`](super::RtdeStates) behind a pointer: a session without it needs neither its memory nor its code.
+pub trait StateLink: core::fmt::Debug + Send + super::sealed::Sealed {
+    /// A connection stands: everything is negotiated.
+    fn opened(&mut self, now: Instant);
+    /// The connection is gone.
+    fn closed(&mut self);
+    /// Where the next bytes received go.
+    fn window(&mut self) -> &mut [u8];
+    /// `count` bytes were received into it.
+    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, hear: &mut dyn FnMut(Told<'_>));
+    /// Time has passed.
+    fn tick(&mut self, now: Instant, hear: &mut dyn FnMut(Told<'_>));
+    /// Whole packages to be written.
+    fn poll_transmit(&mut self) -> Option<&[u8]>;
+    /// Whether packages wait to be written.
+    fn has_output(&self) -> bool;
+    /// When [`Self::tick`] is due at the latest.
+    fn next_deadline(&self) -> Option<Instant>;
+    /// Writes a recipe of inputs as a whole.
+    ///
+    /// # Errors
+    /// See [`WriteError`]. Nothing is written then.
+    fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError>;
+    /// Packages of this connection.
+    fn counts(&self) -> &RtdeCounts;
+    /// What was missing and late in this connection.
+    fn cadence(&self) -> &Cadence;
+    /// Bytes of this connection that were skipped.
+    fn dropped(&self) -> u64;
+    /// Bytes received into the window, before they are committed.
+    #[cfg(feature = "postcard")]
+    fn received(&mut self, count: usize) -> &[u8];
+    /// How much is received into \[B\].
+    #[cfg(feature = "postcard")]
+    fn memory_size(&self) -> usize;
+    /// Receives into `size` bytes of its memory only; `None` where it has less.
+    #[cfg(feature = "postcard")]
+    fn shrink(&mut self, size: usize) -> Option<()>;
+    /// Everything that decides what follows.
+    #[cfg(feature = "postcard")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()>;
+    /// Goes on from what was saved.
+    #[cfg(feature = "postcard")]
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()>;
+}
