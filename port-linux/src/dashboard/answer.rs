@@ -26,7 +26,7 @@ pub(super) fn words(reply: &Reply<'_>) -> String {
         Reply::ProgramSaved { saved, program } => {
             format!("{} {}", if *saved { "yes" } else { "no" }, readable(*program)).trim_end().into()
         }
-        Reply::ProgramState { state, program: None } => format!("{}, none loaded", state.name()),
+        Reply::ProgramState { state, program: None } => state.name().into(),
         Reply::ProgramState { state, program: Some(name) } => format!("{} {}", state.name(), readable(*name)),
         Reply::Software { text, .. } => readable(*text),
         Reply::UserRole(role) => role.word().into(),

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use outrigger_core::robot::{RobotMode, SoftwareVersion};
+use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
 use outrigger_core::session::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Finding, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
     Recovery, RecoveryConfig, Sequence,
@@ -110,6 +110,10 @@ impl<'a, T: Transport> Conversation<'a, T> {
     async fn overview(&mut self) -> Outcome {
         let mut json = Json::default();
         json.begin_object().key("type").text("status");
+        if self.software.generation() == Generation::PolyScopeX && !self.args.json {
+            let SoftwareVersion { major, minor, .. } = self.software;
+            self.line(&format!("{:<18}{major}.{minor} or later, by its Robot API", "software"));
+        }
         for (name, key, question) in OVERVIEW {
             let asked = question.kind().support(self.software);
             let known = matches!(asked, Support::Yes | Support::Perhaps);
@@ -297,7 +301,6 @@ impl<'a, T: Transport> Conversation<'a, T> {
     }
 
     async fn unlock_pendant(&mut self, role: UserRole, mode: Option<OperationalMode>) -> Outcome {
-        use outrigger_core::robot::Generation;
         let before = match self.software.generation() {
             Generation::Cb2 | Generation::Cb3 => Before::Role(role),
             Generation::ESeries | Generation::PolyScopeX => Before::Mode(mode),
