@@ -229,8 +229,8 @@ Examples:
   outrigger sim ur --model ur10e --port-base 40000 --state protective-stop
   outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
                                                       load weld.urp, play, programState, stop, quit
-  outrigger sim ur --software 10.12 --robot-api-port 8080
-                                                      curl http://127.0.0.1:8080/universal-robots/robot-api/openapi.json";
+  outrigger sim ur --software 10.12 --robot-api-port 8080     PolyScope X, and in another terminal:
+    curl http://127.0.0.1:8080/universal-robots/robot-api/robotstate/v1/robotmode";
 
 const KRC_EXAMPLES: &str = "\
 Sends a measurement every period to a remote computer that listens on ADDR:PORT (49938 is usual) and carries out its
