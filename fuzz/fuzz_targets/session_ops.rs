@@ -13,6 +13,7 @@ use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_tests::noise::Noise;
@@ -71,7 +72,8 @@ impl World<'_> {
                     outcome.push(Input::Opened(link));
                 }
                 Output::Abort(link) => self.peer.close(link),
-                Output::Transmit { bytes, .. } => {
+                Output::Transmit { link: LinkId::RTDE, bytes } => self.peer.write(LinkId::RTDE, bytes),
+                Output::Transmit { link, bytes } => {
                     if is_setting(bytes) {
                         assert_ne!(mode, Mode::Offline);
                         settings += 1;
@@ -80,7 +82,7 @@ impl World<'_> {
                         texts += 1;
                         check_text(bytes, mode);
                     }
-                    self.peer.write(bytes);
+                    self.peer.write(link, bytes);
                 }
             }
         }
@@ -151,6 +153,9 @@ impl World<'_> {
         for link in LinkId::ALL {
             loop {
                 let window = self.engine.receive_window(link);
+                if link == LinkId::RTDE && window.is_empty() {
+                    break;
+                }
                 assert!(!window.is_empty(), "there is always room");
                 let bytes = self.peer.read(link, window.len());
                 if bytes.is_empty() {
@@ -269,7 +274,11 @@ fuzz_target!(|case: &[u8]| {
     let sensor = Some(SensorFeedForward { source: SENSOR, gain: 0.1 });
     let law = JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() });
     let (mut primary, mut realtime) = (vec![0; 2048], vec![0; 8192]);
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime };
+    // Half of the cases have states by RTDE, where the software has it.
+    let mut room = RtdeRoom::<1024>::new();
+    let mut rtde = RtdeStates::new(&mut room).filter(|_| first & 0x80 != 0);
+    let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
     let mut world = World {
         engine: CoController::new(config, law, memory).expect("a configuration that can be run"),
         peer: Peer::new(SOFTWARE[usize::from(first) % SOFTWARE.len()]),
