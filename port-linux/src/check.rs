@@ -8,7 +8,7 @@ use crate::args::CheckConfigArgs;
 use crate::coast;
 use crate::config::{
     AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings,
-    RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
+    KrcConfiguration, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
 
@@ -19,6 +19,7 @@ use crate::exit::{Outcome, output_closed};
 pub fn run(args: &CheckConfigArgs) -> Outcome {
     let text = match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Host(configuration) => host(&configuration),
+        AnyConfiguration::Krc(configuration) => krc(&configuration),
         AnyConfiguration::Board(board) => self::board(&board),
     };
     let text = format!("{} is valid\n{text}", args.config.display());
@@ -33,6 +34,23 @@ fn host(configuration: &Configuration) -> String {
     lines.run(run, host);
     lines.serve(serve);
     lines.coast(control);
+    lines.0
+}
+
+/// What the configuration beside a KRC would put in force, one line each.
+fn krc(configuration: &KrcConfiguration) -> String {
+    let KrcConfiguration { listen, handshake, engine, law, sources, run, host } = configuration;
+    let mut lines = Lines::default();
+    let peer = engine.peer.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
+    lines.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {handshake:?}"));
+    lines.say("control", engine.control.scheme().name());
+    let fastest = engine.limits.velocity.max_abs();
+    lines.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
+    lines.say("law", law.name());
+    for source in sources {
+        lines.say("source", format!("\"{}\": {}", source.name, described(source)));
+    }
+    lines.run(run, host);
     lines.0
 }
 

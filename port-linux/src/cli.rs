@@ -115,6 +115,8 @@ Examples:
 One process per robot. It commands when it is asked to and every precondition is met; any fault ends
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
+With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and
+answers each; lines in place of the full-screen view.
 SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
 Exit code 4 where it did not command again after a fallback.
 

@@ -26,26 +26,32 @@ pub struct Swing {
     /// Time of one swing \[s\].
     pub period: f32,
     time: f32,
+    /// Where the first joint began, and to which side it goes first now.
+    home: Option<f32>,
+    side: f32,
 }
 
 impl Swing {
     /// Beginning in the middle, at rest.
     #[must_use]
     pub const fn new(speed: f32, period: f32) -> Self {
-        Self { speed, period, time: 0.0 }
+        Self { speed, period, time: 0.0, home: None, side: 1.0 }
     }
 }
 
 impl Law<7> for Swing {
-    fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
+    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
         self.time = 0.0;
+        // Back to where it began, so that many beginnings do not lead out of range.
+        let [first, ..] = state.positions.0;
+        self.side = if first > *self.home.get_or_insert(first) { -1.0 } else { 1.0 };
         Ok(())
     }
 
     fn step(&mut self, _: &State<7>, _: &Samples<'_>, dt: Duration) -> Result<JointVelocities<7>, Reason> {
         self.time += dt.as_secs_f32();
         let phase = std::f32::consts::TAU * self.time / self.period;
-        Ok(JointVelocities([self.speed * phase.sin(); 7]))
+        Ok(JointVelocities([self.side * self.speed * phase.sin(); 7]))
     }
 }
 

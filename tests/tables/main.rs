@@ -4,6 +4,7 @@
 //! and seeded, so the text is the same on every machine; a difference is a change of behaviour.
 
 mod faults;
+mod fri;
 mod kill;
 mod lossy;
 mod servo;

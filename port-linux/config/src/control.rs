@@ -45,7 +45,7 @@ impl<I> Control<I> {
         I: Input,
     {
         let robot = RobotSettings::read(root.section("robot"));
-        let limits = limits::read(root.section("limits"));
+        let limits = limits::read(root.section("limits"), Limits::default());
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
         let session = SessionSettings::read(root);
@@ -71,6 +71,8 @@ impl RobotSettings {
         if !section.has("address") {
             section.complain("address", "the robot as \"host\" or \"host:port-base\"");
         }
+        // Another kind has another file.
+        section.choice("kind", &[("ur", ())], ());
         let models: Vec<_> = RobotModel::ALL.iter().map(|model| (model.name(), Some(*model))).collect();
         let model = section.choice("model", &models, None);
         let tcp = section.numbers("tcp", -10.0..=10.0, "m, rad");

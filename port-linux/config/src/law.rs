@@ -25,13 +25,13 @@ const KINDS: [(&str, Kind); 3] =
     [("joint-servo", Kind::JointServo), ("twist", Kind::Twist), ("standoff", Kind::Standoff)];
 
 /// The sources as far as they are read, and what the joints may do.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) sources: &'a [Option<Named<'a>>],
-    pub(crate) limits: &'a Limits<6>,
+    pub(crate) limits: &'a Limits<N>,
 }
 
 /// `None` and a complaint where what cannot have a default is missing or wrong.
-pub(crate) fn read(mut section: Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
     let law = match section.choice("kind", &KINDS, Kind::Missing) {
         Kind::Missing => {
             if !section.has("kind") {
@@ -51,7 +51,7 @@ pub(crate) fn read(mut section: Section<'_, '_>, around: &Surroundings<'_>) -> O
     law
 }
 
-fn joint_servo(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
     let default = JointServoConfig::default();
     let feedback = section.flag("feedback", true);
     let gain = |gain: f32| if feedback { gain } else { 0.0 };
@@ -75,7 +75,7 @@ fn joint_servo(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Opti
     Some(LawConfig::JointServo { reference, config })
 }
 
-fn twist(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
     let frame = section.choice("frame", &[("base", TwistFrame::Base), ("tool", TwistFrame::Tool)], TwistFrame::Tool);
     let constant = section.numbers::<6>("twist", -2.0..=2.0, "m/s, rad/s");
     let sensor = source(section, "source", 6, around);
@@ -103,7 +103,7 @@ fn twist(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<Law
     }))
 }
 
-fn standoff(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<LawConfig<6>> {
+fn standoff<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
     let sensor = source(section, "source", 1, around);
     if !section.has("source") {
         section.complain("source", "the name of the [[source]] that measures the distance");
@@ -132,7 +132,7 @@ fn standoff(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<
 }
 
 /// How a law of the tool moves the joints: no faster than the slowest joint may go, unless the file says so.
-fn tool_space(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> ToolSpaceConfig {
+fn tool_space<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> ToolSpaceConfig {
     let default = ToolSpaceConfig::default();
     ToolSpaceConfig {
         solver: DampedLeastSquares {
@@ -145,13 +145,13 @@ fn tool_space(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> ToolS
 }
 
 /// The speed every joint may have \[rad/s\].
-fn slowest(limits: &Limits<6>) -> f32 {
+fn slowest<const N: usize>(limits: &Limits<N>) -> f32 {
     limits.velocity.iter().fold(f32::INFINITY, f32::min)
 }
 
-fn sensor(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<SensorFeedForward> {
+fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<SensorFeedForward> {
     let gain = section.number("sensor_gain", -1e3..=1e3, "");
-    let source = source(section, "sensor", 6, around);
+    let source = source(section, "sensor", N, around);
     if gain.is_some() && !section.has("sensor") {
         section.complain("sensor_gain", "sensor = \"NAME\" beside it");
     }
@@ -159,11 +159,11 @@ fn sensor(section: &mut Section<'_, '_>, around: &Surroundings<'_>) -> Option<Se
 }
 
 /// The number of the source named by `key`, which must have `values` values.
-fn source(
+fn source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
     values: usize,
-    around: &Surroundings<'_>,
+    around: &Surroundings<'_, N>,
 ) -> Option<SourceId> {
     let known: Vec<_> = around.sources.iter().flatten().collect();
     let names = || known.iter().map(|source| source.name);
@@ -185,7 +185,7 @@ fn source(
     u8::try_from(index).ok().map(SourceId)
 }
 
-fn reference(section: &mut Section<'_, '_>) -> Option<Reference<6>> {
+fn reference<const N: usize>(section: &mut Section<'_, '_>) -> Option<Reference<N>> {
     let relative = section.flag("relative", false);
     let waypoints = section.sections("waypoint");
     if waypoints.is_empty() {
@@ -206,7 +206,7 @@ fn reference(section: &mut Section<'_, '_>) -> Option<Reference<6>> {
     }
 }
 
-fn waypoint(mut section: Section<'_, '_>) -> Option<Waypoint<6>> {
+fn waypoint<const N: usize>(mut section: Section<'_, '_>) -> Option<Waypoint<N>> {
     let at = section.number("at", 0.0..=86_400.0, "s");
     if at.is_none() && !section.has("at") {
         section.complain("at", "the time from the start of the motion [s]");
@@ -215,12 +215,12 @@ fn waypoint(mut section: Section<'_, '_>) -> Option<Waypoint<6>> {
     let degrees = section.numbers("degrees", -720.0..=720.0, "°");
     match (section.has("joints"), section.has("degrees")) {
         (true, true) => section.complain("degrees", "nothing here, for `joints` says it already"),
-        (false, false) => section.complain("joints", "6 angles as `joints` [rad] or `degrees`"),
+        (false, false) => section.complain("joints", format!("{N} angles as `joints` [rad] or `degrees`")),
         _ => {}
     }
-    let velocities = section.numbers("velocities", -6.3..=6.3, "rad/s").unwrap_or_default();
+    let velocities = section.numbers("velocities", -6.3..=6.3, "rad/s").unwrap_or([0.0; N]);
     section.finish();
-    let positions = radians.or(degrees.map(|angles: [f32; 6]| angles.map(f32::to_radians)))?;
+    let positions = radians.or(degrees.map(|angles: [f32; N]| angles.map(f32::to_radians)))?;
     let setpoint = Setpoint { positions: JointPositions(positions), velocities: JointVelocities(velocities) };
     Some(Waypoint { setpoint, at: Duration::from_micros((f64::from(at?) * 1e6).round() as u64) })
 }

@@ -10,6 +10,7 @@ mod control;
 mod device;
 pub mod firmware;
 mod host;
+mod krc;
 mod law;
 mod limits;
 mod reader;
@@ -28,6 +29,7 @@ pub use address::{FIRST_PORT, RobotAddress};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings};
 pub use host::HostSettings;
+pub use krc::KrcConfiguration;
 pub use reader::Problem;
 pub use run::{End, RunSettings, Start};
 pub use serve::ServeSettings;
@@ -159,11 +161,13 @@ impl Board {
     }
 }
 
-/// A file of either kind: with `[device]` it is a board's.
+/// A file of any kind: with `[device]` it is a board's, with `robot.kind = "krc"` for a KRC.
 #[derive(Clone, Debug)]
 pub enum AnyConfiguration {
     /// For a process on a host.
     Host(Box<Configuration>),
+    /// For a process on a host, beside a KRC.
+    Krc(Box<KrcConfiguration>),
     /// For a board.
     Board(Box<Board>),
 }
@@ -185,6 +189,8 @@ impl AnyConfiguration {
         let document = Document::parse(source).map_err(|problem| vec![problem])?;
         if document.root().has("device") {
             Board::parse(source).map(|board| Self::Board(Box::new(board)))
+        } else if document.root().says("robot", "kind", "krc") {
+            KrcConfiguration::parse(source).map(|configuration| Self::Krc(Box::new(configuration)))
         } else {
             Configuration::parse(source).map(|configuration| Self::Host(Box::new(configuration)))
         }

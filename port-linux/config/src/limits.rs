@@ -7,8 +7,8 @@ use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities}
 
 use crate::reader::Section;
 
-pub(crate) fn read(mut section: Section<'_, '_>) -> Limits<6> {
-    let default = Limits::default();
+/// Absent is as in `default`.
+pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, default: Limits<N>) -> Limits<N> {
     let angle = -2.0 * TAU..=2.0 * TAU;
     let limits = Limits {
         position_min: section

@@ -94,7 +94,7 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
-fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
+pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
     let default = ModeTuning::default();
     let cycles = |section: &mut Section<'_, '_>, key| {
         section.count(key, 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok())
@@ -124,7 +124,7 @@ fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
     }
 }
 
-fn link(section: &mut Section<'_, '_>) -> LinkTuning {
+pub(crate) fn link(section: &mut Section<'_, '_>) -> LinkTuning {
     let grades = Grade::ALL.map(|grade| (grade.name(), Some(grade)));
     LinkTuning {
         entry: section.choice("entry", &grades, None),
@@ -158,7 +158,7 @@ fn grade(mut section: Section<'_, '_>) -> GradeTuning {
     tuning
 }
 
-fn operator(mut section: Section<'_, '_>) -> OperatorInputs {
+pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorInputs {
     // Bits of the real-time packet: 0 … 17 are the inputs that controllers have.
     let mut input = |key| section.count(key, 0..=17).and_then(|bit| u8::try_from(bit).ok());
     let inputs = OperatorInputs { request: input("request_input"), acknowledge: input("acknowledge_input") };
@@ -178,7 +178,7 @@ fn text(section: &mut Section<'_, '_>) -> TextConfig {
     }
 }
 
-fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
+pub(crate) fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
     let default = StandstillConfig::default();
     let standstill = StandstillConfig {
         window: section.duration_or("window", default.window, 0.02..=5.0),

@@ -73,6 +73,10 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
         Event::Report(report) => ("report", reported(report), vec![]),
         Event::Skipped { link, error } => ("skipped", format!("{} link: {error}", link.name()), vec![]),
         Event::Malformed { link, error } => ("malformed", format!("{} link: {error}", link.name()), vec![]),
+        Event::Fri(event) => {
+            let (kind, text) = crate::run::krc::described(event);
+            (kind, text, vec![])
+        }
         Event::Lost(count) => ("events-lost", format!("{count} events were lost"), vec![]),
         _ => return None,
     };

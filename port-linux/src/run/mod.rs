@@ -1,5 +1,6 @@
 //! `outrigger run`: the co-controller as a service.
 
+pub(crate) mod krc;
 mod listeners;
 mod tracking;
 
@@ -21,7 +22,7 @@ use self::tracking::Tracking;
 use crate::args::RunArgs;
 use crate::clock::{Clock, utc_now};
 use crate::coast;
-use crate::config::{Configuration, End, RunSettings, SourceInput, SourceSettings, Start};
+use crate::config::{AnyConfiguration, Configuration, End, RunSettings, SourceInput, SourceSettings, Start};
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::host;
@@ -47,7 +48,19 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 /// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
 /// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
 pub fn run(args: &RunArgs) -> Outcome {
-    let mut configuration = Configuration::load(&args.config)?;
+    let mut configuration = match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => *configuration,
+        AnyConfiguration::Krc(configuration) => {
+            if args.robot.is_some() {
+                return Err(Failure::Usage(
+                    "--robot is for a controller that is connected to: a KRC sends by itself".into(),
+                ));
+            }
+            return krc::run(&configuration, args.json);
+        }
+        // Says what in it is not for a host.
+        AnyConfiguration::Board(_) => Configuration::load(&args.config)?,
+    };
     if let Some(robot) = &args.robot {
         configuration.control.robot.address = robot.clone();
     }
