@@ -119,6 +119,9 @@ pub struct RecordArgs {
     /// The file to write; it must not exist
     #[arg(long, value_name = "FILE.mcap")]
     pub out: PathBuf,
+    /// Where states come from: auto, rtde (30004 beside 30003) or realtime (30003 alone)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,

@@ -110,10 +110,10 @@ impl TcpNet {
         Self { clock: PortClock(clock), sockets, trouble, turnaround }
     }
 
-    /// From now on everything that crosses the sockets is put into `feed` as well.
+    /// From now on everything that crosses the sockets of `links` is put into `feed` as well.
     #[must_use]
-    pub fn with_feed(mut self, feed: &Feed) -> Self {
-        for link in &mut self.sockets {
+    pub fn with_feed(mut self, feed: &Feed, links: &[LinkId]) -> Self {
+        for link in self.sockets.iter_mut().filter(|link| links.contains(&link.id)) {
             link.tap = Some(Tap::new(feed.clone()));
         }
         self

@@ -227,7 +227,11 @@ impl Panel {
 
     /// Says something of the command's own.
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
-        self.output.notice(Notice { at: self.clock.now(), kind, text, fields });
+        let notice = Notice { at: self.clock.now(), kind, text, fields };
+        if let Some(feed) = &self.feed {
+            feed.put(notice.at, What::Notice(notice.clone()));
+        }
+        self.output.notice(notice);
     }
 
     /// Shows the session where it is time to.

@@ -97,6 +97,35 @@ fn a_table_has_a_row_per_state_and_a_column_per_number() {
 }
 
 #[test]
+fn every_variable_of_rtde_is_recorded_beside_30003_and_makes_the_table() {
+    let server = serve(Options::default());
+    let folder = folder("rtde");
+    let (file, csv) = (path(&folder, "a.mcap"), path(&folder, "a.csv"));
+    record(&server, &file, "2");
+    let output = outrigger(&["export", &file, "--csv", &csv]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let table = std::fs::read_to_string(&csv).expect("the table");
+    let (head, rows) = table.split_once('\n').expect("a head");
+    assert!(head.starts_with("arrival_time,timestamp,"), "{head}");
+    for column in ["actual_q_5", "actual_TCP_pose_0", "safety_status", "payload_cog_2", "output_double_register_0"] {
+        assert!(head.split(',').any(|name| name == column), "{column} is none of {head}");
+    }
+    assert!(rows.lines().count() > 200, "{} rows", rows.lines().count());
+    // The names are in what was asked for.
+    let decoded = outrigger(&["decode", "--port", "30004", &file]);
+    assert_eq!(decoded.status.code(), Some(0), "{}", text(&decoded.stderr));
+    let last = text(&decoded.stdout).lines().last().expect("packages");
+    assert!(last.contains("\"package_type\":\"U\"") && last.contains("\"actual_q\":["), "{last}");
+
+    let alone = path(&folder, "b.mcap");
+    let robot = format!("127.0.0.1:{}", server.port_base());
+    let output = outrigger(&["record", &robot, "--out", &alone, "--seconds", "1", "--states", "realtime"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = outrigger(&["decode", "--port", "30004", &alone]);
+    assert!(text(&output.stderr).contains("nothing came from port 30004"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_lost_link_is_in_the_log_and_the_recording_goes_on() {
     let server = serve(Options { faults: vec!["drop@1s:200ms".parse().expect("a fault")], ..Options::default() });
     let file = path(&folder("drop"), "a.mcap");

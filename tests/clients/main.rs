@@ -13,6 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Command, ExitCode};
 
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::StatesFrom;
+use outrigger_linux::args::RecordArgs;
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
 use outrigger_tests::require::{self, Need, python, test, vendor_client, workspace};
@@ -174,6 +176,39 @@ fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     println!("{software}: {} states in two seconds, {skipped} skipped by the client, none missing", times.len());
 }
 
+/// The package `mcap` reads what `outrigger record` wrote, by the schemas in it.
+fn reads_a_recording(software: SoftwareVersion) {
+    let server = serve(software);
+    let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
+    let name = format!("recording-{}-{software}.mcap", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let args = RecordArgs {
+        robot: address.parse().expect("an address"),
+        out: file.clone(),
+        states: StatesFrom::Auto,
+        seconds: Some(2),
+        uncompressed: false,
+        json: true,
+    };
+    outrigger_linux::record::run(&args).expect("a recording");
+    let path = workspace().join("tests/clients/mcap_reads.py");
+    let understood = run(&python().to_string_lossy(), &[&path.to_string_lossy(), &file.to_string_lossy()]);
+    std::fs::remove_file(&file).expect("it was read");
+    let controller = server.controller();
+    let arm = controller.truth();
+    let times = understood.get("times");
+    assert!(times.len() > 100, "{} states", times.len());
+    let period = controller.period().as_secs_f64();
+    assert!(times.windows(2).all(|pair| (pair[1] - pair[0] - period).abs() < 1e-6), "{times:?}");
+    ["q", "position", "primary_q"].iter().for_each(|name| understood.is(name, &arm.q));
+    understood.is("rtde_q", if software.at_least(3, 4) { &arm.q } else { &[] });
+    understood.is("pose", &arm.tool().to_pose());
+    understood.is("robot_mode", &[if software.at_least(3, 0) { 7.0 } else { 0.0 }]);
+    understood.is("digital_in", &[f64::from(INPUTS)]);
+    understood.is("lost", &[0.0]);
+    assert!(understood.get("log_lines")[0] > 2.0 && understood.get("raw_bytes")[0] > 100.0 * 756.0);
+}
+
 fn main() -> ExitCode {
     require::main(vec![
         test("urx_reads_arm_inputs_and_mode_of_a_cb2_with_1_8", &[Need::Python], || {
@@ -190,6 +225,12 @@ fn main() -> ExitCode {
         }),
         test("ur_rtde_reads_states_and_writes_outputs_and_registers_of_a_cb3_with_3_15", &[Need::Python], || {
             reads_and_writes_by_rtde(SoftwareVersion::new(3, 15));
+        }),
+        test("mcap_reads_a_recording_of_an_e_series_with_5_15", &[Need::Python], || {
+            reads_a_recording(SoftwareVersion::new(5, 15));
+        }),
+        test("mcap_reads_a_recording_of_a_cb2_with_1_8", &[Need::Python], || {
+            reads_a_recording(SoftwareVersion::new(1, 8));
         }),
         test(
             "urs_own_client_reads_every_state_at_500_hz_and_writes_outputs_and_registers",

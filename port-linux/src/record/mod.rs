@@ -5,6 +5,7 @@ mod file;
 mod read;
 mod recorder;
 mod recording;
+mod rtde;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,8 @@ mod tests;
 use std::sync::Arc;
 
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Input, LinkId, StatesFrom};
 use outrigger_core::time::Instant;
 
 pub use self::file::{raw_topic, sent_topic};
@@ -53,17 +55,36 @@ pub fn run(args: &RecordArgs) -> Outcome {
 
 /// Reads the robot until the operator, the time or the disk ends it.
 async fn watch(args: &RecordArgs, clock: Clock, target: Target, feed: Feed, progress: Arc<Progress>) -> Outcome {
-    let mut net = TcpNet::new(&target.address, target.ip, clock, None).with_feed(&feed);
+    // The recorder has a connection to 30004 of its own, with more than a session asks for.
+    let links = [LinkId::PRIMARY, LinkId::REALTIME];
+    let mut net = TcpNet::new(&target.address, target.ip, clock, None).with_feed(&feed, &links);
+    let (software, known) = tokio::sync::watch::channel(None);
+    let (saying, said) = tokio::sync::mpsc::unbounded_channel();
+    let at = target.socket(rtde::PORT);
+    let following = rtde::Following { at, clock, feed: feed.clone(), software: known, said: saying };
     let panel = Panel::new("record", Format::choose(args.json), clock, target, net.trouble(), args.seconds)?;
-    let mut recording = Recording { panel: panel.with_feed(feed), progress };
+    let mut recording = Recording { panel: panel.with_feed(feed), progress, software, said };
     let law = Idle::new(Reference::Hold, JointServoConfig::default());
-    engine::run(Config::default(), law, &mut net, &mut recording).await?;
+    let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
+    let session = engine::run(Config { connect, ..Config::default() }, law, &mut net, &mut recording);
+    if args.states == StatesFrom::Realtime {
+        session.await?;
+    } else {
+        tokio::select! {
+            ended = session => ended?,
+            never = rtde::follow(following) => match never {},
+        }
+    }
     recording.panel.finish()
 }
 
 struct Recording {
     panel: Panel,
     progress: Arc<Progress>,
+    /// Told of the controller's software.
+    software: tokio::sync::watch::Sender<Option<SoftwareVersion>>,
+    /// What happens on 30004.
+    said: tokio::sync::mpsc::UnboundedReceiver<String>,
 }
 
 impl outrigger_core::drive::Application<Idle> for Recording {
@@ -71,6 +92,10 @@ impl outrigger_core::drive::Application<Idle> for Recording {
         loop {
             let wish = tokio::select! {
                 wish = self.panel.next() => wish,
+                Some(text) = self.said.recv() => {
+                    self.panel.say("rtde", text, vec![]);
+                    continue;
+                }
                 () = broken(&self.progress) => Wish::End("the file cannot be written"),
             };
             if let Wish::End(_) = wish {
@@ -81,6 +106,9 @@ impl outrigger_core::drive::Application<Idle> for Recording {
     }
 
     fn event(&mut self, event: Event) {
+        if let Event::Established(identity) = &event {
+            self.software.send_replace(Some(identity.software));
+        }
         self.panel.event(&event);
     }
 

@@ -13,7 +13,7 @@ use outrigger_core::drive::Application;
 use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::{CoController, Config, Event, Input};
+use outrigger_core::session::{CoController, Config, Event, Input, LinkId};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
@@ -102,7 +102,7 @@ async fn serve(
     let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
     let progress = feed.as_ref().and_then(|listening| listening.progress.clone());
     if let Some(Listening { feed, said, .. }) = feed {
-        net = net.with_feed(&feed);
+        net = net.with_feed(&feed, &LinkId::ALL);
         panel = panel.with_feed(feed);
         said.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
     }

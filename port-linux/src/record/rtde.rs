@@ -1,0 +1,180 @@
+//! A connection to 30004 of the recorder's own: every variable the controller has, beside the session.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::rtde::{Client, ClientConfig, ClientMemory, Event};
+use outrigger_core::time::Instant;
+use outrigger_core::wire::rtde::registry::{Direction, Variable, exists};
+use outrigger_core::wire::rtde::{self, DynamicRecipe, Field};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, watch};
+
+use crate::clock::Clock;
+use crate::feed::{Feed, Tap};
+use crate::net::cannot_connect;
+
+/// The controller's port.
+pub(super) const PORT: u16 = 30_004;
+/// The variable that every recipe has.
+const TIMESTAMP: &str = "timestamp";
+/// Longest wait for a connection, and longest time a request may take to get into the socket.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+/// Waits before another attempt: the first, and the longest.
+const BACK_OFF: (std::time::Duration, std::time::Duration) =
+    (std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
+
+/// What is to be followed, and who hears of it.
+pub(super) struct Following {
+    /// Where 30004 is.
+    pub(super) at: SocketAddr,
+    pub(super) clock: Clock,
+    pub(super) feed: Feed,
+    /// The software of the controller, once the session knows it.
+    pub(super) software: watch::Receiver<Option<SoftwareVersion>>,
+    /// What happens, in words.
+    pub(super) said: mpsc::UnboundedSender<String>,
+}
+
+/// Stays connected for as long as it is polled.
+pub(super) async fn follow(mut following: Following) -> Infallible {
+    let (shortest, longest) = BACK_OFF;
+    let (mut wait, mut last) = (shortest, String::new());
+    loop {
+        let known = following.software.wait_for(|software| software.is_some_and(exists)).await.map(|known| *known);
+        let Ok(Some(software)) = known else { return std::future::pending().await };
+        let (flowed, why) = converse(&following, software).await;
+        if flowed {
+            wait = shortest;
+        }
+        // What fails in the same way at every attempt is said once.
+        if flowed || why != last {
+            let _ = following.said.send(format!("30004: {why}; tried again in {} s", wait.as_secs()));
+            last = why;
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(longest);
+    }
+}
+
+/// One connection, to its end: whether data flowed, and why it ended.
+async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
+    let Following { at, clock, feed, said, .. } = following;
+    let connected = match tokio::time::timeout(PATIENCE, TcpStream::connect(at)).await {
+        Ok(connected) => connected,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    };
+    let mut stream = match connected.and_then(|stream| stream.set_nodelay(true).map(|()| stream)) {
+        Ok(stream) => stream,
+        Err(error) => return (false, cannot_connect(*at, &error)),
+    };
+    let optional = everything(software);
+    let mut fields = vec![Field::EMPTY; 1 + optional.split(',').count()];
+    let (mut receive, mut transmit) = (vec![0; 2 * rtde::MAX_SIZE], vec![0; rtde::MAX_NAMES + 64]);
+    let memory = ClientMemory { receive: &mut receive, transmit: &mut transmit };
+    let recipe = DynamicRecipe::with_optional(TIMESTAMP, &optional, Direction::Output, &mut fields);
+    let mut client = match recipe.map_err(|error| error.to_string()).and_then(|recipe| {
+        Client::new(ClientConfig::default(), recipe, &mut [], memory).map_err(|error| error.to_string())
+    }) {
+        Ok(client) => client,
+        Err(error) => return (false, error),
+    };
+    let mut tap = Tap::new(feed.clone());
+    tap.opened(clock.now(), PORT);
+    client.opened(clock.now());
+    let (mut flowed, mut absent) = (false, 0_usize);
+    let why = loop {
+        let mut failed = None;
+        let mut heard = |event: Event<'_, '_>| match event {
+            Event::Absent(_) => absent += 1,
+            Event::Started => {
+                flowed = true;
+                let _ = said.send(format!("30004: data flows; {absent} variables are not in this software"));
+            }
+            Event::Failed(failure) => failed = Some(failure.to_string()),
+            _ => {}
+        };
+        let deadline = client.poll_timeout();
+        tokio::select! {
+            readable = stream.readable() => {
+                let read = readable.and_then(|()| stream.try_read(client.receive_window()));
+                let now = clock.now();
+                match read {
+                    Ok(0) => break "the controller closed the connection".to_owned(),
+                    Ok(count) => {
+                        tap.received(now, client.receive_window().get(..count).unwrap_or_default());
+                        client.commit(count, now, now, &mut heard);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => break error.to_string(),
+                }
+            }
+            () = until(*clock, deadline) => client.tick(clock.now(), &mut heard),
+        }
+        if let Some(failure) = failed {
+            break failure;
+        }
+        if let Err(error) = write(&mut stream, &mut client, &mut tap, *clock).await {
+            break error.to_string();
+        }
+    };
+    tap.closed(clock.now());
+    (flowed, why)
+}
+
+async fn write(stream: &mut TcpStream, client: &mut Client<'_, '_>, tap: &mut Tap, clock: Clock) -> io::Result<()> {
+    while let Some(bytes) = client.poll_transmit() {
+        tokio::time::timeout(PATIENCE, stream.write_all(bytes)).await??;
+        tap.sent(clock.now(), bytes);
+    }
+    Ok(())
+}
+
+async fn until(clock: Clock, deadline: Option<Instant>) {
+    match deadline {
+        Some(at) => tokio::time::sleep_until(clock.std_instant(at).into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Every variable this software may have, joined by commas: all that are no registers, then registers from the lowest
+/// on, as many as one recipe takes.
+fn everything(software: SoftwareVersion) -> String {
+    let mut variables: Vec<Variable> = Variable::all(Direction::Output)
+        .filter(|variable| variable.since().reached(software) != Some(false) && variable.to_string() != TIMESTAMP)
+        .collect();
+    variables.sort_by_key(|variable| variable.register().map_or(0, |number| 1 + u16::from(number)));
+    let mut names = String::new();
+    for variable in variables {
+        let name = variable.to_string();
+        if TIMESTAMP.len() + 1 + names.len() + 1 + name.len() > rtde::MAX_NAMES {
+            break;
+        }
+        if !names.is_empty() {
+            names.push(',');
+        }
+        names.push_str(&name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_every_variable_and_as_many_registers_as_fit() {
+        let names = everything(SoftwareVersion::new(5, 15));
+        let has = |name: &str| names.split(',').any(|n| n == name);
+        assert!(names.len() + TIMESTAMP.len() < rtde::MAX_NAMES, "{}", names.len());
+        for variable in Variable::all(Direction::Output).filter(|variable| variable.register().is_none()) {
+            let wanted = variable.since().reached(SoftwareVersion::new(5, 15)) != Some(false);
+            let name = variable.to_string();
+            assert_eq!(has(&name), wanted && name != TIMESTAMP, "{name}");
+        }
+        assert!(has("output_double_register_0") && has("output_int_register_0"), "{names}");
+    }
+}
