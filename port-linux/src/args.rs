@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use outrigger_core::robot::RobotModel;
-use outrigger_core::session::StatesFrom;
+use outrigger_core::session::{OutputsBy, StatesFrom};
 
-use crate::config::{RobotAddress, parse_states};
+use crate::config::{RobotAddress, parse_outputs_by, parse_states};
 use crate::io::Setting;
 
 /// `outrigger demo`.
@@ -51,6 +51,9 @@ pub struct IoArgs {
     /// With --live: end after this many seconds
     #[arg(long, value_name = "N", requires = "live", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
+    /// How it is set: auto (RTDE where it has an input for it and nobody else owns it, else text), text or rtde
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = parse_outputs_by)]
+    pub via: OutputsBy,
     /// The arm, e.g. ur10e: a payload above what it is rated for is refused
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,

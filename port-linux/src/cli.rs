@@ -84,8 +84,10 @@ the program that runs and without disturbing its motion, and says of each whethe
   speed-slider=0.5             0 to 1; a jump while the arm moves can stop it with a fault
   zero-force-torque            what the sensor reads now becomes zero; 5.0 and later
 
-Exit code 4 where something was refused or not confirmed, 3 without a connection. In local control a controller
-takes nothing: newer ones say so, older ones are silent, and nothing is confirmed.
+Where the robot has RTDE (3.4 and later) and nobody else owns the inputs, digital and analog outputs and the slider
+are set by it, everything else by text; --via decides otherwise. In local control a controller takes no text: newer
+ones say so, older ones are silent, and nothing is confirmed.
+Exit code 4 where something was refused or not confirmed, 3 without a connection.
 
 Examples:
   outrigger io 192.168.56.101

@@ -2,7 +2,7 @@
 
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::law::Law;
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::rtde::{ClaimRoom, ClaimedInputs, RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Config, Memory};
 use outrigger_core::time::Duration;
 
@@ -30,9 +30,13 @@ impl Windows {
         Self { primary: vec![0; PRIMARY_MEMORY], realtime: vec![0; REALTIME_MEMORY], rtde: Box::default() }
     }
 
-    /// Calls `use_it` with all of it.
-    pub(crate) fn lend(&mut self) -> (&mut [u8], &mut [u8], Option<RtdeStates<'_>>) {
-        (&mut self.primary, &mut self.realtime, RtdeStates::new(&mut self.rtde))
+    /// All of it, with the recipes of `inputs` that are written by RTDE.
+    pub(crate) fn lend<'m>(
+        &'m mut self,
+        inputs: &'m mut ClaimedInputs<'m>,
+    ) -> (&'m mut [u8], &'m mut [u8], Option<RtdeStates<'m>>) {
+        let rtde = RtdeStates::with_inputs(&mut self.rtde, inputs.as_mut_slice());
+        (&mut self.primary, &mut self.realtime, rtde)
     }
 }
 
@@ -66,7 +70,9 @@ pub async fn run_recorded<L: Law<6>>(
     recorder: usize,
 ) -> Result<(), Failure> {
     let (mut windows, mut recorder) = (Windows::new(), vec![0; recorder]);
-    let (primary, realtime, mut rtde) = windows.lend();
+    let mut room = ClaimRoom::new();
+    let mut inputs = ClaimedInputs::new(config.connect.claims, &mut room);
+    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
     let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     let engine =
         CoController::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{Memory, ReplayError, Replayed, recorded_transitions, replay};
+use outrigger_core::session::rtde::{ClaimRoom, ClaimedInputs};
+use outrigger_core::session::{Memory, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
@@ -18,7 +19,10 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let path = args.dump.display();
     let dump = std::fs::read(&args.dump).map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
     let mut windows = engine::Windows::new();
-    let (primary, realtime, mut rtde) = windows.lend();
+    let claims = recorded_config(&dump).map(|config| config.connect.claims).unwrap_or_default();
+    let mut room = ClaimRoom::new();
+    let mut inputs = ClaimedInputs::new(claims, &mut room);
+    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
     let memory = Memory { primary, realtime, rtde: engine::as_link(rtde.as_mut()) };
     // Which law it was, and what it remembered, is in the recording.
     let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));

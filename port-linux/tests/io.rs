@@ -77,10 +77,23 @@ fn an_old_controller_has_other_names_and_fewer_outputs() {
 fn in_local_control_nothing_is_set_and_the_reason_is_said_where_the_controller_says_it() {
     for (minor, said) in [(25, "switch it to remote control on its pendant"), (0, "not confirmed")] {
         let server = serve(Options { state: StartState::Local, ..software(5, minor) });
-        let ended = io(server.port_base(), &["digital-out.3=on"]);
+        let ended = io(server.port_base(), &["digital-out.3=on", "--via", "text"]);
         assert_eq!(ended.code, 4, "5.{minor}: {}", ended.complained);
         assert!(ended.said[0].contains(said), "5.{minor}: {:?}", ended.said);
     }
+}
+
+#[test]
+fn by_rtde_is_set_what_it_has_inputs_for_and_nothing_else() {
+    let server = serve(software(5, 15));
+    let ended = io(server.port_base(), &["digital-out.1=on", "analog-out.1=2.5V", "flag.3=on", "--via", "rtde"]);
+    assert_eq!(ended.code, 4, "{:?} {}", ended.said, ended.complained);
+    let of = |name: &str| ended.said.iter().find(|line| line.starts_with(name)).cloned().unwrap_or_default();
+    assert!(of("digital-out.1=on").contains("confirmed after"), "{:?}", ended.said);
+    assert!(of("analog-out.1=2.5V").contains("confirmed after"), "{:?}", ended.said);
+    assert!(of("flag.3=on").contains("RTDE has no input for it"), "{:?}", ended.said);
+    let text = io(server.port_base(), &["digital-out.1=off", "--via", "text"]);
+    assert_eq!(text.code, 0, "{:?}", text.said);
 }
 
 #[test]

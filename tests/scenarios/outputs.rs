@@ -1,15 +1,17 @@
 //! Outputs set beside a motion that does not notice, and what is said of them.
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::{SampleValue, SourceConfig};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::session::{FormChoice, Input};
+use outrigger_core::session::rtde::{Claim, Claims};
+use outrigger_core::session::{Event, FormChoice, Input, OutputsBy};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
-use outrigger_sim::controller::StartState;
+use outrigger_sim::controller::{Controller, StartState};
 use outrigger_sim::port::Port;
-use outrigger_tests::cosim::{Buffers, Record, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Record, Rig, SENSOR, Sensor, Setup};
 
 use crate::{ms, secs};
 
@@ -193,4 +195,141 @@ fn local_control_is_told_as_such_where_the_controller_says_so_and_shows_as_silen
         assert_eq!(rig.record().news().last(), Some((write, expected)), "{software}:\n{}", rig.record().story());
         assert_eq!(rig.controller.io().digital_out, 0);
     }
+}
+
+/// A rig whose states come by RTDE, with these inputs claimed.
+fn by_rtde(by: OutputsBy, claims: &[Claim]) -> (Setup, Buffers) {
+    let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
+    let mut setup = Setup::new(SoftwareVersion::new(5, 15));
+    (setup.config.connect.outputs, setup.config.connect.claims) = (by, claims);
+    (setup, Buffers::claiming(claims))
+}
+
+const EVERY_OUTPUT: [Claim; 5] = [Claim::Standard, Claim::Configurable, Claim::Tool, Claim::Analog, Claim::SpeedSlider];
+
+#[test]
+fn claimed_inputs_of_rtde_set_what_they_can_and_text_sets_the_rest() {
+    let (setup, mut buffers) = by_rtde(OutputsBy::Auto, &EVERY_OUTPUT);
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.ready();
+    let by_input = [
+        digital(DigitalOutput::Standard(3), true),
+        digital(DigitalOutput::Standard(5), true),
+        digital(DigitalOutput::Configurable(1), true),
+        digital(DigitalOutput::Tool(0), true),
+        Write::Analog { index: 1, domain: Some(AnalogDomain::Voltage), level: 0.5 },
+        Write::SpeedSlider(0.25),
+    ];
+    by_input.into_iter().for_each(|write| rig.input(Input::Set(write)));
+    rig.run_for(ms(400));
+    let confirmed = |rig: &Rig<'_>| rig.record().news().filter(|(_, n)| matches!(n, WriteNews::Confirmed(_))).count();
+    assert_eq!(confirmed(&rig), by_input.len(), "{}", rig.record().story());
+    assert_eq!(rig.record().settings, [], "no text");
+    assert_eq!(rig.controller.io().digital_out, 1 << 3 | 1 << 5 | 1 << 9 | 1 << 16);
+    assert!((rig.controller.io().analog_out[1] - 5.0).abs() < 1e-6);
+    assert!((rig.controller.robot().slider - 0.25).abs() < 1e-6);
+
+    rig.input(Input::Set(Write::ToolVoltage(ToolVoltage::V12)));
+    rig.run_for(ms(400));
+    assert_eq!((confirmed(&rig), rig.record().settings.len()), (by_input.len() + 1, 1));
+}
+
+#[test]
+fn what_another_writer_set_is_not_set_back_by_the_next_package() {
+    let (setup, mut buffers) = by_rtde(OutputsBy::Rtde, &[Claim::Standard]);
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.ready();
+    for index in [0, 1] {
+        rig.input(Input::Set(digital(DigitalOutput::Standard(index), true)));
+    }
+    rig.run_for(ms(100));
+    // A program sets one of ours and one that was never ours, in the way that outputs are set there.
+    let other = rig.controller.connect(Port::Secondary).unwrap();
+    let text = b"sec other():\n set_standard_digital_out(1,False)\n set_standard_digital_out(7,True)\nend\n";
+    assert_eq!(rig.controller.write(other, text), text.len());
+    rig.run_for(ms(100));
+    rig.input(Input::Set(digital(DigitalOutput::Standard(2), true)));
+    rig.run_for(ms(100));
+    assert_eq!(rig.controller.io().digital_out, 0b1000_0101, "{}", rig.record().story());
+    assert!(
+        rig.record().news().any(|news| news == (digital(DigitalOutput::Standard(1), true), WriteNews::Overwritten))
+    );
+}
+
+#[test]
+fn an_input_in_use_is_named_and_what_it_sets_goes_as_text_or_not_at_all() {
+    let write = digital(DigitalOutput::Standard(3), true);
+    for by in [OutputsBy::Auto, OutputsBy::Rtde] {
+        let (setup, mut buffers) = by_rtde(by, &[Claim::SpeedSlider, Claim::Standard]);
+        let mut rig = Rig::new(setup, &mut buffers);
+        let other = rig.controller.connect(Port::Rtde).unwrap();
+        let names = b"standard_digital_output";
+        let package = [&[0, 3 + names.len() as u8, b'I'][..], names].concat();
+        rig.controller.write(other, &package);
+        rig.ready();
+        let not_ours = rig.record().events.iter().find_map(|(_, event)| match event {
+            Event::NotOurs(input) => Some(input.to_string()),
+            _ => None,
+        });
+        let said = "standard_digital_output is in use by another RTDE client or a fieldbus";
+        assert_eq!(not_ours.as_deref(), Some(said), "{}", rig.record().story());
+        rig.input(Input::Set(write));
+        rig.input(Input::Set(Write::SpeedSlider(0.5)));
+        rig.run_for(ms(300));
+        assert!((rig.controller.robot().slider - 0.5).abs() < 1e-6, "the other claim stands");
+        let forced = by == OutputsBy::Rtde;
+        assert_eq!(rig.controller.io().digital_out, if forced { 0 } else { 8 });
+        let refused = (write, WriteNews::Refused(WriteRefusal::NoInput));
+        assert_eq!(rig.record().news().any(|news| news == refused), forced);
+    }
+}
+
+#[test]
+fn a_motion_does_not_notice_inputs_being_written() {
+    let driven = |every: Option<std::time::Duration>| {
+        let claims = EVERY_OUTPUT.into_iter().fold(Claims::NONE, Claims::with);
+        let mut buffers = Buffers::claiming(claims);
+        let software = SoftwareVersion::new(5, 15);
+        let mut setup = Setup::servo(software, trajectory(), JointServoConfig::default());
+        setup.config.connect.claims = claims;
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.ready();
+        rig.input(Input::Request);
+        let end = rig.now() + secs(5);
+        let mut n = 0;
+        while rig.now() < end {
+            rig.run_for(every.unwrap_or(secs(5)).min(end.since(rig.now())));
+            if every.is_some() {
+                rig.input(Input::Set(digital(DigitalOutput::Standard((n % 8) as u8), n % 3 == 0)));
+                n += 1;
+            }
+        }
+        assert_eq!(rig.engine().mode(), Mode::Command);
+        rig.record().clone()
+    };
+    let (without, with) = (driven(None), driven(Some(ms(7))));
+    assert!(with.settings.is_empty() && with.news().count() > 1_000);
+    assert!(without.motion == with.motion && without.commands == with.commands);
+}
+
+#[test]
+fn a_force_sensor_feeds_the_robot_and_an_old_force_is_never_repeated() {
+    let (mut setup, mut buffers) = by_rtde(OutputsBy::Auto, &[Claim::Force]);
+    setup.config.sources[0] = Some(SourceConfig { stuck_after: None, ..SourceConfig::new(SENSOR, 6, -500.0, 500.0) });
+    setup.config.force = Some(SENSOR);
+    let read = Box::new(|_: &Controller| SampleValue::new(&[1.0, -2.0, 30.0, 0.1, 0.2, -0.3]));
+    setup.sensors = vec![Sensor { id: SENSOR, period: ms(2), read }];
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.ready();
+    let enable = b"def listen():\n ft_rtde_input_enable(True)\n while True:\n  sync()\n end\nend\n";
+    let other = rig.controller.connect(Port::Secondary).unwrap();
+    assert_eq!(rig.controller.write(other, enable), enable.len());
+    let felt = |rig: &Rig<'_>| rig.engine().state().and_then(|state| state.tcp_force).unwrap().force;
+    rig.run_for(ms(500));
+    assert_eq!(felt(&rig), [1.0, -2.0, 30.0], "{}", rig.record().story());
+    rig.kill_sensors();
+    rig.run_for(ms(90));
+    assert_eq!(felt(&rig), [1.0, -2.0, 30.0], "a reading counts for as long as the source says");
+    rig.run_for(ms(60));
+    assert_eq!(felt(&rig), [0.0; 3]);
 }

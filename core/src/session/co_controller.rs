@@ -77,6 +77,8 @@ pub struct CoController<'m, L> {
     pub(super) beside: Outbox<{ outputs::MAX_LEN }>,
     /// A state was judged after which such text may go out.
     pub(super) outputs_due: bool,
+    /// The force that a program reads is a reading of ours.
+    pub(super) force_given: bool,
     pub(super) events: Events,
     pub(super) unacked: [Unacked; LinkId::COUNT],
     /// States arrived that are not judged yet, because more bytes are likely to wait.
@@ -165,6 +167,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             outputs: Outputs::new(config.outputs),
             beside: Outbox::EMPTY,
             outputs_due: false,
+            force_given: false,
             events: Events::default(),
             unacked: [Unacked::default(); LinkId::COUNT],
             arrived: None,
@@ -301,7 +304,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     /// The end of every call: what follows from it, and when to be called again.
     fn settle(&mut self, now: Instant) {
-        let answered = [self.answer(now), self.write_outputs(now)];
+        let answered = self.answer(now);
+        self.feed_force(now);
+        let answered = [answered, self.write_outputs(now)];
         let at_rest = matches!(self.mode(), Mode::Offline | Mode::Monitor);
         if self.lifecycle == Lifecycle::ShuttingDown && at_rest {
             self.lifecycle = Lifecycle::Finished;

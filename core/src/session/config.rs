@@ -3,8 +3,9 @@
 use super::coast::Coast;
 use super::operator::OperatorInputs;
 use super::path::{TextConfig, TextPath};
+use super::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
-use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
+use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
@@ -40,6 +41,12 @@ pub struct Config {
     pub operator: OperatorInputs,
     /// How long setting an output may take.
     pub outputs: OutputsConfig,
+    /// The sensor, of six channels \[N, Nm\], whose readings a program gets as its force; [`Claim::Force`] has to be claimed.
+    ///
+    /// Every state is answered by the newest reading that the sensor's judge lets pass. Where there is none, a force of zero
+    /// goes out once and then nothing until there is one again: an old force is never repeated, and `rtde_set_watchdog`
+    /// on `external_force_torque` in that program pauses or stops it.
+    pub force: Option<SourceId>,
 }
 
 impl Config {
@@ -61,6 +68,12 @@ impl Config {
         self.text.check().map_err(value("text"))?;
         self.operator.check().map_err(value("operator"))?;
         self.outputs.check().map_err(value("outputs"))?;
+        let force = |source: &SourceConfig| Some(source.id) == self.force && source.channels == 6;
+        let fed = self.force.is_none() || self.sources.iter().flatten().any(force);
+        let field = BadValue::unless(fed, "force", "a source of six channels");
+        let claimed = self.force.is_none() || self.connect.claims.has(Claim::Force);
+        field.map_err(value("outputs"))?;
+        BadValue::unless(claimed, "claim", "force among them, where a force is given").map_err(value("outputs"))?;
         self.sources().map(|_| ()).map_err(ConfigError::Sources)
     }
 
@@ -175,6 +188,22 @@ pub enum StatesFrom {
     Rtde,
 }
 
+/// How outputs are set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum OutputsBy {
+    /// By those inputs of RTDE that are claimed and ours, else by text.
+    #[default]
+    Auto,
+    /// By text.
+    Text,
+    /// By inputs of RTDE, or not at all.
+    Rtde,
+    /// Not at all.
+    Off,
+}
+
 /// How a session connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -187,6 +216,11 @@ pub struct ConnectConfig {
     pub primary_required: bool,
     /// Where states come from. Default: RTDE where there is one.
     pub states: StatesFrom,
+    /// How outputs are set. Default: by text, as nothing is claimed.
+    pub outputs: OutputsBy,
+    /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have their recipes
+    /// ([`ClaimedInputs`](super::rtde::ClaimedInputs)). Default: none.
+    pub claims: Claims,
     /// Longest wait for a connection. Default 1 s.
     pub open_timeout: Duration,
     /// Longest wait for the first understood message on a connection. Default 2 s.
@@ -209,6 +243,8 @@ impl Default for ConnectConfig {
             ports: Ports::default(),
             primary_required: false,
             states: StatesFrom::Auto,
+            outputs: OutputsBy::Auto,
+            claims: Claims::NONE,
             open_timeout: Duration::from_secs(1),
             first_message_timeout: Duration::from_secs(2),
             silence_timeout: Duration::from_secs(2),

@@ -8,7 +8,7 @@ use super::fri::FriEvent;
 use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
 use super::report::Report;
-use super::rtde::Unusable;
+use super::rtde::{NotOurs, Unusable};
 use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
 use crate::frame::FrameError;
@@ -65,6 +65,8 @@ pub enum Event {
         /// What became of it.
         news: WriteNews,
     },
+    /// An input of RTDE that was claimed is not ours in this session.
+    NotOurs(NotOurs),
     /// A message of the controller to people.
     Report(Report),
     /// A stream was not one message after the other; bytes were skipped.

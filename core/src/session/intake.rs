@@ -124,6 +124,7 @@ impl<L: Law<6>> CoController<'_, L> {
             Told::Text(text) => events.push(Event::Report(Report::by_rtde(&text))),
             Told::Skipped(error) => events.push(Event::Skipped { link, error }),
             Told::Malformed(error) => events.push(Event::Malformed { link, error }),
+            Told::NotOurs(input) => events.push(Event::NotOurs(input)),
             Told::Unusable(why) => unusable = unusable.or(Some(why)),
         };
         match received {

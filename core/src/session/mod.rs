@@ -45,8 +45,8 @@ pub(crate) mod peer;
 pub use co_controller::{CoController, Memory};
 pub use coast::Coast;
 pub use config::{
-    Config, ConfigError, ConnectConfig, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning, Ports,
-    StatesFrom,
+    Config, ConfigError, ConnectConfig, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning,
+    OutputsBy, Ports, StatesFrom,
 };
 pub use event::{DownCause, Event, Found, Next};
 pub use identity::{Identity, KnownBy, oldest_software};
@@ -58,7 +58,7 @@ pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use realtime::StreamCounts;
 #[cfg(feature = "postcard")]
-pub use record::{Outcome, ReplayError, Replayed, recorded_transitions, replay};
+pub use record::{Outcome, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 pub use report::{Report, ReportKind};
 #[cfg(feature = "postcard")]
 pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};

@@ -1,17 +1,22 @@
-//! Setting outputs beside the motion: a secondary program after the cycle's own text, confirmed from what is published.
+//! Setting outputs beside the motion: by those inputs of RTDE that are ours, or by a secondary program after the cycle's own
+//! text; confirmed from what is published.
 //!
-//! At most one text per judged state, always after that state's motion text and never in its place; none while the state
+//! At most one text per judged state, always after that state's motion text and never in its place; nothing while the state
 //! is too old for a moving command, or what was written before has not been acknowledged for as long.
 
 use outrigger_urscript::{Output as Statement, Sec, SpeedSlider, Version};
 
 use super::co_controller::{CoController, Lifecycle};
+use super::config::OutputsBy;
 use super::event::Event;
 use super::io::LinkId;
+use super::rtde::{Claim, StateLink};
 use crate::command::outputs::{BATCH, Shown, Write, WriteNews, WriteRefusal, digital_levels};
 use crate::law::Law;
 use crate::robot::{Generation, RobotModel, State};
 use crate::time::Instant;
+use crate::wire::rtde::Value;
+use heapless::Vec;
 
 /// Bytes of the longest text that sets outputs.
 pub(super) const MAX_LEN: usize = Sec::max_len(BATCH);
@@ -28,13 +33,23 @@ impl<L: Law<6>> CoController<'_, L> {
     fn take_write(&mut self, write: Write, now: Instant) -> Result<(), WriteRefusal> {
         let identity = self.identity.filter(|_| self.lifecycle == Lifecycle::Running);
         let software = identity.ok_or(WriteRefusal::NotConnected)?.software;
-        if self.primary.facts().local_control {
-            return Err(WriteRefusal::LocalControl);
+        let by = self.config.connect.outputs;
+        match self.input_for(&write) {
+            _ if by == OutputsBy::Off => return Err(WriteRefusal::Off),
+            None if by == OutputsBy::Rtde => return Err(WriteRefusal::NoInput),
+            // Inputs of RTDE are taken in local control, text is not.
+            None if self.primary.facts().local_control => return Err(WriteRefusal::LocalControl),
+            _ => {}
         }
         let version = Version::new(software.major, software.minor);
         write.check(self.max_payload(), version).map_err(WriteRefusal::Impossible)?;
         let events = &mut self.events;
         self.outputs.set(write, now, |write, news| events.push(Event::Output { write, news }))
+    }
+
+    /// The recipe of RTDE that sets what `write` does, where it may be used and is ours.
+    fn input_for(&self, write: &Write) -> Option<usize> {
+        input_for(self.rtde.as_deref(), self.config.connect.outputs, write)
     }
 
     /// What the arm is rated for \[kg\]; where nobody says which arm it is, what any is.
@@ -55,12 +70,13 @@ impl<L: Law<6>> CoController<'_, L> {
         let Some(identity) = self.identity.filter(|_| core::mem::take(&mut self.outputs_due)) else { return false };
         let events = &mut self.events;
         let batch = self.outputs.send(now, |write, news| events.push(Event::Output { write, news }));
+        let batch = self.write_inputs(&batch);
         let version = Version::new(identity.software.major, identity.software.minor);
         let written = if let Some(Write::SpeedSlider(position)) = batch.first() {
             SpeedSlider(*position).render(&mut self.beside.bytes)
         } else {
             let max_mass = self.max_payload();
-            let mut statements = heapless::Vec::<Statement, BATCH>::new();
+            let mut statements = Vec::<Statement, BATCH>::new();
             statements.extend(batch.iter().filter_map(|write| write.statement(max_mass)));
             if statements.is_empty() {
                 return false;
@@ -70,6 +86,42 @@ impl<L: Law<6>> CoController<'_, L> {
         // Each was checked when it was taken, and the room is for the longest.
         self.beside.len = written.unwrap_or(0);
         self.beside.len > 0
+    }
+
+    /// Writes what RTDE has inputs for; the rest is for text.
+    fn write_inputs(&mut self, batch: &[Write]) -> Vec<Write, BATCH> {
+        let (by, image) = (self.config.connect.outputs, self.outputs.image());
+        let mut rest = Vec::from_slice(batch).unwrap_or_default();
+        let Some(rtde) = self.rtde.as_deref_mut() else { return rest };
+        for claim in Claim::ALL {
+            let Some(values) = claim.values(batch, image) else { continue };
+            let recipe = if by == OutputsBy::Text { None } else { rtde.claimed(claim) };
+            if recipe.is_some_and(|recipe| rtde.write(recipe, &values).is_ok()) {
+                rest.retain(|write| Claim::of(write) != Some(claim));
+            }
+        }
+        if by == OutputsBy::Rtde {
+            // An input that was lost since it was asked for: it will not be confirmed.
+            rest.clear();
+        }
+        rest
+    }
+
+    /// Once per judged state: the newest reading of the configured sensor becomes the force that a program reads.
+    pub(super) fn feed_force(&mut self, now: Instant) {
+        let Some(source) = self.config.force.filter(|_| self.outputs_due) else { return };
+        let Some(rtde) = self.rtde.as_deref_mut() else { return };
+        let Some(recipe) = rtde.claimed(Claim::Force) else { return };
+        let monitor = self.cycle.sources().monitors().iter().find(|monitor| monitor.config().id == source);
+        let reading = monitor.and_then(|monitor| monitor.fresh(now).ok());
+        let force = reading.and_then(|sample| <[f32; 6]>::try_from(sample.value.as_slice()).ok());
+        if force.is_some() || self.force_given {
+            let values = force.unwrap_or_default().map(f64::from);
+            // What finds no room now is tried again in the next cycle.
+            if rtde.write(recipe, &[Value::Vector6d(values)]).is_ok() {
+                self.force_given = force.is_some();
+            }
+        }
     }
 
     /// What the newest state shows of the outputs.
@@ -109,8 +161,10 @@ impl<L: Law<6>> CoController<'_, L> {
 
     /// The controller said that it takes no text.
     pub(super) fn refuse_outputs(&mut self) {
-        let events = &mut self.events;
-        self.outputs.refuse_all(WriteRefusal::LocalControl, |write, news| events.push(Event::Output { write, news }));
+        let (events, rtde, by) = (&mut self.events, self.rtde.as_deref(), self.config.connect.outputs);
+        let by_text = |write: &Write| input_for(rtde, by, write).is_none();
+        self.outputs
+            .refuse(WriteRefusal::LocalControl, by_text, |write, news| events.push(Event::Output { write, news }));
     }
 
     /// Time has passed.
@@ -123,9 +177,15 @@ impl<L: Law<6>> CoController<'_, L> {
     pub(super) fn forget_outputs(&mut self) {
         self.beside.len = 0;
         self.outputs_due = false;
+        self.force_given = false;
         let events = &mut self.events;
         self.outputs.forget(|write, news| events.push(Event::Output { write, news }));
     }
+}
+
+fn input_for(rtde: Option<&dyn StateLink>, by: OutputsBy, write: &Write) -> Option<usize> {
+    let rtde = rtde.filter(|_| matches!(by, OutputsBy::Auto | OutputsBy::Rtde))?;
+    rtde.claimed(Claim::of(write)?)
 }
 
 fn published(state: &State<6>, generation: Generation) -> Option<u32> {

@@ -245,7 +245,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         to.put(&(&self.arrived, &self.lifecycle, &self.due))?;
         self.primary.save(&mut to)?;
         self.realtime.save(&mut to)?;
-        to.put(&(&self.outputs, self.outputs_due))?;
+        to.put(&(&self.outputs, self.outputs_due, self.force_given))?;
         if let Some(rtde) = self.rtde.as_deref() {
             rtde.save(&mut to)?;
         }
@@ -259,7 +259,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         (self.arrived, self.lifecycle, self.due) = from.take()?;
         self.primary.load(&mut from)?;
         self.realtime.load(&mut from)?;
-        (self.outputs, self.outputs_due) = from.take()?;
+        (self.outputs, self.outputs_due, self.force_given) = from.take()?;
         if let Some(rtde) = self.rtde.as_deref_mut() {
             rtde.load(&mut from)?;
         }
@@ -338,6 +338,14 @@ pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '
     let rest = if body.take::<([u32; LinkId::COUNT], Config)>().is_some() { body.rest() } else { &[] };
     let transitions = entries(rest).filter(|entry| entry.kind == Kind::Transition);
     transitions.filter_map(|entry| postcard::from_bytes(entry.payload).ok())
+}
+
+/// What the engine that made `dump` was told; `None` for bytes that are no dump. Its claims decide which recipes the memory
+/// for [`replay`] has to have.
+#[must_use]
+pub fn recorded_config(dump: &[u8]) -> Option<Config> {
+    let (_, config) = Loader::new(dump.strip_prefix(MAGIC)?).take::<([u32; LinkId::COUNT], Config)>()?;
+    Some(config)
 }
 
 /// Runs the engine again through everything in `dump`, in `memory` at least as large as the recorded engine's. `law`

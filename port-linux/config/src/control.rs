@@ -7,6 +7,7 @@ use outrigger_core::session::Config;
 
 use crate::address::RobotAddress;
 use crate::law::Surroundings;
+use crate::outputs::OutputsSettings;
 use crate::reader::Section;
 use crate::session::SessionSettings;
 use crate::sources::{Input, SourceInput, SourceSettings};
@@ -25,6 +26,8 @@ pub struct Control<I = SourceInput> {
     pub sources: Vec<SourceSettings<I>>,
     /// How the session judges and writes.
     pub session: SessionSettings,
+    /// How outputs of the controller are set.
+    pub outputs: OutputsSettings,
 }
 
 /// `[robot]`.
@@ -48,9 +51,11 @@ impl<I> Control<I> {
         let limits = limits::read(root.section("limits"), Limits::default());
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
+        let outputs =
+            OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits });
         let session = SessionSettings::read(root);
         let sources = sources.into_iter().collect::<Option<_>>();
-        Some(Self { robot: robot?, limits, law: law?, sources: sources?, session })
+        Some(Self { robot: robot?, limits, law: law?, sources: sources?, session, outputs })
     }
 
     /// What the engine is told.
@@ -58,6 +63,9 @@ impl<I> Control<I> {
     pub fn engine(&self) -> Config {
         let mut config =
             Config { model: self.robot.model, tcp: self.robot.tcp, limits: self.limits, ..self.session.config() };
+        config.connect.outputs = self.outputs.by;
+        config.connect.claims = self.outputs.claims;
+        config.force = self.outputs.force;
         for ((index, slot), source) in (0..).zip(&mut config.sources).zip(&self.sources) {
             *slot = Some(source.engine(index));
         }

@@ -159,7 +159,7 @@ fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'
 }
 
 /// The number of the source named by `key`, which must have `values` values.
-fn source<const N: usize>(
+pub(crate) fn source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
     values: usize,

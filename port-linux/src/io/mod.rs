@@ -9,7 +9,8 @@ use std::io::{IsTerminal as _, Write as _};
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusal};
 use outrigger_core::drive::Application;
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{CoController, Config, DownCause, Event, Input, LinkId};
+use outrigger_core::session::rtde::{Claim, Claims};
+use outrigger_core::session::{CoController, Config, DownCause, Event, Input, LinkId, OutputsBy};
 use outrigger_core::time::{Duration, Instant};
 
 use self::terminals::Terminals;
@@ -51,7 +52,13 @@ pub fn run(args: &IoArgs) -> Outcome {
     }
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
-    let config = Config { model: args.model, ..Config::default() };
+    let mut config = Config { model: args.model, ..Config::default() };
+    config.connect.outputs = args.via;
+    if args.via != OutputsBy::Text {
+        // No more than what is set, for as long as this runs.
+        let claims = writes.iter().filter_map(Claim::of);
+        config.connect.claims = claims.fold(Claims::NONE, Claims::with);
+    }
     crate::runtime()?.block_on(async {
         let mut net = TcpNet::new(&target.address, target.ip, clock, None);
         let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
@@ -205,6 +212,7 @@ impl Application<Idle> for Desk {
     fn event(&mut self, event: Event) {
         match event {
             Event::Output { write, news } => self.finish(write, news),
+            Event::NotOurs(input) => self.page.note(&format!("{input}; it goes as text where that is allowed")),
             Event::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. } if self.last_down.is_some() => {}
             Event::Down { .. } if !self.ending => {
                 let trouble = |link| self.trouble.of(link);
@@ -285,6 +293,11 @@ impl Page {
         }
         json.key("text").text(&words::of_news(news)).end_object();
         self.print(&format!("{}\n", json.as_str()));
+    }
+
+    /// What people should know, beside what scripts read.
+    fn note(&mut self, text: &str) {
+        eprintln!("outrigger: {text}");
     }
 
     fn print(&mut self, text: &str) {

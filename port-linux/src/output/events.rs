@@ -70,6 +70,7 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
             let text = format!("{}: {}", words::of_write(write), words::of_news(news));
             ("output", text, vec![("what", words::of_write(write)), ("news", words::name_of_news(news).into())])
         }
+        Event::NotOurs(input) => ("not-ours", input.to_string(), vec![("input", input.input().into())]),
         Event::Report(report) => ("report", reported(report), vec![]),
         Event::Skipped { link, error } => ("skipped", format!("{} link: {error}", link.name()), vec![]),
         Event::Malformed { link, error } => ("malformed", format!("{} link: {error}", link.name()), vec![]),

@@ -66,6 +66,8 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
             WriteRefusal::Full => "refused-full",
             WriteRefusal::Impossible(_) => "refused-impossible",
             WriteRefusal::LocalControl => "refused-local-control",
+            WriteRefusal::NoInput => "refused-no-input",
+            WriteRefusal::Off => "refused-off",
             WriteRefusal::LinkStale => "refused-link-stale",
             _ => "refused",
         },

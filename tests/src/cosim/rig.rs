@@ -7,7 +7,7 @@ use outrigger_core::command::Sample;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::rtde::{ClaimedInputs, Claims, RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Event, Input, LinkId, Memory, Output};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::fault::{Fault, FaultKind};
@@ -30,7 +30,15 @@ impl Buffers {
     /// The same with memory for RTDE, so that states come from there.
     #[must_use]
     pub fn with_rtde() -> Self {
-        Self { rtde: RtdeStates::new(Box::leak(Box::<RtdeRoom>::default())), ..Self::default() }
+        Self::claiming(Claims::NONE)
+    }
+
+    /// The same with the recipes of these claims.
+    #[must_use]
+    pub fn claiming(claims: Claims) -> Self {
+        let inputs = Box::leak(Box::new(ClaimedInputs::new(claims, Box::leak(Box::default()))));
+        let rtde = RtdeStates::with_inputs(Box::leak(Box::<RtdeRoom>::default()), inputs.as_mut_slice());
+        Self { rtde, ..Self::default() }
     }
 }
 

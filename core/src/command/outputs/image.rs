@@ -25,6 +25,16 @@ impl Image {
         (self.digital, self.written)
     }
 
+    /// Levels of the analog outputs as they were written, 0 to 1; 0 where they were not.
+    #[must_use]
+    pub fn analog(&self) -> [f64; 2] {
+        let [first, second, ..] = &self.settings;
+        [first, second].map(|setting| match setting {
+            Some((Write::Analog { level, .. }, _)) => f64::from(*level),
+            _ => 0.0,
+        })
+    }
+
     /// Takes in what is on its way.
     pub(super) fn write(&mut self, write: &Write) {
         if let Write::Digital { output, high } = *write {

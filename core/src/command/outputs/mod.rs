@@ -230,16 +230,25 @@ impl Outputs {
         self.entries.iter().map(|entry| entry.due(&self.config)).min()
     }
 
-    /// Nothing of what waits or is on its way has any effect, for this reason.
-    pub fn refuse_all(&mut self, refusal: WriteRefusal, mut news: impl FnMut(Write, WriteNews)) {
-        for entry in core::mem::take(&mut self.entries) {
-            news(entry.write, WriteNews::Refused(refusal));
-        }
+    /// Nothing of what waits or is on its way, and is `concerned`, has any effect, for this reason.
+    pub fn refuse(
+        &mut self,
+        refusal: WriteRefusal,
+        concerned: impl Fn(&Write) -> bool,
+        mut news: impl FnMut(Write, WriteNews),
+    ) {
+        self.entries.retain(|entry| {
+            let concerned = concerned(&entry.write);
+            if concerned {
+                news(entry.write, WriteNews::Refused(refusal));
+            }
+            !concerned
+        });
     }
 
     /// The session is over: what the outputs are is not known any more.
     pub fn forget(&mut self, news: impl FnMut(Write, WriteNews)) {
-        self.refuse_all(WriteRefusal::NotConnected, news);
+        self.refuse(WriteRefusal::NotConnected, |_| true, news);
         *self = Self::new(self.config);
     }
 }

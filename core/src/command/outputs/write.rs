@@ -144,6 +144,10 @@ pub enum WriteRefusal {
     Impossible(RenderError),
     /// The controller is in local control and takes no text.
     LocalControl,
+    /// Outputs are only to be set by RTDE, and RTDE has no input for it that is ours.
+    NoInput,
+    /// Outputs are not to be set.
+    Off,
     /// The link was stale, or did not take text, for too long.
     LinkStale,
 }
@@ -157,6 +161,8 @@ impl core::fmt::Display for WriteRefusal {
             Self::LocalControl => {
                 f.write_str("the controller is in local control: switch it to remote control on its pendant")
             }
+            Self::NoInput => f.write_str("RTDE has no input for it, or it is not ours: set it by text"),
+            Self::Off => f.write_str("outputs are switched off in the configuration"),
             Self::LinkStale => f.write_str("the link was stale for too long to send it"),
         }
     }

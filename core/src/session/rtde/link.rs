@@ -1,6 +1,6 @@
 //! What an engine needs of a link that gives states and has to be asked for them.
 
-use super::{Cadence, RtdeCounts, Told, WriteError};
+use super::{Cadence, Claim, RtdeCounts, Told, WriteError};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::time::Instant;
@@ -29,6 +29,8 @@ pub trait StateLink: core::fmt::Debug + Send + super::sealed::Sealed {
     /// # Errors
     /// See [`WriteError`]. Nothing is written then.
     fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError>;
+    /// The recipe that writes this group of inputs, in this connection; `None` where it is not ours.
+    fn claimed(&self, claim: Claim) -> Option<usize>;
     /// Packages of this connection.
     fn counts(&self) -> &RtdeCounts;
     /// What was missing and late in this connection.

@@ -42,6 +42,7 @@
 //! ```
 
 mod cadence;
+mod claims;
 mod client;
 mod config;
 mod conversation;
@@ -53,6 +54,7 @@ mod states;
 mod tests;
 
 pub use cadence::Cadence;
+pub use claims::{Claim, ClaimRoom, ClaimedInputs, Claims, NotOurs, WhyNotOurs};
 pub use client::{Client, ClientError, ClientMemory};
 pub use config::ClientConfig;
 pub use conversation::{Inputs, RtdeCounts, WriteError};

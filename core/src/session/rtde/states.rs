@@ -1,5 +1,6 @@
 //! The state of every cycle by RTDE: one fixed list of outputs, and what an engine needs of the link.
 
+use super::claims::{Claim, NotOurs, WhyNotOurs};
 use super::client::{Client, ClientError, ClientMemory};
 use super::config::ClientConfig;
 use super::conversation::{Inputs, RtdeCounts, WriteError};
@@ -16,7 +17,7 @@ use crate::robot::{
 use crate::session::Memory;
 use crate::time::{Duration, Instant};
 use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, TextMessage, Value};
+use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, RecipeError, TextMessage, Value};
 use crate::wire::{WireError, WireErrorKind};
 
 /// Without these there is no state. In the order in which [`state`] reads them.
@@ -179,6 +180,8 @@ pub enum Told<'e> {
     Skipped(FrameError),
     /// A package that cannot be used.
     Malformed(WireError),
+    /// Inputs that were claimed are not ours.
+    NotOurs(NotOurs),
     /// There will be no states.
     Unusable(Unusable),
 }
@@ -220,6 +223,14 @@ impl StateLink for RtdeStates<'_> {
 
     fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError> {
         self.client.write(recipe, values)
+    }
+
+    fn claimed(&self, claim: Claim) -> Option<usize> {
+        let first = claim.inputs().split(',').next();
+        let inputs = self.client.inputs();
+        let named = |inputs: &Inputs<'_, '_>| inputs.recipe().fields().first().map(|field| field.name) == first;
+        let recipe = inputs.iter().position(named)?;
+        inputs.get(recipe).and_then(Inputs::number).filter(|_| self.client.is_flowing()).map(|_| recipe)
     }
 
     fn counts(&self) -> &RtdeCounts {
@@ -273,10 +284,28 @@ fn tell(event: Event<'_, 'static>, hear: &mut dyn FnMut(Told<'_>)) {
         Event::Text(text) => hear(Told::Text(text)),
         Event::Skipped(error) => hear(Told::Skipped(error)),
         Event::Malformed(error) => hear(Told::Malformed(error)),
+        Event::InputsRefused { error, .. } => {
+            hear(Told::Understood);
+            if let Some(not_ours) = not_ours(error) {
+                hear(Told::NotOurs(not_ours));
+            }
+        }
         Event::Failed(failure) => hear(Told::Unusable(Unusable::of(failure))),
         Event::UnknownRecipe(_) | Event::Unexpected(_) => {}
         _ => hear(Told::Understood),
     }
+}
+
+fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
+    let why = match error.problem {
+        Problem::InUse => WhyNotOurs::InUse,
+        Problem::NotFound => WhyNotOurs::NotFound,
+        _ => WhyNotOurs::Refused,
+    };
+    Claim::ALL.into_iter().find_map(|claim| {
+        let place = claim.inputs().split(',').position(|name| name == error.name)?;
+        Some(NotOurs { claim, place: u8::try_from(place).ok()?, why })
+    })
 }
 
 /// The values as the control path sees them. An optional variable of another type counts as absent.

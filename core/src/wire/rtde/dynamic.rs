@@ -56,6 +56,12 @@ fn names(list: &str) -> impl Iterator<Item = &str> {
 }
 
 impl<'n, 'm> DynamicRecipe<'n, 'm> {
+    /// No variable.
+    #[must_use]
+    pub const fn empty(direction: Direction) -> Self {
+        Self { fields: &mut [], needed: 0, direction }
+    }
+
     /// The variables of a list of names, joined by commas; all of them are needed.
     ///
     /// # Errors

@@ -1,0 +1,252 @@
+//! Inputs of RTDE that set outputs: what is claimed on a connection, and what a write is in them (`ur-rtde` 7).
+//!
+//! An input has one owner. Only what is claimed is asked for, each group by itself: one that is in use, or that this
+//! software does not have, does not take the others with it.
+
+use heapless::Vec;
+
+use super::conversation::Inputs;
+use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
+use crate::wire::rtde::registry::Direction;
+use crate::wire::rtde::{DynamicRecipe, Field, Value};
+
+/// One group of inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Claim {
+    /// Standard digital outputs.
+    Standard,
+    /// Configurable digital outputs.
+    Configurable,
+    /// Digital outputs of the tool; that controllers have these inputs is unconfirmed.
+    Tool,
+    /// Analog outputs.
+    Analog,
+    /// The speed slider.
+    SpeedSlider,
+    /// The force that a program reads after `ft_rtde_input_enable`.
+    Force,
+}
+
+impl Claim {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
+
+    /// The inputs, by their names in RTDE, joined by commas.
+    #[must_use]
+    pub const fn inputs(self) -> &'static str {
+        match self {
+            Self::Standard => "standard_digital_output_mask,standard_digital_output",
+            Self::Configurable => "configurable_digital_output_mask,configurable_digital_output",
+            Self::Tool => "tool_digital_output_mask,tool_digital_output",
+            Self::Analog => {
+                "standard_analog_output_mask,standard_analog_output_type,standard_analog_output_0,\
+                 standard_analog_output_1"
+            }
+            Self::SpeedSlider => "speed_slider_mask,speed_slider_fraction",
+            Self::Force => "external_force_torque",
+        }
+    }
+
+    /// The name used in files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "digital-out",
+            Self::Configurable => "configurable-out",
+            Self::Tool => "tool-out",
+            Self::Analog => "analog-out",
+            Self::SpeedSlider => "speed-slider",
+            Self::Force => "force",
+        }
+    }
+
+    /// The group that sets what `write` does; `None` where RTDE has no input for it. What a share of a current is
+    /// is not said clearly, and an output whose kind is not given keeps it: neither is written here.
+    #[must_use]
+    pub const fn of(write: &Write) -> Option<Self> {
+        match write {
+            Write::Digital { output: DigitalOutput::Standard(_), .. } => Some(Self::Standard),
+            Write::Digital { output: DigitalOutput::Configurable(_), .. } => Some(Self::Configurable),
+            Write::Digital { output: DigitalOutput::Tool(_), .. } => Some(Self::Tool),
+            Write::Analog { domain: Some(AnalogDomain::Voltage), .. } => Some(Self::Analog),
+            Write::SpeedSlider(_) => Some(Self::SpeedSlider),
+            Write::Analog { .. }
+            | Write::ToolVoltage(_)
+            | Write::Flag { .. }
+            | Write::Payload { .. }
+            | Write::ZeroForceTorqueSensor => None,
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    /// The values of this group that set those of `writes` that are of it, the others as in `image`: a mask says which of
+    /// them the controller may change, and those are these writes' alone. `None` where none of them is.
+    pub(in crate::session) fn values(self, writes: &[Write], image: &Image) -> Option<Vec<Value, 4>> {
+        let mut ours = writes.iter().filter(|write| Self::of(write) == Some(self)).peekable();
+        ours.peek()?;
+        let digital = |mask: u8, first: u32| {
+            let (levels, _) = image.digital();
+            let [levels, ..] = levels.wrapping_shr(first).to_le_bytes();
+            Vec::from_slice(&[Value::Uint8(mask), Value::Uint8(levels)]).ok()
+        };
+        let mask = ours.clone().fold(0, |mask, write| match write {
+            Write::Digital {
+                output: DigitalOutput::Standard(i) | DigitalOutput::Configurable(i) | DigitalOutput::Tool(i),
+                ..
+            }
+            | Write::Analog { index: i, .. } => mask | 1_u8.wrapping_shl((*i).into()),
+            _ => mask,
+        });
+        match self {
+            Self::Standard => digital(mask, 0),
+            Self::Configurable => digital(mask, 8),
+            Self::Tool => digital(mask, 16),
+            Self::Analog => {
+                let [first, second] = image.analog().map(Value::Double);
+                Vec::from_slice(&[Value::Uint8(mask), Value::Uint8(mask), first, second]).ok()
+            }
+            Self::SpeedSlider => ours.find_map(|write| match write {
+                Write::SpeedSlider(position) => {
+                    Vec::from_slice(&[Value::Uint32(1), Value::Double((*position).into())]).ok()
+                }
+                _ => None,
+            }),
+            Self::Force => None,
+        }
+    }
+}
+
+const _: () = assert!(BATCH <= 8, "a mask has room for a batch");
+
+/// A set of [`Claim`]s. Default: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Claims(u8);
+
+impl Claims {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// These, and `claim`.
+    #[must_use]
+    pub const fn with(self, claim: Claim) -> Self {
+        Self(self.0 | claim.bit())
+    }
+
+    /// Whether `claim` is among them.
+    #[must_use]
+    pub const fn has(self, claim: Claim) -> bool {
+        self.0 & claim.bit() != 0
+    }
+}
+
+impl core::str::FromStr for Claims {
+    type Err = &'static str;
+
+    /// Names joined by commas: `digital-out,speed-slider`.
+    fn from_str(names: &str) -> Result<Self, Self::Err> {
+        names.split(',').try_fold(Self::NONE, |claims, name| {
+            let claim = Claim::ALL.into_iter().find(|claim| claim.name() == name.trim());
+            let expected = "digital-out, configurable-out, tool-out, analog-out, speed-slider, force, joined by commas";
+            claim.map(|claim| claims.with(claim)).ok_or(expected)
+        })
+    }
+}
+
+/// Memory for the recipes of some claims.
+#[derive(Debug)]
+pub struct ClaimRoom([[Field<'static>; 4]; Claim::ALL.len()]);
+
+impl ClaimRoom {
+    /// Nothing in it.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self([[Field::EMPTY; 4]; Claim::ALL.len()])
+    }
+}
+
+impl Default for ClaimRoom {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The recipes of some claims, for [`RtdeStates::with_inputs`](super::RtdeStates::with_inputs).
+#[derive(Debug)]
+pub struct ClaimedInputs<'m> {
+    inputs: [Inputs<'static, 'm>; Claim::ALL.len()],
+    count: usize,
+}
+
+impl<'m> ClaimedInputs<'m> {
+    /// One recipe for each of `claims`, in `room`.
+    #[must_use]
+    pub fn new(claims: Claims, room: &'m mut ClaimRoom) -> Self {
+        let mut wanted = Claim::ALL.into_iter().filter(|claim| claims.has(*claim));
+        let count = wanted.clone().count();
+        let inputs = room.0.each_mut().map(|fields| {
+            let names = wanted.next().map_or("", Claim::inputs);
+            // Four are room for every group.
+            let recipe = DynamicRecipe::new(names, Direction::Input, fields);
+            Inputs::new(recipe.unwrap_or_else(|_| DynamicRecipe::empty(Direction::Input)))
+        });
+        Self { inputs, count }
+    }
+
+    /// The recipes.
+    pub fn as_mut_slice(&mut self) -> &mut [Inputs<'static, 'm>] {
+        self.inputs.get_mut(..self.count).unwrap_or_default()
+    }
+}
+
+/// An input that was claimed and is not ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct NotOurs {
+    /// Its group.
+    pub claim: Claim,
+    /// Its place in the group.
+    pub place: u8,
+    /// Why.
+    pub why: WhyNotOurs,
+}
+
+/// Why a claimed input is not ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum WhyNotOurs {
+    /// Another client of RTDE, or a fieldbus, owns it.
+    InUse,
+    /// This software has no such input.
+    NotFound,
+    /// The answer was none that can be used.
+    Refused,
+}
+
+impl NotOurs {
+    /// The input's name in RTDE.
+    #[must_use]
+    pub fn input(&self) -> &'static str {
+        self.claim.inputs().split(',').nth(self.place.into()).unwrap_or_default()
+    }
+}
+
+impl core::fmt::Display for NotOurs {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let input = self.input();
+        match self.why {
+            WhyNotOurs::InUse => write!(f, "{input} is in use by another RTDE client or a fieldbus"),
+            WhyNotOurs::NotFound => write!(f, "this software has no RTDE input {input}"),
+            WhyNotOurs::Refused => write!(f, "the controller refuses the RTDE input {input}"),
+        }
+    }
+}
