@@ -1,0 +1,204 @@
+//! The sequences of the dashboard, run over its port.
+
+use std::time::Duration;
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::dashboard::{
+    Before, BringUp, BringUpConfig, Diagnosis, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
+    RecoveryConfig, Sequence, Step,
+};
+use outrigger_core::wire::dashboard::{Argument, Reply, Request, RequestKind, Support};
+use outrigger_sim::controller::{Action, Conn, Controller, Options, StartState};
+use outrigger_sim::port::Port;
+use outrigger_tests::cosim::core_time;
+
+pub(super) const COLUMNS: [&str; 8] = [
+    "requests known",
+    "bring-up",
+    "protective stop",
+    "safety fault",
+    "load, play, pause, stop",
+    "pendant",
+    "remote control",
+    "serial number, model",
+];
+
+const LINE: usize = 1_024;
+/// No sequence takes longer.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
+    let known = RequestKind::ALL.iter().filter(|request| request.support(software) == Support::Yes).count();
+    let question = |request: RequestKind| match request.support(software) {
+        Support::Yes | Support::Perhaps => {
+            let mut desk = Desk::new(software, StartState::Running);
+            desk.asked(&request_of(request));
+            "answered".to_owned()
+        }
+        Support::From(since) => from(since),
+        Support::Never => "–".to_owned(),
+    };
+    vec![
+        format!("{known} of {}", RequestKind::ALL.len()),
+        bring_up(software),
+        recovery(software, Action::ProtectiveStop),
+        recovery(software, Action::SafetyFault),
+        program(software),
+        pendant(software),
+        question(RequestKind::IsInRemoteControl),
+        question(RequestKind::RobotModel),
+    ]
+}
+
+fn request_of(kind: RequestKind) -> Request<'static> {
+    match kind {
+        RequestKind::IsInRemoteControl => Request::IsInRemoteControl,
+        _ => Request::RobotModel,
+    }
+}
+
+fn bring_up(software: SoftwareVersion) -> String {
+    let mut desk = Desk::new(software, StartState::PowerOff);
+    let outcome = desk.run(&mut BringUp::new(software, BringUpConfig::default()));
+    assert_eq!(outcome.is_ok(), desk.is_running(), "{software}: {outcome:?}");
+    tell(outcome)
+}
+
+fn recovery(software: SoftwareVersion, what: Action) -> String {
+    let mut desk = Desk::new(software, StartState::Running);
+    desk.controller.act(what);
+    desk.wait(Duration::from_secs(1));
+    let mut diagnosis = Diagnosis::new(software);
+    if let Err(obstacle) = desk.run(&mut diagnosis) {
+        return tell(Err(obstacle));
+    }
+    let finding = diagnosis.into_finding().expect("a diagnosis that is done has found something");
+    assert!(!finding.is_clear(), "{software}: {what:?} is not seen: {finding:?}");
+    let outcome = match finding.acknowledge() {
+        Ok(acknowledged) => desk.run(&mut Recovery::new(acknowledged, RecoveryConfig::default())),
+        Err(obstacle) => Err(obstacle),
+    };
+    assert_eq!(outcome.is_ok(), desk.is_running(), "{software}, {what:?}: {outcome:?}");
+    tell(outcome)
+}
+
+fn program(software: SoftwareVersion) -> String {
+    let mut desk = Desk::new(software, StartState::Running);
+    let file = Argument::new("idle.urp").expect("a plain name");
+    // Whether a program is there, and whether it is paused.
+    let course = [
+        (ProgramGoal::Load(file), (false, false)),
+        (ProgramGoal::Play, (true, false)),
+        (ProgramGoal::Pause, (true, true)),
+        (ProgramGoal::Play, (true, false)),
+        (ProgramGoal::Stop, (false, false)),
+    ];
+    for (goal, expected) in course {
+        let outcome = desk.run(&mut ProgramControl::new(goal, software, ProgramConfig::default()));
+        if outcome.is_err() {
+            return tell(outcome);
+        }
+        desk.wait(Duration::from_millis(200));
+        assert_eq!(desk.controller.program(), expected, "{software}: {goal:?}");
+    }
+    tell(Ok(()))
+}
+
+fn pendant(software: SoftwareVersion) -> String {
+    let mut desk = Desk::new(software, StartState::Running);
+    let mut lock = Pendant::lock(software);
+    if let Err(obstacle) = desk.run(&mut lock) {
+        return tell(Err(obstacle));
+    }
+    let before = lock.before().expect("a lock that is done knows what was before");
+    desk.run(&mut Pendant::put_back(software, before)).expect("what was locked can be put back");
+    match before {
+        Before::Role(_) => "user role",
+        Before::Mode(_) => "operational mode",
+    }
+    .to_owned()
+}
+
+fn from(since: SoftwareVersion) -> String {
+    format!("from {}.{}", since.major, since.minor)
+}
+
+/// What came of a sequence.
+fn tell(outcome: Result<(), Obstacle>) -> String {
+    match outcome {
+        Ok(()) => "works".to_owned(),
+        Err(Obstacle::Unsupported(unsupported)) => unsupported.since.map_or_else(|| "–".to_owned(), from),
+        Err(Obstacle::RobotMode(_)) => "seen, cleared at the pendant".to_owned(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Somebody at the dashboard port of a controller of their own.
+struct Desk {
+    controller: Controller,
+    connection: Conn,
+}
+
+impl Desk {
+    fn new(software: SoftwareVersion, state: StartState) -> Self {
+        let controller = Controller::new(Options { state, ..Options::for_software(software) });
+        let mut controller = controller.expect("a controller that existed");
+        let connection = controller.connect(Port::Dashboard).expect("the dashboard answers");
+        let mut desk = Self { controller, connection };
+        let greeting = desk.line();
+        assert!(outrigger_core::wire::dashboard::is_greeting(greeting.as_bytes()), "{greeting}");
+        desk
+    }
+
+    fn wait(&mut self, span: Duration) {
+        self.controller.advance_to(self.controller.now() + span);
+    }
+
+    /// The next line that comes.
+    fn line(&mut self) -> String {
+        let mut line = Vec::new();
+        let limit = self.controller.now() + PATIENCE;
+        while !line.ends_with(b"\n") {
+            assert!(self.controller.now() < limit, "no answer: {:?}", String::from_utf8_lossy(&line));
+            let mut byte = [0];
+            if self.controller.read(self.connection, &mut byte) == 1 {
+                line.push(byte[0]);
+            } else {
+                self.controller.advance_to(self.controller.next_event());
+            }
+        }
+        String::from_utf8(line).expect("text")
+    }
+
+    fn asked(&mut self, request: &Request<'_>) -> String {
+        let mut bytes = [0; LINE];
+        let length = request.emit(&mut bytes).expect("it fits");
+        assert_eq!(self.controller.write(self.connection, &bytes[..length]), length);
+        self.line()
+    }
+
+    /// Runs a sequence to its end.
+    fn run(&mut self, sequence: &mut impl Sequence) -> Result<(), Obstacle> {
+        let limit = self.controller.now() + PATIENCE;
+        while self.controller.now() < limit {
+            let now = core_time(self.controller.now());
+            match sequence.next(now) {
+                Step::Say(_) => {}
+                Step::Ask(request) => {
+                    let kind = request.kind();
+                    let line = self.asked(&request);
+                    sequence.answered(core_time(self.controller.now()), &Reply::parse(kind, line.as_bytes()));
+                }
+                Step::WaitUntil(at) => self.wait(Duration::from_micros(at.since(now).as_micros())),
+                Step::Done => return Ok(()),
+                Step::Stopped(obstacle) => return Err(obstacle),
+            }
+        }
+        panic!("no end within {PATIENCE:?}");
+    }
+
+    /// Whether the robot could be commanded.
+    fn is_running(&self) -> bool {
+        self.controller.robot().may_move()
+    }
+}
