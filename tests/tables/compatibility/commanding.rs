@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Safety, SoftwareVersion};
-use outrigger_core::session::{KnownBy, TextConfig, TextPath};
+use outrigger_core::session::{KnownBy, LinkId, TextConfig, TextPath};
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup};
 
 pub(super) const COLUMNS: [&str; 8] =
     ["packet of 30003", "version by", "states by", "safety by", "accepted by", "text", "stands in", "real traffic"];
 
 pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
-    let mut buffers = Buffers::default();
+    let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(Setup::sweep(software, 0.3), &mut buffers);
     rig.command();
     let proof = rig.engine().mode_machine().accepted_by().expect("commanding is never accepted without a proof");
@@ -28,6 +28,7 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
         KnownBy::Packet => "size of the packet",
     };
     let rate = 1.0 / rig.controller.period().as_secs_f64();
+    let states = if identity.states == LinkId::RTDE { "RTDE" } else { "30003" };
     let state = rig.engine().state().expect("a state");
     let safety = match state.safety {
         Safety::Mode(_) => "the state",
@@ -39,7 +40,7 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
     vec![
         format!("{} B", identity.packet_size),
         known_by.to_owned(),
-        format!("30003, {rate:.0} Hz"),
+        format!("{states}, {rate:.0} Hz"),
         safety.to_owned(),
         proof.name().to_owned(),
         if self_ending { "self-ending" } else { "bare" }.to_owned(),

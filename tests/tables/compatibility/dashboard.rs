@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{Generation, SoftwareVersion};
 use outrigger_core::session::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
     RecoveryConfig, Sequence, Step,
@@ -29,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
     let known = RequestKind::ALL.iter().filter(|request| request.support(software) == Support::Yes).count();
+    if software.generation() == Generation::PolyScopeX {
+        return by_robot_api(software, known);
+    }
     let question = |request: RequestKind| match request.support(software) {
         Support::Yes | Support::Perhaps => {
             let mut desk = Desk::new(software, StartState::Running);
@@ -47,6 +50,29 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
         pendant(software),
         question(RequestKind::IsInRemoteControl),
         question(RequestKind::RobotModel),
+    ]
+}
+
+/// PolyScope X, whose API needs HTTP: what it has is told, and not tried here.
+fn by_robot_api(software: SoftwareVersion, known: usize) -> Vec<String> {
+    use RequestKind as Ask;
+    let has = |requests: &[RequestKind]| {
+        let missing = requests.iter().map(|request| request.support(software)).find(|support| *support != Support::Yes);
+        match missing {
+            None | Some(Support::Yes | Support::Perhaps) => "Robot API".to_owned(),
+            Some(Support::From(since)) => from(since),
+            Some(Support::Never) => "–".to_owned(),
+        }
+    };
+    vec![
+        format!("{known} of {}", RequestKind::ALL.len()),
+        has(&[Ask::PowerOn, Ask::BrakeRelease, Ask::RobotMode]),
+        has(&[Ask::SafetyMode, Ask::UnlockProtectiveStop]),
+        has(&[Ask::SafetyMode, Ask::RestartSafety]),
+        has(&[Ask::Load, Ask::Play, Ask::Pause, Ask::Stop, Ask::ProgramState]),
+        has(&[Ask::SetOperationalMode]),
+        has(&[Ask::IsInRemoteControl]),
+        has(&[Ask::RobotModel]),
     ]
 }
 

@@ -9,7 +9,7 @@ use outrigger_core::robot::SoftwareVersion;
 use crate::text::{hold, in_parallel, markdown};
 
 /// First and last minor version of each series that is simulated.
-const SERIES: [(u8, std::ops::RangeInclusive<u8>); 3] = [(1, 6..=8), (3, 0..=15), (5, 0..=25)];
+const SERIES: [(u8, std::ops::RangeInclusive<u8>); 4] = [(1, 6..=8), (3, 0..=15), (5, 0..=25), (10, 11..=12)];
 
 /// Software of which real traffic was recorded, by port (the files stay where they are; `tests/captures.rs` reads them).
 const RECORDED: [(u8, u8, &str); 4] = [
@@ -95,6 +95,7 @@ message that would show it. *from V*: refused before it is sent, with the first 
 const DASHBOARD: &str = "\
 Each sequence was run to its end. *Bring-up*: from power off to running. *Protective stop*: seen, acknowledged, unlocked after
 its lock of 5 s, and the robot ready again. *Safety fault*: the same after a restart of the safety system. *Pendant*: what
-keeps a person at it from moving the arm while somebody else commands. PolyScope X has no dashboard server: `outrigger
-dashboard` uses its Robot API, from 10.11 on.
+keeps a person at it from moving the arm while somebody else commands. PolyScope X has no dashboard server:
+*Robot API* stands where that has the request, and `outrigger dashboard` asks it (`cargo test -p outrigger-linux --test
+dashboard` runs it over HTTP).
 ";
