@@ -229,7 +229,7 @@ fn recover(rig: &mut Rig<'_>, kind: FaultKind) {
         // The program that was stopped in its midst still waits, paused.
         FaultKind::ProtectiveStop | FaultKind::Safeguard => rig.controller.act(Action::StopProgram),
         FaultKind::Estop | FaultKind::Violation | FaultKind::SafetyFault | FaultKind::PowerOff | FaultKind::Restart => {
-            rig.controller.act(Action::ReleaseBrakes)
+            rig.controller.act(Action::ReleaseBrakes);
         }
         _ => {}
     }

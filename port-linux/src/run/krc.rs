@@ -200,7 +200,7 @@ impl Service {
                 }
             },
             Arrival::NotAReading { source, why } => {
-                self.say("source", format!("source {source} sent no reading: {why}"))
+                self.say("source", format!("source {source} sent no reading: {why}"));
             }
             Arrival::Ended { source, why } => {
                 let why = why.map_or_else(|| "it was closed".into(), |error| error.to_string());

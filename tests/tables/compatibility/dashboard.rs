@@ -86,7 +86,7 @@ fn request_of(kind: RequestKind) -> Request<'static> {
 fn bring_up(software: SoftwareVersion) -> String {
     let mut desk = Desk::new(software, StartState::PowerOff);
     let outcome = desk.run(&mut BringUp::new(software, BringUpConfig::default()));
-    assert_eq!(outcome.is_ok(), desk.is_running(), "{software}: {outcome:?}");
+    assert_eq!(outcome.is_none(), desk.is_running(), "{software}: {outcome:?}");
     tell(outcome)
 }
 
@@ -95,16 +95,16 @@ fn recovery(software: SoftwareVersion, what: Action) -> String {
     desk.controller.act(what);
     desk.wait(Duration::from_secs(1));
     let mut diagnosis = Diagnosis::new(software);
-    if let Err(obstacle) = desk.run(&mut diagnosis) {
-        return tell(Err(obstacle));
+    if let Some(obstacle) = desk.run(&mut diagnosis) {
+        return tell(Some(obstacle));
     }
     let finding = diagnosis.into_finding().expect("a diagnosis that is done has found something");
     assert!(!finding.is_clear(), "{software}: {what:?} is not seen: {finding:?}");
     let outcome = match finding.acknowledge() {
         Ok(acknowledged) => desk.run(&mut Recovery::new(acknowledged, RecoveryConfig::default())),
-        Err(obstacle) => Err(obstacle),
+        Err(obstacle) => Some(obstacle),
     };
-    assert_eq!(outcome.is_ok(), desk.is_running(), "{software}, {what:?}: {outcome:?}");
+    assert_eq!(outcome.is_none(), desk.is_running(), "{software}, {what:?}: {outcome:?}");
     tell(outcome)
 }
 
@@ -121,23 +121,24 @@ fn program(software: SoftwareVersion) -> String {
     ];
     for (goal, expected) in course {
         let outcome = desk.run(&mut ProgramControl::new(goal, software, ProgramConfig::default()));
-        if outcome.is_err() {
+        if outcome.is_some() {
             return tell(outcome);
         }
         desk.wait(Duration::from_millis(200));
         assert_eq!(desk.controller.program(), expected, "{software}: {goal:?}");
     }
-    tell(Ok(()))
+    tell(None)
 }
 
 fn pendant(software: SoftwareVersion) -> String {
     let mut desk = Desk::new(software, StartState::Running);
     let mut lock = Pendant::lock(software);
-    if let Err(obstacle) = desk.run(&mut lock) {
-        return tell(Err(obstacle));
+    if let Some(obstacle) = desk.run(&mut lock) {
+        return tell(Some(obstacle));
     }
     let before = lock.before().expect("a lock that is done knows what was before");
-    desk.run(&mut Pendant::put_back(software, before)).expect("what was locked can be put back");
+    let left = desk.run(&mut Pendant::put_back(software, before));
+    assert_eq!(left, None, "{software}: what was locked can be put back");
     match before {
         Before::Role(_) => "user role",
         Before::Mode(_) => "operational mode",
@@ -150,12 +151,12 @@ fn from(since: SoftwareVersion) -> String {
 }
 
 /// What came of a sequence.
-fn tell(outcome: Result<(), Obstacle>) -> String {
-    match outcome {
-        Ok(()) => "works".to_owned(),
-        Err(Obstacle::Unsupported(unsupported)) => unsupported.since.map_or_else(|| "–".to_owned(), from),
-        Err(Obstacle::RobotMode(_)) => "seen, cleared at the pendant".to_owned(),
-        Err(other) => panic!("{other}"),
+fn tell(obstacle: Option<Obstacle>) -> String {
+    match obstacle {
+        None => "works".to_owned(),
+        Some(Obstacle::Unsupported(unsupported)) => unsupported.since.map_or_else(|| "–".to_owned(), from),
+        Some(Obstacle::RobotMode(_)) => "seen, cleared at the pendant".to_owned(),
+        Some(other) => panic!("{other}"),
     }
 }
 
@@ -203,8 +204,8 @@ impl Desk {
         self.line()
     }
 
-    /// Runs a sequence to its end.
-    fn run(&mut self, sequence: &mut impl Sequence) -> Result<(), Obstacle> {
+    /// Runs a sequence to its end, and says what stood between it and its goal.
+    fn run(&mut self, sequence: &mut impl Sequence) -> Option<Obstacle> {
         let limit = self.controller.now() + PATIENCE;
         while self.controller.now() < limit {
             let now = core_time(self.controller.now());
@@ -216,8 +217,8 @@ impl Desk {
                     sequence.answered(core_time(self.controller.now()), &Reply::parse(kind, line.as_bytes()));
                 }
                 Step::WaitUntil(at) => self.wait(Duration::from_micros(at.since(now).as_micros())),
-                Step::Done => return Ok(()),
-                Step::Stopped(obstacle) => return Err(obstacle),
+                Step::Done => return None,
+                Step::Stopped(obstacle) => return Some(obstacle),
             }
         }
         panic!("no end within {PATIENCE:?}");
