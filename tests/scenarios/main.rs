@@ -4,6 +4,7 @@ mod driving;
 mod faults;
 mod host;
 mod outputs;
+mod registers;
 mod robot;
 
 use std::time::Duration;

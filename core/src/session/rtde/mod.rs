@@ -12,6 +12,9 @@
 //! connection begins with [`Client::opened`], and everything is negotiated anew then. After a [`Failure`] the client
 //! takes nothing more: the caller closes the connection, and opens another when it likes.
 //!
+//! Beside values that are set, inputs can be commands: [`RegisterCommands`] numbers them, and measures when a program on the
+//! controller mirrors the number.
+//!
 //! **One input, then drain [`Client::poll_transmit`], then sleep until [`Client::poll_timeout`]**; events are handed to
 //! the closure that goes with the input.
 //!
@@ -48,7 +51,9 @@ mod config;
 mod conversation;
 mod event;
 mod link;
+mod mirrored;
 mod outbox;
+mod registers;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -60,6 +65,8 @@ pub use config::ClientConfig;
 pub use conversation::{Inputs, RtdeCounts, WriteError};
 pub use event::{Data, Event, Failure, Step};
 pub use link::StateLink;
+pub use mirrored::{Echo, RegisterCommands, SendError};
+pub use registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};
 pub use states::{RtdeRoom, RtdeStates, StateVariable, Told, Unusable};
 
 mod sealed {

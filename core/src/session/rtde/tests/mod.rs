@@ -3,4 +3,5 @@
 mod bench;
 mod flowing;
 mod properties;
+mod registers;
 mod setting_up;

@@ -1,0 +1,173 @@
+//! Commands through registers, each measured by when the controller's program mirrors its number (`ur-rtde` 6, 7).
+//!
+//! A command is sent by [`RegisterCommands::send`] through a [`Client`] that has the registers as one of its recipes of
+//! inputs and the mirror among its outputs; each of its data is shown to [`RegisterCommands::take`]:
+//!
+//! ```
+//! use outrigger_core::session::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
+//! use outrigger_core::session::rtde::{RegisterCommands, Registers, SendError};
+//! use outrigger_core::robot::JointVelocities;
+//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_core::wire::rtde::registry::Direction;
+//! use outrigger_core::wire::rtde::{DynamicRecipe, Field};
+//!
+//! let names = Registers::UPPER.names();
+//! assert!(names.inputs().starts_with("input_int_register_24,input_int_register_25,input_double_register_24,"));
+//! assert_eq!(names.mirror(), "output_int_register_25");
+//!
+//! let (mut inputs, mut outputs) = ([Field::EMPTY; Registers::COUNT], [Field::EMPTY; 2]);
+//! let inputs = DynamicRecipe::new(names.inputs(), Direction::Input, &mut inputs).expect("room");
+//! let outputs = DynamicRecipe::with_optional("timestamp", names.mirror(), Direction::Output, &mut outputs);
+//! let (mut inputs, outputs) = ([Inputs::new(inputs)], outputs.expect("room"));
+//! let memory = ClientMemory { receive: &mut [0; 1024], transmit: &mut [0; 256] };
+//! let mut client = Client::new(ClientConfig::default(), outputs, &mut inputs, memory)?;
+//! let mut commands = RegisterCommands::new(Registers::UPPER, Duration::from_millis(6));
+//!
+//! let now = Instant::ZERO;
+//! client.opened(now);
+//! commands.opened();
+//! // Whenever bytes have come:
+//! client.commit(0, now, now, |event| {
+//!     if let Event::Data(data) = event
+//!         && let Some(echo) = commands.take(&data.values, now)
+//!     {
+//!         println!("{} took {:?}", echo.number.get(), echo.round_trip);
+//!     }
+//! });
+//! // Nothing is sent before the mirror was seen.
+//! assert_eq!(commands.send(&mut client, 0, 1, JointVelocities::ZERO, now), Err(SendError::NoMirror));
+//! # Ok::<(), outrigger_core::session::rtde::ClientError>(())
+//! ```
+
+use super::client::Client;
+use super::conversation::WriteError;
+use super::registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};
+use crate::link::{AnswerFigures, Answers, Counter, Histogram};
+use crate::robot::JointVelocities;
+use crate::time::{Duration, Instant};
+use crate::wire::rtde::{RecipeData, Value};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct RegisterCommands {
+    names: RegisterNames,
+    /// The one that was used last.
+    newest: Option<CommandNumber>,
+    /// Whether data of this connection has shown the mirror.
+    seen: bool,
+    answers: Answers<CommandNumber>,
+    round_trips: Histogram,
+}
+
+/// A command was mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Echo {
+    /// Which one.
+    pub number: CommandNumber,
+    /// From sending it until the arrival of the first data that shows its number.
+    pub round_trip: Duration,
+}
+
+/// Why a command was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SendError {
+    /// A speed is not a number, or infinite.
+    NotFinite,
+    /// No data of this connection has shown the mirror, and with it which number is next.
+    NoMirror,
+    /// The registers cannot be written.
+    Write(WriteError),
+}
+
+impl core::fmt::Display for SendError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotFinite => f.write_str("a speed is not a finite number"),
+            Self::NoMirror => f.write_str("no data has shown the register that mirrors commands"),
+            Self::Write(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl core::error::Error for SendError {}
+
+impl RegisterCommands {
+    /// Commands in these registers; one that is mirrored within `deadline` is answered in time. A program reads a
+    /// command in the cycle after its arrival and the data after that shows it: two cycles and the network's time.
+    #[must_use]
+    pub fn new(registers: Registers, deadline: Duration) -> Self {
+        Self {
+            names: registers.names(),
+            newest: None,
+            seen: false,
+            answers: Answers::new(deadline),
+            round_trips: Histogram::default(),
+        }
+    }
+
+    /// A connection stands; what was sent over the one before is not waited for. Counting goes on.
+    pub fn opened(&mut self) {
+        self.seen = false;
+        self.answers.clear();
+    }
+
+    /// Sends a command as the client's `recipe` of inputs, and says its number. `word` is what is to be done, as the
+    /// program that reads it understands it.
+    ///
+    /// Of commands that are sent faster than the program reads, it mirrors the newest: the others count as not answered.
+    ///
+    /// # Errors
+    /// See [`SendError`]. Nothing is written then, and no number is used.
+    pub fn send(
+        &mut self,
+        client: &mut Client<'_, '_>,
+        recipe: usize,
+        word: i32,
+        speeds: JointVelocities<6>,
+        now: Instant,
+    ) -> Result<CommandNumber, SendError> {
+        if !speeds.is_finite() {
+            return Err(SendError::NotFinite);
+        }
+        if !self.seen {
+            return Err(SendError::NoMirror);
+        }
+        let number = self.newest.map_or(CommandNumber::FIRST, |newest| newest.forward(1));
+        let command = RegisterCommand { word, number, speeds };
+        client.write(recipe, &command.values()).map_err(SendError::Write)?;
+        self.answers.sent(number, now);
+        self.newest = Some(number);
+        Ok(number)
+    }
+
+    /// Data has come, read at `arrival`: the command that it is the first to mirror, if any.
+    pub fn take(&mut self, data: &RecipeData<'_, '_>, arrival: Instant) -> Option<Echo> {
+        let Value::Int32(register) = data.get(self.names.mirror())? else { return None };
+        let number = CommandNumber::new(register);
+        if !self.seen {
+            self.seen = true;
+            // Registers outlive connections: what stands in the mirror now must never be taken for an answer.
+            let own = self.newest;
+            self.newest = number.filter(|old| own.is_none_or(|own| old.ahead_of(own) > 0)).or(own);
+            return None;
+        }
+        let number = number?;
+        let round_trip = self.answers.reflected(number, arrival)?;
+        self.round_trips.record(round_trip);
+        Some(Echo { number, round_trip })
+    }
+
+    /// Answered, late and missing in this connection, at `now`.
+    #[must_use]
+    pub fn figures(&self, now: Instant) -> AnswerFigures {
+        self.answers.figures(now)
+    }
+
+    /// Round trips of all commands that were mirrored, over all connections.
+    #[must_use]
+    pub const fn round_trips(&self) -> &Histogram {
+        &self.round_trips
+    }
+}
