@@ -22,7 +22,8 @@ pub fn probe() {
     config.sources[0] = Some(SourceConfig::new(any(SourceId(1)), any(1), any(0.0), any(1.0)));
     let Ok(law) = AnyLaw::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
     let (mut primary, mut realtime) = ([0; PRIMARY], [0; REALTIME]);
-    let memory = Memory { primary: any::<&mut [u8]>(&mut primary), realtime: any::<&mut [u8]>(&mut realtime), rtde: None };
+    let memory =
+        Memory { primary: any::<&mut [u8]>(&mut primary), realtime: any::<&mut [u8]>(&mut realtime), rtde: None };
     used((
         config.worst_coast(any(SoftwareVersion::new(5, 15))),
         config.coast_without_us(any(SoftwareVersion::new(3, 1))),

@@ -100,7 +100,7 @@ impl Output {
     /// Bytes of the longest text of one output within a program: an analog output with its domain.
     pub const MAX_LEN: usize = 30 + 27 + NUMBER_LEN + 2;
 
-    /// Whether a controller of this dialect (or [`Version`]) takes it.
+    /// Whether a controller of this dialect (or [`Version`](crate::Version)) takes it.
     ///
     /// # Errors
     /// What [`Sec::render`] would refuse it for.
