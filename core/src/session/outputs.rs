@@ -77,7 +77,10 @@ impl<L: Law<6>> CoController<'_, L> {
         } else {
             let max_mass = self.max_payload();
             let mut statements = Vec::<Statement, BATCH>::new();
-            statements.extend(batch.iter().filter_map(|write| write.statement(max_mass)));
+            for statement in batch.iter().filter_map(|write| write.statement(max_mass)) {
+                // As many as a batch has; `extend` would panic on one more.
+                let _ = statements.push(statement);
+            }
             if statements.is_empty() {
                 return false;
             }

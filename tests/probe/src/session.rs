@@ -4,6 +4,8 @@ use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
 use outrigger_core::robot::SoftwareVersion;
+#[cfg(not(feature = "engine_only"))]
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
 use outrigger_core::time::{Duration, Instant};
 
@@ -22,8 +24,16 @@ pub fn probe() {
     config.sources[0] = Some(SourceConfig::new(any(SourceId(1)), any(1), any(0.0), any(1.0)));
     let Ok(law) = AnyLaw::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
     let (mut primary, mut realtime) = ([0; PRIMARY], [0; REALTIME]);
-    let memory =
-        Memory { primary: any::<&mut [u8]>(&mut primary), realtime: any::<&mut [u8]>(&mut realtime), rtde: None };
+    #[cfg(not(feature = "engine_only"))]
+    let mut room: RtdeRoom = RtdeRoom::default();
+    #[cfg(not(feature = "engine_only"))]
+    let mut rtde = RtdeStates::new(&mut room);
+    #[cfg(not(feature = "engine_only"))]
+    let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
+    // The smallest engine has none.
+    #[cfg(feature = "engine_only")]
+    let rtde = None;
+    let memory = Memory { primary: any::<&mut [u8]>(&mut primary), realtime: any::<&mut [u8]>(&mut realtime), rtde };
     used((
         config.worst_coast(any(SoftwareVersion::new(5, 15))),
         config.coast_without_us(any(SoftwareVersion::new(3, 1))),

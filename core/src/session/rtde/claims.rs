@@ -8,7 +8,7 @@ use heapless::Vec;
 use super::conversation::Inputs;
 use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
 use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field, Value};
+use crate::wire::rtde::{DynamicRecipe, Field, Value, names};
 
 /// One group of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,8 +151,8 @@ impl core::str::FromStr for Claims {
     type Err = &'static str;
 
     /// Names joined by commas: `digital-out,speed-slider`.
-    fn from_str(names: &str) -> Result<Self, Self::Err> {
-        names.split(',').try_fold(Self::NONE, |claims, name| {
+    fn from_str(list: &str) -> Result<Self, Self::Err> {
+        names(list).try_fold(Self::NONE, |claims, name| {
             let claim = Claim::ALL.into_iter().find(|claim| claim.name() == name.trim());
             let expected = "digital-out, configurable-out, tool-out, analog-out, speed-slider, force, joined by commas";
             claim.map(|claim| claims.with(claim)).ok_or(expected)
@@ -236,7 +236,7 @@ impl NotOurs {
     /// The input's name in RTDE.
     #[must_use]
     pub fn input(&self) -> &'static str {
-        self.claim.inputs().split(',').nth(self.place.into()).unwrap_or_default()
+        names(self.claim.inputs()).nth(self.place.into()).unwrap_or_default()
     }
 }
 

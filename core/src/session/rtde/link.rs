@@ -7,7 +7,7 @@ use crate::time::Instant;
 use crate::wire::rtde::Value;
 
 /// [`RtdeStates`](super::RtdeStates) behind a pointer: a session without it needs neither its memory nor its code.
-pub trait StateLink: core::fmt::Debug + Send + super::sealed::Sealed {
+pub trait StateLink: Send + super::sealed::Sealed {
     /// A connection stands: everything is negotiated.
     fn opened(&mut self, now: Instant);
     /// The connection is gone.
@@ -52,4 +52,11 @@ pub trait StateLink: core::fmt::Debug + Send + super::sealed::Sealed {
     /// Goes on from what was saved.
     #[cfg(feature = "postcard")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()>;
+}
+
+/// Not a supertrait: what a pointer can reach is linked, and with it all that is needed to print each field.
+impl core::fmt::Debug for dyn StateLink + '_ {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("StateLink")
+    }
 }

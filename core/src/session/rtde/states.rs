@@ -17,7 +17,7 @@ use crate::robot::{
 use crate::session::Memory;
 use crate::time::{Duration, Instant};
 use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, RecipeError, TextMessage, Value};
+use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, RecipeError, TextMessage, Value, names};
 use crate::wire::{WireError, WireErrorKind};
 
 /// Without these there is no state. In the order in which [`state`] reads them.
@@ -104,11 +104,11 @@ impl StateVariable {
     /// Its name in RTDE.
     #[must_use]
     pub fn name(self) -> &'static str {
-        NEEDED.split(',').chain(OPTIONAL.split(',')).nth(self.0.into()).unwrap_or_default()
+        names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
     }
 
     fn named(name: &str) -> Self {
-        let place = NEEDED.split(',').chain(OPTIONAL.split(',')).position(|known| known == name);
+        let place = names(NEEDED).chain(names(OPTIONAL)).position(|known| known == name);
         Self(place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX))
     }
 }
@@ -226,7 +226,7 @@ impl StateLink for RtdeStates<'_> {
     }
 
     fn claimed(&self, claim: Claim) -> Option<usize> {
-        let first = claim.inputs().split(',').next();
+        let first = names(claim.inputs()).next();
         let inputs = self.client.inputs();
         let named = |inputs: &Inputs<'_, '_>| inputs.recipe().fields().first().map(|field| field.name) == first;
         let recipe = inputs.iter().position(named)?;
@@ -278,7 +278,7 @@ fn tell(event: Event<'_, 'static>, hear: &mut dyn FnMut(Told<'_>)) {
             Err(error) => hear(Told::Malformed(error)),
         },
         Event::Controller(version) => hear(Told::Software(version.software())),
-        Event::OtherType { name, .. } if NEEDED.split(',').any(|needed| needed == name) => {
+        Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
             hear(Told::Unusable(Unusable::OtherType(StateVariable::named(name))));
         }
         Event::Text(text) => hear(Told::Text(text)),
@@ -303,7 +303,7 @@ fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
         _ => WhyNotOurs::Refused,
     };
     Claim::ALL.into_iter().find_map(|claim| {
-        let place = claim.inputs().split(',').position(|name| name == error.name)?;
+        let place = names(claim.inputs()).position(|name| name == error.name)?;
         Some(NotOurs { claim, place: u8::try_from(place).ok()?, why })
     })
 }

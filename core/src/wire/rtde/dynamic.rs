@@ -1,7 +1,7 @@
 //! Recipes that are known when running, in memory of the caller.
 
 use super::registry::{Direction, Variable};
-use super::{Data, DataType, MAX_NAMES, PackageType, Problem, RecipeError, TypeList, TypeWord, Value, start};
+use super::{Data, DataType, MAX_NAMES, PackageType, Problem, RecipeError, TypeList, TypeWord, Value, names, start};
 use crate::wire::fields::FieldVisitor;
 use crate::wire::{Take, WireError, WireErrorKind};
 use zerocopy::big_endian::F64;
@@ -47,12 +47,6 @@ pub struct DynamicRecipe<'n, 'm> {
     /// The first so many are needed, the others optional.
     needed: usize,
     direction: Direction,
-}
-
-/// The names of a list joined by commas; a comma behind the last one is taken.
-fn names(list: &str) -> impl Iterator<Item = &str> {
-    let list = list.trim_end_matches(',');
-    list.split(',').filter(move |_| !list.is_empty())
 }
 
 impl<'n, 'm> DynamicRecipe<'n, 'm> {

@@ -4,6 +4,11 @@
 
 use super::DataType;
 
+/// The names of a list joined by commas. `str::split` has a panic that links.
+pub(crate) fn names(list: &str) -> impl Iterator<Item = &str> {
+    NameList(list.as_bytes()).iter().map(|name| core::str::from_utf8(name).unwrap_or_default())
+}
+
 /// Names of variables as they are sent, joined by commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameList<'a>(pub &'a [u8]);

@@ -32,6 +32,7 @@ mod text;
 mod types;
 
 pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
+pub(crate) use list::names;
 pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
 pub use recipe::{Problem, Recipe, RecipeError};
 #[doc(hidden)]

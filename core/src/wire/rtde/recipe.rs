@@ -1,7 +1,7 @@
 //! Recipes that are known when compiling.
 
 use super::registry::{Direction, Variable};
-use super::{Data, DataType, PackageType, TypeList, TypeWord, start};
+use super::{Data, DataType, PackageType, TypeList, TypeWord, names, start};
 use crate::wire::{Put, WireError};
 
 /// A fixed list of variables; made by [`rtde_recipe!`](crate::rtde_recipe).
@@ -23,7 +23,7 @@ pub trait Recipe {
     /// The first variable that it has not, that another client owns, or that has another type.
     fn check(types: TypeList<'_>) -> Result<(), RecipeError<'static>> {
         let mut words = types.iter();
-        for (name, expected) in Self::NAMES.split(',').zip(Self::TYPES) {
+        for (name, expected) in names(Self::NAMES).zip(Self::TYPES) {
             let problem = match words.next() {
                 Some(TypeWord::Type(answered)) if answered == *expected => continue,
                 Some(TypeWord::NotFound) => Problem::NotFound,
