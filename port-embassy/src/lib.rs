@@ -27,6 +27,26 @@
 //! }
 //! ```
 //!
+//! # States by RTDE
+//!
+//! With the engine above states come from port 30003. To have them from RTDE wherever the software knows it (from 3.4),
+//! in packages of a third of the size, give the engine the link and the sockets the room:
+//!
+//! ```
+//! # use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+//! # use outrigger_core::session::{CoController, Config, Memory};
+//! use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+//! # use outrigger_embassy::{Buffers, Windows};
+//!
+//! # let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+//! let mut room: RtdeRoom = RtdeRoom::new();
+//! let (mut windows, buffers) = (Windows::new(), Buffers::with_rtde());
+//! let mut states = RtdeStates::new(&mut room);
+//! let rtde = states.as_mut().map(|states| states as &mut dyn StateLink);
+//! let engine = CoController::new(Config::default(), law, Memory { rtde, ..windows.memory() });
+//! # let _ = (engine, buffers);
+//! ```
+//!
 //! # Executors and interrupts
 //!
 //! The stack's own runner and [`Runner::run`] belong on **one** executor: [`Stack`] cannot be shared between
@@ -35,7 +55,7 @@
 //!
 //! # What the stack must be given
 //!
-//! * Sockets: two of the stack's `StackResources` are taken.
+//! * Sockets: two of the stack's `StackResources` are taken, three with RTDE.
 //! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
 //!   takes a new connection for a piece of the old one.
 //! * `max_burst_size` of the driver `None` or at least 4: with 1 the stack advertises a window of one packet.

@@ -18,7 +18,7 @@ use outrigger_core::session::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::handle::Shared;
-use crate::memory::Buffers;
+use crate::memory::{Buffers, Split};
 use crate::trouble::Trouble;
 
 /// Now, on the clock that samples are stamped with: `embassy-time`'s, in µs since boot.
@@ -31,40 +31,44 @@ pub fn now() -> Instant {
 #[derive(Debug)]
 pub(crate) struct StackNet<'d> {
     clock: EmbassyClock,
-    sockets: [Link<'d>; 2],
+    primary: Link<'d>,
+    realtime: Link<'d>,
+    rtde: Option<Link<'d>>,
 }
 
 impl<'d> StackNet<'d> {
-    /// Two of the stack's sockets, for as long as this lives.
+    /// One of the stack's sockets for each link that there are buffers for, for as long as this lives.
     ///
     /// # Panics
-    /// In the stack, where it has no two sockets left.
-    pub(crate) fn new<const REALTIME: usize>(
+    /// In the stack, where it has not so many left.
+    pub(crate) fn new<const REALTIME: usize, const RTDE: usize>(
         stack: Stack<'d>,
         robot: Ipv4Addr,
-        buffers: &'d mut Buffers<REALTIME>,
+        buffers: &'d mut Buffers<REALTIME, RTDE>,
         shared: &'d Shared,
     ) -> Self {
-        let socket = |id, receive, transmit| {
+        let link = |id, (receive, transmit)| {
             let mut socket = TcpSocket::new(stack, receive, transmit);
             // A command must not wait for the acknowledgement of the one before.
             socket.set_nagle_enabled(false);
             Link { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
         };
-        let Buffers { primary_receive, realtime_receive, realtime_transmit } = buffers;
-        let sockets = [
-            // Nothing is ever written to it.
-            socket(LinkId::PRIMARY, primary_receive, &mut []),
-            socket(LinkId::REALTIME, realtime_receive, realtime_transmit),
-        ];
-        Self { clock: EmbassyClock, sockets }
+        let Split { primary, realtime, rtde } = buffers.split();
+        Self {
+            clock: EmbassyClock,
+            primary: link(LinkId::PRIMARY, primary),
+            // Before RTDE: the stack sends in this order, and a command goes before an acknowledgement.
+            realtime: link(LinkId::REALTIME, realtime),
+            rtde: rtde.map(|buffers| link(LinkId::RTDE, buffers)),
+        }
     }
 
     /// Waits until every reset is on the wire, but no longer than `limit`.
     pub(crate) async fn flush(&mut self, limit: Duration) {
         let limit = embassy_time::Duration::from_micros(limit.as_micros());
         let _ = with_timeout(limit, async {
-            for link in &mut self.sockets {
+            let Self { primary, realtime, rtde, .. } = self;
+            for link in [primary, realtime].into_iter().chain(rtde) {
                 let _ = link.socket.flush().await;
             }
         })
@@ -77,8 +81,8 @@ impl<'d> drive::Net for StackNet<'d> {
     type Socket = Link<'d>;
 
     fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, Link<'d>>) {
-        let [primary, realtime] = &mut self.sockets;
-        (&self.clock, drive::Sockets { primary, realtime, rtde: None })
+        let Self { clock, primary, realtime, rtde } = self;
+        (clock, drive::Sockets { primary, realtime, rtde: rtde.as_mut() })
     }
 }
 

@@ -36,15 +36,15 @@ impl<L> Observer<L> for () {
 
 /// Puts `engine` beside the robot at `robot`: a handle to speak to it, and its task to be run.
 ///
-/// Takes two of the stack's sockets for as long as the runner lives.
+/// Takes two of the stack's sockets for as long as the runner lives, and a third where `buffers` have room for RTDE.
 ///
 /// # Panics
-/// In the stack, where it has no two sockets left.
-pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize>(
+/// In the stack, where it has not so many left.
+pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize>(
     stack: Stack<'d>,
     robot: Ipv4Addr,
     engine: &'d mut CoController<'m, L>,
-    buffers: &'d mut Buffers<REALTIME>,
+    buffers: &'d mut Buffers<REALTIME, RTDE>,
     shared: &'d Shared,
 ) -> (Handle<'d>, Runner<'d, 'm, L>) {
     let net = StackNet::new(stack, robot, buffers, shared);

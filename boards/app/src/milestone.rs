@@ -105,15 +105,21 @@ impl Milestone {
             }
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
-            Self::Connected(Identity { software, known_by, packet_size, period, .. }) => info!(
-                "connected: software {}.{}.{} known by {}, {} B every {} us",
-                software.major,
-                software.minor,
-                software.bugfix,
-                known_by,
-                packet_size,
-                period.as_micros()
-            ),
+            Self::Connected(Identity { software, known_by, packet_size, period, states }) => {
+                let (major, minor, bugfix) = (software.major, software.minor, software.bugfix);
+                let (every, by) = (period.as_micros(), known_by);
+                if *states == LinkId::RTDE {
+                    info!(
+                        "connected: software {}.{}.{} known by {}, RTDE every {} us",
+                        major, minor, bugfix, by, every
+                    );
+                } else {
+                    info!(
+                        "connected: software {}.{}.{} known by {}, {} B every {} us",
+                        major, minor, bugfix, by, packet_size, every
+                    );
+                }
+            }
             Self::Grade(change) => info!("grade: {} -> {} ({})", change.from, change.to, change.cause),
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),

@@ -5,7 +5,8 @@ use core::mem::MaybeUninit;
 use embassy_net::Stack;
 use embedded_hal::digital::OutputPin;
 use outrigger_core::law::{AnyLaw, LawConfigError};
-use outrigger_core::session::{CoController, ConfigError, Settings};
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::{CoController, ConfigError, Memory as EngineMemory, Settings};
 use outrigger_core::telemetry::{Device, Pace};
 use outrigger_embassy::{Buffers, Handle, Runner, Shared, Windows};
 
@@ -17,7 +18,9 @@ type Engine = CoController<'static, AnyLaw<6>>;
 /// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
 pub struct Memory<const RECORDER: usize = 65_536> {
     windows: Windows,
-    buffers: Buffers,
+    rtde_room: MaybeUninit<RtdeRoom>,
+    rtde: MaybeUninit<RtdeStates<'static>>,
+    buffers: Buffers<8192, 8704>,
     recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
@@ -30,7 +33,10 @@ impl<const RECORDER: usize> Memory<RECORDER> {
     pub const fn new() -> Self {
         Self {
             windows: Windows::new(),
-            buffers: Buffers::new(),
+            // Not zeros: as a value here it would put all of this into flash.
+            rtde_room: MaybeUninit::uninit(),
+            rtde: MaybeUninit::uninit(),
+            buffers: Buffers::with_rtde(),
             recorder: [0; RECORDER],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
@@ -63,14 +69,17 @@ impl Robot {
         device: Device<'static>,
         memory: &'static mut Memory<RECORDER>,
     ) -> Result<Self, StartError> {
-        let Memory { windows, buffers, recorder, engine, shared, desk } = memory;
+        let Memory { windows, rtde_room, rtde: rtde_memory, buffers, recorder, engine, shared, desk } = memory;
         let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
         let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
         let hold = pace.recording_time(recorder.len());
-        let built = CoController::new(settings.config, law, windows.memory())?.with_recorder(recorder);
+        let rtde = RtdeStates::new(rtde_room.write(RtdeRoom::new()));
+        let rtde = rtde.map(|states| rtde_memory.write(states) as &mut dyn StateLink);
+        let memory = EngineMemory { rtde, ..windows.memory() };
+        let built = CoController::new(settings.config, law, memory)?.with_recorder(recorder);
         // Without a listener a recording is for nobody, and goes on.
         let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
         let (handle, runner) =

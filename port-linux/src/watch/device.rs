@@ -281,7 +281,11 @@ impl Device {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
             identity: status.controller.map(|controller| {
-                format!("software {}, told by {}, {} datagrams lost", controller.software, self.address, self.lost)
+                let states = if controller.states == LinkId::RTDE { "states by RTDE" } else { "states by 30003" };
+                format!(
+                    "software {}, {states}, told by {}, {} datagrams lost",
+                    controller.software, self.address, self.lost
+                )
             }),
             mode: status.mode,
             latch: status.latch,

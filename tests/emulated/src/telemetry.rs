@@ -6,7 +6,8 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::sensor::Figures;
-use outrigger_core::session::{LinkId, Memory, ReplayError, Replayed, StreamCounts, replay};
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::{Event, LinkId, Memory, Next, ReplayError, Replayed, StreamCounts, replay};
 use outrigger_core::telemetry::{Chunk, Datagram as Told, Message};
 
 use crate::peer::Datagram;
@@ -31,6 +32,10 @@ pub struct Telemetry {
     pub modes: BTreeSet<&'static str>,
     /// The newest count of what sensors sent.
     pub sensors: Figures,
+    /// Where states came from, each as often as a session began with it.
+    pub states: Vec<LinkId>,
+    /// Links that were given up before anything came of them, and the session went on without.
+    pub without: BTreeSet<&'static str>,
     /// The newest counts of each connection's messages.
     pub streams: [StreamCounts; LinkId::COUNT],
     /// Fallbacks by their number: why, and the recording as far as it came.
@@ -66,7 +71,10 @@ impl Recording {
     pub fn replayed(&self) -> Option<Result<Replayed, ReplayError>> {
         let dump = self.whole()?;
         let (mut primary, mut realtime) = (vec![0; WINDOW], vec![0; WINDOW]);
-        let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
+        let mut room = Box::<RtdeRoom<WINDOW>>::default();
+        let mut rtde = RtdeStates::new(&mut room);
+        let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
+        let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
         // Which law it was is in the recording.
         let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
         Some(replay(&dump, law, memory))
@@ -99,6 +107,10 @@ impl Telemetry {
             Message::Status(status) => {
                 self.modes.insert(Mode::name(status.mode));
                 self.streams = status.streams;
+            }
+            Message::Event(Event::Established(identity)) => self.states.push(identity.states),
+            Message::Event(Event::Down { link, next: Next::Without, .. }) => {
+                self.without.insert(link.name());
             }
             Message::Port(port) => self.sensors = port.sensors,
             Message::Recording(recording) => {

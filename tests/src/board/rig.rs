@@ -16,7 +16,8 @@ use outrigger_core::command::Sample;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::{CoController, Event};
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::{CoController, Event, Memory};
 use outrigger_core::time::Instant;
 use outrigger_embassy::{Buffers, Handle, Observer, Shared, Windows};
 use outrigger_emulated::peer::{Peer, PeerOptions};
@@ -166,12 +167,16 @@ impl Rig {
         Self::with_buffers(setup, network, Buffers::new())
     }
 
-    /// At time zero, with these buffers.
+    /// At time zero, with these buffers; with RTDE where they have room for it.
     ///
     /// # Panics
     /// Where the set-up cannot be run.
     #[must_use]
-    pub fn with_buffers<const REALTIME: usize>(setup: Setup, network: &Network, buffers: Buffers<REALTIME>) -> Self {
+    pub fn with_buffers<const REALTIME: usize, const RTDE: usize>(
+        setup: Setup,
+        network: &Network,
+        buffers: Buffers<REALTIME, RTDE>,
+    ) -> Self {
         clock::begin();
         let mut controller = Controller::new(setup.controller).unwrap();
         controller.keep_texts();
@@ -182,11 +187,13 @@ impl Rig {
         let address = Ipv4Cidr::new(BOARD, 24);
         let config =
             StackConfig::ipv4_static(StaticConfigV4 { address, gateway: None, dns_servers: Default::default() });
-        let resources = leak(StackResources::<2>::new());
+        let resources = leak(StackResources::<3>::new());
         let (stack, mut stack_runner) = embassy_net::new(cable.clone(), config, resources, network.seed);
 
         let (windows, buffers, shared) = (leak(Windows::new()), leak(buffers), leak(Shared::new()));
-        let engine = leak(CoController::new(setup.config, setup.law, windows.memory()).unwrap());
+        let rtde = (RTDE > 0).then(|| leak(RtdeStates::new(leak(<RtdeRoom>::new())).unwrap()) as &mut dyn StateLink);
+        let memory = Memory { rtde, ..windows.memory() };
+        let engine = leak(CoController::new(setup.config, setup.law, memory).unwrap());
         let (handle, mut runner) = outrigger_embassy::new(stack, network.robot, engine, buffers, shared);
         let seen = Rc::new(RefCell::new(Seen::default()));
         let mut watch = Watch(Rc::clone(&seen));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use outrigger_sim::controller::Conn;
+use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 
 use crate::peer::{Passage, Passing};
@@ -19,7 +20,8 @@ pub struct Command {
     pub speeds: Option<[f64; 6]>,
     /// When the state was sent that it answers: the newest that had been received with it.
     pub answers: Option<SimTime>,
-    /// States sent over that connection before it, since the connection or the record began.
+    /// States sent before it, since the connection or the record began: by RTDE where any come from there, else over
+    /// that connection.
     pub states: usize,
 }
 
@@ -39,17 +41,30 @@ impl Command {
 
 /// The commands among `passages`, in order.
 pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
-    let mut states: BTreeMap<Conn, usize> = BTreeMap::new();
-    let mut commands = vec![];
-    for Passage { at, client, what, .. } in passages {
-        let states = states.entry(*client).or_default();
+    let is_rtde_state = |passage: &Passage| passage.port == Port::Rtde && matches!(passage.what, Passing::State(_));
+    let by_rtde = passages.iter().any(is_rtde_state);
+    let mut states: BTreeMap<Option<Conn>, usize> = BTreeMap::new();
+    let mut commands: Vec<Command> = vec![];
+    // The first command whose acknowledgement of a state by RTDE has not come.
+    let mut open = 0;
+    for Passage { at, client, port, what } in passages {
+        let states = states.entry((!by_rtde).then_some(*client)).or_default();
         match what {
+            Passing::State(_) if by_rtde && *port != Port::Rtde => {}
             Passing::State(_) => *states += 1,
+            // Sent behind the command, with which it can share no segment. What was on its way then is no answer's.
+            Passing::Acknowledged(sent) => {
+                for command in commands.iter_mut().skip(open) {
+                    command.answers = Some(*sent).filter(|sent| *sent <= command.at);
+                }
+                open = commands.len();
+            }
             Passing::Line { text, knows } => {
                 let speeds = speeds_of(text);
                 // The stop inside a program that ends itself is a part of that command.
                 if speeds.is_some() || text.starts_with("stopj(") {
-                    commands.push(Command { at: *at, client: *client, speeds, answers: *knows, states: *states });
+                    let answers = knows.filter(|_| !by_rtde);
+                    commands.push(Command { at: *at, client: *client, speeds, answers, states: *states });
                 }
             }
             Passing::Opened | Passing::Closed => {}
@@ -139,7 +154,6 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use outrigger_sim::controller::{Controller, Options};
-    use outrigger_sim::port::Port;
 
     use super::*;
 
@@ -201,6 +215,22 @@ mod tests {
         assert!((answers.within(Duration::from_micros(400)) - 0.5).abs() < 1e-9);
         let bins: Vec<_> = answers.histogram().iter().map(|(upper, count)| (upper.as_micros(), *count)).collect();
         assert_eq!(bins, [(125, 1), (250, 0), (500, 1), (1_000, 1), (2_000, 0), (4_000, 1)]);
+    }
+
+    #[test]
+    fn where_states_come_by_rtde_those_of_30003_are_not_counted_and_the_next_acknowledgement_tells_the_answered_one() {
+        let by_rtde = |at, what| Passage { port: Port::Rtde, ..passages(&[(at, what)]).remove(0) };
+        let all: Vec<Passage> = [
+            vec![by_rtde(0, Passing::State(1.0))],
+            passages(&[(0, Passing::State(1.0)), (300, zero(0))]),
+            vec![by_rtde(310, Passing::Acknowledged(SimTime::ZERO)), by_rtde(2_000, Passing::State(1.002))],
+            passages(&[(2_000, Passing::State(1.002)), (2_400, zero(0)), (2_450, zero(0))]),
+            vec![by_rtde(2_500, Passing::Acknowledged(SimTime::from_micros(2_000)))],
+        ]
+        .concat();
+        let answers = Answers::of(&commands(&all));
+        assert_eq!((answers.states, answers.commands, answers.unasked), (2, 3, 1), "the last is one too many");
+        assert_eq!(answers.turnarounds, [300, 400, 450].map(Duration::from_micros));
     }
 
     #[test]

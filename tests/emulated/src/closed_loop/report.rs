@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use outrigger_core::session::LinkId;
 use outrigger_sim::controller::Options;
 
 use super::{DISTANCE, Plan, Round, Story, Trouble};
@@ -59,6 +60,7 @@ impl Report {
         checks.push(all_troubles(story));
         let telemetry = Telemetry::of(&record.datagrams);
         checks.push(told(&telemetry));
+        checks.push(sourced(plan, &telemetry));
         checks.push(replayed(&telemetry, story));
         checks.push(ends(story, bench));
         Self { checks, figures: figures(plan, machine, story, &answers, bench.goes_first(), period) }
@@ -208,6 +210,18 @@ fn told(telemetry: &Telemetry) -> Check {
              board (bound 1), modes {}",
             modes.iter().copied().collect::<Vec<_>>().join(" ")
         ),
+    }
+}
+
+/// States come from RTDE where the software has it, and from 30003 where `boards/standoff-500hz.toml` asks for that.
+fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
+    let by_rtde = plan.software.at_least(3, 4) && !plan.software.at_least(5, 0);
+    let wanted = if by_rtde { LinkId::RTDE } else { LinkId::REALTIME };
+    let names: Vec<&str> = telemetry.states.iter().map(|link| link.name()).collect();
+    Check {
+        name: "states-from-the-right-link",
+        passed: !names.is_empty() && telemetry.states.iter().all(|link| *link == wanted),
+        detail: format!("sessions with states by: {} (wanted {})", names.join(" "), wanted.name()),
     }
 }
 

@@ -161,11 +161,11 @@ impl Client {
     ) -> bool {
         let mut moved = false;
         // What came with these bytes has been taken into account by the stack.
-        let unacknowledged = socket.send_queue();
+        ledger.acknowledged(controller.now(), conn, self.port, socket.send_queue());
         while socket.can_recv() {
             let take = |bytes: &mut [u8]| {
                 let taken = controller.write(conn, bytes);
-                ledger.up(controller.now(), conn, self.port, bytes.get(..taken).unwrap_or_default(), unacknowledged);
+                ledger.up(controller.now(), conn, self.port, bytes.get(..taken).unwrap_or_default());
                 (taken, taken)
             };
             if socket.recv(take).unwrap_or(0) == 0 {

@@ -24,8 +24,11 @@ pub struct Passage {
 pub enum Passing {
     /// The connection stands.
     Opened,
-    /// A packet of port 30003 or 30013 was handed to the stack; its controller time \[s\].
+    /// A packet of port 30003 or 30013, or data of 30004 (protocol version 2, time first), was handed to the stack; its
+    /// controller time \[s\].
     State(f64),
+    /// The client has acknowledged data of 30004, up to what was sent then.
+    Acknowledged(SimTime),
     /// A line of text came from the client.
     Line {
         /// It, without its end.
@@ -38,8 +41,11 @@ pub enum Passing {
     Closed,
 }
 
-/// Length and controller time at the beginning of a real-time packet.
+/// Length and controller time at the beginning of a real-time packet; length, kind, recipe and time of data of 30004.
 const HEAD: usize = 12;
+/// Length and kind of a package of 30004, and the kind of data.
+const PACKAGE: usize = 3;
+const DATA: u8 = b'U';
 
 /// Where the bytes of one connection stand.
 #[derive(Debug, Default)]
@@ -84,7 +90,7 @@ impl Ledger {
 
     /// Bytes go from the controller to a client.
     pub(super) fn down(&mut self, at: SimTime, client: Conn, port: Port, mut bytes: &[u8]) {
-        if !self.keeps || !port.sends_realtime() {
+        if !self.keeps || !(port.sends_realtime() || port == Port::Rtde) {
             return;
         }
         let streams = self.streams.entry(client).or_default();
@@ -96,29 +102,46 @@ impl Ledger {
                 bytes = after;
                 continue;
             }
-            let (head, after) = bytes.split_at((HEAD - streams.head.len()).min(bytes.len()));
+            let lacking = head_size(port, &streams.head).saturating_sub(streams.head.len());
+            let (head, after) = bytes.split_at(lacking.min(bytes.len()));
             streams.head.extend_from_slice(head);
             bytes = after;
-            let Some((length, time)) = head_of(&streams.head) else { continue };
-            streams.head.clear();
+            if streams.head.len() < head_size(port, &streams.head) {
+                continue;
+            }
+            let head = std::mem::take(&mut streams.head);
+            let (length, time) = head_of(port, &head);
             // What is shorter than its own head is not followed: nothing behind it can be trusted.
-            streams.rest = length.checked_sub(HEAD).unwrap_or(usize::MAX);
-            let begins = streams.written - bytes.len() - HEAD;
-            streams.unknown.push_back((begins.saturating_add(length), at));
-            self.passages.push(Passage { at, client, port, what: Passing::State(time) });
+            streams.rest = length.checked_sub(head.len()).unwrap_or(usize::MAX);
+            let begins = streams.written - bytes.len() - head.len();
+            if let Some(time) = time {
+                streams.unknown.push_back((begins.saturating_add(length), at));
+                self.passages.push(Passage { at, client, port, what: Passing::State(time) });
+            }
         }
     }
 
-    /// Bytes come from a client, which has acknowledged all but `unacknowledged` bytes of what it was sent.
-    pub(super) fn up(&mut self, at: SimTime, client: Conn, port: Port, bytes: &[u8], unacknowledged: usize) {
-        if !self.keeps {
+    /// A client has acknowledged all but `unacknowledged` bytes of what it was sent.
+    pub(super) fn acknowledged(&mut self, at: SimTime, client: Conn, port: Port, unacknowledged: usize) {
+        let Some(streams) = self.streams.get_mut(&client) else { return };
+        let received = streams.written.saturating_sub(unacknowledged);
+        let mut newest = None;
+        while let Some((_, sent)) = streams.unknown.pop_front_if(|(end, _)| *end <= received) {
+            newest = Some(sent);
+        }
+        streams.known = newest.or(streams.known);
+        if let Some(sent) = newest.filter(|_| port == Port::Rtde) {
+            self.note(at, client, port, Passing::Acknowledged(sent));
+        }
+    }
+
+    /// Bytes come from a client.
+    pub(super) fn up(&mut self, at: SimTime, client: Conn, port: Port, bytes: &[u8]) {
+        // What 30004 is asked is no text.
+        if !self.keeps || port == Port::Rtde {
             return;
         }
         let streams = self.streams.entry(client).or_default();
-        let received = streams.written.saturating_sub(unacknowledged);
-        while let Some((_, sent)) = streams.unknown.pop_front_if(|(end, _)| *end <= received) {
-            streams.known = Some(sent);
-        }
         for byte in bytes {
             if *byte == b'\n' {
                 let text = String::from_utf8_lossy(&streams.line).into_owned();
@@ -138,9 +161,21 @@ impl Ledger {
     }
 }
 
-/// Length of a packet \[B\] and its controller time \[s\], once its head is there.
-fn head_of(bytes: &[u8]) -> Option<(usize, f64)> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (time, _) = rest.split_first_chunk()?;
-    Some((usize::try_from(i32::from_be_bytes(*length)).unwrap_or(0), f64::from_be_bytes(*time)))
+/// Bytes that tell what a message is, as far as is known from its first ones.
+fn head_size(port: Port, first: &[u8]) -> usize {
+    match (port, first.first_chunk()) {
+        (Port::Rtde, Some([high, low, DATA])) if usize::from(u16::from_be_bytes([*high, *low])) >= HEAD => HEAD,
+        (Port::Rtde, _) => PACKAGE,
+        _ => HEAD,
+    }
+}
+
+/// Length of a message \[B\] by its head, and its controller time \[s\] where it has one.
+fn head_of(port: Port, head: &[u8]) -> (usize, Option<f64>) {
+    let length = match (port, head) {
+        (Port::Rtde, [high, low, ..]) => u16::from_be_bytes([*high, *low]).into(),
+        _ => head.first_chunk().map_or(0, |length| usize::try_from(i32::from_be_bytes(*length)).unwrap_or(0)),
+    };
+    let time = head.last_chunk().filter(|_| head.len() == HEAD);
+    (length, time.map(|time| f64::from_be_bytes(*time)))
 }

@@ -112,7 +112,7 @@ pub(crate) fn tests() -> Vec<Trial> {
 }
 
 /// Commanding ended for one of `reasons`, and the arm is at rest in time.
-fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
+pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
     let (_, text) = heard(bench, at, &["fallback"]);
     assert!(reasons.iter().any(|reason| text.contains(reason.name())), "{text}, expected one of {reasons:?}");
     bench.run_for(Duration::from_millis(700));
@@ -121,7 +121,7 @@ fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
 }
 
 /// Acknowledging moves nothing; a request does.
-fn moves_only_on_request(bench: &mut Bench<'_>) {
+pub(crate) fn moves_only_on_request(bench: &mut Bench<'_>) {
     let at = bench.now();
     bench.acknowledge();
     bench.run_for(Duration::from_millis(800));

@@ -3,6 +3,7 @@
 mod faults;
 mod hostile;
 mod log;
+mod rtde;
 mod standoff;
 mod steady;
 mod tap;
@@ -23,7 +24,9 @@ use outrigger_tests::require::{self, Need, test};
 
 /// What each of these tests needs.
 const BOARD: &[Need] = &[Need::Qemu, Need::Thumb];
-/// CB3: a state every 8 ms, and the shipped thresholds.
+/// CB2, without RTDE: a state every 8 ms, and the shipped thresholds.
+const OLD: SoftwareVersion = SoftwareVersion::new(1, 8);
+/// CB3: the same pace and thresholds.
 const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
 /// e-Series: a state every 2 ms, and wider thresholds.
 const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
@@ -48,8 +51,12 @@ fn setup(software: SoftwareVersion) -> Setup {
 
 /// A board that is on, and connected.
 fn connected(setup: Setup) -> Bench<'static> {
-    let software = setup.controller.software;
-    let mut bench = Bench::start(firmware(Machine::An386, software), setup).expect("QEMU starts");
+    connected_with(firmware(Machine::An386, setup.controller.software), setup)
+}
+
+/// The same, with other firmware.
+fn connected_with(firmware: &'static Firmware, setup: Setup) -> Bench<'static> {
+    let mut bench = Bench::start(firmware, setup).expect("QEMU starts");
     let heard = bench.hear(SimTime::ZERO, &["connected"], PATIENCE);
     assert!(heard.is_some(), "not connected:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
     bench
@@ -89,6 +96,7 @@ fn main() -> ExitCode {
     tests.extend(faults::tests());
     tests.extend(hostile::tests());
     tests.extend(log::tests());
+    tests.extend(rtde::tests());
     tests.extend(steady::tests());
     tests.extend(tap::tests());
     require::main_one_by_one(tests)

@@ -1,0 +1,29 @@
+//! States by RTDE, and without it.
+
+use outrigger_core::robot::Reason;
+use outrigger_core::session::LinkId;
+use outrigger_emulated::telemetry::Telemetry;
+use outrigger_sim::fault::{Fault, FaultKind};
+use outrigger_sim::port::Port;
+
+use super::faults::{falls, moves_only_on_request};
+use super::*;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![test("states_by_rtde_that_stall_end_commanding_although_30003_goes_on", BOARD, || {
+        let mut bench = commanding(SLOW);
+        let at = bench.now();
+        let stall = Fault::new(FaultKind::Stall, at, Some(Duration::from_millis(300)));
+        bench.controller_mut().inject(Fault { port: Some(Port::Rtde), ..stall });
+        falls(&mut bench, at, &[Reason::StateStale, Reason::StatesMissed]);
+        moves_only_on_request(&mut bench);
+        // Until the recording of the fallback has come.
+        bench.run_for(Duration::from_secs(3));
+
+        let told = Telemetry::of(&bench.record().datagrams);
+        assert_eq!(told.states, [LinkId::RTDE], "one session, which the stall did not end");
+        let recordings: Vec<_> = told.recordings.values().filter_map(|(_, recording)| recording.replayed()).collect();
+        assert!(recordings.iter().any(Result::is_ok), "{:?}", told.recordings.keys());
+        assert!(recordings.iter().all(Result::is_ok), "{recordings:?}");
+    })]
+}
