@@ -60,6 +60,9 @@ impl<L: Law<6>> CoController<'_, L> {
 
     /// A state was judged: whether text that does not move the arm may follow what answers it.
     pub(super) fn admit_outputs(&mut self, now: Instant) {
+        if self.outputs.pending() == 0 && self.config.force.is_none() {
+            return;
+        }
         let link = self.cycle.link().config();
         let gets_through = self.unacked_age(LinkId::REALTIME, now) <= link.period + link.margin;
         self.outputs_due = gets_through && self.cycle.evidence().timely;
@@ -67,7 +70,10 @@ impl<L: Law<6>> CoController<'_, L> {
 
     /// Once per judged state, after its motion text. Whether anything goes out.
     pub(super) fn write_outputs(&mut self, now: Instant) -> bool {
-        let Some(identity) = self.identity.filter(|_| core::mem::take(&mut self.outputs_due)) else { return false };
+        if !core::mem::take(&mut self.outputs_due) || self.outputs.pending() == 0 {
+            return false;
+        }
+        let Some(identity) = self.identity else { return false };
         let events = &mut self.events;
         let batch = self.outputs.send(now, |write, news| events.push(Event::Output { write, news }));
         let batch = self.write_inputs(&batch);
@@ -129,6 +135,9 @@ impl<L: Law<6>> CoController<'_, L> {
 
     /// What the newest state shows of the outputs.
     pub(super) fn observe_state_outputs(&mut self, arrival: Instant) {
+        if self.outputs.is_idle() {
+            return;
+        }
         let Some(identity) = self.identity else { return };
         let Some(state) = self.cycle.state() else { return };
         let shown = Shown {
@@ -172,6 +181,9 @@ impl<L: Law<6>> CoController<'_, L> {
 
     /// Time has passed.
     pub(super) fn tick_outputs(&mut self, now: Instant) {
+        if self.outputs.pending() == 0 {
+            return;
+        }
         let events = &mut self.events;
         self.outputs.tick(now, |write, news| events.push(Event::Output { write, news }));
     }

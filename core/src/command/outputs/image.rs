@@ -8,6 +8,8 @@ use outrigger_urscript::DigitalOutput;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {
+    /// Whether we wrote anything.
+    used: bool,
     /// Levels of the digital outputs, by [`digital_bit`].
     digital: u32,
     /// Which of them we wrote.
@@ -35,8 +37,14 @@ impl Image {
         })
     }
 
+    /// Whether we wrote nothing.
+    pub(super) const fn is_empty(&self) -> bool {
+        !self.used
+    }
+
     /// Takes in what is on its way.
     pub(super) fn write(&mut self, write: &Write) {
+        self.used = true;
         if let Write::Digital { output, high } = *write {
             let bit = digital_bit(output);
             self.digital = if high { self.digital | bit } else { self.digital & !bit };

@@ -136,6 +136,12 @@ impl Outputs {
         &self.image
     }
 
+    /// Nothing was asked for since the start: whatever the controller shows is not about us.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.entries.is_empty() && self.image.is_empty()
+    }
+
     /// How many wait to be sent or confirmed.
     #[must_use]
     pub fn pending(&self) -> usize {
