@@ -28,7 +28,8 @@ pub(crate) fn run<L: Law<6>>(engine: &mut CoController<'_, L>) {
 
 struct Net {
     clock: Clock,
-    sockets: [Wire; LinkId::COUNT],
+    /// Of the primary and the real-time link: the smallest engine has no other.
+    sockets: [Wire; 2],
 }
 
 impl drive::Net for Net {
@@ -36,7 +37,8 @@ impl drive::Net for Net {
     type Socket = Wire;
 
     fn split(&mut self) -> (&Clock, drive::Sockets<'_, Wire>) {
-        (&self.clock, (&mut self.sockets).into())
+        let [primary, realtime] = &mut self.sockets;
+        (&self.clock, drive::Sockets { primary, realtime, rtde: None })
     }
 }
 
