@@ -8,7 +8,7 @@ use core::task::{Context, Waker};
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use outrigger_core::drive::{self, Application, Outstanding, Unacked};
 use outrigger_core::law::Law;
-use outrigger_core::session::{CoController, Endpoint, Event, Input, LinkId};
+use outrigger_core::session::{CoController, Endpoint, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::session::any_input;
