@@ -231,9 +231,9 @@ impl World<'_> {
 
 /// Whether a text sets outputs, and moves nothing.
 fn is_setting(text: &[u8]) -> bool {
-    let moves = [&b"speed"[..], b"stopj", b"servoj"].into_iter().any(|call| {
-        text.windows(call.len()).any(|window| window == call) && !text.starts_with(b"set speed ")
-    });
+    let moves = [&b"speed"[..], b"stopj", b"servoj"]
+        .into_iter()
+        .any(|call| text.windows(call.len()).any(|window| window == call) && !text.starts_with(b"set speed "));
     (text.starts_with(b"sec ") || text.starts_with(b"set speed ")) && !moves
 }
 
