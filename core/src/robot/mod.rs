@@ -11,6 +11,7 @@ mod pose;
 mod reason;
 mod state;
 mod version;
+mod wire_enum;
 
 pub use authority::Authority;
 pub use bad_value::BadValue;
@@ -24,3 +25,4 @@ pub use pose::{Pose, Twist, Wrench};
 pub use reason::{Reason, ReasonSet};
 pub use state::{ControllerTime, Safety, State};
 pub use version::{Generation, RobotModel, SoftwareVersion};
+pub(crate) use wire_enum::wire_enum;

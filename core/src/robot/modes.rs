@@ -1,58 +1,12 @@
-//! The controller's enumerations (`ur-client-interfaces` 3.13). Every number survives: what is not
-//! known is kept as `Unknown(raw)`, because controllers extend these lists between releases.
+//! The controller's enumerations (`ur-client-interfaces` 3.13).
 
 use super::Generation;
-
-macro_rules! wire_enum {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $value:literal $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-        #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-        pub enum $name {
-            $(#[doc = concat!("`", $text, "`, ", stringify!($value), ".")] $variant,)+
-            /// A number this version of Outrigger has no name for.
-            Unknown(i32),
-        }
-
-        impl $name {
-            /// The named values with their numbers, in the order of the specification.
-            pub const NAMED: &'static [(Self, i32)] = &[$((Self::$variant, $value)),+];
-
-            /// The value with this number.
-            #[must_use]
-            pub const fn from_raw(raw: i32) -> Self {
-                match raw {
-                    $($value => Self::$variant,)+
-                    other => Self::Unknown(other),
-                }
-            }
-
-            /// The number on the wire.
-            #[must_use]
-            pub const fn raw(self) -> i32 {
-                match self {
-                    $(Self::$variant => $value,)+
-                    Self::Unknown(raw) => raw,
-                }
-            }
-
-            /// The controller's own name; `UNKNOWN` where there is none.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $text,)+
-                    Self::Unknown(_) => "UNKNOWN",
-                }
-            }
-        }
-    };
-}
+use super::wire_enum::wire_enum;
 
 wire_enum! {
     /// Mode of one joint. Some numbers were renamed between generations; the newest name is used
     /// (240 was `EMERGENCY_STOPPED`, 247 `ADC_CALIBRATION`, 248 `DEAD_COMMUTATION`, 251 `STOPPED` on CB2).
-    JointMode {
+    JointMode: i32 {
         Reset = 235 "RESET",
         ShuttingDown = 236 "SHUTTING_DOWN",
         PartDCalibration = 237 "PART_D_CALIBRATION",
@@ -79,7 +33,7 @@ wire_enum! {
 
 wire_enum! {
     /// Mode of the tool flange electronics.
-    ToolMode {
+    ToolMode: i32 {
         Reset = 235 "RESET",
         ShuttingDown = 236 "SHUTTING_DOWN",
         PowerOff = 239 "POWER_OFF",
@@ -94,7 +48,7 @@ wire_enum! {
 
 wire_enum! {
     /// How the joints are controlled (3.0+).
-    ControlMode {
+    ControlMode: i32 {
         Position = 0 "POSITION",
         Teach = 1 "TEACH",
         Force = 2 "FORCE",
@@ -105,7 +59,7 @@ wire_enum! {
 wire_enum! {
     /// Safety mode (3.0+) and, with the same numbers, safety status. 6 and 7 do not tell which button was
     /// pressed: the vendor's own documents contradict each other.
-    SafetyMode {
+    SafetyMode: i32 {
         Normal = 1 "NORMAL",
         Reduced = 2 "REDUCED",
         ProtectiveStop = 3 "PROTECTIVE_STOP",
@@ -132,7 +86,7 @@ wire_enum! {
 
 wire_enum! {
     /// CB2 masterboard safety state.
-    MasterSafetyState {
+    MasterSafetyState: i32 {
         Undefined = 0 "UNDEFINED",
         Bootloader = 1 "BOOTLOADER",
         Fault = 2 "FAULT",
@@ -147,7 +101,7 @@ wire_enum! {
 
 wire_enum! {
     /// CB2 masterboard power state.
-    MasterOnOffState {
+    MasterOnOffState: i32 {
         Off = 0 "OFF",
         TurningOn = 1 "TURNING_ON",
         On = 2 "ON",
@@ -158,7 +112,7 @@ wire_enum! {
 wire_enum! {
     /// Program state of the real-time packet. The mapping is unconfirmed on 30003 (it is the `runtime_state`
     /// of RTDE): no decision rests on it alone.
-    ProgramState {
+    ProgramState: i32 {
         Stopping = 0 "STOPPING",
         Stopped = 1 "STOPPED",
         Playing = 2 "PLAYING",
@@ -170,7 +124,7 @@ wire_enum! {
 
 wire_enum! {
     /// Who sent a robot message (`ur-client-interfaces` 4.4); the per-joint numbers stay `Unknown`.
-    MessageSource {
+    MessageSource: i32 {
         RobotInterface = -2 "ROBOT_INTERFACE",
         RtMachine = -3 "RTMACHINE",
         SimulatedRobot = -4 "SIMULATED_ROBOT",
