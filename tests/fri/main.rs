@@ -274,3 +274,28 @@ fn no_commanded_step_is_too_long_whatever_the_network_does() {
     }
     assert!(longest > 0.9, "some of them came close: {longest}");
 }
+
+#[test]
+fn laws_of_the_tool_work_by_what_the_krc_measures() {
+    use outrigger_core::law::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
+    use outrigger_core::robot::Twist;
+
+    let twist = Twist { linear: [0.0, 0.03, -0.04], angular: [0.0; 3] };
+    let law = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(twist));
+    for control in [Control::Position, Control::ToolImpedance(ToolImpedance::default())] {
+        let config = FriConfig { control, ..FriConfig::default() };
+        let mut rig = Rig::new(options(&[]), config, CartesianTwist::new(law), KrlConvention::RosControl);
+        rig.command(5_000);
+        rig.advance(500);
+        let before = rig.session.state().and_then(|state| state.tcp_pose).expect("a pose");
+        rig.advance(1_000);
+        let after = rig.session.state().and_then(|state| state.tcp_pose).expect("a pose");
+        assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
+        for (axis, wanted) in twist.linear.into_iter().enumerate() {
+            let moved = after.position[axis] - before.position[axis];
+            assert!((moved - wanted).abs() < 2e-3, "{control:?}: axis {axis} by {moved} m instead of {wanted}");
+        }
+        let turned = after.rotation.iter().zip(before.rotation).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(turned < 5e-3, "{control:?}: it does not turn: {turned} rad");
+    }
+}

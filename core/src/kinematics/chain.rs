@@ -14,10 +14,14 @@ pub struct KinematicChain<const N: usize> {
 
 /// Twist of the tool centre point per unit speed of each joint, in the base frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Jacobian<const N: usize>(pub [Twist; N]);
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Jacobian<const N: usize>(
+    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))] pub [Twist; N],
+);
 
 /// Where the tool is, and how the joints move it there.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Posture<const N: usize> {
     /// The tool centre point's frame in the base frame.
     pub tcp: Frame,

@@ -3,7 +3,7 @@
 use super::{CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Law, Reference};
 use super::{Standoff, StandoffConfig};
 use crate::command::{Samples, SourceId};
-use crate::kinematics::KinematicChain;
+use crate::kinematics::{KinematicChain, Posture};
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::Progress;
@@ -111,6 +111,10 @@ macro_rules! each {
 impl<const N: usize> Law<N> for AnyLaw<N> {
     fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
         each!(self, law => law.use_kinematics(chain));
+    }
+
+    fn use_posture(&mut self, posture: &Posture<N>) {
+        each!(self, law => law.use_posture(posture));
     }
 
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {

@@ -3,7 +3,7 @@
 use super::tool_space::{ToolSpace, positive};
 use super::{Law, LawConfigError, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
-use crate::kinematics::KinematicChain;
+use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{norm, scale};
 use crate::robot::{JointVelocities, Reason, State, Twist};
 use crate::time::Duration;
@@ -110,12 +110,16 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
         self.tool_space.set_chain(chain);
     }
 
+    fn use_posture(&mut self, posture: &Posture<N>) {
+        self.tool_space.set_posture(posture);
+    }
+
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.tool_space.chain(state).map(|_| ())
+        self.tool_space.posture(state).map(|_| ())
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<N>, Reason> {
-        let posture = self.tool_space.chain(state)?.posture(&state.positions);
+        let posture = self.tool_space.posture(state)?;
         let wanted = self.wanted(samples)?;
         let twist = match self.config.frame {
             TwistFrame::Base => wanted,

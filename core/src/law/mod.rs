@@ -7,6 +7,7 @@
 //! | call | when |
 //! |---|---|
 //! | [`Law::use_kinematics`] | the arm's kinematics became known, by configuration or from the robot |
+//! | [`Law::use_posture`] | each fresh state, where the controller measures what others compute from kinematics |
 //! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
@@ -28,7 +29,7 @@ pub use standoff::{Standoff, StandoffConfig};
 pub use tool_space::ToolSpaceConfig;
 
 use crate::command::{Samples, SourceId};
-use crate::kinematics::KinematicChain;
+use crate::kinematics::{KinematicChain, Posture};
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::Progress;
@@ -39,6 +40,11 @@ pub trait Law<const N: usize> {
     /// [`Reason::KinematicsUnknown`].
     fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
         let _ = chain;
+    }
+
+    /// Tool and Jacobian of the state that comes next, in place of kinematics: a KRC measures both.
+    fn use_posture(&mut self, posture: &Posture<N>) {
+        let _ = posture;
     }
 
     /// Takes the state as the place to begin from, so that the first step asks for no jump.

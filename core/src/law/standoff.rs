@@ -174,8 +174,12 @@ impl<const N: usize> Law<N> for Standoff<N> {
         self.tool_space.set_chain(chain);
     }
 
+    fn use_posture(&mut self, posture: &Posture<N>) {
+        self.tool_space.set_posture(posture);
+    }
+
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.line = Some(self.tool_space.chain(state)?.posture(&state.positions).tcp);
+        self.line = Some(self.tool_space.posture(state)?.tcp);
         self.travelled = [0; 2];
         self.trend = 0.0;
         Ok(())
@@ -183,7 +187,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         let line = self.line.ok_or(Reason::Internal)?;
-        let posture = self.tool_space.chain(state)?.posture(&state.positions);
+        let posture = self.tool_space.posture(state)?;
         let sample = samples.of(self.config.source).ok_or(Reason::SourceStale)?;
         let error = sample.value.first() - self.config.distance;
         if !error.is_finite() {

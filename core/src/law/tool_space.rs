@@ -37,27 +37,48 @@ pub(super) fn positive(value: f32) -> bool {
     value.is_finite() && value > 0.0
 }
 
+/// What is known of an arm's kinematics.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Kinematics<const N: usize> {
+    Unknown,
+    /// Its dimensions: good for every state.
+    Chain(KinematicChain<N>),
+    /// What the controller measured, of the newest state alone.
+    Measured(Posture<N>),
+}
+
 /// An arm's kinematics, once known, and the way to use them.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ToolSpace<const N: usize> {
     config: ToolSpaceConfig,
-    chain: Option<KinematicChain<N>>,
+    kinematics: Kinematics<N>,
 }
 
 impl<const N: usize> ToolSpace<N> {
     pub(super) const fn new(config: ToolSpaceConfig) -> Self {
-        Self { config, chain: None }
+        Self { config, kinematics: Kinematics::Unknown }
     }
 
     pub(super) const fn set_chain(&mut self, chain: &KinematicChain<N>) {
-        self.chain = Some(*chain);
+        self.kinematics = Kinematics::Chain(*chain);
     }
 
-    /// The arm's kinematics, for a state that they can be applied to.
-    pub(super) fn chain(&self, state: &State<N>) -> Result<&KinematicChain<N>, Reason> {
-        let chain = self.chain.as_ref().ok_or(Reason::KinematicsUnknown)?;
-        if state.positions.is_finite() { Ok(chain) } else { Err(Reason::NotFinite) }
+    pub(super) const fn set_posture(&mut self, posture: &Posture<N>) {
+        self.kinematics = Kinematics::Measured(*posture);
+    }
+
+    /// Tool and Jacobian of the newest state.
+    pub(super) fn posture(&self, state: &State<N>) -> Result<Posture<N>, Reason> {
+        if !state.positions.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        match &self.kinematics {
+            Kinematics::Unknown => Err(Reason::KinematicsUnknown),
+            Kinematics::Chain(chain) => Ok(chain.posture(&state.positions)),
+            Kinematics::Measured(posture) => Ok(*posture),
+        }
     }
 
     /// The joint speeds that move the tool by `twist`, given in the base frame.

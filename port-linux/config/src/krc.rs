@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use outrigger_core::law::LawConfig;
-use outrigger_core::session::fri::{Control, FriConfig, JointImpedance, KrlConvention, MirroredFrame, ToolImpedance};
+use outrigger_core::session::fri::{
+    Control, FriConfig, JointImpedance, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
+};
 use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
 
 use crate::law::{self, Surroundings};
@@ -62,6 +64,8 @@ impl KrcConfiguration {
             KrlConvention::default(),
         );
         let control = control(&mut robot);
+        let task_frames = [("base", TaskFrame::Base), ("tool", TaskFrame::Tool)];
+        let task_frame = robot.choice("task_frame", &task_frames, default.task_frame);
         let silence = robot.duration_or("silence", default.silence, 0.01..=10.0);
         robot.finish();
         let limits = limits::read(root.section("limits"), default.limits);
@@ -81,7 +85,8 @@ impl KrcConfiguration {
         root.refuse("serve", "no such table: nothing is served beside a KRC");
         let host = HostSettings::read(root.section("host"));
         let sources: Vec<_> = sources.into_iter().collect::<Option<_>>()?;
-        let mut engine = FriConfig { peer, silence, control, link, mode, standstill, limits, operator, ..default };
+        let mut engine =
+            FriConfig { peer, silence, control, task_frame, link, mode, standstill, limits, operator, ..default };
         for ((index, slot), source) in (0..).zip(&mut engine.sources).zip(&sources) {
             *slot = Some(source.engine(index));
         }

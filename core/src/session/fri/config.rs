@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use super::control::Control;
+use super::control::{Control, TaskFrame};
 use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkConfig;
 use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
@@ -76,6 +76,8 @@ pub struct FriConfig {
     pub first_counter: u16,
     /// Control scheme at the start.
     pub control: Control,
+    /// What the KRL program has made of the task frame.
+    pub task_frame: TaskFrame,
     /// Link monitor, over [`LinkConfig::datagram`].
     pub link: LinkTuning,
     /// Mode machine.
@@ -101,6 +103,7 @@ impl Default for FriConfig {
             silence: Duration::from_millis(100),
             first_counter: 1,
             control: Control::Position,
+            task_frame: TaskFrame::default(),
             link: LinkTuning::default(),
             mode: ModeTuning::default(),
             standstill: StandstillConfig::default(),

@@ -1,6 +1,7 @@
 //! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
 
 use super::engine::FriSession;
+use crate::math::{Rotation, Vector3};
 use crate::robot::{JointVelocities, Wrench};
 use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
 
@@ -56,6 +57,28 @@ pub enum MirroredFrame {
     Commanded,
     /// The measured one.
     Measured,
+}
+
+/// The frame in which a KRC gives its Jacobian and the force at the tool: `$STIFFNESS.TASKFRAME` of the KRL program
+/// (`kuka-fri` A5). Nothing on the wire says which it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum TaskFrame {
+    /// Along the axes of the base.
+    #[default]
+    Base,
+    /// Along those of the tool.
+    Tool,
+}
+
+impl TaskFrame {
+    /// A vector of this frame, along the axes of the base.
+    pub(super) fn to_base(self, tool: &Rotation, vector: Vector3) -> Vector3 {
+        match self {
+            Self::Base => vector,
+            Self::Tool => tool.apply(vector),
+        }
+    }
 }
 
 /// A control scheme and its parameters.
@@ -116,8 +139,9 @@ impl Control {
         }
     }
 
-    /// Writes flags and parameters; `frame` leads the tool.
-    pub(super) fn write(&self, frame: Frame, command: &mut CommandRepr) {
+    /// Writes flags and parameters; `frame` leads the tool. Torque and force are added only where the KRC `follows`:
+    /// elsewhere it wants to be mirrored (`kuka-fri` A10.2).
+    pub(super) fn write(&self, frame: Frame, follows: bool, command: &mut CommandRepr) {
         command.cmd_flags = self.flags().bits();
         // A frame that was never set is an error on the KRC, whether it counts or not.
         command.cart_pos = frame;
@@ -126,12 +150,12 @@ impl Control {
             Self::JointImpedance(impedance) => {
                 command.jnt_stiffness = impedance.stiffness;
                 command.jnt_damping = impedance.damping;
-                command.add_jnt_trq = impedance.torque;
+                command.add_jnt_trq = if follows { impedance.torque } else { [0.0; JOINTS] };
             }
             Self::ToolImpedance(impedance) => {
                 command.cart_stiffness = impedance.stiffness;
                 command.cart_damping = impedance.damping;
-                command.add_tcp_ft = impedance.wrench.into();
+                command.add_tcp_ft = if follows { impedance.wrench } else { Wrench::default() }.into();
             }
         }
     }

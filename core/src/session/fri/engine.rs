@@ -7,8 +7,9 @@ use super::control::{Control, JointImpedance, MirroredFrame, Monitoring, ToolImp
 use super::handshake::{Asked, KrlConvention, KrlHandshake};
 use super::io::{FriCounts, FriEvent, FriInput, Transmit, is_milestone};
 use super::peer::PeerFilter;
-use super::reading::Readings;
+use super::reading::{Readings, posture};
 use super::target::Target;
+use crate::kinematics::Posture;
 use crate::law::Law;
 use crate::link::{Answers, Figures, Histograms};
 use crate::mode::{Mode, PeerGate};
@@ -19,7 +20,7 @@ use crate::session::event::{Event, Events};
 use crate::session::operator;
 use crate::time::{Duration, Instant};
 use crate::wire::fri::{
-    COMMAND_LEN, CommandRepr, ControlScheme, Frame, FriState, JOINTS, Jacobian, KrlVariables, Measurement, Quality,
+    COMMAND_LEN, CommandRepr, ControlScheme, Frame, FriState, JOINTS, KrlVariables, Measurement, Quality,
 };
 use crate::wire::{WireError, WireErrorKind};
 
@@ -62,7 +63,7 @@ struct Newest {
     setpoint: [f32; JOINTS],
     commanded: Frame,
     measured: Frame,
-    jacobian: Jacobian,
+    posture: Posture<JOINTS>,
     krl: KrlVariables,
     scale: f32,
 }
@@ -311,7 +312,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         if self.cycle.link().epoch() != epoch {
             self.begin_anew();
         }
-        let state = self.readings.take(measurement, at);
+        let state = self.readings.take(measurement, at, self.config.task_frame);
         self.cycle.keep(&state);
         if self.waiting.replace(arrival).is_some() {
             self.counts.overtaken = self.counts.overtaken.saturating_add(1);
@@ -330,7 +331,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             setpoint: measurement.setpoint(),
             commanded: measurement.cmd_cart_pos(),
             measured: measurement.msr_cart_pos(),
-            jacobian: measurement.jacobian(),
+            posture: posture(measurement, self.config.task_frame),
             krl: measurement.krl(),
             scale: measurement.safety_limits(),
         });
@@ -388,6 +389,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         let (Some(arrival), Some(newest), Some(period)) = (self.waiting.take(), self.newest, self.period) else {
             return;
         };
+        self.cycle.law_mut().use_posture(&newest.posture);
         let beside = Beside { path_open: true, gate: Some(newest.told.gate()), ..Beside::default() };
         match self.cycle.judge(arrival, now, &beside, &mut self.events) {
             Some(operator::Asked::Request) => self.cycle.request(now, false, &mut self.events),
@@ -398,7 +400,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         let longest = period.times(u64::from(self.cycle.link().config().max_misses).saturating_add(1));
         let dt = self.answered.map_or(period, |before| newest.at.since(before)).min(longest);
         self.answered = Some(newest.at);
-        let tool = matches!(self.control, Control::ToolImpedance(_)).then_some(&newest.jacobian);
+        let tool = matches!(self.control, Control::ToolImpedance(_)).then_some(&newest.posture.jacobian);
         let moved = match self.cycle.answer(now, &mut self.events) {
             Ok(Verdict::Move(approved)) if newest.told.leads() => {
                 self.target.advance(approved, dt, &self.config.arm, newest.scale, tool)
@@ -440,7 +442,8 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             jnt_pos,
             ..CommandRepr::default()
         };
-        self.control.write(frame, &mut command);
+        let follows = newest.told.leads() && self.mode() == Mode::Command;
+        self.control.write(frame, follows, &mut command);
         match command.emit(&mut self.out) {
             Ok(_) => {
                 self.counter = counter;

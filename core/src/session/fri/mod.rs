@@ -34,7 +34,7 @@ mod tests;
 mod tool;
 
 pub use config::{ArmLimits, FriConfig};
-pub use control::{Control, JointImpedance, MirroredFrame, Monitoring, ToolImpedance};
+pub use control::{Control, JointImpedance, MirroredFrame, Monitoring, TaskFrame, ToolImpedance};
 pub use engine::FriSession;
 pub use handshake::{Asked, KrlConvention, KrlHandshake};
 pub use io::{FriCounts, FriEvent, FriInput, Transmit};

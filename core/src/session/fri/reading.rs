@@ -2,9 +2,14 @@
 
 use heapless::Deque;
 
-use crate::robot::{ControllerTime, JointPositions, JointVelocities, Pose, RobotMode, Safety, SafetyMode, State};
+use super::control::TaskFrame;
+use crate::kinematics::{Jacobian, Posture};
+use crate::math::{Frame, Rotation};
+use crate::robot::{
+    ControllerTime, JointPositions, JointVelocities, Pose, RobotMode, Safety, SafetyMode, State, Twist, Wrench,
+};
 use crate::time::Duration;
-use crate::wire::fri::{Frame, JOINTS, Measurement};
+use crate::wire::fri::{self as wire, JOINTS, Measurement};
 
 /// Measured speeds are means over this long: the difference of two cycles of 1 ms is mostly noise.
 const SPAN: Duration = Duration::from_millis(8);
@@ -26,8 +31,9 @@ impl Readings {
     }
 
     /// The newest measurement, whose counter stands for `at`.
-    pub(super) fn take(&mut self, measurement: &Measurement<'_>, at: ControllerTime) -> State<JOINTS> {
+    pub(super) fn take(&mut self, measurement: &Measurement<'_>, at: ControllerTime, task: TaskFrame) -> State<JOINTS> {
         let positions = measurement.msr_jnt_pos();
+        let tcp = axes(&measurement.msr_cart_pos());
         let setpoint = measurement.setpoint();
         if self.measured.back().is_some_and(|(last, _)| at <= *last) {
             self.forget();
@@ -47,8 +53,8 @@ impl Readings {
             velocities: JointVelocities(velocities),
             target_positions: JointPositions(setpoint),
             target_velocities: JointVelocities(target),
-            tcp_pose: Some(pose(&measurement.msr_cart_pos())),
-            tcp_force: Some(measurement.est_ext_tcp_ft().into()),
+            tcp_pose: Some(Pose { position: tcp.position, rotation: tcp.rotation.to_vector() }),
+            tcp_force: Some(force(measurement, &tcp.rotation, task)),
             // FRI knows drives that are on, and nothing else of modes or of a safety system.
             robot_mode: Some(if powered { RobotMode::Running } else { RobotMode::PowerOff }),
             safety: Safety::Mode(SafetyMode::Normal),
@@ -67,14 +73,27 @@ fn slope(new: &[f32; JOINTS], old: &[f32; JOINTS], at: ControllerTime, then: Con
     speeds
 }
 
-/// Position and rotation vector of a frame.
-fn pose(frame: &Frame) -> Pose {
+/// A frame of the wire, by its axes.
+fn axes(frame: &wire::Frame) -> Frame {
     let [[a, b, c], [d, e, f], [g, h, i]] = frame.rotation;
-    // Twice the sine of the angle, along the axis; and its cosine.
-    let axis = [h - f, c - g, d - b];
-    let length = crate::math::sqrt(axis.iter().map(|part| part * part).sum::<f32>());
-    let angle = crate::math::atan2(length, a + e + i - 1.0);
-    // Half a turn has no sine to take the axis from; nobody steers by it there.
-    let factor = if length > 1e-6 { angle / length } else { 0.5 };
-    Pose { position: frame.position, rotation: axis.map(|part| part * factor) }
+    Frame { position: frame.position, rotation: Rotation { x: [a, d, g], y: [b, e, h], z: [c, f, i] } }
+}
+
+/// Tool and Jacobian as the KRC measured them, both in the base frame; its Jacobian comes in the task frame.
+pub(super) fn posture(measurement: &Measurement<'_>, task: TaskFrame) -> Posture<JOINTS> {
+    let tcp = axes(&measurement.msr_cart_pos());
+    let wire::Jacobian { linear: [x, y, z], angular: [rx, ry, rz] } = measurement.jacobian();
+    let mut columns = [Twist::default(); JOINTS];
+    let rows = x.into_iter().zip(y).zip(z).zip(rx.into_iter().zip(ry).zip(rz));
+    for (column, (((x, y), z), ((rx, ry), rz))) in columns.iter_mut().zip(rows) {
+        let [linear, angular] = [[x, y, z], [rx, ry, rz]].map(|vector| task.to_base(&tcp.rotation, vector));
+        *column = Twist { linear, angular };
+    }
+    Posture { tcp, jacobian: Jacobian(columns) }
+}
+
+/// The force of the KRC's estimate, along the base's axes.
+fn force(measurement: &Measurement<'_>, tool: &Rotation, task: TaskFrame) -> Wrench {
+    let Wrench { force, torque } = measurement.est_ext_tcp_ft().into();
+    Wrench { force: task.to_base(tool, force), torque: task.to_base(tool, torque) }
 }

@@ -5,10 +5,11 @@
 use super::config::ArmLimits;
 use super::tool::Tool;
 use crate::command::Approved;
+use crate::kinematics::Jacobian;
 use crate::math::double::to_f32;
 use crate::robot::{JointVelocities, Reason};
 use crate::time::Duration;
-use crate::wire::fri::{Frame, JOINTS, Jacobian};
+use crate::wire::fri::{Frame, JOINTS};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ impl Target {
         dt: Duration,
         limits: &ArmLimits,
         scale: f32,
-        jacobian: Option<&Jacobian>,
+        jacobian: Option<&Jacobian<JOINTS>>,
     ) -> Result<(), Reason> {
         let (JointVelocities(wanted), _authority) = approved.into_parts();
         let seconds = dt.as_secs_f32();
@@ -86,14 +87,15 @@ impl Target {
     }
 
     /// The tool's frame goes where the joints go, where a Jacobian says how.
-    fn lead(&mut self, jacobian: Option<&Jacobian>, seconds: f32) {
+    fn lead(&mut self, jacobian: Option<&Jacobian<JOINTS>>, seconds: f32) {
+        let speed = self.speed();
         if let (Some(tool), Some(jacobian)) = (&mut self.tool, jacobian) {
-            tool.step(jacobian, &self.speed.map(|speed| speed * seconds));
+            tool.step(&jacobian.twist(&speed), seconds);
         }
     }
 
     /// A step of `dt` with less speed than the one before, until there is none.
-    pub(super) fn brake(&mut self, dt: Duration, limits: &ArmLimits, jacobian: Option<&Jacobian>) {
+    pub(super) fn brake(&mut self, dt: Duration, limits: &ArmLimits, jacobian: Option<&Jacobian<JOINTS>>) {
         let seconds = dt.as_secs_f32();
         for ((at, speed), braking) in self.at.iter_mut().zip(&mut self.speed).zip(&limits.braking) {
             let change = braking * seconds;

@@ -3,10 +3,11 @@
 use core::net::SocketAddr;
 
 use super::config::ArmLimits;
-use super::reading::Readings;
+use super::reading::{Readings, posture};
 use super::target::Target;
 use super::*;
 use crate::command::{Governor, Limits, Samples};
+use crate::kinematics::Jacobian;
 use crate::law::Law;
 use crate::mode::Mode;
 use crate::robot::{Authority, ControllerTime, JointVelocities, Reason, State};
@@ -243,7 +244,7 @@ fn speeds_are_differences_of_positions_over_eight_milliseconds() {
         repr.msr_jnt_pos = [0.001 * millis as f32; 7];
         let bytes = bytes(&repr);
         let at = ControllerTime::from_micros(4_000_000_000 + 1_000 * millis);
-        state = readings.take(&Measurement::new_checked(&bytes).unwrap(), at);
+        state = readings.take(&Measurement::new_checked(&bytes).unwrap(), at, TaskFrame::Base);
     }
     assert!(state.velocities.iter().all(|v| (v - 1.0).abs() < 1e-3), "{:?}", state.velocities);
     assert_eq!(state.target_velocities, JointVelocities::ZERO);
@@ -258,7 +259,8 @@ fn a_frame_becomes_a_pose_with_a_rotation_vector() {
         Frame { rotation: [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], position: [0.1, 0.2, 0.3] };
     let bytes = bytes(&repr);
     let mut readings = Readings::default();
-    let state = readings.take(&Measurement::new_checked(&bytes).unwrap(), ControllerTime::from_micros(1));
+    let state =
+        readings.take(&Measurement::new_checked(&bytes).unwrap(), ControllerTime::from_micros(1), TaskFrame::Base);
     let pose = state.tcp_pose.unwrap();
     assert_eq!(pose.position, [0.1, 0.2, 0.3]);
     assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6 && pose.rotation[0].abs() < 1e-6);
@@ -279,4 +281,41 @@ fn a_wrong_value_of_the_configuration_is_named() {
     assert!(config.check().is_err());
     config.control = Control::Position;
     assert_eq!(config.check(), Ok(()));
+}
+
+#[test]
+fn tool_and_force_are_told_along_the_axes_of_the_base_whatever_the_task_frame_is() {
+    // The tool is turned by a quarter about z: its x points along the base's y.
+    let mut repr = measurement(1);
+    repr.msr_cart_pos =
+        Frame { rotation: [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], position: [0.1, 0.2, 0.3] };
+    repr.est_ext_tcp_ft.linear = [5.0, 0.0, 0.0];
+    repr.jacobian.linear[0][2] = 0.5;
+    repr.jacobian.angular[2][6] = 1.0;
+    let bytes = bytes(&repr);
+    let measurement = Measurement::new_checked(&bytes).unwrap();
+    for (task, along) in [(TaskFrame::Base, [1.0, 0.0, 0.0]), (TaskFrame::Tool, [0.0, 1.0, 0.0])] {
+        let state = Readings::default().take(&measurement, ControllerTime::from_micros(1), task);
+        let pose = state.tcp_pose.unwrap();
+        assert_eq!(pose.position, [0.1, 0.2, 0.3]);
+        assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6, "{pose:?}");
+        assert_eq!(state.tcp_force.unwrap().force, along.map(|share| 5.0 * share), "{task:?}");
+        let Jacobian(columns) = posture(&measurement, task).jacobian;
+        assert_eq!(columns[2].linear, along.map(|share| 0.5 * share), "{task:?}");
+        assert_eq!(columns[6].angular, [0.0, 0.0, 1.0], "{task:?}");
+    }
+}
+
+#[test]
+fn torque_is_added_only_while_the_arm_is_commanded() {
+    let impedance = JointImpedance { torque: [3.0; 7], ..JointImpedance::default() };
+    let mut bench = Bench::new(FriConfig { control: Control::JointImpedance(impedance), ..FriConfig::default() });
+    assert!(bench.give(A, &bytes(&measurement(1))).is_some());
+    let follows = MeasurementRepr { state: 2, control: 3, ..measurement(2) };
+    let input = FriInput::Datagram { from: address(A), bytes: &bytes(&follows), arrival: bench.now };
+    bench.session.handle(bench.now, input);
+    bench.session.handle(bench.now, FriInput::Drained);
+    let transmit = bench.session.poll_transmit().unwrap();
+    let command = Command::new_checked(transmit.bytes).unwrap();
+    assert_eq!((command.add_jnt_trq(), command.jnt_stiffness()), ([0.0; 7], [1000.0; 7]), "nobody asked for motion");
 }

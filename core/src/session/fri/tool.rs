@@ -1,7 +1,8 @@
 //! The frame that leads the tool in Cartesian impedance: moved as the joints' target moves it, by the measured Jacobian.
 
 use crate::math::double::to_f32;
-use crate::wire::fri::{Frame, JOINTS, Jacobian};
+use crate::robot::Twist;
+use crate::wire::fri::Frame;
 
 /// A frame that is moved in small steps, in `f64`.
 #[derive(Clone, Copy, Debug)]
@@ -20,13 +21,13 @@ impl Tool {
         Frame { rotation: self.rotation.map(|row| row.map(to_f32)), position: self.position.map(to_f32) }
     }
 
-    /// A step of the joints \[rad\], in the directions of `jacobian`.
-    pub(super) fn step(&mut self, jacobian: &Jacobian, joints: &[f32; JOINTS]) {
-        let along = |row: &[f32; JOINTS]| f64::from(row.iter().zip(joints).map(|(a, b)| a * b).sum::<f32>());
-        for (position, row) in self.position.iter_mut().zip(&jacobian.linear) {
-            *position += along(row);
+    /// Moves by `twist`, given along the base's axes, for so long \[s\].
+    pub(super) fn step(&mut self, twist: &Twist, seconds: f32) {
+        let moved = |speed: f32| f64::from(speed) * f64::from(seconds);
+        for (position, speed) in self.position.iter_mut().zip(twist.linear) {
+            *position += moved(speed);
         }
-        let [x, y, z] = jacobian.angular.each_ref().map(along);
+        let [x, y, z] = twist.angular.map(moved);
         // Turned about the base's axes: each column of the matrix, a vector, goes on by ω × it.
         let [a, b, c] = self.rotation;
         let mixed = |p: [f64; 3], f: f64, q: [f64; 3], g: f64, own: [f64; 3]| {
@@ -62,14 +63,12 @@ mod tests {
 
     #[test]
     fn small_steps_make_a_turn_and_the_matrix_stays_a_rotation() {
-        let mut jacobian = Jacobian::default();
-        jacobian.angular[2][0] = 1.0;
-        jacobian.linear[0][1] = 0.5;
+        let twist = Twist { linear: [0.05 / core::f32::consts::FRAC_PI_2, 0.0, 0.0], angular: [0.0, 0.0, 1.0] };
         let mut tool = Tool::new(&Frame::IDENTITY);
         let steps = 10_000;
         let quarter = core::f32::consts::FRAC_PI_2 / steps as f32;
         for _ in 0..steps {
-            tool.step(&jacobian, &[quarter, 1e-5, 0.0, 0.0, 0.0, 0.0, 0.0]);
+            tool.step(&twist, quarter);
         }
         let Frame { rotation, position } = tool.frame();
         let expected = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
