@@ -76,6 +76,9 @@ pub struct Rig<L> {
     last: Option<(u16, [f32; 7])>,
     /// The newest measurement handed over, by counter.
     given: Option<(u16, bool, f32)>,
+    /// Who sent it, and when.
+    believed: Option<(SocketAddr, SimTime)>,
+    silence: StdDuration,
 }
 
 fn instant(time: SimTime) -> Instant {
@@ -90,6 +93,7 @@ impl<L: Law<7>> Rig<L> {
     #[must_use]
     pub fn new(options: Options, config: FriConfig, law: L, convention: KrlConvention) -> Self {
         let limits = config.limits.velocity.0;
+        let silence = StdDuration::from_micros(config.silence.as_micros());
         Self {
             krc: Krc::new(options).expect("a possible KRC"),
             session: FriSession::new(config, law, convention).expect("a possible session"),
@@ -101,6 +105,8 @@ impl<L: Law<7>> Rig<L> {
             leaving: VecDeque::new(),
             last: None,
             given: None,
+            believed: None,
+            silence,
         }
     }
 
@@ -116,7 +122,7 @@ impl<L: Law<7>> Rig<L> {
             self.events.push(event);
         }
         if let Some(transmit) = self.session.poll_transmit() {
-            assert_eq!(transmit.to, KRC.parse::<SocketAddr>().expect("an address"), "only the KRC is answered");
+            assert_eq!(Some(transmit.to), self.believed.map(|(from, _)| from), "only who is believed is answered");
             let bytes = transmit.bytes.to_vec();
             self.check(&bytes);
             self.leaving.push_back((now + self.thinking, bytes));
@@ -178,13 +184,20 @@ impl<L: Law<7>> Rig<L> {
             Sender::Stranger => STRANGER,
         };
         let before = self.session.counts();
-        let from = from.parse().expect("an address");
+        let from: SocketAddr = from.parse().expect("an address");
         self.session.handle(instant(now), FriInput::Datagram { from, bytes, arrival: instant(now) });
         let after = self.session.counts();
         let used = after.measurements > before.measurements && after.unused == before.unused;
         if let (true, Ok(measurement)) = (used, Measurement::new_checked(bytes)) {
             let leads = measurement.named_state() == FriState::Command && measurement.power() != 0;
             self.given = Some((measurement.send_seq_count(), leads, measurement.desired_cmd_sample_time()));
+            if let Some((before, heard)) = self.believed.replace((from, now))
+                && before != from
+            {
+                assert!(now.since(heard) >= self.silence, "{from} is believed while {before} speaks");
+                // Another arm stands elsewhere.
+                self.last = None;
+            }
         }
         while let Some(event) = self.session.poll_event() {
             self.events.push(event);

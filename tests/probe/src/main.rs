@@ -8,14 +8,18 @@
 
 mod board_sensors;
 mod command;
+mod dashboard;
 #[cfg(feature = "engine_only")]
 mod drive;
+mod fri;
 mod link;
 mod mode;
 mod motion;
 mod robot;
+mod rtde;
 mod sensor;
 mod session;
+mod upload;
 mod urscript;
 mod wire;
 
@@ -83,6 +87,10 @@ extern "C" fn _start() -> ! {
         link::probe();
         mode::probe();
         motion::probe();
+        rtde::probe();
+        dashboard::probe();
+        upload::probe();
+        fri::probe();
         urscript::probe();
         wire::probe();
     }

@@ -273,6 +273,16 @@ fn replies_go_to_the_asker_and_one_that_waits_does_not_hold_up_another() {
 }
 
 #[test]
+fn many_requests_in_one_segment_are_all_answered() {
+    let mut bench = Bench::new(options((5, 15)));
+    let conn = bench.connect(Port::Dashboard);
+    bench.lines(conn);
+    bench.send(conn, &"robotmode\n".repeat(200));
+    bench.run(10);
+    assert_eq!(bench.lines(conn), ["Robotmode: RUNNING"; 200]);
+}
+
+#[test]
 fn an_operation_ends_even_where_its_asker_has_gone() {
     let mut bench = Bench::new(options((5, 15)));
     let conn = bench.connect(Port::Dashboard);

@@ -3,8 +3,8 @@
 use super::cadence::Cadence;
 use super::config::ClientConfig;
 use super::conversation::{Conversation, Inputs, RtdeCounts, WriteError};
-use super::event::{Event, Failure};
-use crate::frame::{Assembler, FrameError, Framing};
+use super::event::Event;
+use crate::frame::{Assembler, Framing};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::BadValue;
@@ -99,7 +99,6 @@ impl<'n, 'm> Client<'n, 'm> {
         while let Some(frame) = assembler.next_frame() {
             match frame {
                 Ok(package) => conversation.take(package, arrival, now, on_event),
-                Err(error @ FrameError::LostSync { .. }) => conversation.fail(Failure::LostSync(error), on_event),
                 Err(error) => conversation.skip(error, on_event),
             }
         }
@@ -164,8 +163,8 @@ impl<'n, 'm> Client<'n, 'm> {
     /// Writes a text to the controller's log; of each text the first 255 bytes.
     ///
     /// # Errors
-    /// `BufferTooSmall` where the transmit memory has no room for it.
-    pub fn say(&mut self, level: Level, message: &str, source: &str) -> Result<(), WireError> {
+    /// [`WriteError::NotConnected`]; [`WriteError::Values`] where the transmit memory has no room for it.
+    pub fn say(&mut self, level: Level, message: &str, source: &str) -> Result<(), WriteError> {
         self.conversation.say(level, message.as_bytes(), source.as_bytes())
     }
 

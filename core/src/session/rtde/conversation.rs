@@ -72,6 +72,8 @@ pub struct RtdeCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteError {
+    /// There is no connection, or nothing more comes of it.
+    NotConnected,
     /// Data does not flow.
     NotStarted,
     /// There is no such recipe, or the controller has refused it.
@@ -83,6 +85,7 @@ pub enum WriteError {
 impl core::fmt::Display for WriteError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
+            Self::NotConnected => f.write_str("there is no connection"),
             Self::NotStarted => f.write_str("data does not flow"),
             Self::NotSetUp => f.write_str("these inputs are not set up"),
             Self::Values(error) => write!(f, "{error}"),
@@ -190,7 +193,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
 
     /// A package has come.
     pub(super) fn take(&mut self, bytes: &[u8], arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
-        if matches!(self.talk.phase, Phase::Closed | Phase::Failed) {
+        if self.is_over() {
             return;
         }
         let parsed = Package::new_checked(bytes).and_then(|package| {
@@ -363,16 +366,20 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Malformed(error));
     }
 
-    /// A package was longer than the memory.
+    /// A package was longer than the memory, or the stream is none of packages.
     pub(super) fn skip(&mut self, error: FrameError, on: Sink<'_, 'n>) {
+        if self.is_over() {
+            return;
+        }
+        if let FrameError::LostSync { .. } = error {
+            count_one(&mut self.talk.counts.stream.lost_sync);
+            return self.fail(Failure::LostSync(error), on);
+        }
         count_one(&mut self.talk.counts.stream.oversize);
         on(Event::Skipped(error));
     }
 
-    pub(super) fn fail(&mut self, failure: Failure<'n>, on: Sink<'_, 'n>) {
-        if let Failure::LostSync(_) = failure {
-            count_one(&mut self.talk.counts.stream.lost_sync);
-        }
+    fn fail(&mut self, failure: Failure<'n>, on: Sink<'_, 'n>) {
         self.close();
         self.talk.phase = Phase::Failed;
         on(Event::Failed(failure));
@@ -475,11 +482,19 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.outbox.append(|out| emit(&inputs.recipe, number, out)).map_err(WriteError::Values)
     }
 
-    pub(super) fn say(&mut self, level: Level, message: &[u8], source: &[u8]) -> Result<(), WireError> {
+    pub(super) fn say(&mut self, level: Level, message: &[u8], source: &[u8]) -> Result<(), WriteError> {
+        if self.is_over() {
+            return Err(WriteError::NotConnected);
+        }
         let cut = |text: &'_ [u8]| text.len().min(u8::MAX.into());
         let (message, source) = (message.get(..cut(message)), source.get(..cut(source)));
         let text = TextMessage { level, message: message.unwrap_or_default(), source };
-        self.outbox.append(|out| Request::Text(text).emit(out))
+        self.outbox.append(|out| Request::Text(text).emit(out)).map_err(WriteError::Values)
+    }
+
+    /// There is no connection, or nothing more comes of it.
+    const fn is_over(&self) -> bool {
+        matches!(self.talk.phase, Phase::Closed | Phase::Failed)
     }
 
     pub(super) const fn is_flowing(&self) -> bool {

@@ -113,11 +113,11 @@ impl<'t> ScriptFile<'t> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut skipped: u32 = 0;
         let mut rest = text;
-        while let Some((_, after)) = rest.split_once('\n').filter(|(line, _)| !is_statement(line)) {
+        while let Some((_, after)) = rest.split_once(['\n']).filter(|(line, _)| !is_statement(line)) {
             rest = after;
             skipped = skipped.saturating_add(1);
         }
-        if !rest.split('\n').any(is_statement) {
+        if !rest.split(['\n']).any(is_statement) {
             return Err(ScriptError::Empty);
         }
         let mut file = Self { text: rest, skipped, kind: ScriptKind::Statement, name: None, programs: 0 };
@@ -158,7 +158,7 @@ impl<'t> ScriptFile<'t> {
     /// Lines that are sent.
     #[must_use]
     pub fn lines(&self) -> u32 {
-        number(self.text.lines().count())
+        number(lines(self.text).count())
     }
 
     /// The line of the file that the controller calls `line`, and what stands there. `None` where the file is several
@@ -166,7 +166,7 @@ impl<'t> ScriptFile<'t> {
     #[must_use]
     pub fn source_line(&self, line: i32) -> Option<(u32, &'t str)> {
         let line = u32::try_from(line).ok().filter(|_| self.programs == 1)?;
-        let text = self.text.lines().nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let text = lines(self.text).nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
         Some((line.saturating_add(self.skipped), text))
     }
 
@@ -215,7 +215,7 @@ enum Item<'t> {
 /// Goes through the file as the controller's ports do: blocks up to an `end` in column 1, lines on their own.
 fn walk<'t>(text: &'t str, visit: &mut dyn FnMut(Item<'t>)) {
     let mut block: Option<u32> = None;
-    for (line, text) in (1_u32..).zip(text.lines()) {
+    for (line, text) in (1_u32..).zip(lines(text)) {
         match block {
             Some(_) if is_end(text) => block = None,
             Some(_) => visit(Item::Line { line, text, inside: true }),
@@ -238,6 +238,14 @@ fn walk<'t>(text: &'t str, visit: &mut dyn FnMut(Item<'t>)) {
     }
 }
 
+/// As `str::lines` gives them. A pattern of one `char`, here and below, has a panic that links; a list of them has none.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['\n']).map(|line| match line.strip_suffix('\n') {
+        Some(line) => line.strip_suffix('\r').unwrap_or(line),
+        None => line,
+    })
+}
+
 /// Neither empty nor only a comment.
 fn is_statement(line: &str) -> bool {
     let line = line.trim();
@@ -251,7 +259,7 @@ fn opens(line: &str) -> Option<(ScriptKind, Option<&str>)> {
         (_, Some(rest)) => (ScriptKind::Secondary, rest),
         _ => return None,
     };
-    let name = rest.strip_prefix([' ', '\t'])?.split('(').next()?.trim();
+    let name = rest.strip_prefix([' ', '\t'])?.split(['(']).next()?.trim();
     Some((kind, Some(name).filter(|name| !name.is_empty())))
 }
 
@@ -275,10 +283,10 @@ fn ends_on_its_line(line: &str) -> bool {
 /// The words of a line's code: neither of its texts nor of its comment.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut comment = false;
-    line.split('"')
+    line.split(['"'])
         .step_by(2)
         .map_while(move |part| {
-            let code = (!comment).then(|| part.split('#').next().unwrap_or_default());
+            let code = (!comment).then(|| part.split(['#']).next().unwrap_or_default());
             comment |= part.contains('#');
             code
         })

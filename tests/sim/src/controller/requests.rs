@@ -10,11 +10,11 @@ use crate::rng::Rng;
 
 impl Controller {
     /// Bytes of a dashboard client.
-    pub(super) fn requests(&mut self, id: Conn, bytes: &[u8]) {
-        if let Some(connection) = self.connections.get_mut(&id) {
-            connection.dashboard.receive(bytes);
+    pub(super) fn requests(&mut self, id: Conn, mut bytes: &[u8]) {
+        while let Some(connection) = self.connections.get_mut(&id).filter(|_| !bytes.is_empty()) {
+            bytes = connection.dashboard.receive(bytes);
+            self.serve_dashboard(id);
         }
-        self.serve_dashboard(id);
     }
 
     /// Answers what waits, up to the first request that takes time.

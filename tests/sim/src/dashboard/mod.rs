@@ -146,20 +146,19 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Bytes from the client.
-    pub(crate) fn receive(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if *byte != b'\n' {
-                if self.line.len() < REQUEST {
-                    self.line.push(*byte);
-                }
-                continue;
-            }
+    /// Bytes from the client, up to the end of a line; what follows is handed in again once that line was looked at.
+    pub(crate) fn receive<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let (piece, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        let room = REQUEST - self.line.len();
+        self.line.extend(piece.iter().take(room));
+        if end.is_some() {
             let line = std::mem::take(&mut self.line);
             if self.requests.len() < WAITING {
                 self.requests.push_back(String::from_utf8_lossy(&line).into_owned());
             }
         }
+        rest.get(1..).unwrap_or_default()
     }
 
     /// The next request; none while the one before is not answered.

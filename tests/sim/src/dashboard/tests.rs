@@ -141,8 +141,9 @@ fn what_is_not_confirmed_can_be_chosen() {
 #[test]
 fn a_session_gives_out_one_request_at_a_time() {
     let mut session = Session::default();
-    session.receive(b"play\nsto");
-    session.receive(b"p\n");
+    assert_eq!(session.receive(b"play\nsto"), b"sto");
+    assert_eq!(session.receive(b"sto"), b"");
+    assert_eq!(session.receive(b"p\n"), b"");
     assert_eq!(session.next().as_deref(), Some("play"));
     session.waits = true;
     assert_eq!(session.next(), None);
@@ -153,8 +154,8 @@ fn a_session_gives_out_one_request_at_a_time() {
 #[test]
 fn a_request_without_end_costs_bounded_memory() {
     let mut session = Session::default();
-    (0..100).for_each(|_| session.receive(&[b'x'; 1000]));
+    (0..100).for_each(|_| assert_eq!(session.receive(&[b'x'; 1000]), b""));
     assert!(session.line.len() <= REQUEST);
-    session.receive(&b"\n".repeat(1000));
+    (0..1000).for_each(|_| assert_eq!(session.receive(b"\n"), b""));
     assert!(session.requests.len() <= WAITING);
 }

@@ -166,6 +166,30 @@ fn texts_go_both_ways() {
 }
 
 #[test]
+fn nothing_is_said_without_a_connection_nor_told_of_one_that_has_failed() {
+    let mut bench = flowing("timestamp");
+    bench.client.closed();
+    assert_eq!(bench.client.say(Level::Info, "hello", ""), Err(WriteError::NotConnected));
+    assert_eq!(bench.client.poll_transmit(), None);
+    assert_eq!(bench.client.poll_timeout(), None);
+
+    let mut bench = flowing("timestamp");
+    bench.others();
+    // No length of a package; and what comes before the connection is given up.
+    bench.service.out.extend([0, 1]);
+    bench.exchange();
+    assert!(matches!(&bench.others()[..], [failed] if failed.starts_with("Failed(LostSync")));
+    let text = TextMessage { level: Level::Warning, message: &[b'x'; 90], source: Some(b"RTDE") };
+    for _ in 0..20 {
+        bench.service.out.extend([0, 1]);
+        bench.service.send(&Reply::Text(text));
+        bench.exchange();
+    }
+    assert_eq!(bench.events, []);
+    assert_eq!(bench.client.say(Level::Info, "hello", ""), Err(WriteError::NotConnected));
+}
+
+#[test]
 fn data_of_unknown_recipes_and_of_another_length_is_counted_and_left_alone() {
     let mut bench = flowing("timestamp");
     for recipe in [0, 1, 6, 8, 255] {
