@@ -15,6 +15,7 @@ use crate::host;
 use crate::latency::{self, Latency};
 use crate::net::TcpNet;
 use crate::output::Format;
+use crate::output::histogram::{bars, quantiles, span};
 use crate::panel::{Panel, Target, Wish};
 
 /// Time for which this host's wake-ups are measured.
@@ -74,7 +75,7 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
             findings.push(format!(
                 "one {name} wake-up in a hundred is {} late: give the process a core (host.cpu) and a real-time \
                  priority (host.scheduling = \"fifo\")",
-                ms(late)
+                span(late)
             ));
         }
     }
@@ -90,7 +91,7 @@ fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Ve
         seen.rate(),
         1e6 / identity.period.as_micros().max(1) as f64,
         grade.name(),
-        ms(jitter),
+        span(jitter),
         sequence.accepted,
         sequence.lost
     );
@@ -126,25 +127,6 @@ fn self_stop(config: &Config, software: SoftwareVersion) -> &'static str {
         (false, true) => "a bare speedj, for this software is recorded to stop at the end of t",
         (false, false) => "NONE: a bare speedj on software that is not recorded to stop at the end of t",
     }
-}
-
-fn ms(span: Duration) -> String {
-    format!("{:.2} ms", span.as_micros() as f64 / 1e3)
-}
-
-fn quantiles(histogram: &Histogram) -> String {
-    let at = |share| histogram.quantile(share).map_or_else(|| "-".into(), ms);
-    format!("p50 {}, p99 {}, most {} ({} times)", at(5_000), at(9_900), ms(histogram.longest()), histogram.count())
-}
-
-/// One line per bin that is not empty.
-fn bars(histogram: &Histogram) -> String {
-    let most = histogram.bins().map(|bin| bin.count).max().unwrap_or(0).max(1);
-    let bars = histogram.bins().filter(|bin| bin.count > 0).map(|bin| {
-        let length = (u64::from(bin.count) * 40).div_ceil(u64::from(most));
-        format!("    {:>10} {:<40} {}\n", ms(bin.from), "█".repeat(usize::try_from(length).unwrap_or(0)), bin.count)
-    });
-    bars.collect()
 }
 
 /// What was seen of the session.
@@ -231,15 +213,5 @@ mod tests {
             matches!(findings.as_slice(), [one] if one.contains("one socket wake-up in a hundred")),
             "{findings:?}"
         );
-    }
-
-    #[test]
-    fn bars_are_one_per_bin_and_the_fullest_is_the_longest() {
-        let mut histogram = Histogram::default();
-        (0..80).for_each(|_| histogram.record(Duration::from_millis(2)));
-        histogram.record(Duration::from_millis(9));
-        let text = bars(&histogram);
-        let widths: Vec<_> = text.lines().map(|line| line.matches('█').count()).collect();
-        assert_eq!(widths, [40, 1]);
     }
 }

@@ -6,7 +6,8 @@
 //! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`export`], [`mod@io`], [`monitor`], [`record`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
-//! | [`engine`], [`net`], [`clock`], [`sensor`] | the engine's memory, sockets, time and sensors |
+//! | [`engine`], [`net`], [`clock`], [`timer`], [`sensor`] | the engine's memory, sockets, time and sensors |
+//! | `krc` | the same beside a KUKA KRC |
 //! | [`panel`] | the operator's side of a session |
 //! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
@@ -31,6 +32,7 @@ pub mod feed;
 pub mod host;
 pub mod io;
 pub mod json;
+mod krc;
 pub mod latency;
 pub mod lock;
 pub mod monitor;
@@ -47,6 +49,7 @@ pub mod serve;
 pub mod signals;
 pub mod simulate;
 pub mod syscalls;
+pub mod timer;
 pub mod watch;
 
 pub use outrigger_config as config;

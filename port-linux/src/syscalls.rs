@@ -4,9 +4,10 @@
 
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 
 use rustix::ioctl::{Getter, ioctl};
+use tokio::io::unix::AsyncFd;
 
 /// `SIOCOUTQ` of `linux/sockios.h`, the same number as `TIOCOUTQ`.
 const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
@@ -83,6 +84,15 @@ pub fn set_busy_poll(socket: impl AsFd, micros: u32) -> io::Result<()> {
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A descriptor that the runtime of the calling thread watches.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn watched(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an owned descriptor stays open, and the same, for as long as it is owned.
+    unsafe { AsyncFd::register(descriptor) }.map_err(Into::into)
 }
 
 #[cfg(test)]

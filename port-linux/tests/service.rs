@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use outrigger_linux::config::Configuration;
+use outrigger_linux::config::AnyConfiguration;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
 
@@ -49,7 +49,7 @@ fn every_example_is_a_valid_configuration() {
     let configurations: Vec<_> = files.iter().filter(|file| file.extension().is_some_and(|e| e == "toml")).collect();
     assert!(!configurations.is_empty());
     for file in configurations {
-        if let Err(failure) = Configuration::load(file) {
+        if let Err(failure) = AnyConfiguration::load(file) {
             panic!("{failure}");
         }
     }

@@ -182,6 +182,37 @@ fn a_stale_reflection_lowers_our_own_grade() {
 }
 
 #[test]
+fn a_krc_that_leaves_the_command_state_by_itself_is_told_as_such() {
+    let mut rig = rig(options(&["stop@3s", "silence/up@6s:20ms"]));
+    for (second, why) in [(3, Left::Stopped), (6, Left::Communication)] {
+        rig.command(2_900);
+        rig.advance_to(SimTime::from_millis(1_000 * second + 50));
+        assert_eq!(rig.session.latch(), Some(Reason::LeftCommand), "{why:?}");
+        assert_eq!(rig.krc.fallbacks().last().map(|(_, reason)| *reason), Some(why));
+        rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+    }
+    assert_clean(&rig, "left");
+}
+
+#[test]
+fn what_fri_start_scales_down_is_not_exceeded() {
+    // A fifth of 110°/s is 0.384 rad/s, and of 1200°/s² 4.19 rad/s²: a little more is shaped, much more refused.
+    for (speed, holds) in [(0.39, true), (0.6, false)] {
+        let mut options = options(&[]);
+        options.program.scale = 0.2;
+        let mut rig = Rig::new(options, FriConfig::default(), Swing::new(speed, 4.0), KrlConvention::RosControl);
+        rig.command(5_000);
+        rig.advance(1_500);
+        let latch = rig.session.latch();
+        assert_eq!(latch, (!holds).then_some(Reason::VelocityLimit), "{speed} rad/s");
+        // The simulated KRC allows the higher one of the published speeds.
+        let longest = rig.krc.longest_step();
+        assert!(longest <= 1.0 && (longest > 0.85 || !holds), "{speed} rad/s: {longest}");
+        assert_clean(&rig, "scale");
+    }
+}
+
+#[test]
 fn a_backlog_is_answered_once() {
     let mut rig = rig(options(&["delay/down@2s:5ms:5ms"]));
     rig.advance_to(SimTime::from_secs(3));
@@ -204,10 +235,9 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
     rig.input(FriInput::Release);
     rig.until(5_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
     rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+    // Commanding has left an offset: what is mirrored has it too.
     let monitoring = rig.session.monitoring().expect("monitor state");
-    let tool =
-        ToolImpedance { mirrors: outrigger_core::session::fri::MirroredFrame::Measured, ..ToolImpedance::default() };
-    assert_eq!(monitoring.set(Control::ToolImpedance(tool)), Ok(()));
+    assert_eq!(monitoring.set(Control::ToolImpedance(ToolImpedance::default())), Ok(()));
     rig.command(5_000);
     assert_eq!(rig.krc.scheme(), ControlScheme::CartesianImpedance);
     rig.advance(3_000);

@@ -80,6 +80,11 @@ impl<const N: usize> Governor<N> {
         &self.limits
     }
 
+    /// Holds other limits from the next command on, [checked](Limits::check) beforehand as well.
+    pub const fn set_limits(&mut self, limits: Limits<N>) {
+        self.limits = limits;
+    }
+
     /// The last approved speeds \[rad/s\].
     #[must_use]
     pub const fn last(&self) -> JointVelocities<N> {

@@ -78,6 +78,7 @@ reasons! {
     StopTimeout "standstill was not measured in time" "look at the arm",
     KinematicsUnknown "the arm's kinematics are not known" "set `model` in the configuration",
     Internal "an internal check failed" "report it with the recorder's dump",
+    LeftCommand "the KRC left the command state by itself" "see its messages and its program; acknowledge, then request",
 }
 
 /// A set of reasons.

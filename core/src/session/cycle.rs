@@ -140,6 +140,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.after(transition, events);
     }
 
+    /// What the arm may do from now on.
+    pub(super) const fn set_limits(&mut self, limits: Limits<N>) {
+        self.governor.set_limits(limits);
+    }
+
     pub(super) const fn link(&self) -> &LinkMonitor {
         &self.link
     }

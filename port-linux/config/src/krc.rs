@@ -135,7 +135,11 @@ fn control(section: &mut Section<'_, '_>) -> Control {
                     angular: [rx, ry, rz],
                 })
             };
-            let mirrors = [("commanded", MirroredFrame::Commanded), ("measured", MirroredFrame::Measured)];
+            let mirrors = [
+                ("setpoint", MirroredFrame::Setpoint),
+                ("commanded", MirroredFrame::Commanded),
+                ("measured", MirroredFrame::Measured),
+            ];
             Control::ToolImpedance(ToolImpedance {
                 stiffness: axes(section.numbers("stiffness", 0.0..=5_000.0, "N/m, Nm/rad"), default.stiffness),
                 damping: axes(section.numbers("damping", 0.0..=1.0, ""), default.damping),

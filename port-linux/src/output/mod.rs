@@ -4,6 +4,7 @@
 //! drops it where that thread is behind.
 
 pub mod events;
+pub mod histogram;
 mod snapshot;
 mod view;
 pub mod words;

@@ -1,20 +1,17 @@
 //! `outrigger run` beside a KRC: datagrams in, one command per measurement out.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use outrigger_core::command::SourceId;
 use outrigger_core::law::{AnyLaw, Law as _};
-use outrigger_core::link::Histogram;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriEvent, FriInput, FriSession, KrlConvention};
+use outrigger_core::session::fri::{FriInput, FriSession};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
-use outrigger_core::wire::fri::{FriState, MEASUREMENT_LEN};
-use tokio::net::UdpSocket;
+use outrigger_core::wire::fri::FriState;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::clock::Clock;
@@ -22,13 +19,12 @@ use crate::config::{End, KrcConfiguration, RunSettings, Start};
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::host;
 use crate::json::Json;
+use crate::krc::{Remote, words};
 use crate::lock::RobotLock;
 use crate::output::events::{Surroundings, notice};
 use crate::output::{Format, Notice, Output};
 use crate::sensor::{Arrival, Sources};
 use crate::signals::Signals;
-
-type Session = FriSession<AnyLaw<7>, KrlConvention>;
 
 /// Longest wait for the first measurement.
 const FIRST_MEASUREMENT: Duration = Duration::from_secs(10);
@@ -47,25 +43,31 @@ pub(super) fn run(configuration: &KrcConfiguration, json: bool) -> Outcome {
     let session = FriSession::new(configuration.engine, law, configuration.handshake)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
     let _lock = RobotLock::take(configuration.listen)?;
-    crate::runtime()?.block_on(serve(configuration, session, json))
+    crate::runtime()?.block_on(async {
+        let clock = Clock::start();
+        let remote = Remote::open(configuration.listen, session, clock, configuration.host.busy_poll_micros).await?;
+        serve(configuration, remote, clock, json).await
+    })
 }
 
-async fn serve(configuration: &KrcConfiguration, session: Session, json: bool) -> Outcome {
-    let clock = Clock::start();
-    let listen = configuration.listen;
-    let socket = UdpSocket::bind(listen).await.map_err(|error| {
-        let hint = if error.kind() == ErrorKind::AddrInUse { "; is another remote computer running?" } else { "" };
-        Failure::Connection(format!("cannot listen on {listen}: {error}{hint}"))
-    })?;
+async fn serve(configuration: &KrcConfiguration, remote: Remote<AnyLaw<7>>, clock: Clock, json: bool) -> Outcome {
     let mut sources = Sources::open(&configuration.sources, clock, true)?;
     let mut signals = Signals::listen()?;
     // The full-screen view knows six joints; beside a KRC there are lines.
     let format = if json { Format::Json } else { Format::Lines };
     let (keys, _) = unbounded_channel();
     let output = Output::start(format, "run", keys);
+    // After the threads that only show things: they need none of it.
     let in_force = host::apply(&configuration.host)?;
+    if configuration.host.spin {
+        tokio::spawn(async {
+            loop {
+                tokio::task::yield_now().await;
+            }
+        });
+    }
     let mut service = Service {
-        session,
+        remote,
         clock,
         output,
         settings: configuration.run.clone(),
@@ -77,23 +79,13 @@ async fn serve(configuration: &KrcConfiguration, session: Session, json: bool) -
         inputs: VecDeque::new(),
         next_line: Instant::ZERO,
     };
-    service.say("listening", format!("listening on {listen}; in force: {in_force}"));
+    service.say("listening", format!("listening on {}; in force: {in_force}", configuration.listen));
     service.say("operator", super::operator_help(Format::Lines, service.settings.request).into());
-    let mut buffer = [0; 2 * MEASUREMENT_LEN];
-    loop {
-        if service.is_over() {
-            break;
-        }
-        service.transmit(&socket);
-        let due = service.session.poll_timeout().unwrap_or(service.clock.now() + PACE);
-        let due = due.min(service.next_line.max(service.clock.now()));
+    while !service.is_over() {
+        let latest = service.next_line.max(clock.now());
         tokio::select! {
             biased;
-            ready = socket.readable() => {
-                ready.map_err(|error| Failure::BadInput(format!("cannot wait for datagrams: {error}")))?;
-                service.receive(&socket, &mut buffer);
-            }
-            () = tokio::time::sleep_until(clock.std_instant(due).into()) => service.give(FriInput::Tick),
+            turned = service.remote.turn(latest) => turned?,
             who = signals.next() => service.end(who),
             Some(arrival) = sources.next() => service.arrival(arrival),
         }
@@ -103,7 +95,7 @@ async fn serve(configuration: &KrcConfiguration, session: Session, json: bool) -
 }
 
 struct Service {
-    session: Session,
+    remote: Remote<AnyLaw<7>>,
     clock: Clock,
     output: Output,
     settings: RunSettings,
@@ -127,27 +119,19 @@ impl Service {
     }
 
     fn give(&mut self, input: FriInput<'_>) {
-        self.session.handle(self.clock.now(), input);
-        while let Some(event) = self.session.poll_event() {
+        self.remote.give(input);
+        self.tell();
+    }
+
+    /// Everything that happened, to people and to what follows from it.
+    fn tell(&mut self) {
+        while let Some(event) = self.remote.next_event() {
             self.event(&event);
         }
     }
 
-    /// Everything that waits in the socket, then its end.
-    fn receive(&mut self, socket: &UdpSocket, buffer: &mut [u8]) {
-        while let Ok((size, from)) = socket.try_recv_from(buffer) {
-            let arrival = self.clock.now();
-            self.give(FriInput::Datagram { from, bytes: buffer.get(..size).unwrap_or_default(), arrival });
-        }
-        self.give(FriInput::Drained);
-        self.transmit(socket);
-    }
-
-    fn transmit(&mut self, socket: &UdpSocket) {
-        while let Some(transmit) = self.session.poll_transmit() {
-            // What cannot be sent is lost, as on any network; the KRC and the link monitor notice.
-            let _ = socket.try_send_to(transmit.bytes, transmit.to);
-        }
+    const fn session(&self) -> &FriSession<AnyLaw<7>> {
+        self.remote.session()
     }
 
     fn event(&mut self, event: &Event) {
@@ -159,7 +143,7 @@ impl Service {
         match event {
             Event::Transition(transition) => self.transition(transition),
             // The request is spent; the preconditions are waited for again.
-            Event::Refused(_) if self.session.latch().is_none() => self.requested = false,
+            Event::Refused(_) if self.session().latch().is_none() => self.requested = false,
             _ => {}
         }
     }
@@ -220,17 +204,18 @@ impl Service {
     }
 
     fn observe(&mut self) {
+        self.tell();
         while let Some(input) = self.inputs.pop_front() {
             self.give(input);
         }
         let now = self.clock.now();
-        let mode = self.session.mode();
-        let ready = mode == Mode::Monitor && self.session.unmet(now).is_empty();
+        let mode = self.session().mode();
+        let ready = mode == Mode::Monitor && self.session().unmet(now).is_empty();
         if ready && self.settings.request == Start::Start && !self.requested && self.ending.is_none() {
             self.requested = true;
             self.inputs.push_back(FriInput::Request);
         }
-        if mode == Mode::Command && self.session.law().progress() == Progress::Finished && self.ending.is_none() {
+        if mode == Mode::Command && self.session().law().progress() == Progress::Finished && self.ending.is_none() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end == End::Done && now >= done_at {
                 self.end("the motion is done");
@@ -238,54 +223,31 @@ impl Service {
         }
         if now >= self.next_line {
             self.next_line = now + PACE;
-            if self.session.period().is_some() {
-                let text = self.link_line(now);
+            if self.session().period().is_some() {
+                let text = words::standing(self.session(), now);
                 self.say("link", text);
             }
         }
     }
 
-    /// How things stand, in a line.
-    fn link_line(&self, now: Instant) -> String {
-        let figures = self.session.figures(now);
-        let answers = figures.answers.map_or_else(String::new, |answers| {
-            let trip = answers.shortest.map_or_else(String::new, |s| format!(", round trip from {} µs", s.as_micros()));
-            format!(", {:.2} % answered{trip}", f64::from(answers.rate) / 100.0)
-        });
-        let (state, quality) = (self.session.peer_state(), self.session.peer_quality());
-        format!(
-            "{}, link {}{answers}, jitter {} µs, {} lost; KRC {}, quality {}",
-            self.session.mode().name(),
-            figures.grade.name(),
-            figures.jitter.as_micros(),
-            figures.sequence.lost,
-            state.map_or("silent", FriState::name),
-            quality.map_or("unknown", outrigger_core::wire::fri::Quality::name)
-        )
-    }
-
     /// Whether nothing is left to be waited for.
     fn is_over(&mut self) -> bool {
         let now = self.clock.now();
-        if self.session.counts().measurements == 0 && now.since(Instant::ZERO) > FIRST_MEASUREMENT {
+        if self.session().counts().measurements == 0 && now.since(Instant::ZERO) > FIRST_MEASUREMENT {
             return true;
         }
-        let at_rest = matches!(self.session.mode(), Mode::Monitor | Mode::Offline);
+        let at_rest = matches!(self.session().mode(), Mode::Monitor | Mode::Offline);
         if self.ending.is_none() || !at_rest {
             self.resting_since = None;
             return false;
         }
         let since = *self.resting_since.get_or_insert(now);
-        self.session.peer_state() != Some(FriState::Command) || now.since(since) > LEAVING
+        self.session().peer_state() != Some(FriState::Command) || now.since(since) > LEAVING
     }
 
     fn finish(mut self, json: bool) -> Outcome {
-        let counts = self.session.counts();
-        let now = self.clock.now();
-        let histograms = self.session.histograms();
-        let standing = self.session.latch().or(self.fell_back);
-        let rows =
-            [("interval", &histograms.interval), ("age", &histograms.age), ("turnaround", &histograms.turnaround)];
+        let (counts, now) = (self.session().counts(), self.clock.now());
+        let standing = self.session().latch().or(self.fell_back);
         let text = if json {
             let mut json = Json::default();
             json.begin_object().key("type").text("summary").key("ended_by").text(self.ending.unwrap_or_default());
@@ -294,35 +256,13 @@ impl Service {
                 Some(reason) => json.text(reason.name()),
                 None => json.null(),
             };
-            json.key("measurements").integer(counts.measurements).key("commands").integer(counts.commands);
-            json.key("overtaken").integer(counts.overtaken).key("unused").integer(counts.unused);
-            for (name, histogram) in rows {
-                json.key(name).begin_object();
-                for (key, share) in [("p50_us", 5_000), ("p99_us", 9_900), ("max_us", 10_000)] {
-                    json.key(key).integer(micros(histogram, share));
-                }
-                json.end_object();
-            }
+            self.remote.tally().json(self.session(), &mut json);
             json.end_object();
             json.as_str().to_owned()
         } else {
-            let rows: Vec<_> = rows
-                .iter()
-                .map(|(name, histogram)| {
-                    let [p50, p99, max] = [5_000, 9_900, 10_000].map(|share| micros(histogram, share));
-                    format!("  {name:<11} p50 {p50:>6} µs   p99 {p99:>6} µs   longest {max:>7} µs")
-                })
-                .collect();
-            format!(
-                "{} measurements, {} commands, {} overtaken, {} not used\n{}",
-                counts.measurements,
-                counts.commands,
-                counts.overtaken,
-                counts.unused,
-                rows.join("\n")
-            )
+            self.remote.tally().text(self.session()).trim_end().to_owned()
         };
-        let line = self.link_line(now);
+        let line = words::standing(self.session(), now);
         self.say("link", line);
         self.output.finish();
         use std::io::Write as _;
@@ -338,28 +278,5 @@ impl Service {
             None => Ok(()),
             Some(reason) => Err(Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason.advice()))),
         }
-    }
-}
-
-fn micros(histogram: &Histogram, share: u16) -> u64 {
-    histogram.quantile(share).map_or(0, Duration::as_micros)
-}
-
-/// What is said of a KRC, for people and scripts.
-pub(crate) fn described(event: &FriEvent) -> (&'static str, String) {
-    match event {
-        FriEvent::Found { period_micros } => {
-            ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
-        }
-        FriEvent::Silent => ("krc-silent", "the KRC has fallen silent".into()),
-        FriEvent::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
-        FriEvent::Malformed { count, error } => {
-            ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
-        }
-        FriEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
-        FriEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
-        FriEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
-        FriEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
-        FriEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
     }
 }

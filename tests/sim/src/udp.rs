@@ -6,7 +6,7 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -29,6 +29,33 @@ pub struct Server {
     /// Where a second sender sends from.
     stranger: UdpSocket,
     remote: SocketAddr,
+    held_up: Arc<HeldUp>,
+}
+
+/// How often this process began a cycle late: what the other side sees of that is none of its own doing.
+#[derive(Debug, Default)]
+pub struct HeldUp {
+    cycles: AtomicU64,
+    longest_micros: AtomicU64,
+}
+
+impl HeldUp {
+    /// Cycles that began more than half a millisecond late.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.cycles.load(Ordering::Relaxed)
+    }
+
+    /// By how much the latest of all began late.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        Duration::from_micros(self.longest_micros.load(Ordering::Relaxed))
+    }
+
+    fn note(&self, late: Duration) {
+        self.cycles.fetch_add(u64::from(late > Duration::from_micros(500)), Ordering::Relaxed);
+        self.longest_micros.fetch_max(u64::try_from(late.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
 }
 
 impl Server {
@@ -41,7 +68,7 @@ impl Server {
         socket.set_nonblocking(true)?;
         let stranger = UdpSocket::bind(SocketAddr::new(local.ip(), 0))?;
         stranger.set_nonblocking(true)?;
-        Ok(Self { krc: Arc::new(Mutex::new(krc)), socket, stranger, remote })
+        Ok(Self { krc: Arc::new(Mutex::new(krc)), socket, stranger, remote, held_up: Arc::default() })
     }
 
     /// The address that measurements come from.
@@ -58,9 +85,9 @@ impl Server {
     /// The system could not start a thread.
     pub fn spawn(self) -> std::io::Result<Running> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (krc, until) = (Arc::clone(&self.krc), Arc::clone(&stop));
+        let (krc, until, held_up) = (Arc::clone(&self.krc), Arc::clone(&stop), Arc::clone(&self.held_up));
         let thread = std::thread::Builder::new().name("krc".into()).spawn(move || self.run(&until))?;
-        Ok(Running { krc, stop, thread: Some(thread) })
+        Ok(Running { krc, stop, held_up, thread: Some(thread) })
     }
 
     /// Runs on the calling thread until `stop` is set.
@@ -93,7 +120,9 @@ impl Server {
                 Err(_) => break,
             }
         }
-        krc.advance_to(clock.now());
+        let now = clock.now();
+        self.held_up.note(now.since(krc.next_event()));
+        krc.advance_to(now);
         while let Some(transmit) = krc.poll_transmit() {
             let socket = match transmit.sender {
                 Sender::Krc => &self.socket,
@@ -121,6 +150,7 @@ impl Server {
 pub struct Running {
     krc: Arc<Mutex<Krc>>,
     stop: Arc<AtomicBool>,
+    held_up: Arc<HeldUp>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -128,6 +158,12 @@ impl Running {
     /// The KRC between two of its milliseconds; it waits as long as this is held.
     pub fn krc(&self) -> MutexGuard<'_, Krc> {
         lock(&self.krc)
+    }
+
+    /// How late its cycles began.
+    #[must_use]
+    pub fn held_up(&self) -> &HeldUp {
+        &self.held_up
     }
 }
 

@@ -52,8 +52,12 @@ impl Default for ToolImpedance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum MirroredFrame {
-    /// The one it commands itself.
+    /// Its setpoint, as of the joints: the frame that it commands itself, moved by the offset that FRI has left. Positions
+    /// are added, the offset's rotation is the first. Without an offset, or with one that is no frame, it is
+    /// [`Commanded`](Self::Commanded).
     #[default]
+    Setpoint,
+    /// The one it commands itself, whatever FRI has added before.
     Commanded,
     /// The measured one.
     Measured,

@@ -5,13 +5,14 @@ use core::net::SocketAddr;
 use super::config::{FriConfig, period_of};
 use super::control::{Control, JointImpedance, MirroredFrame, Monitoring, ToolImpedance};
 use super::handshake::{Asked, KrlConvention, KrlHandshake};
-use super::io::{FriCounts, FriEvent, FriInput, Transmit, is_milestone};
+use super::io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit, is_milestone};
 use super::peer::PeerFilter;
 use super::reading::{Readings, posture};
 use super::target::Target;
+use super::tool::offset_by;
 use crate::kinematics::Posture;
 use crate::law::Law;
-use crate::link::{Answers, Figures, Histograms};
+use crate::link::{Answers, Figures, Histogram, Histograms};
 use crate::mode::{Mode, PeerGate};
 use crate::robot::{ControllerTime, JointVelocities, Reason, ReasonSet, State};
 use crate::session::config::ConfigError;
@@ -36,6 +37,10 @@ pub struct FriSession<L, H = KrlConvention> {
     period: Option<Duration>,
     cycle: Cycle<JOINTS, L>,
     answers: Answers<u16>,
+    round_trips: Histogram,
+    jitters: Histogram,
+    /// The measurement used before: the time it stands for, and its arrival.
+    arrived: Option<(ControllerTime, Instant)>,
     readings: Readings,
     newest: Option<Newest>,
     /// The newest measurement waits to be answered since this arrival.
@@ -45,6 +50,8 @@ pub struct FriSession<L, H = KrlConvention> {
     answered: Option<ControllerTime>,
     counter: u16,
     control: Control,
+    /// What `friStart` was given, as the limits in force know it.
+    scale: f32,
     handshake: H,
     krl: KrlVariables,
     out: [u8; COMMAND_LEN],
@@ -62,10 +69,12 @@ struct Newest {
     told: Told,
     setpoint: [f32; JOINTS],
     commanded: Frame,
+    frame_offset: Frame,
     measured: Frame,
     posture: Posture<JOINTS>,
     krl: KrlVariables,
     scale: f32,
+    report: PeerReport,
 }
 
 /// What is told when it changes.
@@ -108,6 +117,9 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             period: None,
             cycle: Cycle::new(config.of(period), config.standstill, config.limits, sources, config.operator, law),
             answers: Answers::new(period),
+            round_trips: Histogram::default(),
+            jitters: Histogram::default(),
+            arrived: None,
             readings: Readings::default(),
             newest: None,
             waiting: None,
@@ -115,6 +127,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             answered: None,
             counter: config.first_counter.wrapping_sub(1),
             control: config.control,
+            scale: 1.0,
             handshake,
             krl: KrlVariables::default(),
             out: [0; COMMAND_LEN],
@@ -210,6 +223,18 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         self.cycle.link().histograms()
     }
 
+    /// From each command to the measurement that reflects it: contains the KRC's wait for its next cycle.
+    #[must_use]
+    pub const fn round_trips(&self) -> &Histogram {
+        &self.round_trips
+    }
+
+    /// Changes of the way's length from measurement to measurement, either way: what RFC 3550's jitter is the mean of.
+    #[must_use]
+    pub const fn jitters(&self) -> &Histogram {
+        &self.jitters
+    }
+
     /// What was counted.
     #[must_use]
     pub const fn counts(&self) -> FriCounts {
@@ -226,6 +251,18 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     #[must_use]
     pub fn peer_quality(&self) -> Option<Quality> {
         self.newest.as_ref().map(|newest| newest.told.quality)
+    }
+
+    /// What the KRC says of the link and of its drives, in the newest measurement.
+    #[must_use]
+    pub fn peer_report(&self) -> Option<PeerReport> {
+        self.newest.as_ref().map(|newest| newest.report)
+    }
+
+    /// The control scheme on the KRC, as the newest measurement says.
+    #[must_use]
+    pub fn peer_scheme(&self) -> Option<ControlScheme> {
+        self.newest.as_ref().map(|newest| newest.told.scheme)
     }
 
     /// Period of the measurements, while there is a peer.
@@ -302,7 +339,9 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             self.establish(period, now);
         }
         let epoch = self.cycle.link().epoch();
-        let _ = self.answers.reflected(measurement.refl_seq_count(), arrival);
+        if let Some(round_trip) = self.answers.reflected(measurement.refl_seq_count(), arrival) {
+            self.round_trips.record(round_trip);
+        }
         self.cycle.set_answers(self.answers.figures(now));
         let counter = measurement.send_seq_count();
         let Some(at) = self.cycle.hear_counter(counter, arrival, now, &mut self.events) else {
@@ -311,6 +350,10 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         };
         if self.cycle.link().epoch() != epoch {
             self.begin_anew();
+        }
+        if let Some((at_before, arrived_before)) = self.arrived.replace((at, arrival)) {
+            let (took, should) = (arrival.since(arrived_before), at.since(at_before));
+            self.jitters.record(Duration::from_micros(took.as_micros().abs_diff(should.as_micros())));
         }
         let state = self.readings.take(measurement, at, self.config.task_frame);
         self.cycle.keep(&state);
@@ -330,10 +373,20 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             told,
             setpoint: measurement.setpoint(),
             commanded: measurement.cmd_cart_pos(),
+            frame_offset: measurement.cmd_cart_pos_fri_offset(),
             measured: measurement.msr_cart_pos(),
             posture: posture(measurement, self.config.task_frame),
             krl: measurement.krl(),
             scale: measurement.safety_limits(),
+            report: PeerReport {
+                answer_rate: measurement.stat_answer_rate(),
+                latency: measurement.stat_latency(),
+                jitter: measurement.stat_jitter(),
+                missed: measurement.stat_miss_counter(),
+                power: measurement.power(),
+                error: measurement.error(),
+                warning: measurement.warning(),
+            },
         });
     }
 
@@ -369,6 +422,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         self.answers.clear();
         self.readings.forget();
         self.answered = None;
+        self.arrived = None;
     }
 
     fn miss_the_peer(&mut self, now: Instant) {
@@ -390,6 +444,11 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             return;
         };
         self.cycle.law_mut().use_posture(&newest.posture);
+        // Nobody but us ends commanding without a reason of its own; which one, the KRC does not say.
+        if self.mode() == Mode::Command && newest.told.state != FriState::Command {
+            self.cycle.fault(now, Reason::LeftCommand, &mut self.events);
+        }
+        self.limit(newest.scale);
         let beside = Beside { path_open: true, gate: Some(newest.told.gate()), ..Beside::default() };
         match self.cycle.judge(arrival, now, &beside, &mut self.events) {
             Some(operator::Asked::Request) => self.cycle.request(now, false, &mut self.events),
@@ -422,10 +481,29 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         self.send(&newest, now);
     }
 
-    const fn mirrored_frame(&self, newest: &Newest) -> Frame {
-        match self.control {
-            Control::ToolImpedance(ToolImpedance { mirrors: MirroredFrame::Measured, .. }) => newest.measured,
-            Control::Position | Control::JointImpedance(_) | Control::ToolImpedance(_) => newest.commanded,
+    /// `friStart` scales what the KRC lets the arm do: what is approved stays within it.
+    fn limit(&mut self, scale: f32) {
+        if core::mem::replace(&mut self.scale, scale).to_bits() == scale.to_bits() {
+            return;
+        }
+        let (mut limits, arm) = (self.config.limits, &self.config.arm);
+        // A scale that says nothing is left to the target, which refuses to move by it.
+        if scale > 0.0 && scale < 1.0 {
+            let bounded = |own: &mut [f32; JOINTS], arms: &[f32; JOINTS]| {
+                own.iter_mut().zip(arms).for_each(|(own, arms)| *own = own.min(arms * scale));
+            };
+            bounded(&mut limits.velocity.0, &arm.velocity);
+            bounded(&mut limits.acceleration.0, &arm.acceleration);
+        }
+        self.cycle.set_limits(limits);
+    }
+
+    fn mirrored_frame(&self, newest: &Newest) -> Frame {
+        let Control::ToolImpedance(ToolImpedance { mirrors, .. }) = self.control else { return newest.commanded };
+        match mirrors {
+            MirroredFrame::Setpoint => offset_by(&newest.commanded, &newest.frame_offset).unwrap_or(newest.commanded),
+            MirroredFrame::Commanded => newest.commanded,
+            MirroredFrame::Measured => newest.measured,
         }
     }
 

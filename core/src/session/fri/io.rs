@@ -75,6 +75,26 @@ pub enum FriEvent {
     Power(bool),
 }
 
+/// What a KRC says of the link and of its drives: numbers as they came.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PeerReport {
+    /// Share of its last 100 measurements that were answered, 1 at best.
+    pub answer_rate: f32,
+    /// Mean latency of the answers \[s\].
+    pub latency: f32,
+    /// Mean jitter \[s\].
+    pub jitter: f32,
+    /// Answers missed since the interface was opened.
+    pub missed: u32,
+    /// Drives that are on, bit i drive i.
+    pub power: u16,
+    /// Drives with an error.
+    pub error: u16,
+    /// Drives with a warning.
+    pub warning: u16,
+}
+
 /// What the engine has counted since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

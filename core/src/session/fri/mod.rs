@@ -37,4 +37,4 @@ pub use config::{ArmLimits, FriConfig};
 pub use control::{Control, JointImpedance, MirroredFrame, Monitoring, TaskFrame, ToolImpedance};
 pub use engine::FriSession;
 pub use handshake::{Asked, KrlConvention, KrlHandshake};
-pub use io::{FriCounts, FriEvent, FriInput, Transmit};
+pub use io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit};

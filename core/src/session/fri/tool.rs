@@ -42,6 +42,29 @@ impl Tool {
     }
 }
 
+/// `frame` with what FRI has added to it: positions are added, and the offset's rotation comes first. `None` where the
+/// offset's rotation is none, as in a frame that was never set.
+pub(super) fn offset_by(frame: &Frame, offset: &Frame) -> Option<Frame> {
+    let [a, b, c] = offset.rotation;
+    let dot = |p: [f32; 3], q: [f32; 3]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f32>();
+    let is = |value: f32, expected: f32| (value - expected).abs() < 1e-3;
+    let upright = is(dot(a, b), 0.0) && is(dot(b, c), 0.0) && is(dot(c, a), 0.0);
+    if !(upright && [a, b, c].iter().all(|row| is(dot(*row, *row), 1.0))) {
+        return None;
+    }
+    // A row times the offset's matrix: its rows, mixed.
+    let rotation = frame.rotation.map(|[x, y, z]| {
+        let mut row = [0.0; 3];
+        for (value, ((a, b), c)) in row.iter_mut().zip(a.iter().zip(b).zip(c)) {
+            *value = x * a + y * b + z * c;
+        }
+        row
+    });
+    let mut position = frame.position;
+    position.iter_mut().zip(offset.position).for_each(|(at, added)| *at += added);
+    Some(Frame { rotation, position })
+}
+
 /// Rows that are nearly of length 1 and at right angles, made so to the second order; no square root is needed.
 fn orthonormal([a, b, _]: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
     let dot = |p: [f64; 3], q: [f64; 3]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>();
@@ -60,6 +83,23 @@ fn orthonormal([a, b, _]: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_offset_is_added_and_one_that_is_no_frame_is_none() {
+        // A quarter turn about z, and the same about x in the turned frame.
+        let frame = Frame { rotation: [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], position: [0.5, 0.0, 1.0] };
+        let offset =
+            Frame { rotation: [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]], position: [0.1, 0.2, 0.3] };
+        let Frame { rotation, position } = offset_by(&frame, &offset).unwrap();
+        assert_eq!(rotation, [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+        assert_eq!(position, [0.6, 0.2, 1.3]);
+        assert_eq!(offset_by(&frame, &Frame::IDENTITY), Some(frame));
+        let unset = Frame { rotation: [[0.0; 3]; 3], ..offset };
+        assert_eq!(offset_by(&frame, &unset), None);
+        let mut broken = offset;
+        broken.rotation[0][0] = f32::NAN;
+        assert_eq!(offset_by(&frame, &broken), None);
+    }
 
     #[test]
     fn small_steps_make_a_turn_and_the_matrix_stays_a_rotation() {

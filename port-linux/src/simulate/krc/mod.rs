@@ -7,7 +7,7 @@ use std::time::Duration;
 
 pub use args::SimKrcArgs;
 use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
-use outrigger_sim::krc::{Krc, OperationMode, Options};
+use outrigger_sim::krc::{Krc, OperationMode, Options, Reason};
 use outrigger_sim::udp::{Running, Server};
 
 use crate::exit::{Failure, Outcome};
@@ -104,31 +104,62 @@ struct Told {
 
 impl Told {
     fn tell(&mut self, running: &Running) {
-        let krc = running.krc();
-        for (at, reason) in krc.fallbacks().iter().skip(self.fallbacks) {
+        let (now, state, fallbacks) = {
+            let krc = running.krc();
+            let fallbacks: Vec<_> = krc.fallbacks().iter().skip(self.fallbacks).copied().collect();
+            (krc.now(), (krc.state(), krc.quality(), krc.scheme()), fallbacks)
+        };
+        // It lives on while this is printed.
+        self.fallbacks += fallbacks.len();
+        for (at, reason) in fallbacks {
             println!("{at}: command ended: {reason:?}");
         }
-        self.fallbacks = krc.fallbacks().len();
-        let state = (krc.state(), krc.quality(), krc.scheme());
         if self.state != Some(state) {
             self.state = Some(state);
-            println!("{}: {}, quality {}, scheme {}", krc.now(), state.0.name(), state.1.name(), state.2.name());
+            println!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
         }
     }
 }
 
+/// Counts, and the KRC's columns of `tests/tables/fri-loss.md`.
 fn summary(running: &Running) {
     let krc = running.krc();
-    let (counts, statistics) = (krc.counts(), krc.statistics());
+    let (counts, statistics, held_up) = (krc.counts(), krc.statistics(), running.held_up());
+    let cycles: u64 = counts.qualities.iter().sum();
+    let percent = |part: u64| 100.0 * part as f64 / cycles.max(1) as f64;
+    let shares: Vec<_> = counts.qualities.iter().rev().map(|part| format!("{:.0}", percent(*part))).collect();
+    let mut fallbacks: Vec<(Reason, u64)> = vec![];
+    for (_, reason) in krc.fallbacks().iter().filter(|(_, reason)| *reason != Reason::Stopped) {
+        match fallbacks.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => fallbacks.push((*reason, 1)),
+        }
+    }
+    let fallbacks: Vec<_> = fallbacks.iter().map(|(reason, count)| format!("{count} {reason:?}")).collect();
     println!(
-        "{} measurements, {} answered in time, {} bridged; commands: {} late, {} old, {} lost, {} malformed",
-        counts.sent, counts.answered, counts.bridged, counts.late, counts.old, counts.lost, counts.malformed
+        "{} measurements, {} answered in time; commands: {} late, {} old, {} lost, {} malformed",
+        counts.sent, counts.answered, counts.late, counts.old, counts.lost, counts.malformed
+    );
+    println!("| the KRC's grade | answered | bridged | fallbacks | commanding |");
+    println!("| --- | --- | --- | --- | --- |");
+    println!(
+        "| {} | {:.1} % | {} | {} | {:.0} % |",
+        shares.join(" / "),
+        percent(counts.answered),
+        counts.bridged,
+        if fallbacks.is_empty() { "–".into() } else { fallbacks.join(", ") },
+        percent(counts.commanding)
     );
     println!(
-        "latency {:.3} ms, jitter {:.3} ms, command state entered {} time(s), left {} time(s)",
+        "latency {:.3} ms, jitter {:.3} ms; command state entered {} time(s), left {} time(s)",
         1e3 * statistics.latency,
         1e3 * statistics.jitter,
         counts.started,
         krc.fallbacks().len()
+    );
+    println!(
+        "this process began {} cycle(s) more than 0.5 ms late, by {:.2} ms at most",
+        held_up.cycles(),
+        1e3 * held_up.longest().as_secs_f64()
     );
 }

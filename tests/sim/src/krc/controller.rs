@@ -62,6 +62,10 @@ pub struct Counts {
     pub refused: u64,
     /// Times the command state was entered.
     pub started: u64,
+    /// Cycles in the command state.
+    pub commanding: u64,
+    /// Cycles at each quality, UNACCEPTABLE first.
+    pub qualities: [u64; 4],
 }
 
 /// Where the arm really is.
@@ -410,6 +414,10 @@ impl Krc {
         let in_time = answer.as_ref().is_some_and(|command| command.refl_seq_count == sent);
         self.rating.judge(in_time);
         self.counts.answered += u64::from(in_time);
+        self.counts.commanding += u64::from(self.interface.state == FriState::Command);
+        if let Some(count) = self.counts.qualities.get_mut(usize::from(rank(self.rating.quality()))) {
+            *count += 1;
+        }
         if self.interface.state != FriState::Command {
             return;
         }

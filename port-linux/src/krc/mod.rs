@@ -1,0 +1,131 @@
+//! Beside a KRC: its datagrams, an exact timer and the engine that answers, in one loop for every command.
+
+pub(crate) mod tally;
+pub(crate) mod words;
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use outrigger_core::law::Law;
+use outrigger_core::session::Event;
+use outrigger_core::session::fri::{FriInput, FriSession, KrlConvention};
+use outrigger_core::time::Instant;
+use outrigger_core::wire::fri::MEASUREMENT_LEN;
+use tokio::net::UdpSocket;
+
+use self::tally::Tally;
+use crate::clock::Clock;
+use crate::exit::Failure;
+use crate::syscalls;
+use crate::timer::Timer;
+
+/// The remote computer's side of one KRC.
+pub(crate) struct Remote<L> {
+    session: FriSession<L, KrlConvention>,
+    socket: UdpSocket,
+    clock: Clock,
+    timer: Timer,
+    /// Longer than any measurement, so that one that is too long is seen.
+    buffer: Vec<u8>,
+    events: VecDeque<Event>,
+    tally: Tally,
+}
+
+impl<L: Law<7>> Remote<L> {
+    /// Listens at `listen`; reads poll the network device for `busy_poll_micros` where that is given.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] where the address is taken, [`Failure::BadInput`] for what the kernel refuses.
+    pub(crate) async fn open(
+        listen: SocketAddr,
+        session: FriSession<L, KrlConvention>,
+        clock: Clock,
+        busy_poll_micros: Option<u32>,
+    ) -> Result<Self, Failure> {
+        let socket = UdpSocket::bind(listen).await.map_err(|error| {
+            let hint = match error.kind() {
+                ErrorKind::AddrInUse => "; is another remote computer running? One alone can answer a KRC",
+                ErrorKind::AddrNotAvailable => "; it has to be an address of this machine, or 0.0.0.0",
+                _ => "",
+            };
+            Failure::Connection(format!("cannot listen on {listen}: {error}{hint}"))
+        })?;
+        if let Some(micros) = busy_poll_micros {
+            syscalls::set_busy_poll(&socket, micros).map_err(|error| {
+                Failure::BadInput(format!("host.busy_poll: the kernel refuses ({error}); grant CAP_NET_ADMIN"))
+            })?;
+        }
+        let timer = Timer::new(clock).map_err(|error| Failure::BadInput(format!("cannot make a timer: {error}")))?;
+        let (buffer, events) = (vec![0; 2 * MEASUREMENT_LEN], VecDeque::new());
+        Ok(Self { session, socket, clock, timer, buffer, events, tally: Tally::default() })
+    }
+
+    pub(crate) const fn session(&self) -> &FriSession<L, KrlConvention> {
+        &self.session
+    }
+
+    /// What was seen so far.
+    pub(crate) const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The next event; none may be left when [`turn`](Self::turn) is called.
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Gives an input of the operator or of a sensor.
+    pub(crate) fn give(&mut self, input: FriInput<'_>) {
+        self.handle(input);
+        self.transmit();
+    }
+
+    /// Waits for datagrams or a deadline of the engine, at most until `latest`, and lets the engine have them. Dropping
+    /// the future loses nothing.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] with what the kernel says.
+    pub(crate) async fn turn(&mut self, latest: Instant) -> Result<(), Failure> {
+        let due = self.session.poll_timeout().map_or(latest, |due| due.min(latest));
+        let woken = tokio::select! {
+            biased;
+            ready = self.socket.readable() => ready.map(|()| self.receive()),
+            late = self.timer.until(due) => late.map(|()| self.give(FriInput::Tick)),
+        };
+        woken.map_err(|error| Failure::BadInput(format!("cannot wait for datagrams: {error}")))
+    }
+
+    /// Everything that waits in the socket, then its end.
+    fn receive(&mut self) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        while let Ok((size, from)) = self.socket.try_recv_from(&mut buffer) {
+            let arrival = self.clock.now();
+            let bytes = buffer.get(..size).unwrap_or_default();
+            self.handle(FriInput::Datagram { from, bytes, arrival });
+        }
+        self.buffer = buffer;
+        self.handle(FriInput::Drained);
+        self.transmit();
+    }
+
+    fn handle(&mut self, input: FriInput<'_>) {
+        self.session.handle(self.clock.now(), input);
+        while let Some(event) = self.session.poll_event() {
+            self.tally.event(&event);
+            self.events.push_back(event);
+        }
+    }
+
+    fn transmit(&mut self) {
+        let mut sent = false;
+        while let Some(transmit) = self.session.poll_transmit() {
+            // What cannot be sent is lost, as on any network; the KRC and the link monitor notice.
+            let _ = self.socket.try_send_to(transmit.bytes, transmit.to);
+            sent = true;
+        }
+        if sent {
+            self.tally.answered(&self.session, self.clock.now());
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How a session beside a KRC went, in the columns of `tests/tables/fri-loss.md`.
+
+use outrigger_core::law::Law;
+use outrigger_core::link::{Grade, Histogram};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_core::session::Event;
+use outrigger_core::session::fri::{FriSession, KrlConvention};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::fri::Quality;
+
+use crate::json::Json;
+use crate::output::histogram;
+
+/// Names of the four grades, the best one first.
+const GRADES: [&str; 4] = ["perfect", "ok", "bad", "unacceptable"];
+
+/// Counted at each command that is sent.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    commands: u64,
+    commanding: u64,
+    /// The best grade first.
+    ours: [u64; 4],
+    krcs: [u64; 4],
+    fallbacks: Vec<(Reason, u64)>,
+}
+
+impl Tally {
+    pub(super) fn answered<L: Law<7>>(&mut self, session: &FriSession<L, KrlConvention>, now: Instant) {
+        self.commands += 1;
+        self.commanding += u64::from(session.mode() == Mode::Command);
+        let [perfect, ok, bad, unacceptable] = &mut self.ours;
+        *match session.figures(now).grade {
+            Grade::Perfect => perfect,
+            Grade::Ok => ok,
+            Grade::Bad => bad,
+            Grade::Unacceptable => unacceptable,
+        } += 1;
+        let [perfect, ok, bad, unacceptable] = &mut self.krcs;
+        *match session.peer_quality() {
+            Some(Quality::Perfect) => perfect,
+            Some(Quality::Ok) => ok,
+            Some(Quality::Bad) => bad,
+            Some(Quality::Unacceptable | Quality::Unknown(_)) | None => unacceptable,
+        } += 1;
+    }
+
+    pub(super) fn event(&mut self, event: &Event) {
+        let Event::Transition(transition) = event else { return };
+        if transition.from != Mode::Command {
+            return;
+        }
+        let Some(reason) = transition.reason.filter(|reason| *reason != Reason::Released) else { return };
+        match self.fallbacks.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => self.fallbacks.push((reason, 1)),
+        }
+    }
+
+    /// For people: counts, the table, and histograms.
+    pub(crate) fn text<L: Law<7>>(&self, session: &FriSession<L, KrlConvention>) -> String {
+        let counts = session.counts();
+        let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;
+        let shares = |parts: [u64; 4]| parts.map(|part| format!("{:.0}", percent(part))).join(" / ");
+        let fallbacks: Vec<_> =
+            self.fallbacks.iter().map(|(reason, count)| format!("{count} {}", reason.name())).collect();
+        let mut text = format!(
+            "{} measurements, {} commands, {} overtaken, {} not used\n\
+             | our grade | the KRC's | reflected | fallbacks | commanding |\n\
+             | --- | --- | --- | --- | --- |\n\
+             | {} | {} | {:.1} % | {} | {:.0} % |\n",
+            counts.measurements,
+            counts.commands,
+            counts.overtaken,
+            counts.unused,
+            shares(self.ours),
+            shares(self.krcs),
+            percent(session.round_trips().count()),
+            if fallbacks.is_empty() { "–".into() } else { fallbacks.join(", ") },
+            percent(self.commanding)
+        );
+        for (name, histogram) in rows(session) {
+            text.push_str(&format!("{name:<11} {}\n", histogram::quantiles(histogram)));
+            if matches!(name, "round trip" | "jitter") {
+                text.push_str(&histogram::bars(histogram));
+            }
+        }
+        text
+    }
+
+    /// For scripts: members of an object that has begun.
+    pub(crate) fn json<L: Law<7>>(&self, session: &FriSession<L, KrlConvention>, json: &mut Json) {
+        let counts = session.counts();
+        json.key("measurements").integer(counts.measurements).key("commands").integer(counts.commands);
+        json.key("overtaken").integer(counts.overtaken).key("unused").integer(counts.unused);
+        json.key("malformed").integer(counts.malformed).key("foreign").integer(counts.foreign);
+        json.key("reflected").integer(session.round_trips().count()).key("commanding").integer(self.commanding);
+        for (key, parts) in [("our_grade", self.ours), ("krc_quality", self.krcs)] {
+            json.key(key).begin_object();
+            for (name, count) in GRADES.iter().zip(parts) {
+                json.key(name).integer(count);
+            }
+            json.end_object();
+        }
+        json.key("fallbacks").begin_object();
+        for (reason, count) in &self.fallbacks {
+            json.key(reason.name()).integer(*count);
+        }
+        json.end_object();
+        for (name, histogram) in rows(session) {
+            json.key(&name.replace(' ', "_")).begin_object();
+            for (key, share) in [("p50_us", 5_000), ("p99_us", 9_900), ("max_us", 10_000)] {
+                json.key(key).integer(histogram.quantile(share).map_or(0, Duration::as_micros));
+            }
+            json.end_object();
+        }
+    }
+}
+
+fn rows<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> [(&'static str, &Histogram); 5] {
+    let link = session.histograms();
+    [
+        ("interval", &link.interval),
+        ("age", &link.age),
+        ("turnaround", &link.turnaround),
+        ("round trip", session.round_trips()),
+        ("jitter", session.jitters()),
+    ]
+}
