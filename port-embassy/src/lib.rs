@@ -58,6 +58,7 @@
 //! * Sockets: two of the stack's `StackResources` are taken, three with RTDE.
 //! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
 //!   takes a new connection for a piece of the old one.
+//! * An interface that keeps as many frames as the sockets have room for: 10 KiB of them ([`Buffers`] says why).
 //! * `max_burst_size` of the driver `None` or at least 4: with 1 the stack advertises a window of one packet.
 //! * Ticks of 1 MHz (`embassy-time`): time stamps are then what they say, in µs.
 #![no_std]
@@ -90,7 +91,7 @@ pub mod sensor;
 mod trouble;
 
 pub use handle::{Handle, Shared};
-pub use memory::{Buffers, Windows};
+pub use memory::{Buffers, BuffersWithRtde, Windows};
 pub use net::{Stack, now};
 pub use runner::{Observer, Runner, new};
 pub use trouble::Trouble;

@@ -32,15 +32,19 @@ impl Default for Windows {
 
 /// What the stack's sockets receive and send with.
 ///
-/// `REALTIME` bytes wait for port 30003. With 8 KiB, seven packets, one that is lost is sent again at once, because
-/// those that follow it ask for it; with little more than one packet it costs a time-out of the sender
+/// `REALTIME` bytes wait for port 30003. With four packets or more, one that is lost is sent again at once, because
+/// those that follow it ask for it; with little more than one it costs a time-out of the sender
 /// (`tests/tables/smoltcp.md`).
 ///
 /// `RTDE` bytes are for port 30004, where the engine was handed an
-/// [`RtdeStates`](outrigger_core::session::rtde::RtdeStates); with 0 there is no such socket. 512 of them
-/// are for what is asked. Nothing is answered on this link, so that its states may be acknowledged 10 ms late, by the
-/// stack's timer: 8 KiB hold what comes meanwhile and what a busy board leaves behind, eighteen states of 432 bytes, and
-/// make up for it afterwards; with eight states, a board at 500 Hz that falls behind stays behind.
+/// [`RtdeStates`](outrigger_core::session::rtde::RtdeStates); with 0 there is no such socket. 512 of them are for what is
+/// asked, the rest for states of 432 bytes, at least four, for the same reason.
+///
+/// What all sockets receive into, with about 60 bytes more per packet, has to fit into the memory where the network
+/// interface keeps frames until the processor takes them: after a stall that much comes at once. Where it does not fit, the
+/// last frames are lost, nothing behind them asks for them, and the controller's time-out passes before it sends them
+/// again: 200 ms or more with a kernel like Linux', 1 s with smoltcp. A controller closes port 30004 when what it keeps for
+/// a client is full. [`with_rtde`](Self::with_rtde) fits into 10 560 bytes, those of a LAN9118.
 #[derive(Debug)]
 pub struct Buffers<const REALTIME: usize = 8192, const RTDE: usize = 0> {
     /// Messages are 100 ms apart and read as they come, so that the rest of one has room at once.
@@ -53,6 +57,10 @@ pub struct Buffers<const REALTIME: usize = 8192, const RTDE: usize = 0> {
 /// Less than a whole robot state: the engine's window, not the socket, is where one is put together.
 const PRIMARY: usize = 1024;
 
+/// The longest packet of port 30003, and a state by RTDE with every variable.
+const PACKET: usize = 1220;
+const STATE: usize = 432;
+
 /// One command waits at most; behind it go the zero velocities and the `stopj` that end a motion. A text that found no
 /// room would cost the connection.
 const TRANSMIT: usize = 1024;
@@ -61,7 +69,15 @@ const _: () = assert!(TRANSMIT >= 5 * TextPath::MAX_LEN);
 /// The set-up of the outputs, the longest that is asked.
 const RTDE_TRANSMIT: usize = 512;
 /// Four states may be on their way, so that three follow one that is lost.
-const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * 432;
+const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
+
+/// Recommended with RTDE: four packets, and eight states, so that both links and the third fit into small interfaces.
+const REALTIME_WITH_RTDE: usize = 4 * PACKET;
+const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
+/// Headers and check sequence of a frame, in whole words; what a LAN9118 keeps.
+const FRAME: usize = 60;
+const INTERFACE: usize = 10_560;
+const _: () = assert!(PRIMARY + 4 * PACKET + 8 * STATE + (2 + 4 + 8) * FRAME <= INTERFACE);
 
 impl Buffers {
     /// All zero, and as large as is recommended without RTDE.
@@ -71,8 +87,12 @@ impl Buffers {
     }
 }
 
-impl Buffers<8192, 8704> {
-    /// All zero, and as large as is recommended with RTDE.
+/// [`Buffers`] with room for RTDE, as large as is recommended.
+pub type BuffersWithRtde = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED>;
+
+impl BuffersWithRtde {
+    /// All zero, and as large as is recommended with RTDE: 30003 has less room than without, and remains good for states
+    /// where RTDE cannot give them.
     #[must_use]
     pub const fn with_rtde() -> Self {
         Self::of_size()

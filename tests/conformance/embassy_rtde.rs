@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::session::{Event, LinkId};
 use outrigger_embassy::Buffers;
+use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::board::{Network, Rig, Segment, Way};
@@ -15,14 +16,13 @@ const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVer
 const LEAST: usize = 512 + 4 * 432;
 
 /// A board in motion, with states by RTDE.
-fn in_motion<const RTDE: usize>(software: SoftwareVersion, buffers: Buffers<8192, RTDE>) -> Rig {
+fn in_motion<const REALTIME: usize, const RTDE: usize>(
+    software: SoftwareVersion,
+    buffers: Buffers<REALTIME, RTDE>,
+) -> Rig {
     let mut rig = Rig::with_buffers(Setup::to_and_fro(software, 0.5), &Network::default(), buffers);
     rig.command();
-    let source = |(_, event): &(SimTime, Event)| match event {
-        Event::Established(identity) => Some(identity.states),
-        _ => None,
-    };
-    assert_eq!(rig.record().events.iter().find_map(source), Some(LinkId::RTDE), "{software}");
+    assert_eq!(sessions(&rig), [LinkId::RTDE], "{software}");
     rig
 }
 
@@ -62,4 +62,76 @@ fn one_is_lost(mut rig: Rig) {
     let [gap]: [Duration; 1] = Vec::try_into(gaps).expect("one gap");
     assert!(gap <= period * 4 + Duration::from_millis(1), "{gap:?}");
     assert_eq!(rig.record().fallbacks(), []);
+}
+
+#[test]
+fn after_a_stall_of_either_length_states_by_rtde_go_on_and_the_board_commands_again_when_asked() {
+    for software in SOFTWARE {
+        // Shorter than what the sockets have room for, and longer than that.
+        for stall in [60, 300, 900].map(Duration::from_millis) {
+            let mut rig = in_motion(software, Buffers::with_rtde());
+            let (at, period) = (rig.now(), rig.controller().period());
+            let over = at + stall;
+            let (up, down) = rig.wires();
+            up.stall(at, over);
+            down.stall(at, over);
+            rig.run_for(stall + Duration::from_millis(700));
+
+            let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged];
+            let fallbacks = rig.record().fallbacks();
+            assert!(
+                matches!(fallbacks.as_slice(), [reason] if late.contains(reason)),
+                "{software} {stall:?} {fallbacks:?}"
+            );
+            assert!(rig.record().rest_after(at).is_some(), "{}", rig.record().story());
+            // What was held back has been made up for.
+            let states = rig.states();
+            let paused = states.windows(2).map(|pair| pair[1].since(pair[0])).filter(|gap| *gap > period * 2);
+            assert_eq!(paused.count(), 1, "{software} {stall:?}");
+            let newest = *states.last().expect("a state");
+            assert!(rig.now().since(newest) <= period, "{software} {stall:?}: none since {newest}");
+            acknowledge_and_command(&mut rig);
+        }
+    }
+}
+
+#[test]
+fn a_controller_that_drops_rtde_ends_commanding_and_a_new_session_takes_its_states_from_where_there_are_some() {
+    for software in SOFTWARE {
+        // Open again before the next session begins, and not.
+        for (away, states) in [(100, LinkId::RTDE), (700, LinkId::REALTIME)] {
+            let mut rig = in_motion(software, Buffers::with_rtde());
+            let at = rig.now();
+            let drop = Fault::new(FaultKind::Drop, at, Some(Duration::from_millis(away)));
+            rig.peer().controller_mut().inject(Fault { port: Some(Port::Rtde), ..drop });
+            rig.wait("another session", |rig| sessions(rig).len() == 2);
+            assert_eq!(rig.record().fallbacks(), [Reason::LinkClosed], "{software}");
+            assert!(rig.record().rest_after(at).is_some(), "{}", rig.record().story());
+            assert_eq!(sessions(&rig), [LinkId::RTDE, states], "{software}, {away} ms");
+            rig.run_for(Duration::from_secs(1));
+            acknowledge_and_command(&mut rig);
+        }
+    }
+}
+
+/// Where states came from, in each session.
+fn sessions(rig: &Rig) -> Vec<LinkId> {
+    let source = |(_, event): &(SimTime, Event)| match event {
+        Event::Established(identity) => Some(identity.states),
+        _ => None,
+    };
+    rig.record().events.iter().filter_map(source).collect()
+}
+
+/// Nothing moves until an operator has acknowledged and asked; then every state is answered again.
+fn acknowledge_and_command(rig: &mut Rig) {
+    let (at, latched) = (rig.now(), rig.latch());
+    assert!(latched.is_some(), "{}", rig.record().story());
+    rig.handle().acknowledge();
+    rig.run_for(Duration::from_millis(500));
+    assert_eq!(rig.record().commands_since(at).count(), 0, "{}", rig.record().story());
+    rig.command();
+    let (states, cycle) = (rig.commanded(), rig.controller().period());
+    rig.run_for(cycle * 100);
+    assert_eq!(rig.commanded() - states, 100);
 }

@@ -8,7 +8,7 @@ use outrigger_core::law::{AnyLaw, LawConfigError};
 use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, ConfigError, Memory as EngineMemory, Settings};
 use outrigger_core::telemetry::{Device, Pace};
-use outrigger_embassy::{Buffers, Handle, Runner, Shared, Windows};
+use outrigger_embassy::{BuffersWithRtde, Handle, Runner, Shared, Windows};
 
 use crate::desk::{Clerk, Desk};
 
@@ -20,7 +20,7 @@ pub struct Memory<const RECORDER: usize = 65_536> {
     windows: Windows,
     rtde_room: MaybeUninit<RtdeRoom>,
     rtde: MaybeUninit<RtdeStates<'static>>,
-    buffers: Buffers<8192, 8704>,
+    buffers: BuffersWithRtde,
     recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
@@ -36,7 +36,7 @@ impl<const RECORDER: usize> Memory<RECORDER> {
             // Not zeros: as a value here it would put all of this into flash.
             rtde_room: MaybeUninit::uninit(),
             rtde: MaybeUninit::uninit(),
-            buffers: Buffers::with_rtde(),
+            buffers: BuffersWithRtde::with_rtde(),
             recorder: [0; RECORDER],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),

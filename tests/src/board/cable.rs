@@ -15,20 +15,34 @@ const LARGEST: usize = 1514;
 #[derive(Default)]
 struct Queues {
     incoming: VecDeque<Vec<u8>>,
+    /// Bytes that `incoming` may hold, and holds.
+    room: usize,
+    used: usize,
     outgoing: VecDeque<Vec<u8>>,
     unplugged: bool,
     waker: Option<Waker>,
 }
 
+/// What a frame takes in the interface's memory: it comes with its check sequence, in words.
+fn size(frame: &[u8]) -> usize {
+    (frame.len() + 4).next_multiple_of(4)
+}
+
 /// Both ends share it: the stack as a driver, the test by hand.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Cable(Rc<RefCell<Queues>>);
 
 impl Cable {
-    /// A frame reaches the board.
+    /// To an interface that holds so many bytes of frames until the board takes them.
+    pub(super) fn new(room: usize) -> Self {
+        Self(Rc::new(RefCell::new(Queues { room, ..Queues::default() })))
+    }
+
+    /// A frame reaches the board, or is lost where its interface has no room for it.
     pub(super) fn deliver(&self, frame: Vec<u8>) {
         let mut queues = self.0.borrow_mut();
-        if !queues.unplugged {
+        if !queues.unplugged && queues.used + size(&frame) <= queues.room {
+            queues.used += size(&frame);
             queues.incoming.push_back(frame);
             queues.waker.take().into_iter().for_each(Waker::wake);
         }
@@ -55,6 +69,7 @@ impl Driver for Cable {
         let mut queues = self.0.borrow_mut();
         queues.waker = Some(context.waker().clone());
         let frame = queues.incoming.pop_front()?;
+        queues.used -= size(&frame);
         drop(queues);
         Some((Incoming(frame), Outgoing(self)))
     }

@@ -54,14 +54,20 @@ pub struct Network {
     pub robot: Ipv4Addr,
     /// The wire, both ways; a [`Setup`]'s latency is added to its delay.
     pub conditions: Conditions,
+    /// Bytes of frames that the board's interface holds until the board takes them; what does not fit is lost.
+    pub interface: usize,
     /// Seed of the board's stack, and of the wire.
     pub seed: u64,
 }
 
+/// The interface of the emulated board (LAN9118, as QEMU has it), the smallest that is known here.
+const INTERFACE: usize = 10_560;
+
 impl Default for Network {
     fn default() -> Self {
         let peer = PeerOptions::default();
-        Self { robot: peer.address, peer, conditions: Conditions::default(), seed: 1 }
+        let conditions = Conditions::default();
+        Self { robot: peer.address, peer, conditions, interface: INTERFACE, seed: 1 }
     }
 }
 
@@ -183,7 +189,7 @@ impl Rig {
         let mut conditions = network.conditions;
         conditions.delay += setup.latency;
 
-        let cable = Cable::default();
+        let cable = Cable::new(network.interface);
         let address = Ipv4Cidr::new(BOARD, 24);
         let config =
             StackConfig::ipv4_static(StaticConfigV4 { address, gateway: None, dns_servers: Default::default() });
