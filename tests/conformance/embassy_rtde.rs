@@ -20,9 +20,18 @@ fn in_motion<const REALTIME: usize, const RTDE: usize>(
     software: SoftwareVersion,
     buffers: Buffers<REALTIME, RTDE>,
 ) -> Rig {
-    let mut rig = Rig::with_buffers(Setup::to_and_fro(software, 0.5), &Network::default(), buffers);
+    moving(Setup::to_and_fro(software, 0.5), buffers, LinkId::RTDE)
+}
+
+/// A board in motion, with states by `states`.
+fn moving<const REALTIME: usize, const RTDE: usize>(
+    setup: Setup,
+    buffers: Buffers<REALTIME, RTDE>,
+    states: LinkId,
+) -> Rig {
+    let mut rig = Rig::with_buffers(setup, &Network::default(), buffers);
     rig.command();
-    assert_eq!(sessions(&rig), [LinkId::RTDE], "{software}");
+    assert_eq!(sessions(&rig), [states]);
     rig
 }
 
@@ -65,34 +74,38 @@ fn one_is_lost(mut rig: Rig) {
 }
 
 #[test]
-fn after_a_stall_of_either_length_states_by_rtde_go_on_and_the_board_commands_again_when_asked() {
+fn after_a_stall_states_go_on_and_the_board_commands_again_when_asked() {
     for software in SOFTWARE {
-        // Shorter than what the sockets have room for, and longer than that.
-        for stall in [60, 300, 900].map(Duration::from_millis) {
-            let mut rig = in_motion(software, Buffers::with_rtde());
-            let (at, period) = (rig.now(), rig.controller().period());
-            let over = at + stall;
-            let (up, down) = rig.wires();
-            up.stall(at, over);
-            down.stall(at, over);
-            rig.run_for(stall + Duration::from_millis(700));
+        // Shorter than what the sockets have room for, and longer.
+        for stall in [60, 300].map(Duration::from_millis) {
+            stalls(in_motion(software, Buffers::with_rtde()), stall);
 
-            let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged];
-            let fallbacks = rig.record().fallbacks();
-            assert!(
-                matches!(fallbacks.as_slice(), [reason] if late.contains(reason)),
-                "{software} {stall:?} {fallbacks:?}"
-            );
-            assert!(rig.record().rest_after(at).is_some(), "{}", rig.record().story());
-            // What was held back has been made up for.
-            let states = rig.states();
-            let paused = states.windows(2).map(|pair| pair[1].since(pair[0])).filter(|gap| *gap > period * 2);
-            assert_eq!(paused.count(), 1, "{software} {stall:?}");
-            let newest = *states.last().expect("a state");
-            assert!(rig.now().since(newest) <= period, "{software} {stall:?}: none since {newest}");
-            acknowledge_and_command(&mut rig);
+            let mut without = Setup::to_and_fro(software, 0.5);
+            let closed = Fault::new(FaultKind::Drop, SimTime::ZERO, None);
+            without.controller.faults.push(Fault { port: Some(Port::Rtde), ..closed });
+            stalls(moving(without, Buffers::with_rtde(), LinkId::REALTIME), stall);
         }
     }
+}
+
+/// Nothing crosses the wire for so long, then everything at once, as far as the board's interface has room for it.
+fn stalls(mut rig: Rig, stall: Duration) {
+    let (at, period) = (rig.now(), rig.controller().period());
+    let (up, down) = rig.wires();
+    up.stall(at, at + stall);
+    down.stall(at, at + stall);
+    rig.run_for(stall + Duration::from_millis(700));
+
+    let fallbacks = rig.record().fallbacks();
+    let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged];
+    assert!(matches!(fallbacks.as_slice(), [reason] if late.contains(reason)), "{stall:?}: {fallbacks:?}");
+    assert!(rig.record().rest_after(at).is_some(), "{}", rig.record().story());
+    // What was held back has been made up for, and is the only pause.
+    let states = rig.states();
+    assert_eq!(states.windows(2).filter(|pair| pair[1].since(pair[0]) > period * 2).count(), 1, "{stall:?}");
+    assert!(states.last().is_some_and(|newest| rig.now().since(*newest) <= period), "{stall:?}");
+    acknowledge_and_command(&mut rig);
+    assert_eq!(sessions(&rig).len(), 1, "{stall:?}: the session goes on");
 }
 
 #[test]

@@ -49,10 +49,15 @@ const RECEIVE: [(Receive, &str); 4] = [
 /// The longest packet of either version.
 const PACKET: usize = 1_220;
 
+impl Tcp {
+    fn network(self) -> Network {
+        let ack_delay = self.delays.then_some(Duration::from_millis(10));
+        Network { peer: PeerOptions { nagle: self.nagle, ack_delay, ..PeerOptions::default() }, ..Network::default() }
+    }
+}
+
 fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Rig {
-    let ack_delay = tcp.delays.then_some(Duration::from_millis(10));
-    let network =
-        Network { peer: PeerOptions { nagle: tcp.nagle, ack_delay, ..PeerOptions::default() }, ..Network::default() };
+    let network = tcp.network();
     let setup = Setup::sweep(software, SPEED);
     match receive {
         Receive::One => Rig::with_buffers(setup, &network, Buffers::<PACKET>::of_size()),
@@ -62,16 +67,16 @@ fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Rig {
     }
 }
 
-/// The next frame this way that carries bytes of port 30003 is lost; says when that was.
-fn lose_next(rig: &mut Rig, lost_way: Way) -> Rc<Cell<Option<SimTime>>> {
+/// The next frame this way that carries bytes of this port is lost; says when that was.
+fn lose_next(rig: &mut Rig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime>>> {
     let lost = Rc::new(Cell::new(None));
     let note = Rc::clone(&lost);
     rig.lose(move |way, now, frame| {
-        let realtime = |segment: &Segment<'_>| {
+        let carries = |segment: &Segment<'_>| {
             let port = if way == Way::Up { segment.to } else { segment.from };
-            port == Port::Realtime.number() && !segment.payload.is_empty()
+            port == of.number() && !segment.payload.is_empty()
         };
-        let hit = way == lost_way && note.get().is_none() && Segment::of(frame).is_some_and(|s| realtime(&s));
+        let hit = way == lost_way && note.get().is_none() && Segment::of(frame).is_some_and(|s| carries(&s));
         if hit {
             note.set(Some(now));
         }
@@ -109,6 +114,8 @@ fn fallback(rig: &Rig, lost: SimTime, arrived: Option<Duration>) -> String {
     format!("{reason:?} after {} ms, {} / {} ms", millis(fell.since(lost)), millis(rest), millis(bound))
 }
 
+/// How long nothing crosses the wire.
+const STALL: Duration = Duration::from_millis(300);
 /// The `t` of a command, by default.
 const HOLD: Duration = Duration::from_millis(40);
 /// The deceleration of a stop, by default \[rad/s²\].
@@ -121,11 +128,10 @@ fn rest(rig: &Rig, since: SimTime, reaction: Duration) -> (Duration, Duration) {
     (rest, bound)
 }
 
-fn lost_state(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Cost {
-    let mut rig = rig(software, tcp, receive);
+fn lost_state(mut rig: Rig, states: Port) -> Cost {
     rig.command();
     rig.run_for(Duration::from_millis(500));
-    let lost = lose_next(&mut rig, Way::Down);
+    let lost = lose_next(&mut rig, Way::Down, states);
     rig.run_for(AFTER);
     let lost = lost.get().expect("a state was sent");
     let until = given_up(&rig, lost);
@@ -138,7 +144,7 @@ fn lost_command(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Cost {
     let mut rig = rig(software, tcp, receive);
     rig.command();
     rig.run_for(Duration::from_millis(500));
-    let lost = lose_next(&mut rig, Way::Up);
+    let lost = lose_next(&mut rig, Way::Up, Port::Realtime);
     rig.run_for(AFTER);
     let lost = lost.get().expect("a command was sent");
     let arrived = text_after(&rig, lost);
@@ -149,7 +155,7 @@ fn lost_stop(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Cost {
     let mut rig = rig(software, tcp, receive);
     rig.command();
     rig.run_for(Duration::from_millis(500));
-    let lost = lose_next(&mut rig, Way::Up);
+    let lost = lose_next(&mut rig, Way::Up, Port::Realtime);
     rig.handle().release();
     rig.run_for(AFTER);
     let lost = lost.get().expect("a zero velocity was sent");
@@ -167,14 +173,13 @@ fn text_after(rig: &Rig, lost: SimTime) -> Option<Duration> {
 
 /// When the connection was given up after `lost`.
 fn given_up(rig: &Rig, lost: SimTime) -> SimTime {
-    let realtime = |event: &Event| matches!(event, Event::Down { link: LinkId::REALTIME, .. });
-    let mut events = rig.record().events.iter().filter(|(at, event)| *at >= lost && realtime(event));
+    let down = |event: &Event| matches!(event, Event::Down { link: LinkId::REALTIME | LinkId::RTDE, .. });
+    let mut events = rig.record().events.iter().filter(|(at, event)| *at >= lost && down(event));
     events.next().map_or(SimTime::MAX, |(at, _)| *at)
 }
 
 /// The longest time between two states while nothing is commanded, and while every state is answered.
-fn gaps(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> [Duration; 2] {
-    let mut rig = rig(software, tcp, receive);
+fn gaps(mut rig: Rig) -> [Duration; 2] {
     rig.run_for(Duration::from_secs(3));
     let in_monitor = rig.states().len();
     rig.command();
@@ -195,8 +200,8 @@ fn one_lost_frame_costs_little_with_room_for_seven_packets_and_a_session_with_le
             .flat_map(|(nagle, delays)| RECEIVE.map(|(receive, name)| (Tcp { nagle, delays }, receive, name)))
             .collect();
         let rows = in_parallel(&cases, |(tcp, receive, name)| {
-            let [monitor, command] = gaps(software, tcp, receive);
-            let state = lost_state(software, tcp, receive);
+            let [monitor, command] = gaps(rig(software, tcp, receive));
+            let state = lost_state(rig(software, tcp, receive), Port::Realtime);
             if receive == Receive::Shipped && !tcp.nagle {
                 assert_eq!(state.outcome, "goes on", "8 KiB and no Nagle: a lost state is sent again at once");
             }
@@ -215,7 +220,85 @@ fn one_lost_frame_costs_little_with_room_for_seven_packets_and_a_session_with_le
             ["Nagle", "ACK delay", "board receives into", "longest pause", "lost state", "lost command", "lost stop"];
         text += &format!("\n## {rate}\n\n{}", markdown(&columns, &rows));
     }
+    text += &by_rtde();
     hold("smoltcp.md", &text);
+}
+
+/// Bytes for RTDE: what is asked, and so many states.
+const fn states(count: usize) -> usize {
+    512 + count * 432
+}
+
+/// What the sockets of 30003 and 30004 receive into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Both {
+    Least,
+    Shipped,
+    Large,
+}
+
+const BOTH: [(Both, &str); 3] = [
+    (Both::Least, "1 packet, 4 states"),
+    (Both::Shipped, "4 packets, 8 states (shipped)"),
+    (Both::Large, "8 KiB, 18 states"),
+];
+
+fn rtde_rig(software: SoftwareVersion, tcp: Tcp, both: Both) -> Rig {
+    let (setup, network) = (Setup::sweep(software, SPEED), tcp.network());
+    match both {
+        Both::Least => Rig::with_buffers(setup, &network, Buffers::<PACKET, { states(4) }>::of_size()),
+        Both::Shipped => Rig::with_buffers(setup, &network, Buffers::with_rtde()),
+        Both::Large => Rig::with_buffers(setup, &network, Buffers::<8192, { states(18) }>::of_size()),
+    }
+}
+
+fn by_rtde() -> String {
+    let cases: Vec<_> = SOFTWARE
+        .into_iter()
+        .flat_map(|(software, rate)| [false, true].map(|nagle| (software, rate, nagle)))
+        .flat_map(|(software, rate, nagle)| BOTH.map(|(both, name)| (software, rate, nagle, both, name)))
+        .collect();
+    let rows = in_parallel(&cases, |(software, rate, nagle, both, name)| {
+        let rig = || rtde_rig(software, Tcp { nagle, delays: false }, both);
+        let [monitor, command] = gaps(rig());
+        let after_a_stall = stalled(rig());
+        if both == Both::Shipped {
+            assert!(after_a_stall.ends_with("the session goes on"), "{after_a_stall}");
+        }
+        vec![
+            rate.to_owned(),
+            if nagle { "on" } else { "off" }.to_owned(),
+            name.to_owned(),
+            format!("{} / {} ms", tenths(monitor), tenths(command)),
+            lost_state(rig(), Port::Rtde).cell(),
+            after_a_stall,
+        ]
+    });
+    let columns =
+        ["states", "Nagle", "board receives into", "longest pause", "lost state", "after 300 ms without a frame"];
+    format!("{RTDE}\n{}", markdown(&columns, &rows))
+}
+
+/// Nothing crosses the wire for a while: how long afterwards states are late or missing, and what became of RTDE.
+fn stalled(mut rig: Rig) -> String {
+    rig.command();
+    rig.run_for(Duration::from_millis(500));
+    let (at, period) = (rig.now(), rig.controller().period());
+    let over = at + STALL;
+    let (up, down) = rig.wires();
+    up.stall(at, over);
+    down.stall(at, over);
+    rig.run_for(STALL + AFTER);
+    let states: Vec<_> = rig.states().into_iter().filter(|seen| *seen > at).collect();
+    let mut late = states.windows(2).filter(|pair| pair[1].since(pair[0]) > period * 2).map(|pair| pair[1]);
+    let late = late.next_back().map_or(Duration::ZERO, |at| at.since(over));
+    let closed = rig
+        .record()
+        .events
+        .iter()
+        .any(|(at, event)| matches!(event, Event::Down { link: LinkId::RTDE, .. }) && *at > over);
+    let session = if closed { "the controller closes 30004, another session begins" } else { "the session goes on" };
+    format!("states again after {} ms; {session}", millis(late))
 }
 
 /// Milliseconds with one decimal.
@@ -255,4 +338,17 @@ What decides:
   to 10 ms late wherever they are not answered, too late to arm; `port-embassy` has each read acknowledged at once, which
   is why no pause is longer than a period. The controller's own delay (*ACK delay*, 10 ms) does no harm: its states carry
   the acknowledgements.
+";
+
+const RTDE: &str = "
+## States by RTDE
+
+The same, with states of 432 bytes by port 30004 and commands by 30003; the interface of the board keeps 10 560 bytes of
+frames until the board takes them. *After 300 ms without a frame*: everything that the sockets have room for arrives at
+once.
+
+* Nothing goes from the board to 30004 but acknowledgements, which each read asks for: no pause is longer than a period.
+* What does not fit into the interface is lost, and nothing follows it: the time-out of 1 s passes before it is sent
+  again. At 500 Hz the 192 KiB that the controller and its stack keep for a client of 30004 are full by then, and the
+  controller closes it. (What a real controller keeps is not known; its kernel waits 200 ms or more.)
 ";

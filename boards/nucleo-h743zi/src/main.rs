@@ -55,7 +55,7 @@ async fn main(spawner: Spawner) {
     defmt::info!("starting the network interface");
     let phy = GenericPhy::new(Sma::new(p.ETH_SMA, p.PA2, p.PC1), 0);
     // The DMA reaches them: all data lies in AXI SRAM. The data cache is off, so both see the same bytes.
-    static QUEUE: ConstStaticCell<PacketQueue<8, 8>> = ConstStaticCell::new(PacketQueue::new());
+    static QUEUE: ConstStaticCell<PacketQueue<8, 16>> = ConstStaticCell::new(PacketQueue::new());
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
     let mac =
         Ethernet::new_with_phy(QUEUE.take(), p.ETH, Irqs, p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, mac, phy);

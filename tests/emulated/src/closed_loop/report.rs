@@ -213,9 +213,9 @@ fn told(telemetry: &Telemetry) -> Check {
     }
 }
 
-/// States come from RTDE where the software has it, and from 30003 where `boards/standoff-500hz.toml` asks for that.
+/// States come from RTDE where the software has it.
 fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
-    let by_rtde = plan.software.at_least(3, 4) && !plan.software.at_least(5, 0);
+    let by_rtde = plan.software.at_least(3, 4);
     let wanted = if by_rtde { LinkId::RTDE } else { LinkId::REALTIME };
     let names: Vec<&str> = telemetry.states.iter().map(|link| link.name()).collect();
     Check {

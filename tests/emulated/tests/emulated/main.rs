@@ -51,11 +51,7 @@ fn setup(software: SoftwareVersion) -> Setup {
 
 /// A board that is on, and connected.
 fn connected(setup: Setup) -> Bench<'static> {
-    connected_with(firmware(Machine::An386, setup.controller.software), setup)
-}
-
-/// The same, with other firmware.
-fn connected_with(firmware: &'static Firmware, setup: Setup) -> Bench<'static> {
+    let firmware = firmware(Machine::An386, setup.controller.software);
     let mut bench = Bench::start(firmware, setup).expect("QEMU starts");
     let heard = bench.hear(SimTime::ZERO, &["connected"], PATIENCE);
     assert!(heard.is_some(), "not connected:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints());

@@ -4,10 +4,10 @@ use super::*;
 
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
-        test("the_closed_loop_holds_and_both_faults_end_in_rest_at_125_hz", BOARD, || {
+        test("the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_125_hz", BOARD, || {
             plays(Machine::An386, SLOW);
         }),
-        test("the_closed_loop_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7", BOARD, || {
+        test("the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7", BOARD, || {
             plays(Machine::An500, FAST);
         }),
     ]

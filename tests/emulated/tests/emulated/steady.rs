@@ -1,7 +1,5 @@
 //! A while of commanding, with nothing wrong: no fallback, and every state answered once and in order.
 
-use std::path::Path;
-
 use outrigger_core::session::LinkId;
 use outrigger_emulated::bench::Answers;
 use outrigger_emulated::telemetry::Telemetry;
@@ -18,56 +16,39 @@ const ATTEMPTS: u32 = 3;
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
         test("a_minute_at_125_hz_by_rtde_with_the_shipped_thresholds_has_no_fallback", BOARD, || {
-            let told = steady(firmware(Machine::An386, SLOW), &|| setup(SLOW), MINUTE, ATTEMPTS);
+            let told = steady(&|| setup(SLOW), MINUTE, ATTEMPTS);
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::RTDE][..], 0));
         }),
-        test("a_minute_at_500_hz_by_30003_with_the_thresholds_of_its_configuration_has_no_fallback", BOARD, || {
-            let told = steady(firmware(Machine::An386, FAST), &|| setup(FAST), MINUTE, ATTEMPTS);
-            assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::REALTIME][..], 0));
-        }),
-        test("at_500_hz_by_rtde_a_board_commands_while_nothing_stalls", BOARD, || {
-            let told = steady(by_rtde_at_500_hz(), &|| setup(FAST), QUARTER, ATTEMPTS);
+        test("a_minute_at_500_hz_by_rtde_with_the_thresholds_of_its_configuration_has_no_fallback", BOARD, || {
+            let told = steady(&|| setup(FAST), MINUTE, ATTEMPTS);
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::RTDE][..], 0));
         }),
-        test("where_rtde_is_switched_off_a_board_that_would_use_it_commands_by_30003", BOARD, || {
+        test("where_rtde_is_switched_off_the_same_board_commands_by_30003", BOARD, || {
             let without = || {
                 let mut setup = setup(FAST);
                 setup.controller.services_off.push(Service::Rtde);
                 setup
             };
-            let told = steady(by_rtde_at_500_hz(), &without, QUARTER, ATTEMPTS);
+            let told = steady(&without, QUARTER, ATTEMPTS);
             assert_eq!(told.states, [LinkId::REALTIME]);
             assert!(told.without.contains("rtde"), "telemetry says that it is refused: {:?}", told.without);
         }),
         test("before_rtde_a_board_that_could_use_it_commands_by_30003", BOARD, || {
-            let told = steady(firmware(Machine::An386, OLD), &|| setup(OLD), QUARTER, ATTEMPTS);
+            let told = steady(&|| setup(OLD), QUARTER, ATTEMPTS);
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::REALTIME][..], 0));
         }),
     ]
 }
 
-/// The firmware for 500 states a second, were it not told to leave RTDE alone.
-fn by_rtde_at_500_hz() -> &'static Firmware {
-    static BUILT: LazyLock<Firmware> = LazyLock::new(|| {
-        let shipped = std::fs::read_to_string(closed_loop::configuration(FAST)).expect("a configuration");
-        let changed = shipped.replace("states = \"realtime\"", "states = \"auto\"");
-        assert_ne!(changed, shipped, "it is told");
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("standoff-500hz-auto.toml");
-        std::fs::write(&file, changed).expect("the file can be written");
-        Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
-    });
-    &BUILT
-}
-
 /// One of so many attempts; what the board told.
-fn steady(firmware: &'static Firmware, setup: &dyn Fn() -> Setup, span: Duration, attempts: u32) -> Telemetry {
+fn steady(setup: &dyn Fn() -> Setup, span: Duration, attempts: u32) -> Telemetry {
     let around = setup();
     let software = around.controller.software;
     let configuration = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
     let thresholds = configuration.split_once("[session]").map_or("the shipped ones", |(_, session)| session);
     println!("software {software}, thresholds: {}", thresholds.trim());
 
-    let mut bench = connected_with(firmware, around);
+    let mut bench = connected(around);
     let asked = armed(&mut bench).asked;
     bench.run_for(span);
     let until = bench.now();
@@ -75,7 +56,7 @@ fn steady(firmware: &'static Firmware, setup: &dyn Fn() -> Setup, span: Duration
     let story = record.story(asked);
     if attempts > 1 && record.said(asked, &["fallback: LocalStall"]).is_some() {
         println!("this machine kept the emulator waiting; once more");
-        return steady(firmware, setup, span, attempts - 1);
+        return steady(setup, span, attempts - 1);
     }
     assert!(record.said(asked, &["fallback", "not armed"]).is_none(), "{story}");
 
