@@ -13,12 +13,14 @@ fn docs() -> PathBuf {
 
 #[test]
 fn every_configuration_in_the_documentation_is_valid() {
-    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
-    let examples: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 4, "one example per law, and a board's");
-    for example in examples {
-        if let Err(problems) = AnyConfiguration::parse(example) {
-            panic!("{problems:#?}\nin\n{example}");
+    for (page, count) in [("configuration.md", 4), ("kuka-lwr.md", 2)] {
+        let text = std::fs::read_to_string(docs().join(page)).expect("the page");
+        let examples: Vec<_> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert_eq!(examples.len(), count, "{page}");
+        for example in examples {
+            if let Err(problems) = AnyConfiguration::parse(example) {
+                panic!("{problems:#?}\nin\n{example}");
+            }
         }
     }
 }

@@ -1,0 +1,271 @@
+//! A haptic device over UDP leads a KUKA arm in Cartesian impedance: while its pedal is down its motion is copied at
+//! half its size, the force at the tool is sent back, and its trigger closes a gripper through a KRL variable.
+//!
+//! ```text
+//! cargo run --release -p outrigger-linux --example haptic                                      simulated arm and device
+//! cargo run --release -p outrigger-linux --example haptic -- --krc 0.0.0.0:49938 --device 0.0.0.0:47100
+//! ```
+//!
+//! The device sends lines `MICROS X Y Z PEDAL TRIGGER`, a datagram each, 20 to 1000 a second: its own clock, metres along
+//! the arm's base axes, and 0 or 1; it gets `FX FY FZ OPENING` back, in N and m. Silence of 100 ms ends commanding.
+//! The gripper is what the KRL program makes of `$FRI_FRM_BOOL[16]`, and tells in `$FRI_TO_REA[16]`.
+
+mod krc;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+
+use clap::Parser;
+use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::law::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_core::session::fri::{Control, FriConfig, FriInput, ToolImpedance};
+use outrigger_core::time::Instant;
+use outrigger_core::wire::fri::KrlIndex;
+use outrigger_linux::clock::Clock;
+use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
+use tokio::net::UdpSocket;
+
+use self::krc::{Arm, Trouble};
+
+/// The arm's way per way of the device.
+const SCALE: f32 = 0.5;
+/// The device as a sensor.
+const DEVICE: SourceId = SourceId(0);
+/// Readings further apart than this say nothing about a speed.
+const PAUSE: u64 = 100_000;
+
+/// Leads an arm by a haptic device.
+#[derive(Parser)]
+struct Args {
+    /// Where the KRC sends its measurements; arm and device are simulated without it.
+    #[arg(long)]
+    krc: Option<SocketAddr>,
+    /// Where the device sends its datagrams.
+    #[arg(long, default_value = "0.0.0.0:47100")]
+    device: SocketAddr,
+}
+
+/// One datagram of the device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Reading {
+    micros: u64,
+    position: [f32; 3],
+    pedal: bool,
+    trigger: bool,
+}
+
+impl Reading {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut words = std::str::from_utf8(bytes).ok()?.split_ascii_whitespace();
+        let micros = words.next()?.parse().ok()?;
+        let mut position = [0.0; 3];
+        for axis in &mut position {
+            *axis = words.next()?.parse().ok().filter(|value: &f32| value.is_finite())?;
+        }
+        let mut pressed = || match words.next()? {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        };
+        let (pedal, trigger) = (pressed()?, pressed()?);
+        words.next().is_none().then_some(Self { micros, position, pedal, trigger })
+    }
+
+    /// The speed of the tool that copies the device between two of its readings; none where the pedal is up.
+    fn speed(&self, before: Option<&Self>) -> [f32; 3] {
+        let Some(before) = before.filter(|before| self.pedal && before.pedal) else { return [0.0; 3] };
+        let span = self.micros.wrapping_sub(before.micros);
+        if !(1..PAUSE).contains(&span) {
+            return [0.0; 3];
+        }
+        std::array::from_fn(|axis| SCALE * (self.position[axis] - before.position[axis]) / (span as f32 * 1e-6))
+    }
+}
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime.map_err(Trouble::from).and_then(|runtime| runtime.block_on(run(&Args::parse()))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            eprintln!("haptic: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Something hard, 30 mm below the tool.
+fn obstacle() -> Options {
+    let options = Options::default();
+    let [x, y, z] = model::flange(&options.start).position;
+    let contact = Contact { point: [x, y, z - 0.03], normal: [0.0, 0.0, 1.0], stiffness: 20_000.0, damping: 100.0 };
+    Options { arm: ArmOptions { contact: Some(contact), ..options.arm }, ..options }
+}
+
+type Tool = Arm<CartesianTwist<7>>;
+
+/// The device where none is at hand, and what came of it.
+///
+/// | from \[s\] | it |
+/// |---|---|
+/// | 0 | moves with its pedal up: nothing follows |
+/// | 1 | goes down by 100 mm with its pedal down: the tool by 50 mm, of which the obstacle takes 20 |
+/// | 4 | pulls its trigger |
+/// | 6 | is silent: the arm falls back |
+/// | 7 | is back; an operator acknowledges and asks |
+struct Story {
+    socket: UdpSocket,
+    began: Option<Instant>,
+    height: Option<f32>,
+    clutched: f32,
+    force: f32,
+    closed: bool,
+    fell_back: bool,
+    again: bool,
+}
+
+impl Story {
+    async fn new(device: SocketAddr) -> Result<Self, Trouble> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        socket.connect(device).await?;
+        let (began, height, clutched, force) = (None, None, 0.0, 0.0);
+        Ok(Self { socket, began, height, clutched, force, closed: false, fell_back: false, again: false })
+    }
+
+    /// A hundred times a second; whether the story is over.
+    fn go_on(&mut self, arm: &mut Tool, now: Instant) -> bool {
+        let began = match self.began {
+            Some(began) => began,
+            None if arm.mode() == Mode::Command => *self.began.insert(now),
+            None => now,
+        };
+        let since = now.since(began);
+        let seconds = since.as_secs_f32();
+        let silent = (6.0..7.0).contains(&seconds);
+        let down = 0.1 * ((seconds - 1.0) / 2.0).clamp(0.0, 1.0);
+        let aside = if seconds < 1.0 { 0.2 * seconds } else { 0.2 };
+        let (pedal, trigger) = (u8::from(seconds > 1.0), u8::from((4.0..6.0).contains(&seconds)));
+        let line = format!("{} {aside} 0.0 {} {pedal} {trigger}", now.as_micros(), -down);
+        if !silent {
+            // What cannot be sent is lost: the arm then falls back, and says why.
+            let _ = self.socket.try_send(line.as_bytes());
+        }
+        let mut reply = [0; 64];
+        while let Ok(size) = self.socket.try_recv(&mut reply) {
+            let told: Vec<f32> = String::from_utf8_lossy(&reply[..size])
+                .split_ascii_whitespace()
+                .filter_map(|word| word.parse().ok())
+                .collect();
+            if let [_, _, up, opening] = told[..] {
+                self.force = self.force.max(up);
+                self.closed |= opening <= 0.0;
+            }
+        }
+        if let Some(height) = arm.truth().map(|truth| model::flange(&truth.q).position[2] as f32) {
+            let start = *self.height.get_or_insert(height);
+            if seconds < 1.0 {
+                self.clutched = self.clutched.max((height - start).abs());
+            }
+        }
+        if silent && arm.fell_back == Some(Reason::SourceStale) {
+            self.fell_back = true;
+        }
+        if self.fell_back && !silent && arm.fell_back.is_some() && arm.mode() == Mode::Monitor {
+            arm.fell_back = None;
+            arm.remote.give(FriInput::Acknowledge);
+        }
+        self.again |= self.fell_back && seconds > 7.0 && arm.mode() == Mode::Command;
+        seconds > 11.0 || (self.again && seconds > 8.0)
+    }
+
+    fn verdict(&self) -> Result<(), Trouble> {
+        println!(
+            "pedal up: {:.1} mm; force sent back: {:.1} N; gripper closed: {}; silence: {}; again: {}",
+            self.clutched * 1e3,
+            self.force,
+            self.closed,
+            if self.fell_back { "fallback" } else { "nothing" },
+            self.again
+        );
+        // 20 mm into a spring of 2000 N/m before one of 20 000: 36 N.
+        let good = self.clutched < 1e-3 && (25.0..45.0).contains(&self.force);
+        if good && self.closed && self.fell_back && self.again {
+            Ok(())
+        } else {
+            Err("the story went otherwise".into())
+        }
+    }
+}
+
+async fn run(args: &Args) -> Result<(), Trouble> {
+    let clock = Clock::start();
+    let law = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Source(DEVICE));
+    law.check()?;
+    let mut source = SourceConfig::new(DEVICE, 6, -1.0, 1.0);
+    // A device at rest repeats itself.
+    source.stuck_after = None;
+    let mut config = FriConfig { control: Control::ToolImpedance(ToolImpedance::default()), ..FriConfig::default() };
+    config.sources[0] = Some(source);
+    let at = if args.krc.is_some() { args.device } else { SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) };
+    let device = UdpSocket::bind(at).await?;
+    let mut story = match args.krc {
+        Some(_) => None,
+        None => Some(Story::new(device.local_addr()?).await?),
+    };
+    let mut arm = Arm::open("arm", args.krc, obstacle(), config, CartesianTwist::new(law), clock).await?;
+    let gripper = KrlIndex::from_krl(16).ok_or("there are 16 variables")?;
+
+    let mut before: Option<Reading> = None;
+    let (mut seq, mut ending) = (0_u32, false);
+    let mut tick = tokio::time::interval(std::time::Duration::from_millis(10));
+    let interrupted = tokio::signal::ctrl_c();
+    tokio::pin!(interrupted);
+    let mut bytes = [0; 256];
+    loop {
+        let mut over = false;
+        tokio::select! {
+            turned = arm.remote.turn() => turned?,
+            received = device.recv_from(&mut bytes) => {
+                let (size, from) = received?;
+                if let Some(reading) = Reading::parse(&bytes[..size]) {
+                    let [x, y, z] = reading.speed(before.as_ref());
+                    seq = seq.wrapping_add(1);
+                    if let Some(value) = SampleValue::new(&[x, y, z, 0.0, 0.0, 0.0]) {
+                        arm.remote.give(FriInput::Sample(Sample { source: DEVICE, value, seq, taken_at: clock.now() }));
+                    }
+                    arm.remote.session_mut().krl_mut().set_bool(gripper, reading.trigger);
+                    before = Some(reading);
+                    let session = arm.remote.session();
+                    let force = session.state().and_then(|state| state.tcp_force).unwrap_or_default();
+                    let opening = session.krl().map_or(0.0, |krl| krl.real(gripper));
+                    let [x, y, z] = force.force;
+                    // A device that is gone misses a line.
+                    let _ = device.try_send_to(format!("{x:.3} {y:.3} {z:.3} {opening:.4}").as_bytes(), from);
+                } else {
+                    println!("{from} sent no reading: MICROS X Y Z PEDAL TRIGGER is one");
+                }
+            }
+            _ = tick.tick() => if let Some(story) = &mut story {
+                over = story.go_on(&mut arm, clock.now());
+            },
+            _ = &mut interrupted => over = true,
+        }
+        arm.tell();
+        if over && !ending {
+            ending = true;
+            arm.remote.give(FriInput::Release);
+        }
+        if ending && matches!(arm.mode(), Mode::Monitor | Mode::Offline) {
+            break;
+        }
+        // A fallback waits for a person; here that is whoever starts this program anew.
+        if !ending && arm.fell_back.is_none() {
+            arm.request_when_ready();
+        } else if story.is_none() && arm.fell_back.is_some() && arm.mode() == Mode::Monitor {
+            let reason = arm.fell_back.unwrap_or(Reason::Internal);
+            return Err(format!("{}; {}", reason.text(), reason.advice()).into());
+        }
+    }
+    story.map_or(Ok(()), |story| story.verdict())
+}

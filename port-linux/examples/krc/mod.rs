@@ -1,0 +1,95 @@
+//! What the programs for KUKA arms have in common: an arm with a name, real or simulated.
+#![allow(dead_code, reason = "each program uses its part")]
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use outrigger_core::law::Law;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_core::session::Event;
+use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
+use outrigger_linux::clock::Clock;
+use outrigger_linux::krc::Remote;
+use outrigger_sim::krc::{Krc, Options, Truth};
+use outrigger_sim::udp::{Running, Server};
+
+/// What goes wrong in these programs, in words.
+pub(crate) type Trouble = Box<dyn std::error::Error>;
+
+/// Period of simulated KRCs: what they demand is met by a machine that does other things as well.
+pub(crate) const PERIOD: Duration = Duration::from_millis(20);
+
+/// One arm.
+pub(crate) struct Arm<L> {
+    pub(crate) name: &'static str,
+    pub(crate) remote: Remote<L>,
+    /// Why commanding ended last, where nobody asked for it.
+    pub(crate) fell_back: Option<Reason>,
+    simulated: Option<Running>,
+}
+
+impl<L: Law<7>> Arm<L> {
+    /// Listens at `listen` for a real KRC; without it, beside a simulated one of its own.
+    pub(crate) async fn open(
+        name: &'static str,
+        listen: Option<SocketAddr>,
+        simulated: Options,
+        config: FriConfig,
+        law: L,
+        clock: Clock,
+    ) -> Result<Self, Trouble> {
+        let session = FriSession::new(config, law, KrlConvention::RosControl)?;
+        let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let remote = Remote::bind(listen.unwrap_or(loopback), session, clock).await?;
+        let simulated = match listen {
+            Some(_) => None,
+            None => {
+                let krc = Krc::new(Options { period: PERIOD, ..simulated })?;
+                Some(Server::bind(krc, loopback, remote.local()?)?.spawn()?)
+            }
+        };
+        println!(
+            "{name}: {}",
+            match listen {
+                Some(listen) => format!("waiting for a KRC at {listen}"),
+                None => "a simulated KRC".into(),
+            }
+        );
+        Ok(Self { name, remote, fell_back: None, simulated })
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.remote.session().mode()
+    }
+
+    /// Asks to command as soon as a request would not be refused.
+    pub(crate) fn request_when_ready(&mut self) {
+        if self.mode() == Mode::Monitor && self.remote.unmet().is_empty() {
+            self.remote.give(FriInput::Request);
+        }
+    }
+
+    /// Tells what has happened.
+    pub(crate) fn tell(&mut self) {
+        while let Some(event) = self.remote.poll_event() {
+            let Event::Transition(transition) = event else { continue };
+            let reason = transition.reason.filter(|reason| *reason != Reason::Released);
+            let why = reason.map_or_else(String::new, |reason| format!(": {}", reason.text()));
+            println!("{}: {} -> {}{why}", self.name, transition.from.name(), transition.to.name());
+            self.fell_back = reason.or(self.fell_back);
+        }
+    }
+
+    /// The simulated arm, where it is one.
+    pub(crate) fn truth(&self) -> Option<Truth> {
+        self.simulated.as_ref().map(|running| running.krc().truth())
+    }
+
+    /// Somebody pushes the flange of a simulated arm \[N\], along the base's axes.
+    pub(crate) fn push(&self, [x, y, z]: [f64; 3]) {
+        if let Some(running) = &self.simulated {
+            running.krc().push([x, y, z, 0.0, 0.0, 0.0]);
+        }
+    }
+}

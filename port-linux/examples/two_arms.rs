@@ -1,0 +1,189 @@
+//! A trajectory from a file on two KUKA arms, from one process: both begin in the same cycle, and where one stops, so
+//! does the other.
+//!
+//! ```text
+//! cargo run --release -p outrigger-linux --example two_arms                                    simulated arms
+//! cargo run --release -p outrigger-linux --example two_arms -- --left 0.0.0.0:49938 --right 0.0.0.0:49939
+//! ```
+
+mod krc;
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Duration as StdDuration;
+
+use clap::Parser;
+use outrigger_core::command::Samples;
+use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
+use outrigger_core::session::fri::{FriConfig, FriInput};
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
+use outrigger_linux::clock::Clock;
+use outrigger_sim::krc::Options;
+
+use self::krc::{Arm, Trouble};
+
+/// How long both may take to be ready, and longer than any motion of the file.
+const PATIENCE: StdDuration = StdDuration::from_secs(60);
+/// How long the ends are held.
+const SETTLING: Duration = Duration::from_millis(500);
+/// How far from its end an arm may stand \[degrees\].
+const CLOSE: f32 = 0.2;
+
+/// Runs a trajectory on two arms.
+#[derive(Parser)]
+struct Args {
+    /// Where the left KRC sends its measurements; simulated without it.
+    #[arg(long, requires = "right")]
+    left: Option<SocketAddr>,
+    /// Where the right KRC sends its own.
+    #[arg(long, requires = "left")]
+    right: Option<SocketAddr>,
+    /// Lines of seconds and fourteen angles in degrees, relative to the start.
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/two-arms.csv"))]
+    file: PathBuf,
+}
+
+/// A servo that waits for the other arm.
+struct Together {
+    servo: JointServo<7>,
+    begin: Rc<Cell<bool>>,
+}
+
+impl Law<7> for Together {
+    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
+        self.servo.arm(state)
+    }
+
+    fn step(&mut self, state: &State<7>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<7>, Reason> {
+        if self.begin.get() { self.servo.step(state, samples, dt) } else { Ok(JointVelocities::ZERO) }
+    }
+
+    fn progress(&self) -> Progress {
+        self.servo.progress()
+    }
+}
+
+/// The motions of both arms; inner waypoints are passed at the mean speed of their neighbours.
+fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
+    let mut rows: Vec<(f32, [[f32; 7]; 2])> = vec![];
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+    {
+        let numbers: Result<Vec<f32>, _> = line.split(',').map(|number| number.trim().parse::<f32>()).collect();
+        let numbers = numbers.map_err(|error| format!("line {number}: {error}"))?;
+        let [time, left @ .., _, _, _, _, _, _, _] = numbers.as_slice() else {
+            return Err(format!("line {number}: 15 numbers expected, {} found", numbers.len()).into());
+        };
+        let right = numbers.get(8..).unwrap_or_default();
+        let both = [left, right].map(|arm| <[f32; 7]>::try_from(arm).map(|arm| arm.map(f32::to_radians)));
+        let [Ok(left), Ok(right)] = both else {
+            return Err(format!("line {number}: 15 numbers expected, {} found", numbers.len()).into());
+        };
+        rows.push((*time, [left, right]));
+    }
+    let motion = |arm: usize| {
+        let speed = |before: usize, after: usize| {
+            let ((t0, q0), (t1, q1)) = (rows[before], rows[after]);
+            JointVelocities(std::array::from_fn(|j| (q1[arm][j] - q0[arm][j]) / (t1 - t0)))
+        };
+        let waypoints: Vec<_> = (0..rows.len())
+            .map(|i| {
+                let inner = i > 0 && i + 1 < rows.len();
+                let velocities = if inner { speed(i - 1, i + 1) } else { JointVelocities::ZERO };
+                let setpoint = Setpoint { positions: JointPositions(rows[i].1[arm]), velocities };
+                Waypoint { setpoint, at: Duration::from_micros((rows[i].0 * 1e6).max(0.0) as u64) }
+            })
+            .collect();
+        Trajectory::through(&waypoints)
+    };
+    Ok([motion(0)?, motion(1)?])
+}
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime.map_err(Trouble::from).and_then(|runtime| runtime.block_on(run(&Args::parse()))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            eprintln!("two_arms: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(args: &Args) -> Result<(), Trouble> {
+    let text = std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
+    let [left, right] = read(&text).map_err(|error| format!("{}: {error}", args.file.display()))?;
+    let ends = [&left, &right].map(|motion| motion.at_nanos(u64::MAX).positions);
+    let begin = Rc::new(Cell::new(false));
+    let clock = Clock::start();
+    let config = FriConfig::default();
+    let law = |motion: Trajectory<7>| -> Result<Together, Trouble> {
+        let reference = Reference::Relative(motion);
+        reference.check(&config.limits)?;
+        let servo = JointServo::new(reference, JointServoConfig { proportional: 5.0, ..JointServoConfig::default() });
+        Ok(Together { servo, begin: Rc::clone(&begin) })
+    };
+    let second = Options { seed: 2, first_counter: 65_000, ..Options::default() };
+    let mut a = Arm::open("left", args.left, Options::default(), config, law(left)?, clock).await?;
+    let mut b = Arm::open("right", args.right, second, config, law(right)?, clock).await?;
+
+    let mut starts = [None; 2];
+    let (mut turns_apart, mut ending) = (0_u64, false);
+    let mut settled = None;
+    let patience = tokio::time::sleep(PATIENCE);
+    tokio::pin!(patience);
+    loop {
+        tokio::select! {
+            turned = a.remote.turn() => turned?,
+            turned = b.remote.turn() => turned?,
+            () = &mut patience => return Err("not done within a minute: does a KRC send measurements?".into()),
+        }
+        for arm in [&mut a, &mut b] {
+            arm.tell();
+        }
+        let modes = [a.mode(), b.mode()];
+        let fell_back = a.fell_back.is_some() || b.fell_back.is_some();
+        if !begin.get() && modes == [Mode::Command; 2] {
+            starts = [&a, &b].map(|arm| arm.remote.session().state().map(|state| state.positions));
+            begin.set(true);
+        }
+        let done = [&a, &b].map(|arm| arm.remote.session().law().progress() == Progress::Finished);
+        turns_apart += u64::from(done[0] != done[1]);
+        // One alone does not go on.
+        let now = clock.now();
+        let over = done == [true; 2] && now >= *settled.get_or_insert(now + SETTLING);
+        if !ending && (over || fell_back) {
+            ending = true;
+            a.remote.give(FriInput::Release);
+            b.remote.give(FriInput::Release);
+        }
+        let at_rest = |mode| matches!(mode, Mode::Monitor | Mode::Offline);
+        if ending && modes.into_iter().all(at_rest) {
+            break;
+        }
+        if !ending && !begin.get() {
+            a.request_when_ready();
+            b.request_when_ready();
+        }
+    }
+    let mut good = true;
+    for ((arm, start), end) in [&a, &b].into_iter().zip(starts).zip(ends) {
+        let state = arm.remote.session().state().ok_or("the KRC fell silent")?;
+        let start = start.ok_or("it never began")?;
+        let errors = state.positions.iter().zip(start.iter()).zip(end.iter()).map(|((q, from), by)| q - (from + by));
+        let error = errors.fold(0.0, |most: f32, error| most.max(error.abs())).to_degrees();
+        let counts = arm.remote.session().counts();
+        println!(
+            "{}: {error:.3} degrees from its end; {} measurements, {} answered",
+            arm.name, counts.measurements, counts.commands
+        );
+        good &= error < CLOSE && arm.fell_back.is_none();
+    }
+    println!("they ended {turns_apart} datagrams apart");
+    if good { Ok(()) } else { Err("the motion was not completed on both arms".into()) }
+}
