@@ -184,8 +184,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     loop {
         let mut over = false;
         tokio::select! {
-            turned = leader.remote.turn() => turned?,
-            turned = follower.remote.turn() => turned?,
+            turned = leader.turn() => turned?,
+            turned = follower.turn() => turned?,
             _ = line.tick() => if began.is_some() {
                 let force = follower.remote.session().state().and_then(|state| state.tcp_force).unwrap_or_default();
                 println!("the follower meets {:6.1?} N", force.force);

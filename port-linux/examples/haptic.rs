@@ -225,7 +225,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     loop {
         let mut over = false;
         tokio::select! {
-            turned = arm.remote.turn() => turned?,
+            turned = arm.turn() => turned?,
             received = device.recv_from(&mut bytes) => {
                 let (size, from) = received?;
                 if let Some(reading) = Reading::parse(&bytes[..size]) {

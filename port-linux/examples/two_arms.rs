@@ -139,8 +139,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     tokio::pin!(patience);
     loop {
         tokio::select! {
-            turned = a.remote.turn() => turned?,
-            turned = b.remote.turn() => turned?,
+            turned = a.turn() => turned?,
+            turned = b.turn() => turned?,
             () = &mut patience => return Err("not done within a minute: does a KRC send measurements?".into()),
         }
         for arm in [&mut a, &mut b] {

@@ -7,7 +7,7 @@
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`timer`], [`sensor`] | the engine's memory, sockets, time and sensors |
-//! | `krc` | the same beside a KUKA KRC |
+//! | [`krc`] | the same beside a KUKA KRC |
 //! | [`panel`] | the operator's side of a session |
 //! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
@@ -32,7 +32,7 @@ pub mod feed;
 pub mod host;
 pub mod io;
 pub mod json;
-mod krc;
+pub mod krc;
 pub mod latency;
 pub mod lock;
 pub mod monitor;

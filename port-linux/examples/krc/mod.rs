@@ -9,7 +9,9 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
+use outrigger_core::time::Duration as Span;
 use outrigger_linux::clock::Clock;
+use outrigger_linux::exit::Failure;
 use outrigger_linux::krc::Remote;
 use outrigger_sim::krc::{Krc, Options, Truth};
 use outrigger_sim::udp::{Running, Server};
@@ -20,12 +22,16 @@ pub(crate) type Trouble = Box<dyn std::error::Error>;
 /// Period of simulated KRCs: what they demand is met by a machine that does other things as well.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
+/// Longest wait in which nothing happens.
+const IDLE: Span = Span::from_secs(1);
+
 /// One arm.
 pub(crate) struct Arm<L> {
     pub(crate) name: &'static str,
     pub(crate) remote: Remote<L>,
     /// Why commanding ended last, where nobody asked for it.
     pub(crate) fell_back: Option<Reason>,
+    clock: Clock,
     simulated: Option<Running>,
 }
 
@@ -41,7 +47,7 @@ impl<L: Law<7>> Arm<L> {
     ) -> Result<Self, Trouble> {
         let session = FriSession::new(config, law, KrlConvention::RosControl)?;
         let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-        let remote = Remote::bind(listen.unwrap_or(loopback), session, clock).await?;
+        let remote = Remote::open(listen.unwrap_or(loopback), session, clock, None).await?;
         let simulated = match listen {
             Some(_) => None,
             None => {
@@ -56,23 +62,29 @@ impl<L: Law<7>> Arm<L> {
                 None => "a simulated KRC".into(),
             }
         );
-        Ok(Self { name, remote, fell_back: None, simulated })
+        Ok(Self { name, remote, clock, fell_back: None, simulated })
     }
 
     pub(crate) fn mode(&self) -> Mode {
         self.remote.session().mode()
     }
 
+    /// Waits for the KRC and answers it.
+    pub(crate) async fn turn(&mut self) -> Result<(), Failure> {
+        let latest = self.clock.now() + IDLE;
+        self.remote.turn(latest).await
+    }
+
     /// Asks to command as soon as a request would not be refused.
     pub(crate) fn request_when_ready(&mut self) {
-        if self.mode() == Mode::Monitor && self.remote.unmet().is_empty() {
+        if self.mode() == Mode::Monitor && self.remote.session().unmet(self.clock.now()).is_empty() {
             self.remote.give(FriInput::Request);
         }
     }
 
     /// Tells what has happened.
     pub(crate) fn tell(&mut self) {
-        while let Some(event) = self.remote.poll_event() {
+        while let Some(event) = self.remote.next_event() {
             let Event::Transition(transition) = event else { continue };
             let reason = transition.reason.filter(|reason| *reason != Reason::Released);
             let why = reason.map_or_else(String::new, |reason| format!(": {}", reason.text()));

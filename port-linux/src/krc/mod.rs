@@ -1,4 +1,6 @@
-//! Beside a KRC: its datagrams, an exact timer and the engine that answers, in one loop for every command.
+//! Beside a KRC: its datagrams, an exact timer and the engine that answers, in one loop for every command and for
+//! programs of one's own. Several are driven by one `select!`: see `two_arms`, `coupled_arms` and `haptic` among the
+//! examples.
 
 pub(crate) mod tally;
 pub(crate) mod words;
@@ -9,7 +11,7 @@ use std::net::SocketAddr;
 
 use outrigger_core::law::Law;
 use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriInput, FriSession, KrlConvention};
+use outrigger_core::session::fri::{FriInput, FriSession, KrlConvention, KrlHandshake};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::MEASUREMENT_LEN;
 use tokio::net::UdpSocket;
@@ -21,8 +23,9 @@ use crate::syscalls;
 use crate::timer::Timer;
 
 /// The remote computer's side of one KRC.
-pub(crate) struct Remote<L> {
-    session: FriSession<L, KrlConvention>,
+#[derive(Debug)]
+pub struct Remote<L, H = KrlConvention> {
+    session: FriSession<L, H>,
     socket: UdpSocket,
     clock: Clock,
     timer: Timer,
@@ -32,14 +35,14 @@ pub(crate) struct Remote<L> {
     tally: Tally,
 }
 
-impl<L: Law<7>> Remote<L> {
+impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
     /// Listens at `listen`; reads poll the network device for `busy_poll_micros` where that is given.
     ///
     /// # Errors
     /// [`Failure::Connection`] where the address is taken, [`Failure::BadInput`] for what the kernel refuses.
-    pub(crate) async fn open(
+    pub async fn open(
         listen: SocketAddr,
-        session: FriSession<L, KrlConvention>,
+        session: FriSession<L, H>,
         clock: Clock,
         busy_poll_micros: Option<u32>,
     ) -> Result<Self, Failure> {
@@ -61,8 +64,22 @@ impl<L: Law<7>> Remote<L> {
         Ok(Self { session, socket, clock, timer, buffer, events, tally: Tally::default() })
     }
 
-    pub(crate) const fn session(&self) -> &FriSession<L, KrlConvention> {
+    /// The session.
+    pub const fn session(&self) -> &FriSession<L, H> {
         &self.session
+    }
+
+    /// The session, for the law's references, parameters of the control scheme and KRL variables.
+    pub const fn session_mut(&mut self) -> &mut FriSession<L, H> {
+        &mut self.session
+    }
+
+    /// Where measurements arrive.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn local(&self) -> std::io::Result<SocketAddr> {
+        self.socket.local_addr()
     }
 
     /// What was seen so far.
@@ -71,12 +88,12 @@ impl<L: Law<7>> Remote<L> {
     }
 
     /// The next event; none may be left when [`turn`](Self::turn) is called.
-    pub(crate) fn next_event(&mut self) -> Option<Event> {
+    pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     /// Gives an input of the operator or of a sensor.
-    pub(crate) fn give(&mut self, input: FriInput<'_>) {
+    pub fn give(&mut self, input: FriInput<'_>) {
         self.handle(input);
         self.transmit();
     }
@@ -86,7 +103,7 @@ impl<L: Law<7>> Remote<L> {
     ///
     /// # Errors
     /// [`Failure::BadInput`] with what the kernel says.
-    pub(crate) async fn turn(&mut self, latest: Instant) -> Result<(), Failure> {
+    pub async fn turn(&mut self, latest: Instant) -> Result<(), Failure> {
         let due = self.session.poll_timeout().map_or(latest, |due| due.min(latest));
         let woken = tokio::select! {
             biased;

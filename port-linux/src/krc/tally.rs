@@ -5,7 +5,7 @@ use outrigger_core::link::{Grade, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriSession, KrlConvention};
+use outrigger_core::session::fri::{FriSession, KrlConvention, KrlHandshake};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::Quality;
 
@@ -27,7 +27,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn answered<L: Law<7>>(&mut self, session: &FriSession<L, KrlConvention>, now: Instant) {
+    pub(super) fn answered<L: Law<7>, H: KrlHandshake>(&mut self, session: &FriSession<L, H>, now: Instant) {
         self.commands += 1;
         self.commanding += u64::from(session.mode() == Mode::Command);
         let [perfect, ok, bad, unacceptable] = &mut self.ours;
