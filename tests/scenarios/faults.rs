@@ -13,42 +13,44 @@ use outrigger_tests::cosim::{Buffers, Rig, Setup, rest_bound, sim_time, stop_dec
 
 use crate::{SOFTWARE, ms, secs};
 
+pub(crate) use Outcome::{Falls, Rides};
+
 /// Speed of the base joint when the fault begins \[rad/s\].
 const SPEED: f32 = 0.5;
 /// How long faults last that last.
 const LASTING: Duration = Duration::from_secs(6);
 
 /// A fault, and what follows.
-struct Row {
-    /// As on the command line, without its times.
-    kind: &'static str,
-    argument: &'static str,
-    outcome: fn(SoftwareVersion) -> Outcome,
+pub(crate) struct Row {
+    /// As on the command line, without its times; where it is, too.
+    pub(crate) kind: &'static str,
+    pub(crate) argument: &'static str,
+    pub(crate) outcome: fn(SoftwareVersion) -> Outcome,
 }
 
-enum Outcome {
+pub(crate) enum Outcome {
     /// Commanding goes on.
     Rides,
     /// It ends for one of these reasons, at most this long after the fault began.
     Falls(&'static [Reason], Duration),
 }
-use Outcome::{Falls, Rides};
 
-const fn row(kind: &'static str, argument: &'static str, outcome: fn(SoftwareVersion) -> Outcome) -> Row {
+pub(crate) const fn row(kind: &'static str, argument: &'static str, outcome: fn(SoftwareVersion) -> Outcome) -> Row {
     Row { kind, argument, outcome }
 }
 
-const fn always_rides(_: SoftwareVersion) -> Outcome {
+pub(crate) const fn always_rides(_: SoftwareVersion) -> Outcome {
     Rides
 }
 
 /// States are late, lost, or do not come; or what is sent is not acknowledged.
-const LATE: &[Reason] = &[Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::GradeLow];
+pub(crate) const LATE: &[Reason] =
+    &[Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::GradeLow];
 
 /// Has the shortest packet of its generation.
 const FIRST_CB3: SoftwareVersion = SoftwareVersion::new(3, 1);
 
-fn eight_ms(software: SoftwareVersion) -> bool {
+pub(crate) fn eight_ms(software: SoftwareVersion) -> bool {
     software.generation() < Generation::ESeries
 }
 
@@ -132,16 +134,18 @@ const MISSHAPEN: &[Row] = &[
     row("extended", "4", |software| if software.at_least(3, 0) { Rides } else { Falls(LATE, ms(50)) }),
 ];
 
+pub(crate) const TABLES: [&[Row]; 7] = [RIDDEN_OUT, LATENESS, INTERRUPTIONS, STOPPED, DEAF, NO_FAULTS, MISSHAPEN];
+
 fn hold(rows: &[Row]) {
     for row in rows {
-        SOFTWARE.into_iter().for_each(|software| hold_one(row, software));
+        SOFTWARE.into_iter().for_each(|software| drop(hold_one(row, software, &mut Buffers::default())));
     }
 }
 
-fn hold_one(row: &Row, software: SoftwareVersion) {
+/// The run, to its end.
+pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mut Buffers) -> Rig<'m> {
     let Row { kind, argument, outcome } = row;
-    let mut buffers = Buffers::default();
-    let mut rig = Rig::new(Setup::sweep(software, SPEED), &mut buffers);
+    let mut rig = Rig::new(Setup::sweep(software, SPEED), buffers);
     rig.command();
     rig.run_for(secs(1));
     rig.run_past_a_command();
@@ -163,7 +167,7 @@ fn hold_one(row: &Row, software: SoftwareVersion) {
         Rides => {
             assert_eq!(fallbacks, [], "{what}\n{story}");
             assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{story}");
-            return;
+            return rig;
         }
         Falls(reasons, limit) => (reasons, limit),
     };
@@ -172,6 +176,7 @@ fn hold_one(row: &Row, software: SoftwareVersion) {
     assert!(fell.since(begun) <= limit, "{what}: seen after {:?}\n{story}", fell.since(begun));
     at_rest_in_time(&rig, fell, reason, &what);
     rearms_only_when_told(&mut rig, fault.kind, &what);
+    rig
 }
 
 /// Falls from `Command` after `begun`.
@@ -277,8 +282,7 @@ fn packets_of_no_known_shape_are_no_states() {
 
 #[test]
 fn every_fault_of_the_simulator_stands_in_one_of_these_tables() {
-    let tables = [RIDDEN_OUT, LATENESS, INTERRUPTIONS, STOPPED, DEAF, NO_FAULTS, MISSHAPEN];
-    let mut here: Vec<&str> = tables.iter().flat_map(|table| table.iter().map(|row| row.kind)).collect();
+    let mut here: Vec<&str> = TABLES.iter().flat_map(|table| table.iter().map(|row| row.kind)).collect();
     let help = Fault::help();
     let mut known: Vec<&str> =
         help.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();

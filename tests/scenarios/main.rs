@@ -2,7 +2,9 @@
 
 mod driving;
 mod faults;
+mod faults_rtde;
 mod host;
+mod nothing_by_itself;
 mod outputs;
 mod registers;
 mod robot;

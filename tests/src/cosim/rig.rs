@@ -79,8 +79,8 @@ pub struct Rig<'m> {
     latency: Duration,
     /// No connection can be made before this.
     cable_until: SimTime,
-    /// When each state of the last cycles was published.
-    published: VecDeque<(Duration, SimTime)>,
+    /// When each state of the last cycles was published, by the clocks of 30003 and of RTDE.
+    published: VecDeque<([Duration; 2], SimTime)>,
     record: Record,
     rules: Rules,
 }
@@ -272,10 +272,10 @@ impl<'m> Rig<'m> {
     fn step(&mut self, end: SimTime) {
         let next = self.controller.next_event().min(self.wakes_at()).min(end).max(self.now());
         let cycles = self.controller.cycles();
-        let clock = self.controller.clock();
+        let clocks = [self.controller.clock(), self.controller.rtde_clock()];
         self.controller.advance_to(next);
         if self.controller.cycles() != cycles {
-            self.note_cycle(clock);
+            self.note_cycle(clocks);
         }
         if let Host::Paused(until) = self.host
             && until <= self.now()
@@ -452,15 +452,18 @@ impl<'m> Rig<'m> {
 
     /// How long ago this state was published.
     fn true_age(&self, state: ControllerTime) -> Option<Duration> {
-        let shows = |clock: &Duration| micros(*clock).abs_diff(state.as_micros()) <= 1;
-        let (_, at) = self.published.iter().rev().find(|(clock, _)| shows(clock))?;
+        let by_rtde = self.engine.identity().is_some_and(|identity| identity.states == LinkId::RTDE);
+        let shows = |[clock, rtde]: &[Duration; 2]| {
+            micros(if by_rtde { *rtde } else { *clock }).abs_diff(state.as_micros()) <= 1
+        };
+        let (_, at) = self.published.iter().rev().find(|(clocks, _)| shows(clocks))?;
         Some(self.now().since(*at))
     }
 
-    /// A control cycle has passed; `clock` is what its packets show.
-    fn note_cycle(&mut self, clock: Duration) {
+    /// A control cycle has passed; `clocks` is what its packets on 30003 and its data on 30004 show.
+    fn note_cycle(&mut self, clocks: [Duration; 2]) {
         let now = self.now();
-        self.published.push_back((clock, now));
+        self.published.push_back((clocks, now));
         if self.published.len() > PUBLISHED {
             self.published.pop_front();
         }

@@ -94,7 +94,7 @@ impl Controller {
     /// Data with the faults of content applied.
     fn send_data(&mut self, id: Conn, mut data: Vec<u8>) {
         const HEADER: usize = 3;
-        let mut copies = 1;
+        let (mut copies, mut garbage) = (1, false);
         let mut others = vec![];
         let faults: Vec<FaultKind> = self.faults.on(self.now, Port::Rtde).collect();
         for fault in faults {
@@ -103,6 +103,7 @@ impl Controller {
                 FaultKind::Repeat(n) if self.cycles.is_multiple_of(n) => copies *= 2,
                 FaultKind::Truncated(by) => data.truncate(data.len().saturating_sub(by).max(HEADER)),
                 FaultKind::Extended(by) => data.resize((data.len() + by).min(MAX_SIZE), 0xEE),
+                FaultKind::Garbage => garbage = true,
                 FaultKind::Unknown => others.push(package(b'?', HEADER)),
                 FaultKind::Oversize(size) => others.push(package(b'?', size.clamp(HEADER, MAX_SIZE))),
                 FaultKind::Polluted(n) if self.cycles.is_multiple_of(n) => {
@@ -114,7 +115,11 @@ impl Controller {
                 _ => {}
             }
         }
-        correct_length(&mut data);
+        if garbage {
+            data.iter_mut().for_each(|byte| *byte = self.nonsense.up_to(0xFF) as u8);
+        } else {
+            correct_length(&mut data);
+        }
         others.iter().for_each(|other| self.answer(id, other));
         for _ in 0..copies {
             self.answer(id, &data);

@@ -256,6 +256,12 @@ impl Controller {
         Duration::from_micros(self.clock)
     }
 
+    /// What the `timestamp` of RTDE shows: the same, since the service was started.
+    #[must_use]
+    pub fn rtde_clock(&self) -> Duration {
+        Duration::from_micros(self.clock.saturating_sub(self.rtde_epoch))
+    }
+
     /// Control cycles run.
     #[must_use]
     pub fn cycles(&self) -> u64 {

@@ -111,7 +111,8 @@ pub enum FaultKind {
     Pause,
     /// Text, and requests of 29999, 30004 and 80, are taken and silently ignored.
     Mute,
-    /// The dashboard and the Robot API answer with what is not the answer, or no text at all.
+    /// The dashboard and the Robot API answer with what is not the answer, or no text at all; on 30004 noise stands in
+    /// the place of data.
     Garbage,
     /// The dashboard and the Robot API close the connection instead of an answer.
     HangUp,
@@ -242,7 +243,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
     "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
     "mute" None "" Span Port "text and requests silently ignored" => |_| FaultKind::Mute;
-    "garbage" None "" Span Port "29999, 80: what is no answer" => |_| FaultKind::Garbage;
+    "garbage" None "" Span Port "29999, 80: no answers; 30004: noise for data" => |_| FaultKind::Garbage;
     "hang-up" None "" Span Port "29999, 80: closed instead of answering" => |_| FaultKind::HangUp;
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);

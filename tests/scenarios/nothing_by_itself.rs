@@ -1,0 +1,92 @@
+//! Whatever goes wrong, and wherever states come from: once commanding has ended, nothing moves that was not told to.
+
+use std::time::Duration;
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::{Event, Input};
+use outrigger_sim::fault::Fault;
+use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, sim_time};
+use outrigger_tests::noise::Noise;
+
+use crate::{ms, secs};
+
+const SOFTWARE: [SoftwareVersion; 4] =
+    [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 9), SoftwareVersion::new(5, 15)];
+const SELECTORS: [&str; 6] = ["", "/30003", "/30004", "/30004/down", "/30003/up", "/30001"];
+/// Runs of each kind with each source of states.
+const RUNS: u64 = 3;
+/// From the fall to rest, whatever held text back: the longest delay of a fault, and the longest way to brake.
+const BRAKED: Duration = secs(3);
+
+/// The names of every kind of fault.
+fn kinds() -> Vec<String> {
+    let help = Fault::help();
+    let name = |line: &str| Some(line.strip_prefix("  ")?.split_whitespace().next()?.to_owned());
+    help.lines().filter_map(name).collect()
+}
+
+/// This kind with its default argument, somewhere and somewhen within a cycle from `now` on.
+fn fault(kind: &str, noise: &mut Noise, now: Duration) -> Fault {
+    let micros = now.as_micros() + noise.below(20_000) as u128 + 1;
+    let at = micros as f64 / 1e3;
+    // A protective stop is locked for 5 s.
+    let lasting = if kind == "protective-stop" { 6_000 } else { 200 + noise.below(5_000) };
+    let spec = |selector: &str| format!("{kind}{selector}@{at}ms:{lasting}ms");
+    let selected = Fault::parse(&spec(SELECTORS[noise.below(SELECTORS.len())]));
+    selected.or_else(|_| Fault::parse(&spec(""))).or_else(|_| Fault::parse(&format!("{kind}@{at}ms"))).unwrap()
+}
+
+/// A motion, one fault of this kind and another of any, and then nobody who says anything.
+fn run(kind: &str, with_rtde: bool, seed: u64) {
+    let mut noise = Noise::seeded(seed);
+    let software = SOFTWARE[noise.below(SOFTWARE.len())];
+    let mut buffers = if with_rtde { Buffers::with_rtde() } else { Buffers::default() };
+    let mut setup = Setup::sweep(software, 0.5);
+    setup.controller.seed = seed;
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.command();
+    rig.run_for(secs(1));
+    let kinds = kinds();
+    let other = &kinds[noise.below(kinds.len())];
+    let begun = rig.now();
+    let faults = [kind, other.as_str()].map(|kind| fault(kind, &mut noise, Duration::from_micros(begun.as_micros())));
+    faults.into_iter().for_each(|fault| rig.controller.inject(fault));
+    // Not to the end of the joint's range.
+    rig.run_for(secs(7));
+    let what = format!("{software}, rtde {with_rtde}, seed {seed}: {faults:?}\n{}", rig.record().story());
+    let fell = rig.record().transitions().find(|t| t.from == Mode::Command).map(|t| sim_time(t.at));
+    let Some(fell) = fell else {
+        assert_eq!(rig.engine().mode(), Mode::Command, "{what}");
+        return;
+    };
+    // The rules of the rig refuse every text that moves; here is what the arm really did, and our joint is the base.
+    assert!(!rig.record().commands_since(fell).any(|command| command.moves()), "{what}");
+    let moved = rig.record().motion.iter().find(|motion| motion.at > fell + BRAKED && motion.qd[0].abs() > REST);
+    assert!(moved.is_none(), "{moved:?} after a fall at {fell}, {what}");
+
+    // A request alone is refused as long as nobody has acknowledged, and an acknowledge alone moves nothing.
+    rig.run_for(secs(8));
+    assert!(rig.engine().latch().is_some(), "{what}");
+    rig.input(Input::Request);
+    assert!(matches!(rig.record().events.last(), Some((_, Event::Refused(_)))), "{what}");
+    rig.input(Input::Acknowledge);
+    rig.run_for(ms(500));
+    assert!(!matches!(rig.engine().mode(), Mode::Arming | Mode::Command), "{what}");
+}
+
+fn all(with_rtde: bool) {
+    for (number, kind) in (0..).zip(kinds()) {
+        (0..RUNS).for_each(|run_number| run(&kind, with_rtde, number * RUNS + run_number + 1));
+    }
+}
+
+#[test]
+fn no_fault_leads_to_motion_without_an_acknowledge_where_states_come_over_30003() {
+    all(false);
+}
+
+#[test]
+fn no_fault_leads_to_motion_without_an_acknowledge_where_states_come_over_rtde() {
+    all(true);
+}
