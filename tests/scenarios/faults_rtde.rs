@@ -6,7 +6,7 @@ use outrigger_core::session::{DownCause, Event, Input, LinkId, Next};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
-use outrigger_tests::cosim::{Buffers, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 
 use crate::faults::{Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
 use crate::{ms, secs};
@@ -150,7 +150,7 @@ fn a_service_that_a_boot_starts_twice_gives_states_in_the_end() {
         let closed = |(cause, _): &&(DownCause, Next)| *cause == DownCause::Closed;
         assert_eq!(downs(&rig).iter().filter(closed).count(), 2, "by the restart, and by the second start\n{story}");
         assert_eq!(source(&rig), Some(LinkId::RTDE), "{software}\n{story}");
-        assert!(!rig.record().commands_since(gone).any(|command| command.moves()), "{story}");
+        assert!(!rig.record().commands_since(gone).any(Command::moves), "{story}");
         rig.controller.act(Action::ReleaseBrakes);
         rig.run_for(secs(5));
         rig.input(Input::Acknowledge);

@@ -6,7 +6,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::{Event, Input};
 use outrigger_sim::fault::Fault;
-use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, sim_time};
+use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup, sim_time};
 use outrigger_tests::noise::Noise;
 
 use crate::{ms, secs};
@@ -61,7 +61,7 @@ fn run(kind: &str, with_rtde: bool, seed: u64) {
         return;
     };
     // The rules of the rig refuse every text that moves; here is what the arm really did, and our joint is the base.
-    assert!(!rig.record().commands_since(fell).any(|command| command.moves()), "{what}");
+    assert!(!rig.record().commands_since(fell).any(Command::moves), "{what}");
     let moved = rig.record().motion.iter().find(|motion| motion.at > fell + BRAKED && motion.qd[0].abs() > REST);
     assert!(moved.is_none(), "{moved:?} after a fall at {fell}, {what}");
 
