@@ -1,7 +1,6 @@
 //! What operators ask for, while nobody has come to take it.
 
 use heapless::Vec;
-use outrigger_core::session::Input;
 
 /// One thing an operator asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,18 +10,6 @@ pub(crate) enum Edge {
     Release,
     Acknowledge,
     Shutdown,
-}
-
-impl From<Edge> for Input {
-    fn from(edge: Edge) -> Self {
-        match edge {
-            Edge::Request => Self::Request,
-            Edge::Resume => Self::Resume,
-            Edge::Release => Self::Release,
-            Edge::Acknowledge => Self::Acknowledge,
-            Edge::Shutdown => Self::Shutdown,
-        }
-    }
 }
 
 /// Edges in the order they came. There is room for all that still mean something:

@@ -10,6 +10,7 @@ use embassy_sync::waitqueue::AtomicWaker;
 use heapless::Deque;
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteRefusal};
 use outrigger_core::command::{MAX_SOURCES, Sample};
+use outrigger_core::session::fri::FriInput;
 use outrigger_core::session::{Input, LinkId};
 
 use crate::edges::{Edge, Edges};
@@ -42,6 +43,42 @@ struct Cells {
     troubles: Cell<[Option<Trouble>; LinkId::COUNT]>,
 }
 
+/// One thing that somebody left for the robot's task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mail {
+    Edge(Edge),
+    Write(Write),
+    Sample(Sample),
+}
+
+impl From<Mail> for Input {
+    fn from(mail: Mail) -> Self {
+        match mail {
+            Mail::Edge(Edge::Request) => Self::Request,
+            Mail::Edge(Edge::Resume) => Self::Resume,
+            Mail::Edge(Edge::Release) => Self::Release,
+            Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
+            Mail::Edge(Edge::Shutdown) => Self::Shutdown,
+            Mail::Write(write) => Self::Set(write),
+            Mail::Sample(sample) => Self::Sample(sample),
+        }
+    }
+}
+
+impl From<Mail> for FriInput<'_> {
+    fn from(mail: Mail) -> Self {
+        match mail {
+            Mail::Edge(Edge::Request) => Self::Request,
+            Mail::Edge(Edge::Resume) => Self::Resume,
+            Mail::Edge(Edge::Release) => Self::Release,
+            Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
+            Mail::Edge(Edge::Shutdown) => Self::Shutdown,
+            Mail::Write(write) => Self::Set(write),
+            Mail::Sample(sample) => Self::Sample(sample),
+        }
+    }
+}
+
 impl Shared {
     /// Nothing waits, nothing went wrong.
     #[must_use]
@@ -67,8 +104,8 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// The next input that waits: what operators ask for goes before outputs, and those before samples.
-    pub(crate) async fn next(&self) -> Input {
+    /// The next that waits: what operators ask for goes before outputs, and those before samples.
+    pub(crate) async fn next(&self) -> Mail {
         poll_fn(|context| {
             self.waker.register(context.waker());
             self.take().map_or(Poll::Pending, Poll::Ready)
@@ -76,13 +113,13 @@ impl Shared {
         .await
     }
 
-    fn take(&self) -> Option<Input> {
+    fn take(&self) -> Option<Mail> {
         self.cells.lock(|cells| {
             let mut edges = cells.edges.take();
             let edge = edges.pop();
             cells.edges.set(edges);
-            let input = edge.map(Input::from).or_else(|| cells.take_write().map(Input::Set));
-            input.or_else(|| cells.take_sample().map(Input::Sample))
+            let mail = edge.map(Mail::Edge).or_else(|| cells.take_write().map(Mail::Write));
+            mail.or_else(|| cells.take_sample().map(Mail::Sample))
         })
     }
 
@@ -156,7 +193,7 @@ impl<'d> Handle<'d> {
     }
 
     /// Sets an output of the controller, beside the motion and in the order of the calls. The observer is told what became
-    /// of it by [`Event::Output`](outrigger_core::session::Event::Output).
+    /// of it by [`Event::Output`](outrigger_core::session::Event::Output). Beside a KRC it is always refused.
     ///
     /// # Errors
     /// [`WriteRefusal::Full`] with [`MAX_WRITES`] waiting to be taken.
@@ -186,7 +223,8 @@ impl<'d> Handle<'d> {
         self.shared.push(Edge::Acknowledge);
     }
 
-    /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run) returns.
+    /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run), or
+    /// [`fri::Runner::run`](crate::fri::Runner::run), returns.
     pub fn shutdown(&self) {
         self.shared.push(Edge::Shutdown);
     }
@@ -218,7 +256,7 @@ mod tests {
     fn taken(shared: &Shared) -> heapless::Vec<(u8, u32), 8> {
         core::iter::from_fn(|| shared.take())
             .map(|input| match input {
-                Input::Sample(sample) => (sample.source.0, sample.seq),
+                Mail::Sample(sample) => (sample.source.0, sample.seq),
                 _ => (0, 0),
             })
             .collect()
@@ -244,7 +282,7 @@ mod tests {
         let mut seen = heapless::Vec::<u8, 8>::new();
         for seq in 0..4 {
             handle.sample(sample(1, seq));
-            if let Some(Input::Sample(sample)) = shared.take() {
+            if let Some(Mail::Sample(sample)) = shared.take() {
                 seen.push(sample.source.0).unwrap();
             }
         }
@@ -270,9 +308,9 @@ mod tests {
         (0..room).for_each(|index| assert_eq!(handle.set(flag(index)), Ok(())));
         assert_eq!(handle.set(flag(31)), Err(WriteRefusal::Full));
         handle.release();
-        assert_eq!(shared.take(), Some(Input::Release));
-        (0..room).for_each(|index| assert_eq!(shared.take(), Some(Input::Set(flag(index)))));
-        assert!(matches!(shared.take(), Some(Input::Sample(_))));
+        assert_eq!(shared.take(), Some(Mail::Edge(Edge::Release)));
+        (0..room).for_each(|index| assert_eq!(shared.take(), Some(Mail::Write(flag(index)))));
+        assert!(matches!(shared.take(), Some(Mail::Sample(_))));
     }
 
     #[test]
@@ -285,7 +323,7 @@ mod tests {
         handle.request();
         drop(shared.next());
         let next = pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop()));
-        assert_eq!(next, Poll::Ready(Input::Request));
+        assert_eq!(next, Poll::Ready(Mail::Edge(Edge::Request)));
     }
 
     #[test]

@@ -47,6 +47,10 @@
 //! # let _ = (engine, buffers);
 //! ```
 //!
+//! # Beside a KUKA LWR
+//!
+//! [`fri`] is the same over one UDP socket: its own `new`, `Runner`, `Observer` and `Buffers`, the same [`Handle`].
+//!
 //! # Executors and interrupts
 //!
 //! The stack's own runner and [`Runner::run`] belong on **one** executor: [`Stack`] cannot be shared between
@@ -55,7 +59,7 @@
 //!
 //! # What the stack must be given
 //!
-//! * Sockets: two of the stack's `StackResources` are taken, three with RTDE.
+//! * Sockets: two of the stack's `StackResources` are taken, three with RTDE, one beside a KRC.
 //! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
 //!   takes a new connection for a piece of the old one.
 //! * An interface that keeps as many frames as the sockets have room for: 10 KiB of them ([`Buffers`] says why).
@@ -83,6 +87,7 @@
 use critical_section as _;
 
 mod edges;
+pub mod fri;
 mod handle;
 mod memory;
 mod net;

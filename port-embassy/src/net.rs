@@ -1,4 +1,4 @@
-//! Sockets and clock of `core::drive` over `embassy-net`: the one file that names the stack's types.
+//! Sockets and clock of `core::drive` over `embassy-net`: with `fri`, the files that name the stack's types.
 //!
 //! The stack's own time-out and keep-alive stay off: silence and un-acknowledged bytes are the engine's to judge, by
 //! its configuration, and it ends connections long before.

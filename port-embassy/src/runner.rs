@@ -80,7 +80,7 @@ struct Desk<'r, O> {
 
 impl<L: Law<6>, O: Observer<L>> Application<L> for Desk<'_, O> {
     async fn next(&mut self) -> Input {
-        self.shared.next().await
+        self.shared.next().await.into()
     }
 
     fn event(&mut self, event: Event) {

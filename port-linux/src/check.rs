@@ -2,12 +2,14 @@
 
 use std::io::Write as _;
 
+use outrigger_core::law::LawConfig;
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::fri::{FriConfig, KrlConvention};
 
 use crate::args::CheckConfigArgs;
 use crate::coast;
 use crate::config::{
-    AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings,
+    AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings, KrcBoard,
     KrcConfiguration, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
@@ -21,6 +23,7 @@ pub fn run(args: &CheckConfigArgs) -> Outcome {
         AnyConfiguration::Host(configuration) => host(&configuration),
         AnyConfiguration::Krc(configuration) => krc(&configuration),
         AnyConfiguration::Board(board) => self::board(&board),
+        AnyConfiguration::KrcBoard(board) => krc_board(&board),
     };
     let text = format!("{} is valid\n{text}", args.config.display());
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
@@ -41,12 +44,7 @@ fn host(configuration: &Configuration) -> String {
 fn krc(configuration: &KrcConfiguration) -> String {
     let KrcConfiguration { listen, handshake, engine, law, sources, run, host } = configuration;
     let mut lines = Lines::default();
-    let peer = engine.peer.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
-    lines.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {handshake:?}"));
-    lines.say("control", engine.control.scheme().name());
-    let fastest = engine.limits.velocity.max_abs();
-    lines.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
-    lines.say("law", law.name());
+    lines.krc(engine, &listen.to_string(), *handshake, law);
     for source in sources {
         lines.say("source", format!("\"{}\": {}", source.name, described(source)));
     }
@@ -58,16 +56,21 @@ fn krc(configuration: &KrcConfiguration) -> String {
 fn board(board: &Board) -> String {
     let Board { control, device } = board;
     let mut lines = Lines::default();
-    lines.control(control, |source| {
-        let from = match (&source.input, source.format) {
-            (BoardInput::Uart { baud }, Format::Text) => format!("lines at the board's serial port, {baud} Bd"),
-            (BoardInput::Uart { baud }, Format::Postcard) => format!("frames at the board's serial port, {baud} Bd"),
-            (BoardInput::Adc { rate }, _) => format!("the board's analogue input, {rate} times per second"),
-        };
-        format!("{from}, {}", kept(source))
-    });
+    lines.control(control, described_on_board);
     lines.device(device);
     lines.coast(control);
+    lines.0
+}
+
+/// What the configuration of a board beside a KRC would put in force, one line each.
+fn krc_board(board: &KrcBoard) -> String {
+    let KrcBoard { port, handshake, engine, law, sources, device } = board;
+    let mut lines = Lines::default();
+    lines.krc(engine, &format!("{}:{port}", device.address), *handshake, law);
+    for source in sources {
+        lines.say("source", format!("\"{}\": {}", source.name, described_on_board(source)));
+    }
+    lines.device(device);
     lines.0
 }
 
@@ -78,6 +81,15 @@ struct Lines(String);
 impl Lines {
     fn say(&mut self, name: &str, value: impl std::fmt::Display) {
         self.0.push_str(&format!("  {name:<9} {value}\n"));
+    }
+
+    fn krc(&mut self, engine: &FriConfig, listen: &str, handshake: KrlConvention, law: &LawConfig<7>) {
+        let peer = engine.peer.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
+        self.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {handshake:?}"));
+        self.say("control", engine.control.scheme().name());
+        let fastest = engine.limits.velocity.max_abs();
+        self.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
+        self.say("law", law.name());
     }
 
     fn serve(&mut self, serve: &ServeSettings) {
@@ -144,6 +156,15 @@ impl Lines {
             self.say("coast", format!("software {software}: {}", coast::describe(&config, software)));
         }
     }
+}
+
+fn described_on_board(source: &SourceSettings<BoardInput>) -> String {
+    let from = match (&source.input, source.format) {
+        (BoardInput::Uart { baud }, Format::Text) => format!("lines at the board's serial port, {baud} Bd"),
+        (BoardInput::Uart { baud }, Format::Postcard) => format!("frames at the board's serial port, {baud} Bd"),
+        (BoardInput::Adc { rate }, _) => format!("the board's analogue input, {rate} times per second"),
+    };
+    format!("{from}, {}", kept(source))
 }
 
 fn described(source: &SourceSettings) -> String {

@@ -11,11 +11,12 @@ use outrigger_core::command::{MAX_SOURCES, SourceId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::{CoController, Event, LinkId, Settings};
+use outrigger_core::session::fri::{FriSession, KrlHandshake};
+use outrigger_core::session::{CoController, Event, LinkId};
 use outrigger_core::telemetry::{Device, Pace, PortReport, Sampler};
 use outrigger_core::time::Instant;
 use outrigger_embassy::sensor::{Counted, Counters};
-use outrigger_embassy::{Handle, Observer, Trouble, now};
+use outrigger_embassy::{Handle, Observer, Trouble, fri, now};
 
 use crate::lamp::Status;
 use crate::milestone::Milestone;
@@ -100,17 +101,8 @@ impl Desk {
         self.sampler.borrow_mut().port(report);
     }
 
-    /// The first line.
-    pub(crate) fn boot(&self, settings: &Settings) {
-        self.note(Milestone::Booted {
-            address: settings.device.address,
-            prefix: settings.device.prefix,
-            robot: settings.robot,
-            law: settings.law.name(),
-        });
-    }
-
-    fn note(&self, milestone: Milestone) {
+    /// Something for the log.
+    pub(crate) fn note(&self, milestone: Milestone) {
         if self.lines.try_send(milestone).is_err() {
             self.missed.set(self.missed.get().saturating_add(1));
         }
@@ -180,17 +172,7 @@ impl<'d, P: OutputPin> Clerk<'d, P> {
         Self { desk, handle, cycle, shown: None, high: false }
     }
 
-    fn show_cycle(&mut self, newest: Option<ControllerTime>) {
-        if newest != self.shown {
-            self.shown = newest;
-            self.high = !self.high;
-            let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
-        }
-    }
-}
-
-impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
-    fn event(&mut self, event: Event) {
+    fn take(&mut self, event: Event) {
         let desk = self.desk;
         desk.sampler.borrow_mut().event(event);
         let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
@@ -202,12 +184,39 @@ impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
         }
     }
 
-    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
-        self.show_cycle(engine.state().map(|state| state.controller_time));
+    /// Where the engine stands; `newest` is when the newest state was so.
+    fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, pulse: Pulse) {
+        if newest != self.shown {
+            self.shown = newest;
+            self.high = !self.high;
+            let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
+        }
         let desk = self.desk;
-        desk.sampler.borrow_mut().observe(engine, now);
-        desk.pulse.set(Pulse::asleep(now, engine.poll_timeout()));
-        let (mode, latched): (Mode, bool) = (engine.mode(), engine.latch().is_some());
+        desk.pulse.set(pulse);
         desk.status.set(Status { mode, latched, ..desk.status.get() });
+    }
+}
+
+impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
+    fn event(&mut self, event: Event) {
+        self.take(event);
+    }
+
+    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
+        self.desk.sampler.borrow_mut().observe(engine, now);
+        let newest = engine.state().map(|state| state.controller_time);
+        self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
+    }
+}
+
+impl<L: Law<7>, H: KrlHandshake, P: OutputPin> fri::Observer<L, H> for Clerk<'_, P> {
+    fn event(&mut self, event: Event) {
+        self.take(event);
+    }
+
+    fn observe(&mut self, engine: &FriSession<L, H>, now: Instant) {
+        self.desk.sampler.borrow_mut().observe_fri(engine, now);
+        let newest = engine.state().map(|state| state.controller_time);
+        self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
     }
 }

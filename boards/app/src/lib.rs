@@ -8,6 +8,8 @@
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`watch`](button::watch) | an edge of a contact becomes a request or an acknowledgement |
 //!
+//! Beside a KRC the control loop is that of [`krc::Robot`]; everything else is the same.
+//!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
 //! behind a lock.
 #![cfg_attr(not(test), no_std)]
@@ -18,6 +20,7 @@ mod log;
 
 pub mod button;
 mod desk;
+pub mod krc;
 mod lamp;
 mod milestone;
 mod network;

@@ -8,6 +8,7 @@ use core::net::Ipv4Addr;
 use outrigger_core::link::GradeChange;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
+use outrigger_core::session::fri::FriEvent;
 use outrigger_core::session::{DownCause, Endpoint, Event, Identity, LinkId, Next};
 use outrigger_embassy::Trouble;
 
@@ -25,10 +26,23 @@ pub enum Milestone {
         /// Name of the law.
         law: &'static str,
     },
+    /// This device has started, to be beside a KRC.
+    BootedForKrc {
+        /// Its own address.
+        address: Ipv4Addr,
+        /// Bits of it that name the network.
+        prefix: u8,
+        /// Where measurements are to arrive.
+        port: u16,
+        /// Name of the law.
+        law: &'static str,
+    },
     /// The network interface is connected, or no longer.
     Network(bool),
     /// A session with this controller began.
     Connected(Identity),
+    /// Something about the KRC.
+    Krc(FriEvent),
     /// The grade of the link changed.
     Grade(GradeChange),
     /// A request was accepted.
@@ -68,6 +82,7 @@ impl Milestone {
     pub(crate) fn of(event: &Event, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
         match *event {
             Event::Established(identity) => Some(Self::Connected(identity)),
+            Event::Fri(event) => Some(Self::Krc(event)),
             Event::Grade(change) => Some(Self::Grade(change)),
             Event::Refused(reason) => Some(Self::Refused(reason)),
             Event::Transition(transition) => Self::of_transition(&transition, armed),
@@ -103,6 +118,22 @@ impl Milestone {
                 let version = env!("CARGO_PKG_VERSION");
                 info!("boot: {}, {}.{}.{}.{}/{}, robot {}.{}.{}.{}, {}", version, a, b, c, d, prefix, e, f, g, h, law);
             }
+            Self::BootedForKrc { address, prefix, port, law } => {
+                let [a, b, c, d] = address.octets();
+                let version = env!("CARGO_PKG_VERSION");
+                info!("boot: {}, {}.{}.{}.{}/{}, KRC to port {}, {}", version, a, b, c, d, prefix, port, law);
+            }
+            Self::Krc(event) => match event {
+                FriEvent::Found { period_micros } => info!("connected: KRC, a measurement every {} us", period_micros),
+                FriEvent::Silent => info!("KRC: silent"),
+                FriEvent::Foreign(count) => info!("foreign: {} datagrams of somebody else", count),
+                FriEvent::Malformed { count, error } => info!("malformed: {} datagrams, {}", count, error),
+                FriEvent::State(state) => info!("KRC: {}", state.name()),
+                FriEvent::Quality(quality) => info!("quality: {}", quality.name()),
+                FriEvent::Scheme(scheme) => info!("KRC: scheme {}", scheme.name()),
+                FriEvent::Power(true) => info!("KRC: drives on"),
+                FriEvent::Power(false) => info!("KRC: drives off"),
+            },
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
             Self::Connected(Identity { software, known_by, packet_size, period, states }) => {

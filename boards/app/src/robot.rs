@@ -11,6 +11,7 @@ use outrigger_core::telemetry::{Device, Pace};
 use outrigger_embassy::{BuffersWithRtde, Handle, Runner, Shared, Windows};
 
 use crate::desk::{Clerk, Desk};
+use crate::milestone::Milestone;
 
 type Engine = CoController<'static, AnyLaw<6>>;
 
@@ -85,7 +86,12 @@ impl Robot {
         let (handle, runner) =
             outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
         let desk = desk.write(Desk::new(device, pace));
-        desk.boot(settings);
+        desk.note(Milestone::Booted {
+            address: settings.device.address,
+            prefix: settings.device.prefix,
+            robot: settings.robot,
+            law: settings.law.name(),
+        });
         Ok(Self { runner, handle, desk })
     }
 

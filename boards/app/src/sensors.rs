@@ -4,7 +4,7 @@ use embassy_time::Delay;
 use embedded_io_async::Read;
 use outrigger_core::command::SourceId;
 use outrigger_core::sensor::{Form, Scale};
-use outrigger_core::session::{Sensor, SensorInput, Settings};
+use outrigger_core::session::{Sensor, SensorInput};
 use outrigger_embassy::sensor::{Adc, Analog, Calibration, Uart, pump};
 use outrigger_embassy::{Handle, now};
 
@@ -21,10 +21,10 @@ pub struct SerialSensor {
 }
 
 impl SerialSensor {
-    /// `None` where the settings name no such sensor.
+    /// The first one among the sensors of the settings.
     #[must_use]
-    pub fn of(settings: &Settings) -> Option<Self> {
-        sensors(settings).find_map(|(source, sensor)| match sensor.input {
+    pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
+        sensors.find_map(|(source, sensor)| match sensor.input {
             SensorInput::Serial { baud, form } => Some(Self { baud, form, scale: sensor.scale, source }),
             SensorInput::Analog { .. } => None,
         })
@@ -46,10 +46,10 @@ pub struct AnalogSensor {
 }
 
 impl AnalogSensor {
-    /// `None` where the settings name no such sensor.
+    /// The first one among the sensors of the settings.
     #[must_use]
-    pub fn of(settings: &Settings) -> Option<Self> {
-        sensors(settings).find_map(|(source, sensor)| match sensor.input {
+    pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
+        sensors.find_map(|(source, sensor)| match sensor.input {
             SensorInput::Analog { rate } => {
                 Some(Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source })
             }
@@ -71,19 +71,13 @@ impl AnalogSensor {
     }
 }
 
-/// Settings keep sensors in the order of the sources they are.
-fn sensors(settings: &Settings) -> impl Iterator<Item = (SourceId, Sensor)> {
-    let sources = settings.config.sources.iter().flatten();
-    sources.map(|source| source.id).zip(settings.device.sensors.iter().flatten().copied())
-}
-
 #[cfg(test)]
 mod tests {
     use core::net::Ipv4Addr;
 
     use outrigger_core::command::{MAX_SOURCES, SourceConfig};
     use outrigger_core::law::{JointServoConfig, LawConfig, Reference};
-    use outrigger_core::session::{Config, Device};
+    use outrigger_core::session::{Config, Device, Settings};
 
     use super::*;
 
@@ -119,22 +113,22 @@ mod tests {
         let frames = SensorInput::Serial { baud: 9_600, form: Form::Frames };
         let both = settings(&[(3, SensorInput::Analog { rate: 500 }), (1, frames)]);
         let serial = SerialSensor { baud: 9_600, form: Form::Frames, scale: SCALE, source: SourceId(1) };
-        assert_eq!(SerialSensor::of(&both), Some(serial));
+        assert_eq!(SerialSensor::of(both.sensors()), Some(serial));
         let analog = AnalogSensor { period_us: 2_000, scale: SCALE, source: SourceId(3) };
-        assert_eq!(AnalogSensor::of(&both), Some(analog));
+        assert_eq!(AnalogSensor::of(both.sensors()), Some(analog));
     }
 
     #[test]
     fn a_port_that_the_settings_do_not_name_is_left_alone() {
         let lines = settings(&[(1, SensorInput::Serial { baud: 115_200, form: Form::Lines })]);
-        assert_eq!(AnalogSensor::of(&lines), None);
-        assert_eq!(SerialSensor::of(&lines).map(|sensor| sensor.form), Some(Form::Lines));
-        assert_eq!(SerialSensor::of(&settings(&[])), None);
+        assert_eq!(AnalogSensor::of(lines.sensors()), None);
+        assert_eq!(SerialSensor::of(lines.sensors()).map(|sensor| sensor.form), Some(Form::Lines));
+        assert_eq!(SerialSensor::of(settings(&[]).sensors()), None);
     }
 
     #[test]
     fn the_ends_of_the_converter_are_the_ends_of_its_reference_in_the_sensors_unit() {
-        let sensor = AnalogSensor::of(&settings(&[(1, SensorInput::Analog { rate: 100 })])).unwrap();
+        let sensor = AnalogSensor::of(settings(&[(1, SensorInput::Analog { rate: 100 })]).sensors()).unwrap();
         let calibration = sensor.calibration(4_095, 3.3);
         assert_eq!(calibration.value(0), 0.25);
         assert!((calibration.value(4_095) - (0.5 * 3.3 + 0.25)).abs() < 1e-6);

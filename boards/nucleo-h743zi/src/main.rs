@@ -13,11 +13,12 @@ use embassy_stm32::rng::{self, Rng};
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
+#[cfg(krc)]
+use outrigger_app::krc::{Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{
-    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, button, hardware_address,
-    network,
-};
+use outrigger_app::{AnalogSensor, Desk, Handle, SerialSensor, TelemetryTarget, button, hardware_address, network};
+#[cfg(not(krc))]
+use outrigger_app::{Memory, Robot, Settings};
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
@@ -48,8 +49,8 @@ async fn main(spawner: Spawner) {
     defmt::info!("reset by: {}", chip::reset_cause());
 
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
-    let serial = SerialSensor::of(&settings);
-    let analog = AnalogSensor::of(&settings);
+    let serial = SerialSensor::of(settings.sensors());
+    let analog = AnalogSensor::of(settings.sensors());
 
     // Without a clock from the PHY, the MAC's reset never ends; then the watchdog's does.
     defmt::info!("starting the network interface");

@@ -6,8 +6,12 @@ use defmt_semihosting as _;
 use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
+#[cfg(krc)]
+use outrigger_app::krc::{Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, network};
+use outrigger_app::{Desk, Handle, SerialSensor, TelemetryTarget, network};
+#[cfg(not(krc))]
+use outrigger_app::{Memory, Robot, Settings};
 use static_cell::ConstStaticCell;
 
 mod clock;
@@ -64,7 +68,7 @@ fn start(spawner: Spawner, options: Options) {
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
-    if let Some(sensor) = SerialSensor::of(&settings) {
+    if let Some(sensor) = SerialSensor::of(settings.sensors()) {
         spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart0::start(sensor.baud), handle, desk)));
     }
     if let Some(time) = options.run_for {

@@ -17,11 +17,12 @@ use embassy_rp::watchdog::{ResetReason, Watchdog};
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
+#[cfg(krc)]
+use outrigger_app::krc::{Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{
-    AnalogSensor, Desk, Handle, Memory, Robot, SerialSensor, Settings, TelemetryTarget, button, hardware_address,
-    network,
-};
+use outrigger_app::{AnalogSensor, Desk, Handle, SerialSensor, TelemetryTarget, button, hardware_address, network};
+#[cfg(not(krc))]
+use outrigger_app::{Memory, Robot, Settings};
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
@@ -61,7 +62,7 @@ async fn main(spawner: Spawner) {
     defmt::info!("reset by: {}", cause);
 
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
-    let (serial, analog) = (SerialSensor::of(&settings), AnalogSensor::of(&settings));
+    let (serial, analog) = (SerialSensor::of(settings.sensors()), AnalogSensor::of(settings.sensors()));
 
     let mut config = spi::Config::default();
     config.frequency = BUS_RATE;

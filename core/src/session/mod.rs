@@ -61,6 +61,6 @@ pub use realtime::StreamCounts;
 pub use record::{Outcome, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 pub use report::{Report, ReportKind};
 #[cfg(feature = "postcard")]
-pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
+pub use settings::{Device, KrcSettings, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
 pub use terminals::{BoardIo, ToolIo};
 pub use text::Text;

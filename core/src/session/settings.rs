@@ -3,18 +3,21 @@
 use core::net::Ipv4Addr;
 
 use super::config::Config;
+use super::fri::{FriConfig, KrlConvention};
 use crate::checksum::crc32;
-use crate::command::MAX_SOURCES;
+use crate::command::{MAX_SOURCES, SourceConfig, SourceId};
 use crate::law::LawConfig;
 use crate::sensor::{Form, Scale};
 use crate::time::Duration;
 
 /// What the bytes begin with; the last one counts the formats.
 const MAGIC: &[u8; 10] = b"OUTRIGSET\x02";
+/// The same beside a KRC.
+const KRC_MAGIC: &[u8; 10] = b"OUTRIGKRC\x01";
 /// Before the content: the magic, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 8;
 
-/// Everything a board is told. A host reads the same file by the same code, and says what is wrong with it.
+/// Everything a board beside a controller of Universal Robots is told. A host reads the same file by the same code, and says what is wrong with it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Where the robot is.
@@ -23,6 +26,21 @@ pub struct Settings {
     pub config: Config,
     /// What moves the arm.
     pub law: LawConfig<6>,
+    /// What is around the engine.
+    pub device: Device,
+}
+
+/// Everything a board beside a KRC is told, of the same kind of file.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct KrcSettings {
+    /// The UDP port where measurements arrive.
+    pub port: u16,
+    /// How the KRL program is asked to start.
+    pub handshake: KrlConvention,
+    /// What the engine is told.
+    pub config: FriConfig,
+    /// What moves the arm.
+    pub law: LawConfig<7>,
     /// What is around the engine.
     pub device: Device,
 }
@@ -56,6 +74,14 @@ impl Device {
     pub fn hardware_address(&self) -> [u8; 6] {
         let [a, b, c, d] = self.address.octets();
         self.mac.unwrap_or([0x02, 0x00, a, b, c, d])
+    }
+
+    /// The sensors, with the source that each is for an engine of these `sources`.
+    pub fn sensors_of(
+        &self,
+        sources: &[Option<SourceConfig>; MAX_SOURCES],
+    ) -> impl Iterator<Item = (SourceId, Sensor)> {
+        sources.iter().flatten().map(|source| source.id).zip(self.sensors.iter().flatten().copied())
     }
 }
 
@@ -124,15 +150,7 @@ impl Settings {
     /// Writes the bytes to `out` and returns their number; `None` where `out` is too small (16 KiB are enough).
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
-        let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
-        let content = &*postcard::to_slice(self, room).ok()?;
-        let length = u32::try_from(content.len()).ok()?;
-        let (magic, rest) = header.split_first_chunk_mut()?;
-        *magic = *MAGIC;
-        let (to_length, to_checksum) = rest.split_first_chunk_mut()?;
-        *to_length = length.to_le_bytes();
-        to_checksum.copy_from_slice(&crc32(content).to_le_bytes());
-        HEADER_LEN.checked_add(content.len())
+        write(MAGIC, self, out)
     }
 
     /// The settings in `bytes`, exactly.
@@ -140,17 +158,59 @@ impl Settings {
     /// # Errors
     /// What is wrong with the bytes. What they say is checked by who uses it: the engine and the law.
     pub fn from_postcard(bytes: &[u8]) -> Result<Self, SettingsError> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(SettingsError::NoSettings)?;
-        let (length, rest) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
-        let (expected, content) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
-        let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(content.len());
-        if !whole || crc32(content) != u32::from_le_bytes(*expected) {
-            return Err(SettingsError::Damaged);
-        }
-        match postcard::take_from_bytes(content) {
-            Ok((settings, [])) => Ok(settings),
-            Ok(_) | Err(_) => Err(SettingsError::OtherVersion),
-        }
+        read(MAGIC, bytes)
+    }
+
+    /// The sensors, each with its source.
+    pub fn sensors(&self) -> impl Iterator<Item = (SourceId, Sensor)> {
+        self.device.sensors_of(&self.config.sources)
+    }
+}
+
+impl KrcSettings {
+    /// Writes the bytes to `out` and returns their number; `None` where `out` is too small (16 KiB are enough).
+    #[must_use]
+    pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
+        write(KRC_MAGIC, self, out)
+    }
+
+    /// The settings in `bytes`, exactly.
+    ///
+    /// # Errors
+    /// As [`Settings::from_postcard`].
+    pub fn from_postcard(bytes: &[u8]) -> Result<Self, SettingsError> {
+        read(KRC_MAGIC, bytes)
+    }
+
+    /// The sensors, each with its source.
+    pub fn sensors(&self) -> impl Iterator<Item = (SourceId, Sensor)> {
+        self.device.sensors_of(&self.config.sources)
+    }
+}
+
+fn write(magic: &[u8; 10], settings: &impl serde::Serialize, out: &mut [u8]) -> Option<usize> {
+    let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
+    let content = &*postcard::to_slice(settings, room).ok()?;
+    let length = u32::try_from(content.len()).ok()?;
+    let (to_magic, rest) = header.split_first_chunk_mut()?;
+    *to_magic = *magic;
+    let (to_length, to_checksum) = rest.split_first_chunk_mut()?;
+    *to_length = length.to_le_bytes();
+    to_checksum.copy_from_slice(&crc32(content).to_le_bytes());
+    HEADER_LEN.checked_add(content.len())
+}
+
+fn read<T: serde::de::DeserializeOwned>(magic: &[u8; 10], bytes: &[u8]) -> Result<T, SettingsError> {
+    let rest = bytes.strip_prefix(magic).ok_or(SettingsError::NoSettings)?;
+    let (length, rest) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
+    let (expected, content) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
+    let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(content.len());
+    if !whole || crc32(content) != u32::from_le_bytes(*expected) {
+        return Err(SettingsError::Damaged);
+    }
+    match postcard::take_from_bytes(content) {
+        Ok((settings, [])) => Ok(settings),
+        Ok(_) | Err(_) => Err(SettingsError::OtherVersion),
     }
 }
 
@@ -159,26 +219,30 @@ mod tests {
     use super::*;
     use crate::law::{JointServoConfig, Reference};
 
+    fn device() -> Device {
+        Device {
+            address: Ipv4Addr::new(10, 0, 2, 15),
+            prefix: 24,
+            gateway: None,
+            mac: None,
+            telemetry: Some(TelemetryTarget {
+                address: Ipv4Addr::new(10, 0, 2, 2),
+                port: 47_000,
+                period: Duration::from_millis(100),
+            }),
+            sensors: [None; MAX_SOURCES],
+            request_pin: false,
+            acknowledge_pin: true,
+            recorder: Some(65_536),
+        }
+    }
+
     fn bytes() -> Vec<u8> {
         let settings = Settings {
             robot: Ipv4Addr::new(10, 0, 2, 2),
             config: Config::default(),
             law: LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() },
-            device: Device {
-                address: Ipv4Addr::new(10, 0, 2, 15),
-                prefix: 24,
-                gateway: None,
-                mac: None,
-                telemetry: Some(TelemetryTarget {
-                    address: Ipv4Addr::new(10, 0, 2, 2),
-                    port: 47_000,
-                    period: Duration::from_millis(100),
-                }),
-                sensors: [None; MAX_SOURCES],
-                request_pin: false,
-                acknowledge_pin: true,
-                recorder: Some(65_536),
-            },
+            device: device(),
         };
         let mut out = vec![0; 16 << 10];
         let length = settings.to_postcard(&mut out).expect("enough room");
@@ -194,6 +258,20 @@ mod tests {
         let mut again = vec![0; 16 << 10];
         let length = settings.to_postcard(&mut again).expect("enough room");
         assert_eq!(again[..length], bytes());
+    }
+
+    #[test]
+    fn settings_beside_a_krc_are_read_as_such_and_as_nothing_else() {
+        let config = FriConfig { silence: Duration::from_millis(250), ..FriConfig::default() };
+        let law = LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() };
+        let settings = KrcSettings { port: 49_939, handshake: KrlConvention::Isir, config, law, device: device() };
+        let mut out = vec![0; 16 << 10];
+        let length = settings.to_postcard(&mut out).expect("enough room");
+        let read = KrcSettings::from_postcard(&out[..length]).expect("settings");
+        assert_eq!((read.port, read.handshake, read.config), (49_939, KrlConvention::Isir, config));
+        assert_eq!(read.device, device());
+        assert_eq!(Settings::from_postcard(&out[..length]).err(), Some(SettingsError::NoSettings));
+        assert_eq!(KrcSettings::from_postcard(&bytes()).err(), Some(SettingsError::NoSettings));
     }
 
     #[test]

@@ -7,8 +7,10 @@ use crate::link::{BINS, Figures, Histogram};
 use crate::mode::{Epoch, Evidence, Mode, Proof};
 use crate::robot::{ControllerTime, JointPositions, JointVelocities, Pose, Reason, ReasonSet};
 use crate::sensor;
+use crate::session::fri::FriCounts;
 use crate::session::{Event, Identity, LinkId, StreamCounts};
 use crate::time::{Duration, Instant};
+use crate::wire::fri::{FriState, Quality};
 
 /// Most bytes of one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;
@@ -38,6 +40,8 @@ pub enum Message<'a> {
     /// A piece of the recording of a fallback; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
+    /// Where a session beside a KRC stands; repeated.
+    Krc(KrcStatus),
 }
 
 /// Who speaks.
@@ -115,6 +119,37 @@ pub struct Motion {
     pub digital_inputs: u64,
     /// The newest reading of each sensor, in SI units.
     pub samples: Vec<Sample, MAX_SOURCES>,
+}
+
+/// Where a session beside a KRC stands.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct KrcStatus {
+    /// Mode of the machine.
+    pub mode: Mode,
+    /// Since when.
+    pub since: Instant,
+    /// The first reason since the last acknowledge.
+    pub latch: Option<Reason>,
+    /// Everything that a request would be refused for.
+    pub unmet: ReasonSet,
+    /// Period of the measurements; `None` while none come.
+    pub period: Option<Duration>,
+    /// State of the interface on the KRC.
+    pub state: Option<FriState>,
+    /// The KRC's own rating of the link.
+    pub quality: Option<Quality>,
+    /// What was counted.
+    pub counts: FriCounts,
+    /// Our own figures of the link.
+    pub link: Figures,
+    /// Measured joint angles \[rad\].
+    pub positions: Option<JointPositions<7>>,
+    /// Joint speeds of the newest command \[rad/s\].
+    pub commanded: JointVelocities<7>,
+    /// What was counted of each sensor, in the order of the settings.
+    pub sources: Vec<SourceFigures, MAX_SOURCES>,
+    /// Events that found no room in telemetry.
+    pub events_lost: u32,
 }
 
 /// Which histogram.

@@ -12,7 +12,7 @@ mod sampler;
 mod tests;
 
 pub use message::{
-    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
+    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, KrcStatus, Message, Motion, PortReport, Recording, Status,
 };
 pub use sampler::{Device, Pace, Sampler};
 

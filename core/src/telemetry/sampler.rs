@@ -3,13 +3,15 @@
 use heapless::Deque;
 
 use super::message::{
-    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
+    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, KrcStatus, Message, Motion, PortReport, Recording, Status,
     as_many_as_fit,
 };
 use super::{DATAGRAM_MAX, Datagram};
 use crate::command::SourceMonitor;
 use crate::law::Law;
+use crate::link::Histograms;
 use crate::robot::Reason;
+use crate::session::fri::{FriSession, KrlHandshake};
 use crate::session::{CoController, Event, LinkId};
 use crate::time::{Duration, Instant};
 
@@ -108,6 +110,7 @@ enum Copied {
     Nothing,
     Status(Status),
     Motion(Motion),
+    Krc(KrcStatus),
     Histogram(HistogramReport),
     Recording(Piece),
 }
@@ -189,9 +192,7 @@ impl<'s> Sampler<'s> {
 
     /// The engine after an input at `now`. Copies at most one thing.
     pub fn observe<L: Law<6>>(&mut self, engine: &CoController<'_, L>, now: Instant) {
-        let stamped = self.events.len().saturating_sub(self.unstamped);
-        self.events.iter_mut().skip(stamped).for_each(|(at, _)| *at = now);
-        self.unstamped = 0;
+        self.stamp(now);
         if !matches!(self.copied, Copied::Nothing) {
             return;
         }
@@ -205,11 +206,34 @@ impl<'s> Sampler<'s> {
             self.copied = Copied::Status(status(engine, now, self.events_lost));
         } else if now >= self.next_histogram {
             self.next_histogram = now + self.pace.slow;
-            self.copied = Copied::Histogram(self.next_histogram(engine));
+            self.copied = Copied::Histogram(self.next_histogram(engine.histograms()));
         } else if now >= self.transfer.next {
             self.copied = self.next_piece(engine, now).map_or(Copied::Nothing, Copied::Recording);
         }
         self.copied_at = now;
+    }
+
+    /// The same for an engine beside a KRC.
+    pub fn observe_fri<L: Law<7>, H: KrlHandshake>(&mut self, engine: &FriSession<L, H>, now: Instant) {
+        self.stamp(now);
+        if !matches!(self.copied, Copied::Nothing) {
+            return;
+        }
+        if now >= self.next_status {
+            self.next_status = now + self.pace.repeat;
+            self.copied = Copied::Krc(krc_status(engine, now, self.events_lost));
+        } else if now >= self.next_histogram {
+            self.next_histogram = now + self.pace.slow;
+            self.copied = Copied::Histogram(self.next_histogram(engine.histograms()));
+        }
+        self.copied_at = now;
+    }
+
+    /// The events that came since the last time happened just now.
+    fn stamp(&mut self, now: Instant) {
+        let stamped = self.events.len().saturating_sub(self.unstamped);
+        self.events.iter_mut().skip(stamped).for_each(|(at, _)| *at = now);
+        self.unstamped = 0;
     }
 
     /// The next datagram to be sent, written to `out` ([`DATAGRAM_MAX`] is enough); its length. `None` where none is due:
@@ -222,6 +246,7 @@ impl<'s> Sampler<'s> {
         match core::mem::replace(&mut self.copied, Copied::Nothing) {
             Copied::Status(status) => self.encode(at, Message::Status(status), out),
             Copied::Motion(motion) => self.encode(at, Message::Motion(motion), out),
+            Copied::Krc(status) => self.encode(at, Message::Krc(status), out),
             Copied::Histogram(report) => self.encode(at, Message::Histogram(report), out),
             Copied::Recording(Piece { number, reason, pass, length, offset, used, bytes }) => {
                 let chunk = Chunk { length, offset, bytes: bytes.get(..used).unwrap_or_default() };
@@ -279,8 +304,7 @@ impl<'s> Sampler<'s> {
         Some(Chunk { length: u32::try_from(settings.len()).ok()?, offset: u32::try_from(offset).ok()?, bytes })
     }
 
-    fn next_histogram<L: Law<6>>(&mut self, engine: &CoController<'_, L>) -> HistogramReport {
-        let histograms = engine.histograms();
+    fn next_histogram(&mut self, histograms: &Histograms) -> HistogramReport {
         let kind = self.histogram;
         let (histogram, next) = match kind {
             HistogramKind::Interval => (&histograms.interval, HistogramKind::Age),
@@ -341,6 +365,25 @@ fn motion<L: Law<6>>(engine: &CoController<'_, L>) -> Option<Motion> {
         digital_inputs: state.digital_inputs,
         samples: as_many_as_fit(monitors.iter().filter_map(|monitor| monitor.newest().copied())),
     })
+}
+
+fn krc_status<L: Law<7>, H: KrlHandshake>(engine: &FriSession<L, H>, now: Instant, events_lost: u32) -> KrcStatus {
+    let machine = engine.mode_machine();
+    KrcStatus {
+        mode: machine.mode(),
+        since: machine.entered(),
+        latch: machine.latch(),
+        unmet: engine.unmet(now),
+        period: engine.period(),
+        state: engine.peer_state(),
+        quality: engine.peer_quality(),
+        counts: engine.counts(),
+        link: engine.figures(now),
+        positions: engine.state().map(|state| state.positions),
+        commanded: engine.commanded(),
+        sources: as_many_as_fit(engine.sources().monitors().iter().map(SourceMonitor::figures)),
+        events_lost,
+    }
 }
 
 fn status<L: Law<6>>(engine: &CoController<'_, L>, now: Instant, events_lost: u32) -> Status {

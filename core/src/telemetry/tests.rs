@@ -84,6 +84,7 @@ fn kind(message: &Message<'_>) -> &'static str {
         Message::Port(_) => "port",
         Message::Settings(_) => "settings",
         Message::Recording(_) => "recording",
+        Message::Krc(_) => "krc",
     }
 }
 

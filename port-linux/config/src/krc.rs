@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use outrigger_core::law::LawConfig;
+use outrigger_core::session::KrcSettings;
 use outrigger_core::session::fri::{
     Control, FriConfig, JointImpedance, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
 };
@@ -11,10 +12,10 @@ use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
 
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
-use crate::sources::SourceSettings;
-use crate::{Failure, HostSettings, RunSettings, limits, session};
+use crate::sources::{Input, SourceSettings};
+use crate::{BoardInput, DeviceSettings, Failure, HostSettings, RunSettings, limits, session};
 
-/// Everything such a file says.
+/// Everything such a file says to a process on a host.
 #[derive(Clone, Debug)]
 pub struct KrcConfiguration {
     /// Where measurements arrive.
@@ -51,7 +52,81 @@ impl KrcConfiguration {
     }
 
     fn read(root: &mut Section<'_, '_>) -> Option<Self> {
-        root.refuse("device", "no such table: boards speak to controllers of Universal Robots");
+        root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
+        let common = Common::read(root);
+        let run = RunSettings::read(root.section("run"));
+        for (key, given) in [("run.recordings", run.recordings.is_some()), ("run.record", run.record.is_some())] {
+            if given {
+                root.complain_at(key, "nothing: what a KRC sends is not recorded");
+            }
+        }
+        root.refuse("serve", "no such table: nothing is served beside a KRC");
+        let host = HostSettings::read(root.section("host"));
+        let Common { listen, handshake, engine, law, sources } = common?;
+        Some(Self { listen, handshake, engine, law, sources, run, host })
+    }
+}
+
+/// Everything such a file says to a board.
+#[derive(Clone, Debug)]
+pub struct KrcBoard {
+    /// The UDP port where measurements arrive.
+    pub port: u16,
+    /// How the KRL program is asked to start.
+    pub handshake: KrlConvention,
+    /// What the engine is told.
+    pub engine: FriConfig,
+    /// What moves the arm.
+    pub law: LawConfig<7>,
+    /// The sensors; a source's index is its number in the engine.
+    pub sources: Vec<SourceSettings<BoardInput>>,
+    /// What is around the engine.
+    pub device: DeviceSettings,
+}
+
+impl KrcBoard {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Every problem, in the order of the document; never empty.
+    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
+        crate::read(source, Self::read)
+    }
+
+    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
+        crate::refuse_tables_of_hosts(root);
+        let common = Common::read(root);
+        let device = DeviceSettings::read(root.section("device"));
+        let (Common { listen, handshake, engine, law, sources }, device) = common.zip(device)?;
+        if !listen.ip().is_unspecified() && listen.ip() != IpAddr::V4(device.address) {
+            root.complain_at("robot.listen", "\"0.0.0.0:PORT\": a board has one address, that of device.address");
+        }
+        if device.recorder.is_some() {
+            root.complain_at("device.recorder", "nothing: what a KRC sends is not recorded");
+        }
+        Some(Self { port: listen.port(), handshake, engine, law, sources, device })
+    }
+
+    /// What is compiled into the firmware.
+    #[must_use]
+    pub fn settings(&self) -> KrcSettings {
+        let Self { port, handshake, engine, law, sources, device } = self;
+        let device = device.device(sources);
+        KrcSettings { port: *port, handshake: *handshake, config: *engine, law: law.clone(), device }
+    }
+}
+
+/// What the files of hosts and boards have in common.
+struct Common<I> {
+    listen: SocketAddr,
+    handshake: KrlConvention,
+    engine: FriConfig,
+    law: LawConfig<7>,
+    sources: Vec<SourceSettings<I>>,
+}
+
+impl<I: Input> Common<I> {
+    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         let default = FriConfig::default();
         let mut robot = root.section("robot");
         robot.choice("kind", &[("krc", ())], ());
@@ -76,14 +151,6 @@ impl KrcConfiguration {
         judging.finish();
         let standstill = session::standstill(root.section("standstill"));
         let operator = session::operator(root.section("operator"));
-        let run = RunSettings::read(root.section("run"));
-        for (key, given) in [("run.recordings", run.recordings.is_some()), ("run.record", run.record.is_some())] {
-            if given {
-                root.complain_at(key, "nothing: what a KRC sends is not recorded");
-            }
-        }
-        root.refuse("serve", "no such table: nothing is served beside a KRC");
-        let host = HostSettings::read(root.section("host"));
         let sources: Vec<_> = sources.into_iter().collect::<Option<_>>()?;
         let mut engine =
             FriConfig { peer, silence, control, task_frame, link, mode, standstill, limits, operator, ..default };
@@ -93,7 +160,7 @@ impl KrcConfiguration {
         if let Err(error) = engine.check() {
             root.complain_at("session", error.to_string());
         }
-        Some(Self { listen, handshake, engine, law: law?, sources, run, host })
+        Some(Self { listen, handshake, engine, law: law?, sources })
     }
 }
 
@@ -186,6 +253,28 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         assert_eq!(read.engine.limits.velocity.0, [0.5; 7]);
         assert!(matches!(read.engine.control, Control::JointImpedance(i) if i.stiffness[4] == 300.0));
         assert!(read.engine.limits.position_max.0[0] > 2.9, "the arm's own, where the file says nothing");
+    }
+
+    #[test]
+    fn the_same_file_with_a_device_is_a_boards_and_steers_alike() {
+        let device = "[device]\naddress = \"192.168.0.60/24\"\ntelemetry = \"192.168.0.1:47000\"\n";
+        let Ok(AnyConfiguration::KrcBoard(board)) = AnyConfiguration::parse(&format!("{FILE}{device}")) else {
+            panic!("it is for a board beside a KRC")
+        };
+        let host = KrcConfiguration::parse(FILE).expect("a configuration");
+        let mut bytes = vec![0; 16 << 10];
+        let length = board.settings().to_postcard(&mut bytes).expect("room");
+        let settings = KrcSettings::from_postcard(&bytes[..length]).expect("settings");
+        assert_eq!((settings.port, settings.handshake, settings.config), (49_938, host.handshake, host.engine));
+        assert_eq!(settings.device.address, Ipv4Addr::new(192, 168, 0, 60));
+        let told = |more: &str| {
+            let problems = KrcBoard::parse(&format!("{FILE}{device}{more}")).expect_err("something is wrong");
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        };
+        assert!(told("[run]\nend = \"done\"\n").contains("for a host's file"));
+        assert!(told("recorder = 65536\n").contains("device.recorder"));
+        let elsewhere = FILE.replace("peer =", "listen = \"192.168.0.61:49938\"\npeer =");
+        assert!(KrcBoard::parse(&format!("{elsewhere}{device}")).is_err(), "an address that the board has not");
     }
 
     #[test]

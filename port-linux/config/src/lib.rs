@@ -2,8 +2,8 @@
 //! found and what was expected. All errors come at once.
 //!
 //! A file is for a process on a host ([`Configuration`], with `[run]`, `[host]` and `[serve]`) or for a board ([`Board`], with
-//! `[device]`). What is common to both ([`Control`]) is read by the same code. A board's build script compiles its file
-//! into the bytes of [`Settings`] with [`compile`].
+//! `[device]`); beside a KRC for [`KrcConfiguration`] or [`KrcBoard`]. What is common to both ([`Control`]) is read by the
+//! same code. A board's build script compiles its file into the bytes of its settings with [`firmware::compile_in`].
 
 mod address;
 mod control;
@@ -30,7 +30,7 @@ pub use address::{FIRST_PORT, RobotAddress};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings};
 pub use host::HostSettings;
-pub use krc::KrcConfiguration;
+pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
 pub use reader::Problem;
 pub use run::{End, RunSettings, Start};
@@ -128,12 +128,7 @@ impl Board {
     /// Every problem, in the order of the document; never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         read(source, |root| {
-            for table in ["run", "host", "serve"] {
-                root.refuse(
-                    table,
-                    "no such table: it is for a host's file, and this one, with [device], is for a board",
-                );
-            }
+            refuse_tables_of_hosts(root);
             let control = Control::read(root);
             let device = DeviceSettings::read(root.section("device"));
             let board = control.zip(device).map(|(control, device)| Self { control, device });
@@ -163,6 +158,12 @@ impl Board {
     }
 }
 
+fn refuse_tables_of_hosts(root: &mut Section<'_, '_>) {
+    for table in ["run", "host", "serve"] {
+        root.refuse(table, "no such table: it is for a host's file, and this one, with [device], is for a board");
+    }
+}
+
 /// A file of any kind: with `[device]` it is a board's, with `robot.kind = "krc"` for a KRC.
 #[derive(Clone, Debug)]
 pub enum AnyConfiguration {
@@ -172,6 +173,8 @@ pub enum AnyConfiguration {
     Krc(Box<KrcConfiguration>),
     /// For a board.
     Board(Box<Board>),
+    /// For a board beside a KRC.
+    KrcBoard(Box<KrcBoard>),
 }
 
 impl AnyConfiguration {
@@ -189,28 +192,44 @@ impl AnyConfiguration {
     /// Every problem, in the order of the document; never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         let document = Document::parse(source).map_err(|problem| vec![problem])?;
-        if document.root().has("device") {
-            Board::parse(source).map(|board| Self::Board(Box::new(board)))
-        } else if document.root().says("robot", "kind", "krc") {
-            KrcConfiguration::parse(source).map(|configuration| Self::Krc(Box::new(configuration)))
-        } else {
-            Configuration::parse(source).map(|configuration| Self::Host(Box::new(configuration)))
+        let krc = document.root().says("robot", "kind", "krc");
+        match (document.root().has("device"), krc) {
+            (true, true) => KrcBoard::parse(source).map(|board| Self::KrcBoard(Box::new(board))),
+            (true, false) => Board::parse(source).map(|board| Self::Board(Box::new(board))),
+            (false, true) => KrcConfiguration::parse(source).map(|configuration| Self::Krc(Box::new(configuration))),
+            (false, false) => Configuration::parse(source).map(|configuration| Self::Host(Box::new(configuration))),
         }
     }
 }
 
-/// The bytes that a board's build script compiles in, of the file at `path`: they are what
-/// [`Settings::from_postcard`] reads.
+/// What a board's build script compiles in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// Whether the board is beside a KRC.
+    pub krc: bool,
+    /// What [`KrcSettings::from_postcard`](outrigger_core::session::KrcSettings::from_postcard) reads beside a KRC, and
+    /// [`Settings::from_postcard`] beside any other robot.
+    pub bytes: Vec<u8>,
+}
+
+/// The settings that the board's file at `path` says.
 ///
 /// # Errors
 /// [`Failure`].
-pub fn compile(path: &Path) -> Result<Vec<u8>, Failure> {
-    let board = Board::load(path)?;
-    // A file is read as a board's only where the robot has an address, and no settings are as long.
-    let mut bytes = vec![0; 64 << 10];
-    let length = board.settings().and_then(|settings| settings.to_postcard(&mut bytes)).unwrap_or_default();
-    bytes.truncate(length);
-    Ok(bytes)
+pub fn compile(path: &Path) -> Result<Compiled, Failure> {
+    load(path, |source| {
+        let document = Document::parse(source).map_err(|problem| vec![problem])?;
+        let krc = document.root().says("robot", "kind", "krc");
+        let mut bytes = vec![0; 64 << 10];
+        let length = if krc {
+            KrcBoard::parse(source)?.settings().to_postcard(&mut bytes)
+        } else {
+            Board::parse(source)?.settings().and_then(|settings| settings.to_postcard(&mut bytes))
+        };
+        // A file is read as a board's only where the robot has an address, and no settings are as long.
+        bytes.truncate(length.unwrap_or_default());
+        Ok(Compiled { krc, bytes })
+    })
 }
 
 fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Result<T, Failure> {

@@ -22,7 +22,9 @@ use self::tracking::Tracking;
 use crate::args::RunArgs;
 use crate::clock::{Clock, utc_now};
 use crate::coast;
-use crate::config::{AnyConfiguration, Configuration, End, RunSettings, SourceInput, SourceSettings, Start};
+use crate::config::{
+    AnyConfiguration, Configuration, End, KrcConfiguration, RunSettings, SourceInput, SourceSettings, Start,
+};
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::host;
@@ -58,8 +60,9 @@ pub fn run(args: &RunArgs) -> Outcome {
             }
             return krc::run(&configuration, args.json);
         }
-        // Says what in it is not for a host.
+        // These say what in it is not for a host.
         AnyConfiguration::Board(_) => Configuration::load(&args.config)?,
+        AnyConfiguration::KrcBoard(_) => return krc::run(&KrcConfiguration::load(&args.config)?, args.json),
     };
     if let Some(robot) = &args.robot {
         configuration.control.robot.address = robot.clone();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use outrigger_core::link::Bin;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
-use outrigger_core::session::{LinkId, Settings};
+use outrigger_core::session::{KrcSettings, LinkId, Settings};
 use outrigger_core::telemetry::{
     Datagram, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status, TelemetryError,
 };
@@ -183,12 +183,11 @@ impl Device {
             Message::Port(report) => self.port(&report, now, notices),
             Message::Settings(chunk) => {
                 self.settings.take(&chunk);
-                let settings = self.settings.whole().and_then(|bytes| Settings::from_postcard(&bytes).ok());
-                if let Some(settings) = settings.filter(|_| self.robot.is_none()) {
-                    self.robot = Some(settings.robot);
-                    let law = settings.law.name();
-                    let text = format!("settings in force: robot {}, law {law}", settings.robot);
-                    notices.push(say(now, "settings", text));
+                let in_force =
+                    self.settings.whole().filter(|_| self.robot.is_none()).and_then(|bytes| in_force(&bytes));
+                if let Some((robot, text)) = in_force {
+                    self.robot = Some(robot);
+                    notices.push(say(now, "settings", format!("settings in force: {text}")));
                 }
             }
             Message::Recording(recording) => self.record(&recording, now, notices),
@@ -325,4 +324,16 @@ fn micros(at: Instant) -> i64 {
 /// What a board sends must not steer the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+/// The robot's address, and what is said of the settings.
+fn in_force(bytes: &[u8]) -> Option<(Ipv4Addr, String)> {
+    if let Ok(settings) = Settings::from_postcard(bytes) {
+        return Some((settings.robot, format!("robot {}, law {}", settings.robot, settings.law.name())));
+    }
+    let settings = KrcSettings::from_postcard(bytes).ok()?;
+    let robot = match settings.config.peer {
+        Some(IpAddr::V4(peer)) => peer,
+        _ => Ipv4Addr::UNSPECIFIED,
+    };
+    Some((robot, format!("KRC, measurements to port {}, law {}", settings.port, settings.law.name())))
 }

@@ -8,7 +8,7 @@ use outrigger_core::robot::Reason;
 use outrigger_core::sensor::Figures;
 use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{Event, LinkId, Memory, Next, ReplayError, Replayed, StreamCounts, replay};
-use outrigger_core::telemetry::{Chunk, Datagram as Told, Message};
+use outrigger_core::telemetry::{Chunk, Datagram as Told, KrcStatus, Message};
 
 use crate::peer::Datagram;
 
@@ -38,6 +38,8 @@ pub struct Telemetry {
     pub without: BTreeSet<&'static str>,
     /// The newest counts of each connection's messages.
     pub streams: [StreamCounts; LinkId::COUNT],
+    /// How a session beside a KRC stood last.
+    pub krc: Option<KrcStatus>,
     /// Fallbacks by their number: why, and the recording as far as it came.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
 }
@@ -112,6 +114,7 @@ impl Telemetry {
             Message::Event(Event::Down { link, next: Next::Without, .. }) => {
                 self.without.insert(link.name());
             }
+            Message::Krc(status) => self.krc = Some(status.clone()),
             Message::Port(port) => self.sensors = port.sensors,
             Message::Recording(recording) => {
                 let entry = self.recordings.entry(recording.number);

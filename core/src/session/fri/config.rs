@@ -21,6 +21,7 @@ const LONGEST: Duration = Duration::from_millis(100);
 /// What the arm itself can do, at a scale of 1. No configuration makes a command exceed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmLimits {
     /// Farthest from zero, either way \[rad\].
     pub position: [f32; JOINTS],
@@ -67,6 +68,7 @@ impl ArmLimits {
 /// Everything a session with a KRC can be told. Thresholds that depend on the period, which the KRC chooses, are given
 /// as tuning of their defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct FriConfig {
     /// The KRC's address; where there is none, the first that sends a measurement is believed.
     pub peer: Option<IpAddr>,

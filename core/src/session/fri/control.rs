@@ -8,6 +8,7 @@ use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme
 /// Joint impedance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointImpedance {
     /// Stiffness \[Nm/rad\], 0 and more.
     pub stiffness: [f32; JOINTS],
@@ -26,6 +27,7 @@ impl Default for JointImpedance {
 /// Cartesian impedance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolImpedance {
     /// Stiffness \[N/m, Nm/rad\], 0 and more.
     pub stiffness: CartesianVector,
@@ -51,6 +53,7 @@ impl Default for ToolImpedance {
 /// Which frame a KRC expects back before it starts: not known (`kuka-fri` A10.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum MirroredFrame {
     /// Its setpoint, as of the joints: the frame that it commands itself, moved by the offset that FRI has left. Positions
     /// are added, the offset's rotation is the first. Without an offset, or with one that is no frame, it is
@@ -67,6 +70,7 @@ pub enum MirroredFrame {
 /// (`kuka-fri` A5). Nothing on the wire says which it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum TaskFrame {
     /// Along the axes of the base.
     #[default]
@@ -88,6 +92,7 @@ impl TaskFrame {
 /// A control scheme and its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Control {
     /// Joint position.
     #[default]

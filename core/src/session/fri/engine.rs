@@ -10,10 +10,12 @@ use super::peer::PeerFilter;
 use super::reading::{Readings, posture};
 use super::target::Target;
 use super::tool::offset_by;
+use crate::command::Sources;
+use crate::command::outputs::{WriteNews, WriteRefusal};
 use crate::kinematics::Posture;
 use crate::law::Law;
 use crate::link::{Answers, Figures, Histogram, Histograms};
-use crate::mode::{Mode, PeerGate};
+use crate::mode::{Mode, ModeMachine, PeerGate};
 use crate::robot::{ControllerTime, JointVelocities, Reason, ReasonSet, State};
 use crate::session::config::ConfigError;
 use crate::session::cycle::{Beside, Cycle, Verdict};
@@ -27,6 +29,8 @@ use crate::wire::{WireError, WireErrorKind};
 
 /// Where the period stands in a measurement.
 const PERIOD_AT: usize = 152;
+/// Longest wait, once the arm rests, for the KRL program to leave the command state: some decide alone.
+const LEAVING: Duration = Duration::from_secs(2);
 
 /// See the module. One value per KRC; any number of them live side by side.
 #[derive(Debug)]
@@ -59,6 +63,16 @@ pub struct FriSession<L, H = KrlConvention> {
     events: Events,
     counts: FriCounts,
     due: Option<Instant>,
+    ending: Ending,
+}
+
+/// How far a shutdown has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    NotAsked,
+    /// The arm rests since then, if it does.
+    Asked(Option<Instant>),
+    Finished,
 }
 
 /// What the newest measurement said beside the arm's state.
@@ -135,6 +149,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             events: Events::default(),
             counts: FriCounts::default(),
             due: None,
+            ending: Ending::NotAsked,
             config,
         })
     }
@@ -150,14 +165,31 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             // Woken without anything read: what was read before is complete too.
             FriInput::Drained | FriInput::Tick => self.answer(now),
             FriInput::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
-            FriInput::Request => self.cycle.request(now, false, &mut self.events),
-            FriInput::Resume => self.cycle.request(now, true, &mut self.events),
+            FriInput::Request => self.request(now, false),
+            FriInput::Resume => self.request(now, true),
             FriInput::Release => self.cycle.release(now, &mut self.events),
             FriInput::Acknowledge => self.cycle.acknowledge(&mut self.events),
+            FriInput::Set(write) => {
+                self.events.push(Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) });
+            }
+            FriInput::Shutdown => {
+                self.cycle.release(now, &mut self.events);
+                if self.ending == Ending::NotAsked {
+                    self.ending = Ending::Asked(None);
+                }
+            }
         }
+        self.end(now);
         let silent = self.period.and_then(|period| self.peer.silent_at(self.config.silence_of(period)));
         let cycle = self.period.and_then(|_| self.cycle.next_deadline(now));
         self.due = [silent, cycle].into_iter().flatten().min();
+    }
+
+    /// Whether a [`FriInput::Shutdown`] has been carried out: the arm rests, and the KRL program has left the command
+    /// state or did not within 2 s. A measurement is answered all the same.
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        matches!(self.ending, Ending::Finished)
     }
 
     /// The command that is to be sent; `None` once it was taken.
@@ -185,6 +217,18 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.cycle.mode().mode()
+    }
+
+    /// The mode machine, for reports.
+    #[must_use]
+    pub const fn mode_machine(&self) -> &ModeMachine {
+        self.cycle.mode()
+    }
+
+    /// The sensors.
+    #[must_use]
+    pub const fn sources(&self) -> &Sources {
+        self.cycle.sources()
     }
 
     /// The reason that ended commanding, until it is acknowledged.
@@ -297,6 +341,22 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     /// The law, for its references.
     pub const fn law_mut(&mut self) -> &mut L {
         self.cycle.law_mut()
+    }
+
+    fn request(&mut self, now: Instant, resume: bool) {
+        if self.ending == Ending::NotAsked {
+            self.cycle.request(now, resume, &mut self.events);
+        }
+    }
+
+    /// Brings a shutdown on its way.
+    fn end(&mut self, now: Instant) {
+        let Ending::Asked(rested) = self.ending else { return };
+        let rests = matches!(self.cycle.mode_now(), Mode::Offline | Mode::Monitor);
+        let since = rests.then(|| rested.unwrap_or(now));
+        let left = self.peer_state() != Some(FriState::Command);
+        let waited = since.is_some_and(|since| now.since(since) >= LEAVING);
+        self.ending = if rests && (left || waited) { Ending::Finished } else { Ending::Asked(since) };
     }
 
     /// A datagram of anybody.
@@ -451,7 +511,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         self.limit(newest.scale);
         let beside = Beside { path_open: true, gate: Some(newest.told.gate()), ..Beside::default() };
         match self.cycle.judge(arrival, now, &beside, &mut self.events) {
-            Some(operator::Asked::Request) => self.cycle.request(now, false, &mut self.events),
+            Some(operator::Asked::Request) => self.request(now, false),
             Some(operator::Asked::Acknowledge) => self.cycle.acknowledge(&mut self.events),
             None => {}
         }

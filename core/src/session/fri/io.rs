@@ -3,6 +3,7 @@
 use core::net::SocketAddr;
 
 use crate::command::Sample;
+use crate::command::outputs::Write;
 use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::fri::{ControlScheme, FriState, Quality};
@@ -33,6 +34,12 @@ pub enum FriInput<'a> {
     Release,
     /// The operator has seen the latched reasons.
     Acknowledge,
+    /// Set an output as beside a controller of Universal Robots: refused by an event. A KRL program sets outputs, by
+    /// [`krl_mut`](super::FriSession::krl_mut).
+    Set(Write),
+    /// Stop the arm, and wait for the KRL program to leave the command state; then
+    /// [`is_finished`](super::FriSession::is_finished). No request is accepted any more.
+    Shutdown,
 }
 
 /// One datagram to be sent.
@@ -98,6 +105,7 @@ pub struct PeerReport {
 /// What the engine has counted since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct FriCounts {
     /// Measurements of the peer, whatever became of them.
     pub measurements: u64,

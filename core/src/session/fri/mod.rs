@@ -6,6 +6,7 @@
 //! | [`FriInput::Drained`] | nothing more waits in the socket: the newest measurement is judged and answered, once |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
 //! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of KRL variables |
+//! | `Shutdown` | the arm is brought to rest, then the KRL program is waited for |
 //! | time | a stall of our own, stale measurements and silence are seen |
 //!
 //! The KRC owns the cycle: the engine never speaks first. What it answers by mode, where the KRC follows commands

@@ -146,7 +146,7 @@ fn compiling_says_the_file_and_everything_wrong_with_it() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("board.toml");
     std::fs::write(&file, BOARD).expect("written");
-    let bytes = compile(&file).expect("valid");
+    let Compiled { krc: false, bytes } = compile(&file).expect("valid") else { panic!("it is for another robot") };
     assert_eq!(Settings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
     std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nrecorder = 1\n")).expect("written");
     let failure = compile(&file).expect_err("faulty").to_string();

@@ -14,29 +14,21 @@ mod operator;
 mod record;
 
 use std::io;
-use std::num::NonZeroU64;
 use std::time::Duration;
 
 use outrigger_sim::controller::{Controller, Options, OptionsError};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::Surface;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::thread::set_current_timer_slack;
 
-use crate::clock::Clock;
 use crate::hostile::{Hostile, Nuisance, Target};
 use crate::peer::{Peer, PeerOptions};
-use crate::qemu::{Command, Exit, Firmware, Folder, Line, Log, Network, Priority, Process, Serial};
+use crate::qemu::{Board, Exit, Firmware, Line};
 use crate::sensor::{Plug, Sensor};
 use crate::wire::Wire;
 pub use commands::{Answers, Command as Commanded};
 pub use operator::Armed;
 pub use record::{Motion, REST, Record};
 
-/// How long a bench waits at most before it looks at everything again.
-const GLANCE: Duration = Duration::from_millis(20);
-/// How soon it tries again to give QEMU frames that it had no room for.
-const RETRY: Duration = Duration::from_micros(300);
 /// The most frames of a flood at one moment: about 1 ms of a network of 100 Mbit/s.
 const BURST: u64 = 16;
 
@@ -77,29 +69,22 @@ pub type Teller<'t> = Box<dyn FnMut(SimTime, &str) + 't>;
 
 /// A board and everything around it.
 pub struct Bench<'f> {
-    clock: Clock,
+    board: Board<'f>,
     peer: Peer,
     /// From the board to the controller.
     pub up: Wire,
     /// From the controller to the board.
     pub down: Wire,
-    network: Network,
-    serial: Serial,
     sensor: Option<Sensor>,
     surface: Option<Surface>,
-    log: Log<'f>,
-    process: Process,
     record: Record,
     teller: Option<Teller<'f>>,
     hostile: Hostile,
-    priority: Priority,
-    /// Removed last.
-    _folder: Folder,
 }
 
 impl std::fmt::Debug for Bench<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bench").field("peer", &self.peer).field("process", &self.process).finish_non_exhaustive()
+        f.debug_struct("Bench").field("peer", &self.peer).field("board", &self.board).finish_non_exhaustive()
     }
 }
 
@@ -111,44 +96,26 @@ impl<'f> Bench<'f> {
     pub fn start(firmware: &'f Firmware, setup: Setup) -> io::Result<Self> {
         let unknown = |error: OptionsError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
         let controller = Controller::new(setup.controller).map_err(unknown)?;
-        let folder = Folder::new()?;
-        let (network, serial) = (Network::open(&folder)?, Serial::open(&folder)?);
-        let command = Command {
-            network: network.mode(),
-            serial: serial.mode(),
-            options: setup.options,
-            limit: Some(setup.limit),
-            ..Command::new(firmware.machine(), firmware.elf())
-        };
-        // Wake up when asked to, not up to 50 µs later; and before others, QEMU as well, where that is granted.
-        let _ = set_current_timer_slack(NonZeroU64::new(1));
-        let priority = Priority::ask();
         let seed = setup.peer.seed;
         let peer = Peer::new(controller, setup.peer);
-        let process = Process::start(&command)?;
+        let board = Board::start(firmware, setup.options, setup.limit)?;
         Ok(Self {
-            clock: Clock::start(),
+            board,
             peer,
             up: Wire::new(seed),
             down: Wire::new(seed.wrapping_add(1)),
-            network,
-            serial,
             sensor: setup.sensor,
             surface: setup.surface,
-            log: Log::new(firmware.table()),
-            process,
             record: Record::default(),
             teller: None,
             hostile: Hostile::new(Target::default(), seed),
-            priority,
-            _folder: folder,
         })
     }
 
     /// The present: the time since the board was switched on.
     #[must_use]
     pub fn now(&self) -> SimTime {
-        self.clock.now()
+        self.board.now()
     }
 
     /// The controller.
@@ -171,18 +138,18 @@ impl<'f> Bench<'f> {
     /// Whether board and bench go before other programs on this machine.
     #[must_use]
     pub fn goes_first(&self) -> bool {
-        self.priority.is_granted()
+        self.board.goes_first()
     }
 
     /// How the board ended, if it has.
     pub fn exit(&mut self) -> Option<Exit> {
-        self.process.exit()
+        self.board.exit()
     }
 
     /// What QEMU, or a firmware that failed, had to say.
     #[must_use]
     pub fn complaints(&self) -> &str {
-        self.process.complaints()
+        self.board.complaints()
     }
 
     /// From now on `teller` is told what the board says and what is done to it, as it happens.
@@ -192,7 +159,7 @@ impl<'f> Bench<'f> {
 
     /// Says what is done, to who is told.
     pub fn say(&mut self, text: &str) {
-        let now = self.clock.now();
+        let now = self.board.now();
         if let Some(teller) = &mut self.teller {
             teller(now, text);
         }
@@ -207,7 +174,7 @@ impl<'f> Bench<'f> {
 
     /// Puts a frame on the wire to the board that the controller never sent.
     pub fn forge(&mut self, frame: &[u8]) {
-        let now = self.clock.now();
+        let now = self.board.now();
         self.down.send(now, frame);
     }
 
@@ -234,13 +201,13 @@ impl<'f> Bench<'f> {
 
     /// Lives on until `done`, but for no longer than `limit` and not beyond the end of the board; says whether it is done.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
-        let end = self.clock.now() + limit;
+        let end = self.board.now() + limit;
         loop {
             self.turn();
             if done(self) {
                 return true;
             }
-            if self.clock.now() >= end || self.exit().is_some() {
+            if self.board.now() >= end || self.exit().is_some() {
                 // What the board said last.
                 self.turn();
                 return done(self);
@@ -251,18 +218,18 @@ impl<'f> Bench<'f> {
 
     /// Ends the board.
     pub fn end(&mut self) -> Exit {
-        let exit = self.process.end();
+        let exit = self.board.end();
         self.turn();
         exit
     }
 
     /// Brings everything up to the present.
     fn turn(&mut self) {
-        while let Some(frame) = self.network.receive() {
-            let now = self.clock.now();
+        while let Some(frame) = self.board.receive() {
+            let now = self.board.now();
             self.up.send(now, &frame);
         }
-        let now = self.clock.now();
+        let now = self.board.now();
         // Each control cycle by itself, however late this program comes to it.
         while self.peer.controller().next_event() <= now {
             let cycles = self.peer.controller().cycles();
@@ -278,13 +245,12 @@ impl<'f> Bench<'f> {
         self.peer.advance(now);
         self.forward(now);
         if let Some(message) = self.sensor.as_mut().and_then(|sensor| sensor.send(now, self.peer.controller())) {
-            self.serial.send(&message);
+            self.board.send_serial(&message);
         }
-        let output = self.process.output();
-        let Self { log, record, teller, .. } = self;
-        log.receive(now, &output, |line: Line| {
+        let Self { board, record, teller, .. } = self;
+        board.log(|line: Line| {
             if let Some(teller) = teller {
-                teller(now, &format!("board: {}", line.text));
+                teller(line.at, &format!("board: {}", line.text));
             }
             record.log.push(line);
         });
@@ -298,25 +264,15 @@ impl<'f> Bench<'f> {
             self.down.send(now, &frame);
         }
         while let Some(frame) = self.down.receive(now) {
-            self.network.send(frame);
+            self.board.send(frame);
         }
     }
 
     /// Sleeps until something happens, but not beyond `end`.
     fn wait(&mut self, end: SimTime) {
-        let retry = if self.network.flush() { self.clock.now() + RETRY } else { SimTime::MAX };
         let sensor = self.sensor.as_ref().map_or(SimTime::MAX, Sensor::next_event);
-        let events = [self.peer.next_event(), self.up.next_event(), self.down.next_event(), sensor, retry];
-        let now = self.clock.now();
-        let next = events.into_iter().fold(end.min(now + GLANCE), SimTime::min);
-        let left = next.since(now);
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        };
-        let mut fds = [PollFd::new(&self.network, PollFlags::IN), PollFd::new(&self.process, PollFlags::IN)];
-        // Interrupted or not, the next turn looks at everything.
-        let _ = poll(&mut fds, Some(&timeout));
+        let events = [self.peer.next_event(), self.up.next_event(), self.down.next_event(), sensor];
+        self.board.wait(events.into_iter().fold(end, SimTime::min));
     }
 }
 

@@ -10,9 +10,9 @@ const LARGEST: usize = 1514;
 
 /// Frames that wait to be taken by the stack, and by the wire.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
-    pub(super) incoming: VecDeque<Vec<u8>>,
-    pub(super) outgoing: VecDeque<Vec<u8>>,
+pub(crate) struct Frames {
+    pub(crate) incoming: VecDeque<Vec<u8>>,
+    pub(crate) outgoing: VecDeque<Vec<u8>>,
 }
 
 impl Device for Frames {
@@ -37,7 +37,7 @@ impl Device for Frames {
 }
 
 /// A frame the stack is about to read.
-pub(super) struct Incoming(Vec<u8>);
+pub(crate) struct Incoming(Vec<u8>);
 
 impl RxToken for Incoming {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, read: F) -> R {
@@ -46,7 +46,7 @@ impl RxToken for Incoming {
 }
 
 /// Room for a frame the stack is about to write.
-pub(super) struct Outgoing<'a>(&'a mut VecDeque<Vec<u8>>);
+pub(crate) struct Outgoing<'a>(&'a mut VecDeque<Vec<u8>>);
 
 impl TxToken for Outgoing<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {

@@ -5,7 +5,7 @@
 //! caller's time.
 
 mod clients;
-mod device;
+pub(crate) mod device;
 mod options;
 mod passages;
 
@@ -172,7 +172,7 @@ impl Peer {
 }
 
 /// Time as the stack counts it.
-fn instant(at: SimTime) -> Instant {
+pub(crate) fn instant(at: SimTime) -> Instant {
     Instant::from_micros(i64::try_from(at.as_micros()).unwrap_or(i64::MAX))
 }
 

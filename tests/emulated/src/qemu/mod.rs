@@ -1,5 +1,6 @@
 //! A board in QEMU: its firmware, its network, its serial line, its log and how it ends.
 
+mod board;
 mod command;
 mod firmware;
 mod folder;
@@ -10,6 +11,7 @@ mod priority;
 mod process;
 mod serial;
 
+pub use board::Board;
 pub use command::{Command, Machine, Network as NetworkMode, Serial as SerialMode};
 pub use firmware::{Firmware, Missing, Unbuilt, missing};
 pub use folder::Folder;

@@ -2,6 +2,7 @@
 
 mod faults;
 mod hostile;
+mod krc;
 mod log;
 mod rtde;
 mod standoff;
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
     tests.extend(standoff::tests());
     tests.extend(faults::tests());
     tests.extend(hostile::tests());
+    tests.extend(krc::tests());
     tests.extend(log::tests());
     tests.extend(rtde::tests());
     tests.extend(steady::tests());

@@ -1,0 +1,200 @@
+//! A board in QEMU beside a simulated KRC: wires that can be hurt, and an operator at the KRC's inputs. In real time.
+
+mod answers;
+mod peer;
+
+use std::io;
+use std::time::Duration;
+
+use outrigger_sim::krc::{Krc, Options, OptionsError};
+use outrigger_sim::time::SimTime;
+
+use crate::peer::Datagram;
+use crate::qemu::{Board, Exit, Firmware, Line};
+use crate::wire::Wire;
+pub use answers::{Answer, Answers, Sent, Steps};
+pub use peer::KrcPeer;
+
+/// The KRC's digital inputs that its KRL program hands on: one asks the board to command, the other acknowledges.
+const REQUEST: u8 = 1 << 0;
+const ACKNOWLEDGE: u8 = 1 << 1;
+/// How long an operator presses a button.
+const PRESS: Duration = Duration::from_millis(200);
+/// How long an operator looks at what the board says before the next press.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A board and everything around it.
+#[derive(Debug)]
+pub struct KrcBench<'f> {
+    board: Board<'f>,
+    peer: KrcPeer,
+    /// From the board to the KRC.
+    pub up: Wire,
+    /// From the KRC to the board.
+    pub down: Wire,
+    /// The board's log.
+    pub log: Vec<Line>,
+    /// What it sent to the telemetry port.
+    pub datagrams: Vec<Datagram>,
+    released: SimTime,
+}
+
+impl<'f> KrcBench<'f> {
+    /// Switches everything on; the firmware is told `words`, and the board is ended after `limit`, whatever happens.
+    ///
+    /// # Errors
+    /// What the system refuses, or a KRC that never existed.
+    pub fn start(firmware: &'f Firmware, options: Options, words: Vec<String>, limit: Duration) -> io::Result<Self> {
+        let unknown = |error: OptionsError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
+        let seed = options.seed;
+        let krc = Krc::new(options).map_err(unknown)?;
+        let board = Board::start(firmware, words, limit)?;
+        Ok(Self {
+            board,
+            peer: KrcPeer::new(krc),
+            up: Wire::new(seed),
+            down: Wire::new(seed.wrapping_add(1)),
+            log: vec![],
+            datagrams: vec![],
+            released: SimTime::MAX,
+        })
+    }
+
+    /// The present: the time since the board was switched on.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.board.now()
+    }
+
+    /// The KRC.
+    #[must_use]
+    pub fn krc(&self) -> &Krc {
+        self.peer.krc()
+    }
+
+    /// What passed between KRC and board.
+    #[must_use]
+    pub fn answers(&self) -> &Answers {
+        self.peer.answers()
+    }
+
+    /// How the board ended, if it has.
+    pub fn exit(&mut self) -> Option<Exit> {
+        self.board.exit()
+    }
+
+    /// What QEMU, or a firmware that failed, had to say.
+    #[must_use]
+    pub fn complaints(&self) -> &str {
+        self.board.complaints()
+    }
+
+    /// The first line of the log from `since` on that begins with one of `words`.
+    #[must_use]
+    pub fn said(&self, since: SimTime, words: &[&str]) -> Option<&Line> {
+        let first = self.log.partition_point(|line| line.at < since);
+        self.log.iter().skip(first).find(|line| words.iter().any(|word| line.text.starts_with(word)))
+    }
+
+    /// Everything the log says from `since` on, and what became of KRC and board.
+    #[must_use]
+    pub fn story(&self, since: SimTime) -> String {
+        let lines = self.log.iter().filter(|line| line.at >= since);
+        let said: String = lines.map(|line| format!("{:>9} {line}\n", line.at.to_string())).collect();
+        let (krc, fallbacks) = (self.krc(), self.krc().fallbacks());
+        format!("{said}{:?} {:?} {:?} {fallbacks:?}\n{}", krc.state(), krc.quality(), krc.counts(), self.complaints())
+    }
+
+    /// Somebody presses the button that asks the board to command.
+    pub fn request(&mut self) {
+        self.press(REQUEST);
+    }
+
+    /// Somebody presses the button that acknowledges.
+    pub fn acknowledge(&mut self) {
+        self.press(ACKNOWLEDGE);
+    }
+
+    fn press(&mut self, button: u8) {
+        self.peer.krc_mut().set_inputs(button);
+        self.released = self.now() + PRESS;
+    }
+
+    /// Lives on until the log says something, from `since` on, that begins with one of `words`.
+    pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
+        let mut heard = None;
+        self.run_until(limit, |bench| {
+            heard = bench.said(since, words).cloned();
+            heard.is_some()
+        });
+        heard
+    }
+
+    /// Asks the board to command, as often as it takes: what is latched is acknowledged, what is refused is asked for
+    /// again. When it was asked for, that time; `None` if it did not command within `limit`.
+    pub fn arm(&mut self, limit: Duration) -> Option<SimTime> {
+        let end = self.now() + limit;
+        while self.now() < end && self.exit().is_none() {
+            self.acknowledge();
+            self.run_for(LOOK);
+            let asked = self.now();
+            self.request();
+            let answer = self.hear(asked, &["arming", "refused"], LOOK);
+            if answer.is_some_and(|line| line.text.starts_with("arming")) {
+                let line = self.hear(asked, &["armed", "not armed"], end.since(self.now()))?;
+                if line.text.starts_with("armed") {
+                    return Some(asked);
+                }
+            }
+            self.run_for(LOOK);
+        }
+        None
+    }
+
+    /// Lives on for this long, or until the board has ended; says whether it still runs.
+    pub fn run_for(&mut self, span: Duration) -> bool {
+        !self.run_until(span, |_| false) && self.exit().is_none()
+    }
+
+    /// Lives on until `done`, but for no longer than `limit` and not beyond the end of the board; says whether it is done.
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
+        let end = self.now() + limit;
+        loop {
+            self.turn();
+            if done(self) {
+                return true;
+            }
+            if self.now() >= end || self.exit().is_some() {
+                return false;
+            }
+            let next = [self.peer.next_event(), self.up.next_event(), self.down.next_event(), end];
+            self.board.wait(next.into_iter().fold(self.released, SimTime::min));
+        }
+    }
+
+    /// Brings everything up to the present: what the board has sent, before the KRC lives on.
+    fn turn(&mut self) {
+        while let Some(frame) = self.board.receive() {
+            let now = self.board.now();
+            self.up.send(now, &frame);
+        }
+        let now = self.board.now();
+        if self.released <= now {
+            self.peer.krc_mut().set_inputs(0);
+            self.released = SimTime::MAX;
+        }
+        while let Some(frame) = self.up.receive(now) {
+            self.peer.receive(now, frame);
+        }
+        self.peer.advance(now);
+        while let Some(frame) = self.peer.transmit() {
+            self.down.send(now, &frame);
+        }
+        while let Some(frame) = self.down.receive(now) {
+            self.board.send(frame);
+        }
+        let Self { board, log, .. } = self;
+        board.log(|line| log.push(line));
+        self.datagrams.extend(self.peer.take_datagrams());
+    }
+}

@@ -1,0 +1,159 @@
+//! The KRC's end of a network of frames: the simulated KRC behind UDP ports of a stack of its own.
+//!
+//! Sans-IO, as the peer for controllers of Universal Robots is.
+
+use outrigger_core::wire::fri::{Command, DEFAULT_PORT, Measurement};
+use outrigger_sim::krc::{Krc, Sender};
+use outrigger_sim::time::SimTime;
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::socket::udp;
+use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint, Ipv4Address};
+
+use super::answers::{Answer, Answers, Sent};
+use crate::peer::device::Frames;
+use crate::peer::{Datagram, PeerOptions, instant};
+
+/// Where the emulated board is.
+const BOARD: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
+
+/// See the module.
+pub struct KrcPeer {
+    krc: Krc,
+    interface: Interface,
+    frames: Frames,
+    sockets: SocketSet<'static>,
+    link: SocketHandle,
+    telemetry: SocketHandle,
+    answers: Answers,
+    datagrams: Vec<Datagram>,
+}
+
+impl std::fmt::Debug for KrcPeer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KrcPeer").field("krc", &self.krc).finish_non_exhaustive()
+    }
+}
+
+impl KrcPeer {
+    /// At the addresses of [`PeerOptions`]; it sends to the board's port of FRI, from the same one.
+    ///
+    /// # Panics
+    /// Never: the ports are not 0.
+    #[must_use]
+    pub fn new(krc: Krc) -> Self {
+        let options = PeerOptions::default();
+        let mut frames = Frames::default();
+        let mut config = Config::new(EthernetAddress(options.mac).into());
+        config.random_seed = options.seed;
+        let mut interface = Interface::new(config, &mut frames, instant(krc.now()));
+        interface.update_ip_addrs(|addresses| {
+            // There is room for two, and it is the first.
+            let _ = addresses.push(IpCidr::new(options.address.into(), options.prefix));
+        });
+        let mut sockets = SocketSet::new(vec![]);
+        let mut at_port = |port| {
+            let buffer = || udp::PacketBuffer::new(vec![udp::PacketMetadata::EMPTY; 64], vec![0; 64 * 1024]);
+            let mut socket = udp::Socket::new(buffer(), buffer());
+            socket.bind(port).expect("a port other than 0");
+            sockets.add(socket)
+        };
+        let (link, telemetry) = (at_port(DEFAULT_PORT), at_port(options.telemetry_port));
+        Self { krc, interface, frames, sockets, link, telemetry, answers: Answers::default(), datagrams: vec![] }
+    }
+
+    /// The KRC: its truth, and what it counts.
+    #[must_use]
+    pub fn krc(&self) -> &Krc {
+        &self.krc
+    }
+
+    /// The KRC, for operators and faults.
+    pub fn krc_mut(&mut self) -> &mut Krc {
+        &mut self.krc
+    }
+
+    /// What passed between KRC and board.
+    #[must_use]
+    pub fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
+    /// The datagrams that arrived at the telemetry port since the last call, in order.
+    pub fn take_datagrams(&mut self) -> Vec<Datagram> {
+        std::mem::take(&mut self.datagrams)
+    }
+
+    /// A frame has arrived. A command in it that waited while this program was held up is taken as arrived just before
+    /// the KRC's next cycle: a KRC is not held up.
+    pub fn receive(&mut self, now: SimTime, frame: Vec<u8>) {
+        self.frames.incoming.push_back(frame);
+        self.poll(now);
+        let before_next = SimTime::from_micros(self.krc.next_event().as_micros().saturating_sub(1));
+        let at = now.min(before_next).max(self.krc.now());
+        let Self { sockets, krc, answers, .. } = self;
+        let socket = sockets.get_mut::<udp::Socket<'_>>(self.link);
+        while let Ok((bytes, _)) = socket.recv() {
+            krc.advance_to(at);
+            if let Ok(command) = Command::new_checked(bytes) {
+                answers.received(Answer {
+                    at: now,
+                    counter: command.send_seq_count(),
+                    reflects: command.refl_seq_count(),
+                    positions: command.jnt_pos(),
+                });
+            }
+            krc.receive(bytes);
+        }
+        let socket = sockets.get_mut::<udp::Socket<'_>>(self.telemetry);
+        while let Ok((bytes, metadata)) = socket.recv() {
+            let smoltcp::wire::IpAddress::Ipv4(address) = metadata.endpoint.addr;
+            let from = (address, metadata.endpoint.port);
+            self.datagrams.push(Datagram { at: now, from, bytes: bytes.to_vec() });
+        }
+    }
+
+    /// Brings KRC and stack to `now`, one measurement after the other.
+    pub fn advance(&mut self, now: SimTime) {
+        while self.krc.next_event() <= now {
+            self.krc.advance_to(self.krc.next_event());
+            self.send(now);
+        }
+        self.krc.advance_to(now);
+        self.send(now);
+        self.poll(now);
+    }
+
+    /// The next frame to put on the wire, until there are none.
+    #[must_use]
+    pub fn transmit(&mut self) -> Option<Vec<u8>> {
+        self.frames.outgoing.pop_front()
+    }
+
+    /// When something will happen by itself, and [`advance`](Self::advance) is to be called at the latest.
+    #[must_use]
+    pub fn next_event(&self) -> SimTime {
+        // The stack waits for nothing but addresses, and the KRC sends long before it asks again.
+        self.krc.next_event()
+    }
+
+    fn send(&mut self, now: SimTime) {
+        let socket = self.sockets.get_mut::<udp::Socket<'_>>(self.link);
+        while let Some(transmit) = self.krc.poll_transmit() {
+            if let (Sender::Krc, Ok(measurement)) = (transmit.sender, Measurement::new_checked(&transmit.bytes)) {
+                self.answers.sent(Sent {
+                    at: now,
+                    counter: measurement.send_seq_count(),
+                    leads: measurement.named_state() == outrigger_core::wire::fri::FriState::Command
+                        && measurement.power() != 0,
+                    period: measurement.desired_cmd_sample_time(),
+                });
+            }
+            // What finds no room is lost, as on any network.
+            let _ = socket.send_slice(&transmit.bytes, IpEndpoint::new(BOARD.into(), DEFAULT_PORT));
+        }
+    }
+
+    fn poll(&mut self, now: SimTime) {
+        self.interface.poll(instant(now), &mut self.frames, &mut self.sockets);
+    }
+}

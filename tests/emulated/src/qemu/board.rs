@@ -1,0 +1,118 @@
+//! A board that runs: QEMU with its network, its serial line and its log, in real time.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use outrigger_sim::time::SimTime;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::set_current_timer_slack;
+
+use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Priority, Process, Serial};
+use crate::clock::Clock;
+
+/// How long it is waited at most before everything is looked at again.
+const GLANCE: Duration = Duration::from_millis(20);
+/// How soon QEMU is given frames again that it had no room for.
+const RETRY: Duration = Duration::from_micros(300);
+
+/// See the module. Its clock starts with it.
+#[derive(Debug)]
+pub struct Board<'f> {
+    clock: Clock,
+    network: Network,
+    serial: Serial,
+    log: Log<'f>,
+    process: Process,
+    priority: Priority,
+    /// Removed last.
+    _folder: Folder,
+}
+
+impl<'f> Board<'f> {
+    /// Switches it on; the firmware is told `options`, and the board is ended after `limit`, whatever happens.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn start(firmware: &'f Firmware, options: Vec<String>, limit: Duration) -> io::Result<Self> {
+        let folder = Folder::new()?;
+        let (network, serial) = (Network::open(&folder)?, Serial::open(&folder)?);
+        let command = Command {
+            network: network.mode(),
+            serial: serial.mode(),
+            options,
+            limit: Some(limit),
+            ..Command::new(firmware.machine(), firmware.elf())
+        };
+        // Wake up when asked to, not up to 50 µs later; and before others, QEMU as well, where that is granted.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        let priority = Priority::ask();
+        let process = Process::start(&command)?;
+        let log = Log::new(firmware.table());
+        Ok(Self { clock: Clock::start(), network, serial, log, process, priority, _folder: folder })
+    }
+
+    /// The present: the time since it was switched on.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.clock.now()
+    }
+
+    /// Whether board and program go before other programs on this machine.
+    #[must_use]
+    pub fn goes_first(&self) -> bool {
+        self.priority.is_granted()
+    }
+
+    /// How it ended, if it has.
+    pub fn exit(&mut self) -> Option<Exit> {
+        self.process.exit()
+    }
+
+    /// Ends it.
+    pub fn end(&mut self) -> Exit {
+        self.process.end()
+    }
+
+    /// What QEMU, or a firmware that failed, had to say.
+    #[must_use]
+    pub fn complaints(&self) -> &str {
+        self.process.complaints()
+    }
+
+    /// The next frame that it has sent.
+    pub fn receive(&mut self) -> Option<Vec<u8>> {
+        self.network.receive()
+    }
+
+    /// A frame arrives at it.
+    pub fn send(&mut self, frame: Vec<u8>) {
+        self.network.send(frame);
+    }
+
+    /// Bytes arrive at its serial port.
+    pub fn send_serial(&mut self, bytes: &[u8]) {
+        self.serial.send(bytes);
+    }
+
+    /// What it has logged since the last call.
+    pub fn log(&mut self, each: impl FnMut(Line)) {
+        let now = self.clock.now();
+        let output = self.process.output();
+        self.log.receive(now, &output, each);
+    }
+
+    /// Sleeps until it does something, but not beyond `next`.
+    pub fn wait(&mut self, next: SimTime) {
+        let retry = if self.network.flush() { self.clock.now() + RETRY } else { SimTime::MAX };
+        let now = self.clock.now();
+        let left = next.min(retry).min(now + GLANCE).since(now);
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        let mut fds = [PollFd::new(&self.network, PollFlags::IN), PollFd::new(&self.process, PollFlags::IN)];
+        // Interrupted or not, the next turn looks at everything.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}

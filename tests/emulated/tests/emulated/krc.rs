@@ -1,0 +1,159 @@
+//! A board beside a simulated KRC: each measurement answered once, whatever is lost; and nothing that begins by itself.
+
+use std::path::Path;
+
+use outrigger_core::wire::fri::Quality;
+use outrigger_emulated::krc::KrcBench;
+use outrigger_emulated::telemetry::Telemetry;
+use outrigger_sim::krc::{Options, QualityLimits, Rating, Reason as Left};
+
+use super::*;
+
+/// The firmware ends by itself after this time, the arm brought to rest.
+const MINUTE: Duration = Duration::from_secs(60);
+/// Commanding before anything is lost.
+const CLEAN: Duration = Duration::from_secs(25);
+/// Commanding after each loss.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+/// So long nothing passes one way: beyond what KRC and board bridge.
+const CUT: Duration = Duration::from_millis(300);
+/// The highest speed of a joint that the board's configuration allows \[rad/s\].
+const HIGHEST: f64 = 1.0;
+/// A host that did not let the emulator run in time proves nothing: so often it is tried.
+const ATTEMPTS: u32 = 3;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("for_a_minute_each_measurement_of_10_ms_has_one_answer_and_losses_end_in_arming_again", BOARD, || {
+            minute(&|| Options { period: Duration::from_millis(10), ..Options::default() }, ATTEMPTS);
+        }),
+        test("for_a_minute_each_measurement_of_2_ms_has_one_answer_and_losses_end_in_arming_again", BOARD, || {
+            minute(&|| lenient(Duration::from_millis(2)), ATTEMPTS);
+        }),
+        test("at_1_ms_no_measurement_has_two_answers_and_no_step_is_too_long", BOARD, || {
+            let mut bench = start(lenient(Duration::from_millis(1)), 12);
+            let armed = bench.arm(Duration::from_secs(8));
+            bench.run_until(PATIENCE, |bench| bench.exit().is_some());
+            println!("armed: {armed:?}; {}", figures(&bench, SimTime::ZERO, bench.now()));
+            holds(&bench);
+        }),
+    ]
+}
+
+/// A KRC that takes no offence at an emulator that shares its processor: it bridges 50 ms, and rates by answers alone.
+fn lenient(period: Duration) -> Options {
+    let row = |answer_rate| QualityLimits { answer_rate, latency: 50.0, jitter: 50.0 };
+    let mut options = Options { period, max_bridge: 50 / period.as_millis() as u32, ..Options::default() };
+    options.rating = Rating { limits: [row(0.5), row(0.6), row(0.8)], ..Rating::default() };
+    options.program.waits_for = Quality::Ok;
+    options
+}
+
+fn start(options: Options, seconds: u64) -> KrcBench<'static> {
+    static BUILT: LazyLock<Firmware> = LazyLock::new(|| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("boards/krc.toml");
+        Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
+    });
+    let limit = Duration::from_secs(seconds) + PATIENCE;
+    let mut bench = KrcBench::start(&BUILT, options, vec![format!("seconds={seconds}")], limit).expect("QEMU starts");
+    let heard = bench.hear(SimTime::ZERO, &["connected"], PATIENCE);
+    assert!(heard.is_some(), "no KRC was found:\n{}", bench.story(SimTime::ZERO));
+    bench
+}
+
+/// One of so many attempts.
+fn minute(options: &dyn Fn() -> Options, attempts: u32) {
+    let mut bench = start(options(), MINUTE.as_secs());
+    if !plays(&mut bench) {
+        let story = bench.story(SimTime::ZERO);
+        assert!(attempts > 1, "it fell back without a loss on the wire:\n{story}");
+        println!("this machine kept the emulator waiting; once more");
+        // What holds whatever is lost holds here as well.
+        holds(&bench);
+        drop(bench);
+        return minute(options, attempts - 1);
+    }
+    holds(&bench);
+}
+
+/// The story; whether nothing went wrong but what the story has.
+fn plays(bench: &mut KrcBench<'_>) -> bool {
+    let begun = armed(bench);
+    if !commands_for(bench, begun, CLEAN) {
+        return false;
+    }
+    let (asked, now) = (begun, bench.now());
+    let (sent, answered) = bench.answers().between(asked, now);
+    println!("{}", figures(bench, asked, now));
+
+    // What the board sends is lost; then what the KRC sends.
+    for direction in ["up", "down"] {
+        let at = bench.now();
+        let wire = if direction == "up" { &mut bench.up } else { &mut bench.down };
+        wire.cut(at, at + CUT);
+        let line = bench.hear(at, &["fallback"], PATIENCE);
+        assert!(line.is_some(), "{direction}: no fallback\n{}", bench.story(at));
+        bench.run_for(Duration::from_millis(1_500));
+        assert!(bench.said(at, &["arming"]).is_none(), "{direction}: by itself\n{}", bench.story(at));
+        let asked = bench.now();
+        bench.request();
+        let refused = bench.hear(asked, &["refused: Latched", "arming"], PATIENCE);
+        let refused = refused.is_some_and(|line| line.text.starts_with("refused"));
+        assert!(refused, "{direction}: without an acknowledgement\n{}", bench.story(at));
+        let begun = armed(bench);
+        println!("{direction}: {}; commands again {} later", line.map(|line| line.text).unwrap_or_default(), {
+            format!("{:?}", begun.since(at))
+        });
+        if !commands_for(bench, begun, AFTERWARDS) {
+            return false;
+        }
+    }
+    bench.run_until(MINUTE, |bench| bench.exit().is_some());
+    assert_eq!(bench.exit(), Some(Exit::Success), "{}", bench.story(now));
+
+    // Every measurement that has no answer was overtaken on a board that ran late, by its own count.
+    let told = Telemetry::of(&bench.datagrams).krc.expect("telemetry");
+    let unanswered = (sent - answered) as u64;
+    assert!(unanswered <= told.counts.overtaken, "{unanswered} of {sent} without an answer, {:?}", told.counts);
+    assert!(answered * 100 >= sent * 90, "{answered} of {sent} answered: {:?}", told.counts);
+    assert_eq!(told.counts.measurements, told.counts.commands + told.counts.overtaken + told.counts.unused);
+    true
+}
+
+fn armed(bench: &mut KrcBench<'_>) -> SimTime {
+    let armed = bench.arm(PATIENCE);
+    armed.unwrap_or_else(|| panic!("not armed:\n{}", bench.story(SimTime::ZERO)))
+}
+
+/// Whether it commands for so long.
+fn commands_for(bench: &mut KrcBench<'_>, since: SimTime, span: Duration) -> bool {
+    bench.run_for(span);
+    bench.said(since, &["fallback"]).is_none()
+}
+
+/// What holds whatever is lost, doubled or late.
+fn holds(bench: &KrcBench<'_>) {
+    let story = || bench.story(SimTime::ZERO);
+    assert_eq!(bench.answers().unasked(), 0, "answered twice, or in another order\n{}", story());
+    let steps = bench.answers().steps(HIGHEST);
+    assert!(steps.longest <= 1.0, "{steps:?}\n{}", story());
+    let ours = [Left::NotMirrored, Left::FlagsChanged, Left::FlagsNotUsable, Left::Limit];
+    let blamed: Vec<_> = bench.krc().fallbacks().iter().filter(|(_, reason)| ours.contains(reason)).collect();
+    assert!(blamed.is_empty(), "{blamed:?}\n{}", story());
+    println!("{} commands that the KRC followed, the longest step {:.3} of v·dt", steps.looked_at, steps.longest);
+    let boots = bench.log.iter().filter(|line| line.text.starts_with("boot")).count();
+    assert_eq!(boots, 1, "{}", story());
+}
+
+fn figures(bench: &KrcBench<'_>, from: SimTime, until: SimTime) -> String {
+    let (sent, answered) = bench.answers().between(from, until);
+    let turnarounds = bench.answers().turnarounds();
+    let at = |share: usize| turnarounds.get(turnarounds.len() * share / 1_000).copied().unwrap_or_default();
+    let worst = turnarounds.last().copied().unwrap_or_default();
+    let counts = bench.krc().counts();
+    format!(
+        "{sent} measurements, {answered} answered, p50 {:?}, p99 {:?}, worst {worst:?}; KRC: {counts:?}",
+        at(500),
+        at(990)
+    )
+}
