@@ -182,7 +182,8 @@ fn the_simulator_shares_no_decision_with_the_core() {
 }
 
 /// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
-const EMULATED_MAY_USE: &[&str] = &["command", "law", "mode", "robot", "sensor", "session", "telemetry", "time"];
+const EMULATED_MAY_USE: &[&str] =
+    &["command", "law", "mode", "robot", "sensor", "session", "telemetry", "time", "wire"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {

@@ -32,12 +32,8 @@
 //! | [`Shared`] | 296 |
 
 use core::mem::MaybeUninit;
-use core::net::SocketAddr;
 
-use embassy_futures::poll_once;
 use embassy_futures::select::{Either3, select3};
-use embassy_net::IpEndpoint;
-use embassy_net::udp::{PacketMetadata, UdpSocket};
 use outrigger_core::drive::Clock as _;
 use outrigger_core::law::Law;
 use outrigger_core::session::Event;
@@ -46,12 +42,10 @@ use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::{COMMAND_LEN, MEASUREMENT_LEN};
 
 use crate::handle::{Handle, Shared};
-use crate::net::{EmbassyClock, Stack, now};
+use crate::net::{Datagrams, EmbassyClock, Metadata, Stack, now};
 
 /// Commands that may wait for the wire. One is the rule; behind it goes the next, where the first waits for an address.
 const COMMANDS: usize = 2;
-/// Datagrams that may wait in each direction, of any length.
-const DATAGRAMS: usize = 16;
 
 /// What the stack's socket receives and sends with.
 ///
@@ -62,7 +56,7 @@ pub struct Buffers<const MEASUREMENTS: usize = 8> {
     receive: [[u8; MEASUREMENT_LEN]; MEASUREMENTS],
     transmit: [[u8; COMMAND_LEN]; COMMANDS],
     /// Written when a socket is made: an empty one is not all zeros.
-    metadata: MaybeUninit<[[PacketMetadata; DATAGRAMS]; 2]>,
+    metadata: MaybeUninit<Metadata>,
 }
 
 impl Buffers {
@@ -83,12 +77,6 @@ impl<const MEASUREMENTS: usize> Buffers<MEASUREMENTS> {
             transmit: [[0; COMMAND_LEN]; COMMANDS],
             metadata: MaybeUninit::uninit(),
         }
-    }
-
-    fn socket<'d>(&'d mut self, stack: Stack<'d>) -> UdpSocket<'d> {
-        let Self { receive, transmit, metadata } = self;
-        let [received, sent] = metadata.write([[PacketMetadata::EMPTY; DATAGRAMS]; 2]);
-        UdpSocket::new(stack, received, receive.as_flattened_mut(), sent, transmit.as_flattened_mut())
     }
 }
 
@@ -128,15 +116,14 @@ pub fn new<'d, L: Law<7>, H: KrlHandshake, const MEASUREMENTS: usize>(
     buffers: &'d mut Buffers<MEASUREMENTS>,
     shared: &'d Shared,
 ) -> (Handle<'d>, Runner<'d, L, H>) {
-    let mut socket = buffers.socket(stack);
-    // Refused for a socket that is bound already, which a new one is not.
-    let _ = socket.bind(port);
+    let Buffers { receive, transmit, metadata } = buffers;
+    let socket = Datagrams::new(stack, port, receive.as_flattened_mut(), transmit.as_flattened_mut(), metadata);
     (Handle::new(shared), Runner { socket, engine, shared })
 }
 
 /// The task of one robot.
 pub struct Runner<'d, L, H> {
-    socket: UdpSocket<'d>,
+    socket: Datagrams<'d>,
     engine: &'d mut FriSession<L, H>,
     shared: &'d Shared,
 }
@@ -162,7 +149,7 @@ impl<L: Law<7>, H: KrlHandshake> Runner<'_, L, H> {
                 }
             };
             // Measurements first. They starve nobody: all that wait are taken at once, and until this waits no more come.
-            match select3(self.socket.wait_recv_ready(), self.shared.next(), sleep).await {
+            match select3(self.socket.ready(), self.shared.next(), sleep).await {
                 Either3::First(()) => self.receive(observer),
                 Either3::Second(mail) => self.input(mail.into(), observer),
                 Either3::Third(()) => self.input(FriInput::Tick, observer),
@@ -174,14 +161,10 @@ impl<L: Law<7>, H: KrlHandshake> Runner<'_, L, H> {
     /// Everything that waits in the socket, then its end.
     fn receive(&mut self, observer: &mut impl Observer<L, H>) {
         let Self { socket, engine, .. } = self;
-        loop {
-            let read = poll_once(socket.recv_from_with(|bytes, about| {
-                let arrival = now();
-                engine.handle(arrival, FriInput::Datagram { from: about.endpoint.into(), bytes, arrival });
-            }));
-            if read.is_pending() {
-                break;
-            }
+        while socket.read(|from, bytes| {
+            let arrival = now();
+            engine.handle(arrival, FriInput::Datagram { from, bytes, arrival });
+        }) {
             while let Some(event) = engine.poll_event() {
                 observer.event(event);
             }
@@ -193,10 +176,7 @@ impl<L: Law<7>, H: KrlHandshake> Runner<'_, L, H> {
     fn input(&mut self, input: FriInput<'_>, observer: &mut impl Observer<L, H>) {
         self.engine.handle(now(), input);
         while let Some(Transmit { to, bytes }) = self.engine.poll_transmit() {
-            if let SocketAddr::V4(to) = to {
-                // What finds no room is lost, as on any network; the KRC and the link monitor notice.
-                let _ = poll_once(self.socket.send_to(bytes, IpEndpoint::from(to)));
-            }
+            self.socket.send(to, bytes);
         }
         while let Some(event) = self.engine.poll_event() {
             observer.event(event);

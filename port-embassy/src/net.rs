@@ -1,15 +1,18 @@
-//! Sockets and clock of `core::drive` over `embassy-net`: with `fri`, the files that name the stack's types.
+//! Sockets and clock over `embassy-net`: the one file that names the stack's types.
 //!
 //! The stack's own time-out and keep-alive stay off: silence and un-acknowledged bytes are the engine's to judge, by
 //! its configuration, and it ends connections long before.
 
 use core::future::{Future as _, pending, poll_fn};
-use core::net::Ipv4Addr;
+use core::mem::MaybeUninit;
+use core::net::{Ipv4Addr, SocketAddr};
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 
+use embassy_futures::poll_once;
 pub use embassy_net::Stack;
 use embassy_net::tcp::{Error, State, TcpSocket};
+use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_net::{IpAddress, IpEndpoint, StaticConfigV4};
 use embassy_time::{Timer, with_timeout};
 use embedded_io_async::{ErrorType, Read, Write};
@@ -251,5 +254,51 @@ impl Write for Link<'_> {
 
     async fn flush(&mut self) -> Result<(), Error> {
         Ok(())
+    }
+}
+
+/// What the stack notes about datagrams that wait, in each direction.
+pub(crate) type Metadata = [[PacketMetadata; DATAGRAMS]; 2];
+
+/// Datagrams that may wait in each direction, of any length.
+const DATAGRAMS: usize = 16;
+
+/// A port for datagrams.
+pub(crate) struct Datagrams<'d>(UdpSocket<'d>);
+
+impl<'d> Datagrams<'d> {
+    /// One of the stack's sockets, for as long as this lives.
+    ///
+    /// # Panics
+    /// In the stack, where it has none left.
+    pub(crate) fn new(
+        stack: Stack<'d>,
+        port: u16,
+        receive: &'d mut [u8],
+        transmit: &'d mut [u8],
+        metadata: &'d mut MaybeUninit<Metadata>,
+    ) -> Self {
+        let [received, sent] = metadata.write([[PacketMetadata::EMPTY; DATAGRAMS]; 2]);
+        let mut socket = UdpSocket::new(stack, received, receive, sent, transmit);
+        // Refused for a socket that is bound already, which a new one is not.
+        let _ = socket.bind(port);
+        Self(socket)
+    }
+
+    /// Resolves when a datagram waits. Dropping the future loses nothing.
+    pub(crate) async fn ready(&self) {
+        self.0.wait_recv_ready().await;
+    }
+
+    /// Hands the next datagram over where it lies, with its sender; whether there was one.
+    pub(crate) fn read(&mut self, take: impl FnOnce(SocketAddr, &[u8])) -> bool {
+        poll_once(self.0.recv_from_with(|bytes, about| take(about.endpoint.into(), bytes))).is_ready()
+    }
+
+    /// Sends a datagram, or loses it where there is no room or no way: as any network may.
+    pub(crate) fn send(&self, to: SocketAddr, bytes: &[u8]) {
+        if let SocketAddr::V4(to) = to {
+            let _ = poll_once(self.0.send_to(bytes, IpEndpoint::from(to)));
+        }
     }
 }

@@ -57,6 +57,44 @@ fn every_period_is_answered_armed_and_commanded() {
 }
 
 #[test]
+fn a_shutdown_stops_the_arm_waits_for_the_program_and_ends_requests() {
+    let mut rig = rig(options(&[]));
+    rig.command(5_000);
+    rig.advance(700);
+    rig.input(FriInput::Shutdown);
+    assert!(!rig.session.is_finished(), "the arm moves");
+    rig.until(5_000, "the end", |rig| rig.session.is_finished());
+    assert_eq!((rig.session.mode(), rig.krc.state()), (Mode::Monitor, FriState::Monitor));
+    rig.input(FriInput::Request);
+    rig.advance(100);
+    assert_eq!(rig.session.mode(), Mode::Monitor, "no request is heard any more");
+    assert_clean(&rig, "shutdown");
+}
+
+#[test]
+fn a_shutdown_does_not_wait_for_ever_for_a_program_that_decides_alone() {
+    let mut options = options(&[]);
+    options.program.convention = Convention::Alone;
+    let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.3, 2.0), KrlConvention::None);
+    rig.command(5_000);
+    rig.advance(700);
+    rig.input(FriInput::Shutdown);
+    rig.until(5_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+    assert_eq!((rig.session.is_finished(), rig.krc.state()), (false, FriState::Command));
+    rig.until(2_100, "the end", |rig| rig.session.is_finished());
+    assert_clean(&rig, "shutdown");
+}
+
+#[test]
+fn outputs_of_other_controllers_are_refused() {
+    use outrigger_core::command::outputs::{Write, WriteNews, WriteRefusal};
+    let mut rig = rig(options(&[]));
+    let write = Write::Flag { index: 0, value: true };
+    rig.input(FriInput::Set(write));
+    assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) }));
+}
+
+#[test]
 fn each_convention_starts_and_stops_the_program() {
     for (ours, theirs) in [
         (KrlConvention::RosControl, Convention::RosControl),

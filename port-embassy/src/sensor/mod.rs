@@ -82,11 +82,10 @@ mod tests {
     use core::pin::pin;
 
     use outrigger_core::command::SampleValue;
-    use outrigger_core::session::Input;
 
     use super::doubles::{after, poll};
     use super::*;
-    use crate::handle::Shared;
+    use crate::handle::{Mail, Shared};
 
     /// Always has one more reading.
     struct Babbling(u32);
@@ -106,7 +105,7 @@ mod tests {
         for _ in 0..1_000 {
             assert!(poll(pump.as_mut()).is_pending());
         }
-        let core::task::Poll::Ready(Input::Sample(sample)) = poll(pin!(shared.next())) else { panic!("no sample") };
+        let core::task::Poll::Ready(Mail::Sample(sample)) = poll(pin!(shared.next())) else { panic!("no sample") };
         assert_eq!((sample.source, sample.seq, sample.taken_at), (SourceId(3), 1_000, after(1_000)));
         assert!(poll(pin!(shared.next())).is_pending());
     }
