@@ -8,7 +8,7 @@ use outrigger_core::robot::RobotModel;
 use outrigger_core::session::{OutputsBy, StatesFrom};
 
 use crate::config::{RobotAddress, parse_outputs_by, parse_states};
-use crate::io::Setting;
+use crate::io::setting::Setting;
 
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]

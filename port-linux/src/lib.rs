@@ -29,6 +29,7 @@ pub mod engine;
 pub mod exit;
 pub mod export;
 pub mod feed;
+mod fields;
 pub mod host;
 pub mod io;
 pub mod json;

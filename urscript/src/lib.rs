@@ -39,12 +39,13 @@
 mod interpreter;
 mod render;
 
-pub use render::dialect::{Boundaries, Dialect, OutputNames, ServoJArguments, TimeArgument, Version};
+pub use render::dialect::{Boundaries, Dialect, OutputNames, ServoJArguments, TimeArgument};
 pub use render::error::{Argument, Range, RenderError};
 pub use render::message::{MAX_TEXT, Popup, TextMsg};
 pub use render::motion::{ServoJ, SpeedJ, SpeedJForm, StopJ};
 pub use render::output::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
 pub use render::service::{ServiceLine, SpeedSlider};
+pub use render::version::Version;
 
 #[cfg(feature = "std")]
 pub use interpreter::{

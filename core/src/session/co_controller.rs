@@ -11,6 +11,8 @@
 //! | `Shutdown` | the arm is brought to rest, then everything is closed |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
 
+use outrigger_urscript::{Sec, SpeedSlider};
+
 use super::config::{Config, ConfigError, StatesFrom};
 use super::connector::Connector;
 use super::cycle::{Beside, Cycle, CycleConfig, Verdict};
@@ -20,12 +22,11 @@ use super::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use super::keep::Keeper;
 use super::operator::Asked;
-use super::outputs;
 use super::path::{Opening, TakeOver, TextPath};
 use super::primary::Primary;
 use super::realtime::Realtime;
 use super::rtde::StateLink;
-use crate::command::outputs::Outputs;
+use crate::command::outputs::{BATCH, Outputs};
 use crate::law::Law;
 use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
@@ -57,6 +58,10 @@ impl Memory<'_> {
     pub const LEAST_RTDE: usize = 1024;
 }
 
+/// Bytes of the longest text that sets outputs.
+const BESIDE_LEN: usize = Sec::max_len(BATCH);
+const _: () = assert!(BESIDE_LEN >= SpeedSlider::MAX_LEN);
+
 /// See the module. One value per robot; any number of them live side by side.
 #[derive(Debug)]
 pub struct CoController<'m, L> {
@@ -74,7 +79,7 @@ pub struct CoController<'m, L> {
     pub(super) text: Outbox<{ TextPath::MAX_LEN }>,
     /// What is set beside the motion, and the text that waits to set it.
     pub(super) outputs: Outputs,
-    pub(super) beside: Outbox<{ outputs::MAX_LEN }>,
+    pub(super) beside: Outbox<BESIDE_LEN>,
     /// A state was judged after which such text may go out.
     pub(super) outputs_due: bool,
     /// The force that a program reads is a reading of ours.

@@ -18,10 +18,6 @@ use crate::time::Instant;
 use crate::wire::rtde::Value;
 use heapless::Vec;
 
-/// Bytes of the longest text that sets outputs.
-pub(super) const MAX_LEN: usize = Sec::max_len(BATCH);
-const _: () = assert!(MAX_LEN >= SpeedSlider::MAX_LEN);
-
 impl<L: Law<6>> CoController<'_, L> {
     /// Somebody asks for `write`.
     pub(super) fn set(&mut self, write: Write, now: Instant) {

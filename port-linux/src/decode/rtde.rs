@@ -6,7 +6,7 @@ use outrigger_core::wire::rtde::{
     DynamicRecipe, Field, NameList, Package, PackageType, Presence, Protocol, Reply, TypeList, TypeWord,
 };
 
-use super::Fields;
+use crate::fields::Fields;
 use crate::json::Json;
 
 /// What is known of one recorded conversation.

@@ -1,6 +1,6 @@
 //! `outrigger io`: what is on the terminals of a robot, and setting its outputs. Nothing here moves the arm.
 
-mod setting;
+pub(crate) mod setting;
 mod terminals;
 
 use std::collections::VecDeque;

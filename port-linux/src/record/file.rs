@@ -10,7 +10,7 @@ use outrigger_core::wire::fields::{FieldVisitor, Value};
 
 use super::derived::timestamp;
 use super::schema::schema_of;
-use crate::decode::Fields;
+use crate::fields::Fields;
 use crate::json::Json;
 
 /// Topic of the bytes that came from a port.

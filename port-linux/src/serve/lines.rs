@@ -5,8 +5,8 @@ use outrigger_core::mode::Mode;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::MessageKind;
 
-use crate::decode::Fields;
 use crate::feed::{Heard, Message, Streams, What};
+use crate::fields::Fields;
 use crate::json::Json;
 
 /// Makes lines, one object each: states, messages of the controller, events, figures of the link.

@@ -1,31 +1,7 @@
 //! Which words a controller understands, decided by its full software version.
 
 use super::error::RenderError;
-
-/// Software version of a controller, `major.minor`; compared as a whole, so 5.0 is later than 3.15.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Version {
-    /// 1 (CB2), 3 (CB3), 5 (e-Series) or 10 (PolyScope X).
-    pub major: u8,
-    /// 15 of 5.15.
-    pub minor: u8,
-}
-
-impl Version {
-    /// Version `major.minor`.
-    #[must_use]
-    pub const fn new(major: u8, minor: u8) -> Self {
-        Self { major, minor }
-    }
-}
-
-impl core::fmt::Display for Version {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
+use super::version::Version;
 
 /// The first version of each way of speaking. The defaults follow what drivers in the field do (client interfaces,
 /// 5.4 to 6); those the documents leave open are fields here so that a measurement can move them.

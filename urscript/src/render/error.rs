@@ -1,6 +1,6 @@
 //! Why a statement was not rendered, and the ranges arguments are held to.
 
-use super::dialect::Version;
+use super::version::Version;
 
 /// Which argument was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

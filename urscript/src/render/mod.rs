@@ -11,3 +11,4 @@ pub(crate) mod motion;
 pub(crate) mod output;
 mod refusal;
 pub(crate) mod service;
+pub(crate) mod version;
