@@ -1,6 +1,5 @@
 //! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
 
-use super::engine::FriSession;
 use crate::math::{Rotation, Vector3};
 use crate::robot::{JointVelocities, Wrench};
 use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
@@ -167,30 +166,5 @@ impl Control {
                 command.add_tcp_ft = if follows { impedance.wrench } else { Wrench::default() }.into();
             }
         }
-    }
-}
-
-/// The right to change the control scheme: given out only while the KRC is in monitor state and nothing is asked of it.
-/// There a change of flags is no error.
-#[derive(Debug)]
-pub struct Monitoring<'s, L, H> {
-    session: &'s mut FriSession<L, H>,
-}
-
-impl<'s, L, H> Monitoring<'s, L, H> {
-    pub(super) const fn of(session: &'s mut FriSession<L, H>) -> Self {
-        Self { session }
-    }
-
-    /// From the next command on, `control`; the next request asks the KRL program for its scheme.
-    ///
-    /// # Errors
-    /// `control` itself, where one of its parameters is negative or not a number.
-    pub fn set(self, control: Control) -> Result<(), Control> {
-        if !control.is_valid() {
-            return Err(control);
-        }
-        self.session.set_control(control);
-        Ok(())
     }
 }

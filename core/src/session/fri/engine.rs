@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use super::config::{FriConfig, period_of};
-use super::control::{Control, JointImpedance, MirroredFrame, Monitoring, ToolImpedance};
+use super::control::{Control, MirroredFrame, ToolImpedance};
 use super::handshake::{Asked, KrlConvention, KrlHandshake};
 use super::io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit, is_milestone};
 use super::peer::PeerFilter;
@@ -53,7 +53,7 @@ pub struct FriSession<L, H = KrlConvention> {
     /// The counter, as a time, that was answered last.
     answered: Option<ControllerTime>,
     counter: u16,
-    control: Control,
+    pub(super) control: Control,
     /// What `friStart` was given, as the limits in force know it.
     scale: f32,
     handshake: H,
@@ -606,46 +606,9 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
 }
 
 impl<L, H> FriSession<L, H> {
-    /// The control scheme and its parameters.
-    #[must_use]
-    pub const fn control(&self) -> &Control {
-        &self.control
-    }
-
-    /// The right to change the control scheme, where the KRC is in monitor state and nothing is asked of it.
-    pub fn monitoring(&mut self) -> Option<Monitoring<'_, L, H>> {
+    /// Whether the KRC is in monitor state and nothing is asked of it.
+    pub(super) fn monitors(&self) -> bool {
         let idle = matches!(self.cycle.mode_now(), Mode::Offline | Mode::Monitor);
-        let monitors = self.newest.is_none_or(|newest| newest.told.state == FriState::Monitor);
-        (idle && monitors).then(|| Monitoring::of(self))
-    }
-
-    /// New parameters of joint impedance, at any time.
-    ///
-    /// # Errors
-    /// The parameters, where that is not the scheme, or one of them is negative or not a number.
-    pub fn set_joint_impedance(&mut self, impedance: JointImpedance) -> Result<(), JointImpedance> {
-        let control = Control::JointImpedance(impedance);
-        if control.scheme() != self.control.scheme() || !control.is_valid() {
-            return Err(impedance);
-        }
-        self.control = control;
-        Ok(())
-    }
-
-    /// New parameters of Cartesian impedance, at any time.
-    ///
-    /// # Errors
-    /// The parameters, where that is not the scheme, or one of them is negative or not a number.
-    pub fn set_tool_impedance(&mut self, impedance: ToolImpedance) -> Result<(), ToolImpedance> {
-        let control = Control::ToolImpedance(impedance);
-        if control.scheme() != self.control.scheme() || !control.is_valid() {
-            return Err(impedance);
-        }
-        self.control = control;
-        Ok(())
-    }
-
-    pub(super) const fn set_control(&mut self, control: Control) {
-        self.control = control;
+        idle && self.newest.is_none_or(|newest| newest.told.state == FriState::Monitor)
     }
 }

@@ -29,13 +29,15 @@ mod handshake;
 mod io;
 mod peer;
 mod reading;
+mod scheme;
 mod target;
 #[cfg(test)]
 mod tests;
 mod tool;
 
 pub use config::{ArmLimits, FriConfig};
-pub use control::{Control, JointImpedance, MirroredFrame, Monitoring, TaskFrame, ToolImpedance};
+pub use control::{Control, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
 pub use engine::FriSession;
 pub use handshake::{Asked, KrlConvention, KrlHandshake};
 pub use io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit};
+pub use scheme::Monitoring;
