@@ -27,9 +27,9 @@
 //!
 //! | what | bytes on a 32-bit processor |
 //! |---|---|
-//! | `FriSession<AnyLaw<7>>` | 17 848 |
-//! | [`Buffers`] with room for eight measurements | 8 680 |
-//! | [`Shared`] | 296 |
+//! | `FriSession<AnyLaw<7>>` | 13 784 |
+//! | [`Buffers`] with room for eight measurements | 8 592 |
+//! | [`Shared`] | 584 |
 
 use core::mem::MaybeUninit;
 
