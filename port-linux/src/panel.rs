@@ -7,7 +7,7 @@ use std::process;
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ReasonSet;
-use outrigger_core::session::{CoController, Event};
+use outrigger_core::session::{CoController, Event, LinkId, Next};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -17,7 +17,7 @@ use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::net::Trouble;
 use crate::output::events::{Surroundings, notice};
-use crate::output::{Format, Key, Notice, Output, Snapshot};
+use crate::output::{Format, Key, Notice, Output, Snapshot, States};
 use crate::signals::Signals;
 
 /// What the operator wants.
@@ -93,6 +93,8 @@ pub struct Panel {
     /// When a change of grade was said last.
     grade_said: Instant,
     last_down: Option<String>,
+    /// Why this session does without RTDE.
+    done_without: Option<String>,
     /// Why each port is down, as last said.
     said: HashMap<u16, String>,
     model: Option<String>,
@@ -131,6 +133,7 @@ impl Panel {
             accepted: (now, 0),
             grade_said: Instant::ZERO,
             last_down: None,
+            done_without: None,
             said: HashMap::new(),
             model: None,
             feed: None,
@@ -201,9 +204,14 @@ impl Panel {
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
-        if let Event::Down { endpoint, .. } = event {
-            // What fails in the same way at every attempt is said once.
+        if let Event::Down { link, endpoint, next, .. } = event {
             let why = notice.fields.iter().find(|(name, _)| *name == "why").map(|(_, why)| why.clone());
+            match next {
+                Next::Without if *link == LinkId::RTDE => self.done_without.clone_from(&why),
+                Next::NewSession(_) => self.done_without = None,
+                Next::Without | Next::OtherPort | Next::Retry(_) | Next::Nothing => {}
+            }
+            // What fails in the same way at every attempt is said once.
             if self.said.get(&endpoint.port) == why.as_ref() {
                 return;
             }
@@ -269,6 +277,7 @@ impl Panel {
             unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
             state: figures.and_then(|_| engine.state().copied()),
             figures,
+            states: States::of(engine, self.done_without.as_deref()),
             intervals,
             rate,
             trouble: if engine.identity().is_none() { self.last_down.clone() } else { None },

@@ -8,6 +8,7 @@ use outrigger_core::wire::fri::{COMMAND_LEN, CommandRepr, MEASUREMENT_LEN, Measu
 use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
 use outrigger_core::wire::realtime::Repr;
 use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::service::Service;
 use outrigger_sim::tcp::Server;
 
 fn outrigger(arguments: &[&str], input: &[u8]) -> Output {
@@ -241,4 +242,40 @@ fn monitor_prints_nothing_but_json_when_asked_to() {
     assert!(lines.iter().any(|line| line.contains("\"kind\":\"established\"") && line.contains("5.15")), "{lines:?}");
     assert!(lines.iter().any(|line| line.contains("\"q_actual\":[") && line.contains("\"grade\":")), "{lines:?}");
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn monitor_tells_where_states_come_from_and_why_and_counts_them() {
+    let of = |software: (u8, u8), off: &[Service], arguments: &[&str]| {
+        let mut options = Options::for_software(SoftwareVersion::new(software.0, software.1));
+        options.services_off.extend(off);
+        let controller = Controller::new(options).expect("an arm with this software");
+        let local = std::net::Ipv4Addr::LOCALHOST.into();
+        let server = Server::bind_from(controller, local, 48_000)
+            .map(|server| server.spawn().expect("a thread"))
+            .expect("free ports");
+        let robot = format!("127.0.0.1:{}", server.port_base());
+        let output = outrigger(&[&["monitor", &robot, "--seconds", "2", "--json"], arguments].concat(), b"");
+        let shown =
+            text(&output.stdout).lines().rfind(|line| line.contains("\"q_actual\"")).expect("a state").to_owned();
+        (shown, robot)
+    };
+    let number = |line: &str, key: &str| -> u64 {
+        let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key} in {line}"));
+        rest.split([',', '}']).next().and_then(|number| number.parse().ok()).expect("a number")
+    };
+    let (by_rtde, _) = of((5, 15), &[], &[]);
+    assert!(by_rtde.contains(r#""states_by":"rtde","states_why":"software 5.15.0 has it""#), "{by_rtde}");
+    // At 500 Hz; how many are late is for the machine to say.
+    let cycles = number(&by_rtde, "cycles");
+    assert!(cycles > 50 && number(&by_rtde, "late") <= cycles && by_rtde.contains("\"missing\":"), "{by_rtde}");
+    assert_eq!((number(&by_rtde, "restarts"), number(&by_rtde, "unknown_recipes")), (0, 0));
+
+    let (asked, _) = of((5, 15), &[], &["--states", "realtime"]);
+    assert!(asked.contains(r#""states_by":"realtime","states_why":"asked for""#), "{asked}");
+    assert!(number(&asked, "messages") > 50 && !asked.contains("\"cycles\""), "{asked}");
+    let (old, _) = of((1, 8), &[], &[]);
+    assert!(old.contains(r#""states_by":"realtime","states_why":"software 1.8.0 has no RTDE""#), "{old}");
+    let (off, robot) = of((5, 15), &[Service::Rtde], &[]);
+    assert!(off.contains(r#""states_by":"realtime","states_why":"#) && off.contains("refused"), "{off} of {robot}");
 }

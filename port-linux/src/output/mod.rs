@@ -6,6 +6,7 @@
 pub mod events;
 pub mod histogram;
 mod snapshot;
+mod states;
 mod view;
 pub mod words;
 
@@ -18,6 +19,7 @@ use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use self::snapshot::Snapshot;
+pub use self::states::States;
 use crate::json::Json;
 
 /// How a command speaks.

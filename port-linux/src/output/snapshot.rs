@@ -5,6 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
 use outrigger_core::time::{Duration, Instant};
 
+use super::states::States;
 use crate::json::Json;
 
 /// A session at one instant.
@@ -24,8 +25,10 @@ pub struct Snapshot {
     pub unmet: ReasonSet,
     /// The newest state.
     pub state: Option<State<6>>,
-    /// Figures of the real-time link.
+    /// Figures of the link that brings states.
     pub figures: Option<Figures>,
+    /// Where states come from, where that is known here.
+    pub states: Option<States>,
     /// Time between states, over the link's life: bins that are not empty.
     pub intervals: Vec<Bin>,
     /// States per second since the snapshot before.
@@ -118,6 +121,9 @@ impl Snapshot {
         json.end_array().key("rate_hz").single(self.rate);
         if let Some(figures) = &self.figures {
             link(json, figures);
+        }
+        if let Some(states) = &self.states {
+            states.json(json);
         }
         if let Some(state) = &self.state {
             json.key("controller_time").float(state.controller_time.as_micros() as f64 / 1e6);

@@ -85,7 +85,7 @@ impl Screen<'_> {
     fn draw(&self, frame: &mut Frame<'_>) {
         let [head, top, middle, bottom, foot] = Layout::vertical([
             Constraint::Length(1),
-            Constraint::Length(7),
+            Constraint::Length(8),
             Constraint::Length(9),
             Constraint::Min(3),
             Constraint::Length(1),
@@ -197,7 +197,7 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
     };
     let ms = |span: Duration| format!("{:.2} ms", span.as_secs_f64() * 1e3);
     let sequence = figures.sequence;
-    let lines = vec![
+    let mut lines = vec![
         Line::from(vec![
             Span::from(figures.grade.name()).fg(grade_color(figures.grade)).bold(),
             Span::from(format!("   held by {}", figures.held_by.name())).fg(SOFT),
@@ -210,6 +210,7 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         )),
         Line::from(format!("epoch {}   own stalls {}", figures.epoch, figures.local_stalls)),
     ];
+    lines.extend(snapshot.states.as_ref().map(|states| Line::from(states.line())));
     frame.render_widget(Paragraph::new(lines).block(panel("link")), area);
 }
 

@@ -291,6 +291,7 @@ impl Device {
             unmet: if resting { status.unmet } else { ReasonSet::EMPTY },
             state,
             figures: up.then_some(status.link),
+            states: None,
             intervals: self.intervals.clone(),
             rate,
             trouble: self.troubles.iter().flatten().next().cloned(),
