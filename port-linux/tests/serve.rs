@@ -64,3 +64,81 @@ fn twenty_readers_that_stand_still_take_nothing_from_the_one_that_reads_and_the_
     let counts = summary.stats.expect("statistics").channel_message_counts;
     assert!(counts.get(&states.id).is_some_and(|count| *count >= 500), "{counts:?}");
 }
+
+/// Commands for so many states.
+const COMMANDED: usize = 3_000;
+
+/// How a run went that was commanded: its modes, what ended it, and the lines that one reader of two got.
+struct Commanded {
+    modes: Vec<String>,
+    summary: String,
+    /// Of the one that read, and of one that stood still, up to where it was left behind.
+    lines: [usize; 2],
+}
+
+/// A run in `Command` with 20 readers that never read, and one that does.
+fn commanded() -> Commanded {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("commanded");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let configuration = folder.join("commanded.toml");
+    std::fs::write(&configuration, CONFIGURATION).expect("a file");
+    let controller = Controller::new(Options::default()).expect("the default arm");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports");
+    let server = server.spawn().expect("a thread");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .arg("run")
+        .arg(&configuration)
+        .args(["--robot", &format!("127.0.0.1:{}", server.port_base()), "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary under test");
+    let mut operator = child.stdin.take().expect("piped");
+    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
+    let address: SocketAddr = text_of(&serving, "address").expect("an address").parse().expect("an address");
+    let mut still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
+    let mut reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
+
+    let (mut modes, mut states, mut lines) = (vec![], 0, 0);
+    let mut requested = false;
+    while let Some(line) = reading.next() {
+        lines += 1;
+        if line.contains("\"kind\":\"transition\"") {
+            modes.extend(text_of(&line, "to"));
+        }
+        // Graded well enough, and nothing speaks against it.
+        if !requested && line.contains("\"to\":\"Perfect\"") {
+            operator.write_all(b"request\n").expect("it reads");
+            requested = true;
+        }
+        states += usize::from(line.starts_with("{\"type\":\"state\",") && modes.iter().any(|mode| mode == "Command"));
+        if states == COMMANDED {
+            operator.write_all(b"quit\n").expect("it reads");
+        }
+    }
+    let summary = said.last().expect("a summary");
+    child.wait().expect("it ends");
+    let mut left = vec![];
+    // It was left behind: what it had is there, and then the end, or a reset.
+    let _ = still[0].read_to_end(&mut left);
+    let still = left.iter().filter(|byte| **byte == b'\n').count();
+    Commanded { modes, summary, lines: [lines, still] }
+}
+
+#[test]
+fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
+    for attempt in 1.. {
+        let Commanded { modes, summary, lines: [read, still] } = commanded();
+        if modes == ["Monitor", "Arming", "Command", "Stopping", "Monitor", "Offline"] {
+            assert!(summary.contains("\"fallback\":null"), "{summary}");
+            assert!(still < read, "{still} of {read} lines: it did not stand still");
+            return;
+        }
+        // Nothing but the host's scheduling is to end commanding here, and that has its name.
+        let scheduled = ["LocalStall", "StateStale", "StatesMissed", "GradeLow", "SourceStale"];
+        assert!(attempt < 3 && scheduled.iter().any(|reason| summary.contains(reason)), "{modes:?}: {summary}");
+        eprintln!("the host was busy, tried again: {summary}");
+    }
+}

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
 use outrigger_core::session::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Finding, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
-    Recovery, RecoveryConfig, Sequence,
+    Progress, Recovery, RecoveryConfig, Sequence,
 };
 use outrigger_core::wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
 
@@ -189,15 +189,21 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Runs a sequence and tells its steps.
-    async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Outcome {
+    /// Runs a sequence and tells its steps. Where nothing confirms that its goal is reached, gives what is to be said
+    /// in place of that.
+    async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Result<Option<String>, Failure> {
         let json = self.args.json;
         let mut output = std::mem::replace(&mut self.output, Ok(()));
-        let tell = |progress: outrigger_core::session::dashboard::Progress| {
+        let mut unconfirmed = None;
+        let tell = |progress: Progress| {
             if output.is_err() {
                 return;
             }
             let text = progress.to_string();
+            if let Progress::Unconfirmed(_) = progress {
+                unconfirmed = Some(text);
+                return;
+            }
             output = if json {
                 let mut json = Json::default();
                 json.begin_object().key("type").text("step").key("text").text(&text).end_object();
@@ -209,7 +215,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let ended = run(sequence, &mut self.transport, self.clock, tell).await;
         self.output = output;
         match ended {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(unconfirmed),
             Err(Ended::Trouble(trouble)) => Err(trouble.into()),
             Err(Ended::Obstacle(obstacle)) => {
                 if let Obstacle::Refused { .. } | Obstacle::Program { .. } = obstacle {
@@ -233,8 +239,9 @@ impl<'a, T: Transport> Conversation<'a, T> {
             ProgramGoal::Pause => "the program is paused",
             ProgramGoal::Stop => "the program is stopped",
         };
-        self.carry_out(&mut ProgramControl::new(goal, self.software, ProgramConfig::default())).await?;
-        self.say("done", done);
+        let sequence = &mut ProgramControl::new(goal, self.software, ProgramConfig::default());
+        let unconfirmed = self.carry_out(sequence).await?;
+        self.say("done", unconfirmed.as_deref().unwrap_or(done));
         Ok(())
     }
 

@@ -294,7 +294,8 @@ impl Device {
             states: None,
             intervals: self.intervals.clone(),
             rate,
-            trouble: self.troubles.iter().flatten().next().cloned(),
+            // While a session stands it does without what is down; notices have told of that.
+            trouble: self.troubles.iter().flatten().next().filter(|_| status.controller.is_none()).cloned(),
             values,
             counters: vec![
                 ("datagrams", self.received),
