@@ -68,9 +68,14 @@ fn twenty_readers_that_stand_still_take_nothing_from_the_one_that_reads_and_the_
 /// Commands for so many states.
 const COMMANDED: usize = 3_000;
 
-/// How a run went that was commanded: its modes, what ended it, and the lines that one reader of two got.
+/// A run that has not come so far in so many states is ended.
+const PATIENCE: usize = 6 * COMMANDED;
+
+/// How a run went that was commanded: its modes, what spoke against them, its last word, and the lines that one reader of
+/// two got.
 struct Commanded {
     modes: Vec<String>,
+    reasons: Vec<String>,
     summary: String,
     /// Of the one that read, and of one that stood still, up to where it was left behind.
     lines: [usize; 2],
@@ -99,23 +104,31 @@ fn commanded() -> Commanded {
     let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
     let address: SocketAddr = text_of(&serving, "address").expect("an address").parse().expect("an address");
     let mut still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
-    let mut reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
+    let reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
 
-    let (mut modes, mut states, mut lines) = (vec![], 0, 0);
-    let mut requested = false;
-    while let Some(line) = reading.next() {
+    let (mut modes, mut reasons, mut lines) = (vec![], vec![], 0);
+    let (mut states, mut in_command, mut requested) = (0, 0, false);
+    for line in reading {
         lines += 1;
         if line.contains("\"kind\":\"transition\"") {
             modes.extend(text_of(&line, "to"));
+            reasons.extend(text_of(&line, "reason"));
+        }
+        if line.contains("\"kind\":\"refused\"") {
+            reasons.extend(text_of(&line, "reason"));
         }
         // Graded well enough, and nothing speaks against it.
         if !requested && line.contains("\"to\":\"Perfect\"") {
             operator.write_all(b"request\n").expect("it reads");
             requested = true;
         }
-        states += usize::from(line.starts_with("{\"type\":\"state\",") && modes.iter().any(|mode| mode == "Command"));
-        if states == COMMANDED {
-            operator.write_all(b"quit\n").expect("it reads");
+        if line.starts_with("{\"type\":\"state\",") {
+            states += 1;
+            in_command += usize::from(modes.last().is_some_and(|mode| mode == "Command"));
+            if in_command == COMMANDED || states == PATIENCE {
+                operator.write_all(b"quit\n").expect("it reads");
+                (in_command, states) = (COMMANDED + 1, PATIENCE + 1);
+            }
         }
     }
     let summary = said.last().expect("a summary");
@@ -124,21 +137,22 @@ fn commanded() -> Commanded {
     // It was left behind: what it had is there, and then the end, or a reset.
     let _ = still[0].read_to_end(&mut left);
     let still = left.iter().filter(|byte| **byte == b'\n').count();
-    Commanded { modes, summary, lines: [lines, still] }
+    Commanded { modes, reasons, summary, lines: [lines, still] }
 }
 
 #[test]
 fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
     for attempt in 1.. {
-        let Commanded { modes, summary, lines: [read, still] } = commanded();
+        let Commanded { modes, reasons, summary, lines: [read, still] } = commanded();
         if modes == ["Monitor", "Arming", "Command", "Stopping", "Monitor", "Offline"] {
             assert!(summary.contains("\"fallback\":null"), "{summary}");
             assert!(still < read, "{still} of {read} lines: it did not stand still");
             return;
         }
-        // Nothing but the host's scheduling is to end commanding here, and that has its name.
-        let scheduled = ["LocalStall", "StateStale", "StatesMissed", "GradeLow", "SourceStale"];
-        assert!(attempt < 3 && scheduled.iter().any(|reason| summary.contains(reason)), "{modes:?}: {summary}");
-        eprintln!("the host was busy, tried again: {summary}");
+        // Nothing but the host's scheduling is to speak against it here, and that has its names.
+        let scheduling = ["LocalStall", "StateStale", "StatesMissed", "GradeLow", "Unacknowledged"];
+        let busy = reasons.iter().any(|reason| scheduling.contains(&reason.as_str()));
+        assert!(attempt < 3 && busy, "{modes:?} {reasons:?}: {summary}");
+        eprintln!("the host was busy, tried again: {modes:?} {reasons:?}");
     }
 }
