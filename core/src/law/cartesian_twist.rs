@@ -115,11 +115,12 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
     }
 
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.tool_space.posture(state).map(|_| ())
+        self.tool_space.posture(state, &mut None).map(|_| ())
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<N>, Reason> {
-        let posture = self.tool_space.posture(state)?;
+        let room = &mut None;
+        let posture = self.tool_space.posture(state, room)?;
         let wanted = self.wanted(samples)?;
         let twist = match self.config.frame {
             TwistFrame::Base => wanted,
@@ -128,7 +129,7 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
                 angular: posture.tcp.rotation.apply(wanted.angular),
             },
         };
-        self.tool_space.realise(&posture, &twist)
+        self.tool_space.realise(posture, &twist)
     }
 
     fn sources(&self) -> &[SourceId] {

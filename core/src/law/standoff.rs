@@ -179,7 +179,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
     }
 
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.line = Some(self.tool_space.posture(state)?.tcp);
+        self.line = Some(self.tool_space.posture(state, &mut None)?.tcp);
         self.travelled = [0; 2];
         self.trend = 0.0;
         Ok(())
@@ -187,7 +187,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         let line = self.line.ok_or(Reason::Internal)?;
-        let posture = self.tool_space.posture(state)?;
+        let room = &mut None;
         let sample = samples.of(self.config.source).ok_or(Reason::SourceStale)?;
         let error = sample.value.first() - self.config.distance;
         if !error.is_finite() {
@@ -199,8 +199,9 @@ impl<const N: usize> Law<N> for Standoff<N> {
         let seconds = dt.as_secs_f32().min(LONGEST_STEP_SECONDS) * scaling;
         let toward = self.along(error, seconds);
         let [x, y] = self.travel(error, seconds);
-        let twist = self.hold(&line, &posture, [x, y, toward])?;
-        self.tool_space.realise(&posture, &twist)
+        let posture = self.tool_space.posture(state, room)?;
+        let twist = self.hold(&line, posture, [x, y, toward])?;
+        self.tool_space.realise(posture, &twist)
     }
 
     fn sources(&self) -> &[SourceId] {

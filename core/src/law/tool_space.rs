@@ -69,15 +69,19 @@ impl<const N: usize> ToolSpace<N> {
         self.kinematics = Kinematics::Measured(*posture);
     }
 
-    /// Tool and Jacobian of the newest state.
-    pub(super) fn posture(&self, state: &State<N>) -> Result<Posture<N>, Reason> {
+    /// Tool and Jacobian of the newest state, in `room` where they are computed: nothing is copied.
+    pub(super) fn posture<'p>(
+        &'p self,
+        state: &State<N>,
+        room: &'p mut Option<Posture<N>>,
+    ) -> Result<&'p Posture<N>, Reason> {
         if !state.positions.is_finite() {
             return Err(Reason::NotFinite);
         }
         match &self.kinematics {
             Kinematics::Unknown => Err(Reason::KinematicsUnknown),
-            Kinematics::Chain(chain) => Ok(chain.posture(&state.positions)),
-            Kinematics::Measured(posture) => Ok(*posture),
+            Kinematics::Chain(chain) => Ok(room.insert(chain.posture(&state.positions))),
+            Kinematics::Measured(posture) => Ok(posture),
         }
     }
 
