@@ -244,6 +244,66 @@ fn every_cut_and_every_byte_behind_is_refused() {
 }
 
 #[test]
+fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_counted() {
+    use crate::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
+    use crate::wire::fri::{FriState, MeasurementRepr, Quality};
+
+    let law = JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
+    let mut engine = FriSession::new(FriConfig::default(), law, KrlConvention::RosControl).expect("a session");
+    let device = super::Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &[] };
+    let mut sampler = Sampler::new(device, Pace::default());
+    let from = "192.0.2.1:49938".parse().expect("an address");
+    let mut bytes = [0; 916];
+    let mut told = None;
+    for counter in 1..=300_u16 {
+        let repr = MeasurementRepr {
+            send_seq_count: counter,
+            state: 1,
+            quality: 3,
+            power: 0x7f,
+            desired_cmd_sample_time: 0.001,
+            safety_limits: 1.0,
+            msr_jnt_pos: [0.25; 7],
+            ..MeasurementRepr::default()
+        };
+        repr.emit(&mut bytes).expect("room");
+        let now = Instant::from_micros(1_000 * u64::from(counter));
+        engine.handle(now, FriInput::Datagram { from, bytes: &bytes, arrival: now });
+        engine.handle(now, FriInput::Drained);
+        while let Some(event) = engine.poll_event() {
+            sampler.event(event);
+        }
+        sampler.observe_fri(&engine, now);
+        let mut out = [0; DATAGRAM_MAX];
+        while let Some(length) = sampler.poll(now, &mut out) {
+            if let Message::Krc(status) = Datagram::decode(&out[..length]).expect("telemetry").message {
+                told = Some(status);
+            }
+        }
+    }
+    let mut told = told.expect("a status");
+    assert_eq!((told.mode, told.state, told.quality), (Mode::Monitor, Some(FriState::Monitor), Some(Quality::Perfect)));
+    assert_eq!((told.period, told.positions.map(|q| q.0)), (Some(Duration::from_millis(1)), Some([0.25; 7])));
+    assert!((200..=300).contains(&told.counts.commands), "{:?}", told.counts);
+    assert_eq!(told.counts.commands, told.counts.measurements);
+
+    let most = u64::MAX;
+    told.counts = crate::session::fri::FriCounts {
+        measurements: most,
+        commands: most,
+        overtaken: most,
+        unused: most,
+        malformed: most,
+        foreign: most,
+    };
+    let datagram =
+        Datagram { boot: 7, sequence: u32::MAX, at: Instant::from_micros(most), message: Message::Krc(told) };
+    let mut out = [0; DATAGRAM_MAX];
+    let length = datagram.encode(&mut out).expect("it fits");
+    assert_eq!(Datagram::decode(&out[..length]), Ok(datagram));
+}
+
+#[test]
 fn another_format_is_named() {
     assert_eq!(Datagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(Datagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
