@@ -8,6 +8,7 @@ use outrigger_core::robot::RobotModel;
 use outrigger_core::session::{OutputsBy, StatesFrom};
 
 use crate::config::{RobotAddress, parse_outputs_by, parse_states};
+use crate::exit::Failure;
 use crate::io::setting::Setting;
 
 /// `outrigger demo`.
@@ -21,11 +22,57 @@ pub struct DemoArgs {
     pub report: Option<PathBuf>,
 }
 
+/// What kind of controller ROBOT is, for commands without a configuration.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct KrcArgs {
+    /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
+    #[arg(long, value_name = "KIND", default_value = "ur")]
+    pub kind: Kind,
+    /// With --kind krc: where its measurements arrive; default 0.0.0.0:49938
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<SocketAddr>,
+}
+
+/// A kind of controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Universal Robots: connected to.
+    #[default]
+    Ur,
+    /// KUKA's KRC: listened to.
+    Krc,
+}
+
+impl KrcArgs {
+    /// Whether ROBOT is a KRC.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what only a KRC has, beside a controller of another kind.
+    pub fn is_krc(&self) -> Result<bool, Failure> {
+        match (self.kind, self.listen) {
+            (Kind::Krc, _) => Ok(true),
+            (Kind::Ur, None) => Ok(false),
+            (Kind::Ur, Some(_)) => Err(Failure::Usage(
+                "--listen is for a KRC, which sends by itself: add --kind krc; a UR controller is connected to".into(),
+            )),
+        }
+    }
+
+    /// Where measurements arrive.
+    #[must_use]
+    pub fn listen(&self) -> SocketAddr {
+        self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_core::wire::fri::DEFAULT_PORT)))
+    }
+}
+
 /// `outrigger monitor`.
 #[derive(Args, Clone, Debug)]
 pub struct MonitorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub krc: KrcArgs,
     /// Where states come from: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
@@ -75,6 +122,9 @@ pub struct CheckConfigArgs {
 pub struct DoctorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub krc: KrcArgs,
     /// Where states come from: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
@@ -119,6 +169,9 @@ pub struct ReplayArgs {
 pub struct RecordArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub krc: KrcArgs,
     /// The file to write; it must not exist
     #[arg(long, value_name = "FILE.mcap")]
     pub out: PathBuf,

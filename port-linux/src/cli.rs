@@ -64,10 +64,16 @@ Reads only; nothing is sent to the robot. On a terminal it is a full-screen view
 is one line per second, with --json one JSON object per line. A lost link is reported with its cause
 and reconnected.
 
+With --kind krc ROBOT is the address of a KUKA KRC, which sends by itself to --listen (0.0.0.0: whoever
+sends). Each measurement is answered by the KRC's own setpoint, which moves nothing; the KRL program is
+asked for nothing. Unanswered, a KRC rates its link UNACCEPTABLE.
+
 Examples:
   outrigger monitor 192.168.56.101
   outrigger monitor 127.0.0.1:40000 --seconds 10
-  outrigger monitor 127.0.0.1 --json | jq .grade")]
+  outrigger monitor 127.0.0.1 --json | jq .grade
+  outrigger monitor 192.168.0.20 --kind krc
+  outrigger monitor 127.0.0.1 --kind krc --listen 127.0.0.1:49940 --json | jq .krc_quality")]
     Monitor(MonitorArgs),
     /// Show a robot's inputs and outputs, or set outputs beside whatever program runs
     #[command(after_help = "\
@@ -106,10 +112,12 @@ Examples:
     CheckConfig(CheckConfigArgs),
     /// Say what is to be fixed on this host, the link and the robot before anyone commands
     #[command(after_help = "\
-Reads only; nothing is sent to the robot. Exit code 4 where something is to be fixed.
+Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4
+where something is to be fixed.
 
 Examples:
   outrigger doctor 192.168.56.101
+  outrigger doctor 192.168.0.20 --kind krc
   outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20")]
     Doctor(DoctorArgs),
     /// Steer a robot as the configuration says. This moves the robot
@@ -118,22 +126,26 @@ One process per robot. It commands when it is asked to and every precondition is
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and
-answers each; lines in place of the full-screen view.
+answers each; lines in place of the full-screen view, and at the end how the link was: shares of grades, fallbacks,
+round trips and jitter.
 SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
 Exit code 4 where it did not command again after a fallback.
 
 Examples:
   outrigger check-config half-turn.toml
   outrigger run half-turn.toml
-  outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1")]
+  outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
+  outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
     /// Run the engine again from a recording, and compare what it does
     #[command(after_help = "\
-DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board. Prints the transitions; exit
-code 4 with the first difference where the same inputs do not give the same transitions and texts.
+DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board; beside a KRC it is the recording of
+the whole run (run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do
+not give the same transitions and texts, or commands.
 
 Examples:
-  outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger")]
+  outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger
+  outrigger replay swing.mcap")]
     Replay(ReplayArgs),
     /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and exact replay
     #[command(after_help = "\
@@ -146,6 +158,8 @@ The channels are listed in port-linux/docs/recording.md.
 Examples:
   outrigger record 192.168.56.101 --out weld.mcap
   outrigger record 127.0.0.1:40000 --out test.mcap --seconds 60
+  outrigger record 192.168.0.20 --kind krc --out lwr.mcap
+  outrigger decode --port fri lwr.mcap | jq .msr_jnt_pos
   outrigger decode --port 30003 weld.mcap | head -n 1
   outrigger export weld.mcap --csv weld.csv")]
     Record(RecordArgs),
@@ -158,7 +172,8 @@ The bytes are those that came, bit by bit: what `decode` reads, and what a parse
 Examples:
   outrigger export weld.mcap --csv weld.csv
   outrigger export weld.mcap --csv - --port 30003 | head -n 3
-  outrigger export weld.mcap --raw realtime.bin --port 30003")]
+  outrigger export weld.mcap --raw realtime.bin --port 30003
+  outrigger export lwr.mcap --raw datagrams.bin --port 49938      49938 stands for FRI")]
     Export(ExportArgs),
     /// Send a program file to the controller, and say what became of it. This may move the robot
     #[command(after_help = "\
@@ -281,6 +296,7 @@ fn run(command: Command) -> Outcome {
         Command::Run(args) => crate::run::run(&args),
         Command::Replay(args) => crate::replay::run(&args),
         Command::Export(args) => crate::export::run(&args),
+        Command::Record(args) if args.krc.is_krc()? => crate::krc::record::run(&args),
         Command::Record(args) => crate::record::run(&args),
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),

@@ -16,7 +16,7 @@ use outrigger_core::wire::{fri, realtime};
 
 use crate::args::{DecodeArgs, Stream};
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::feed::Conversation;
+use crate::feed::{Conversation, FRI};
 use crate::fields::Fields;
 use crate::json::Json;
 use crate::record::{each_raw, is_recording};
@@ -79,7 +79,7 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
         Stream::Primary => &[30_001, 30_002],
         Stream::Realtime => &[30_003],
         Stream::Rtde => &[30_004],
-        Stream::Fri => return Err(Failure::Usage("recordings hold ports 30001 to 30004, not FRI".into())),
+        Stream::Fri => &[FRI],
     };
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
     let mut messages = Messages::new(args.port, args.recipe.as_deref(), &mut memory)?;
@@ -88,7 +88,8 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
         if !wanted {
             return Ok(());
         }
-        if raw.sent {
+        // Datagrams of FRI are printed in either direction.
+        if raw.sent && args.port != Stream::Fri {
             asked.sent(raw.bytes);
             if args.recipe.is_none() && !asked.names().is_empty() {
                 messages.exchange = rtde::Exchange::new(Some(&asked.names().join(",")));

@@ -2,9 +2,10 @@
 
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::link::{Figures, Grade, Histogram};
-use outrigger_core::robot::{ReasonSet, SoftwareVersion};
+use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
 use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Identity, Input, LinkId, TextPath};
 use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::fri::Quality;
 
 use crate::args::DoctorArgs;
 use crate::clock::Clock;
@@ -12,6 +13,8 @@ use crate::coast;
 use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
+use crate::krc::watch::Listener;
+use crate::krc::words;
 use crate::latency::{self, Latency};
 use crate::net::TcpNet;
 use crate::output::Format;
@@ -32,14 +35,17 @@ type Idle = JointServo<6>;
 /// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
 pub fn run(args: &DoctorArgs) -> Outcome {
     let clock = Clock::start();
-    let target = Target::resolve(&args.robot)?;
+    let is_krc = args.krc.is_krc()?;
     println!("host: {}", host::describe());
     println!("  {}", host::in_force());
     let mut findings = Vec::new();
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
     judge_host(&latency, &mut findings);
-
+    if is_krc {
+        return krc(args, clock, findings);
+    }
+    let target = Target::resolve(&args.robot)?;
     let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
     let config = Config { model: args.model, connect, ..Config::default() };
     let examined = crate::runtime()?.block_on(async {
@@ -56,12 +62,52 @@ pub fn run(args: &DoctorArgs) -> Outcome {
         return Err(Failure::Connection("the session stood too shortly to be judged".into()));
     };
     describe(&config, &identity, &seen, &mut findings);
+    verdict(&findings)
+}
+
+/// Beside a KRC: its link, and what keeps it from being commanded.
+fn krc(args: &DoctorArgs, clock: Clock, mut findings: Vec<String>) -> Outcome {
+    let remote = crate::runtime()?.block_on(async {
+        let listener =
+            Listener::open("doctor", Format::Lines, clock, &args.robot, args.krc.listen(), Some(args.seconds)).await?;
+        listener.run().await
+    })?;
+    let (session, now) = (remote.session(), clock.now());
+    println!("controller: {}", words::identity(session).unwrap_or_else(|| "silent by now".into()));
+    println!("link: {}", words::standing(session, now));
+    for (name, value) in words::values(session) {
+        println!("  {name}: {value}");
+    }
+    for (name, histogram) in [("round trip", session.round_trips()), ("jitter", session.jitters())] {
+        println!("  {name}: {}", quantiles(histogram));
+        print!("{}", bars(histogram));
+    }
+    let figures = session.figures(now);
+    if matches!(figures.grade, Grade::Unacceptable | Grade::Bad) {
+        findings.push(format!(
+            "the link's grade is {}, held by {}: use a cable between KRC and this host alone, and give the process a core \
+             (host.cpu) and a real-time priority (host.scheduling = \"fifo\")",
+            figures.grade.name(),
+            figures.held_by.name()
+        ));
+    }
+    if let Some(quality) = session.peer_quality().filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
+        findings.push(format!("the KRC rates the link {}: most KRL programs wait for PERFECT", quality.name()));
+    }
+    // The link was named above, in more words.
+    for reason in session.unmet(now).iter().filter(|reason| *reason != Reason::GradeLow) {
+        findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+    }
+    verdict(&findings)
+}
+
+fn verdict(findings: &[String]) -> Outcome {
     if findings.is_empty() {
         println!("nothing to fix");
         return Ok(());
     }
     println!("to fix before commanding:");
-    for finding in &findings {
+    for finding in findings {
         println!("  - {finding}");
     }
     Err(Failure::Fault(format!("{} thing(s) to fix", findings.len())))

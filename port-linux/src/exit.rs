@@ -20,6 +20,18 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The same, of the file at `path`.
+    #[must_use]
+    pub fn at(self, path: &std::path::Path) -> Self {
+        let shown = path.display();
+        match self {
+            Self::BadInput(text) => Self::BadInput(format!("{shown}: {text}")),
+            Self::Usage(text) => Self::Usage(format!("{shown}: {text}")),
+            Self::Connection(text) => Self::Connection(format!("{shown}: {text}")),
+            Self::Fault(text) => Self::Fault(format!("{shown}: {text}")),
+        }
+    }
+
     /// The exit code of this kind.
     #[must_use]
     pub const fn code(&self) -> u8 {

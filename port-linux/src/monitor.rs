@@ -8,6 +8,7 @@ use crate::args::MonitorArgs;
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Outcome;
+use crate::krc::watch::Listener;
 use crate::net::TcpNet;
 use crate::output::Format;
 use crate::panel::{Panel, Target, Wish};
@@ -21,6 +22,14 @@ type Idle = JointServo<6>;
 /// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
 pub fn run(args: &MonitorArgs) -> Outcome {
     let clock = Clock::start();
+    if args.krc.is_krc()? {
+        return crate::runtime()?.block_on(async {
+            let format = Format::choose(args.json);
+            let listener =
+                Listener::open("monitor", format, clock, &args.robot, args.krc.listen(), args.seconds).await?;
+            listener.run().await.map(drop)
+        });
+    }
     let target = Target::resolve(&args.robot)?;
     crate::runtime()?.block_on(async {
         let mut net = TcpNet::new(&target.address, target.ip, clock, None);

@@ -275,7 +275,7 @@ impl Panel {
             latch: engine.latch(),
             // While commanding, what a request would be refused for is of no interest.
             unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
-            state: figures.and_then(|_| engine.state().copied()),
+            state: figures.and_then(|_| engine.state().map(Into::into)),
             figures,
             states: States::of(engine, self.done_without.as_deref()),
             intervals,

@@ -10,12 +10,16 @@ use outrigger_core::time::Instant;
 use crate::args::ReplayArgs;
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
+use crate::record::is_recording;
 
 /// Runs the command.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
 pub fn run(args: &ReplayArgs) -> Outcome {
+    if is_recording(&args.dump) {
+        return crate::krc::replay::run(&args.dump);
+    }
     let path = args.dump.display();
     let dump = std::fs::read(&args.dump).map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
     let mut windows = engine::Windows::new();

@@ -7,17 +7,23 @@
 //!
 //! ur_rtde 1.6.5 reads 30004 and writes inputs there; its third interface, which moves the arm, is not used. UR's own
 //! client does the same where there is a copy of it.
+//!
+//! Of FRI 1.0 there is no remote computer that could lawfully be run here: all that are public are built on files of
+//! KUKA's that may not be used without its consent. A program that only reads measurements is not, and reads the
+//! simulated KRC's where there is a copy of it.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::StatesFrom;
-use outrigger_linux::args::RecordArgs;
+use outrigger_linux::args::{KrcArgs, RecordArgs};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
-use outrigger_tests::require::{self, Need, python, test, vendor_client, workspace};
+use outrigger_sim::{krc, udp};
+use outrigger_tests::require::{self, Need, fri_client, python, test, vendor_client, workspace};
 
 /// Nothing twice and nothing zero, so that a value read from a wrong place shows.
 const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
@@ -176,6 +182,34 @@ fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     println!("{software}: {} states in two seconds, {skipped} skipped by the client, none missing", times.len());
 }
 
+/// Measurements by a program that nobody here wrote: two seconds of them, at 10 ms.
+fn reads_measurements_of_a_krc() {
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
+    let options = krc::Options { period: Duration::from_millis(10), ..krc::Options::default() };
+    let start = options.start;
+    let remote = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let server = udp::Server::bind(krc::Krc::new(options).expect("a KRC"), (Ipv4Addr::LOCALHOST, 0).into(), remote);
+    let _krc = server.and_then(udp::Server::spawn).expect("a KRC at work");
+    let script = fri_client().expect("asked for before");
+    let port = port.to_string();
+    let arguments = ["--bind", "127.0.0.1", "--ports", &port, "--seconds", "2"];
+    let output = Command::new("python3").arg(script).args(arguments).output().expect("Python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    let heard = &report["ports"][&port];
+    let (valid, last) = (heard["valid_fri_packets"].as_u64(), &heard["last_packet"]);
+    assert!(valid.is_some_and(|valid| valid > 100) && heard["datagrams"].as_u64() == valid, "{heard}");
+    assert_eq!((heard["invalid_packets"].as_u64(), heard["sequence_gaps"].as_u64()), (Some(0), Some(0)), "{heard}");
+    let words = ["state", "quality"].map(|key| last[key].as_str());
+    assert_eq!(words, [Some("MONITOR"), Some("UNACCEPTABLE")], "nobody answers");
+    assert_eq!((last["power_bitfield"].as_u64(), last["control"].as_u64()), (Some(0x7f), Some(1)));
+    let near = |value: &serde_json::Value, truth: f64| value.as_f64().is_some_and(|v| (v - truth).abs() < 1e-6);
+    assert!(near(&last["measurement_period_s"], 0.01) && near(&last["command_period_s"], 0.01), "{last}");
+    let joints = last["joint_position_rad"].as_array().expect("seven");
+    assert!(joints.len() == 7 && joints.iter().zip(start).all(|(q, truth)| near(q, truth)), "{last}");
+    println!("{} measurements read, none missing", valid.unwrap_or_default());
+}
+
 /// The package `mcap` reads what `outrigger record` wrote, by the schemas in it.
 fn reads_a_recording(software: SoftwareVersion) {
     let server = serve(software);
@@ -184,6 +218,7 @@ fn reads_a_recording(software: SoftwareVersion) {
     let file = std::env::temp_dir().join(name);
     let args = RecordArgs {
         robot: address.parse().expect("an address"),
+        krc: KrcArgs::default(),
         out: file.clone(),
         states: StatesFrom::Auto,
         seconds: Some(2),
@@ -231,6 +266,9 @@ fn main() -> ExitCode {
         }),
         test("mcap_reads_a_recording_of_a_cb2_with_1_8", &[Need::Python], || {
             reads_a_recording(SoftwareVersion::new(1, 8));
+        }),
+        test("a_reader_of_fri_reads_every_measurement_of_the_simulated_krc", &[Need::FriClient], || {
+            reads_measurements_of_a_krc();
         }),
         test(
             "urs_own_client_reads_every_state_at_500_hz_and_writes_outputs_and_registers",

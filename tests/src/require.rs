@@ -25,6 +25,8 @@ pub enum Need {
     Python,
     /// UR's own RTDE client, which no registry has, see [`vendor_client`]; `all` does not include it.
     VendorClient,
+    /// A reader of FRI's measurements that nobody here wrote, see [`fri_client`]; `all` does not include it.
+    FriClient,
 }
 
 impl Need {
@@ -39,6 +41,7 @@ impl Need {
             Self::Root => "root",
             Self::Python => "python",
             Self::VendorClient => "vendor-client",
+            Self::FriClient => "fri-client",
         }
     }
 
@@ -67,6 +70,14 @@ impl Need {
             }
             Self::Python => without(&python().to_string_lossy(), &["-c", "import urx, rtde_receive, mcap, lz4"])
                 .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
+            Self::FriClient => {
+                let there = fri_client().is_some_and(|script| script.is_file());
+                (!there).then(|| {
+                    "needs a reader of FRI's measurements: lwr_hw/scripts/fri_receive_only.py of \
+                     https://github.com/hari-robotics/kuka-lwr-ros2; set OUTRIGGER_FRI_CLIENT to that file"
+                        .to_owned()
+                })
+            }
             Self::VendorClient => {
                 let there = vendor_client().is_some_and(|folder| folder.join("rtde/rtde.py").is_file());
                 (!there).then(|| {
@@ -81,7 +92,8 @@ impl Need {
 
     fn required(self) -> bool {
         let list = std::env::var("OUTRIGGER_REQUIRE").unwrap_or_default();
-        list.split(',').any(|name| (name == "all" && self != Self::VendorClient) || name == self.name())
+        let elsewhere = matches!(self, Self::VendorClient | Self::FriClient);
+        list.split(',').any(|name| (name == "all" && !elsewhere) || name == self.name())
     }
 }
 
@@ -115,6 +127,12 @@ pub fn python() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
     cache.join("outrigger/python").join(CLIENTS).join("bin/python")
+}
+
+/// A program in Python that reads FRI's measurements and answers none: `OUTRIGGER_FRI_CLIENT`.
+#[must_use]
+pub fn fri_client() -> Option<PathBuf> {
+    std::env::var_os("OUTRIGGER_FRI_CLIENT").map(PathBuf::from)
 }
 
 /// A copy of UR's own RTDE client: `OUTRIGGER_VENDOR_CLIENT`.

@@ -55,10 +55,8 @@ impl KrcConfiguration {
         root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
         let common = Common::read(root);
         let run = RunSettings::read(root.section("run"));
-        for (key, given) in [("run.recordings", run.recordings.is_some()), ("run.record", run.record.is_some())] {
-            if given {
-                root.complain_at(key, "nothing: what a KRC sends is not recorded");
-            }
+        if run.recordings.is_some() {
+            root.complain_at("run.recordings", "nothing: run.record keeps everything, and `replay` takes it");
         }
         root.refuse("serve", "no such table: nothing is served beside a KRC");
         let host = HostSettings::read(root.section("host"));

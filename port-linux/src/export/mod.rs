@@ -9,7 +9,7 @@ use std::path::Path;
 use self::csv::Table;
 use crate::args::ExportArgs;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::feed::{Message, Streams, stream_memory};
+use crate::feed::{FRI, Message, Streams, stream_memory};
 use crate::record::{each_raw, is_recording};
 
 /// Runs the command.
@@ -52,9 +52,10 @@ fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
 /// Every state of one port as a row.
 fn table(args: &ExportArgs, to: &Path) -> Outcome {
     let port = match args.port {
-        Some(port @ (30_003 | 30_004)) => port,
-        Some(port) => return Err(Failure::Usage(format!("states are on 30003 and 30004, not on {port}"))),
+        Some(port @ (30_003 | 30_004 | FRI)) => port,
+        Some(port) => return Err(Failure::Usage(format!("states are on 30003, 30004 and {FRI} (FRI), not on {port}"))),
         None if has_states(&args.file, 30_004)? => 30_004,
+        None if has_states(&args.file, FRI)? => FRI,
         None => 30_003,
     };
     let mut memory = stream_memory();
@@ -72,7 +73,7 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
         }
         let mut written = Ok(());
         streams.received(port, raw.bytes, None, |message| {
-            if written.is_ok() && matches!(message, Message::Realtime(_) | Message::Rtde(..)) {
+            if written.is_ok() && matches!(message, Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_)) {
                 written = table.row(raw.nanos, &|visitor| message.visit_state(visitor));
             }
         });
@@ -105,7 +106,9 @@ fn has_states(path: &Path, port: u16) -> Result<bool, Failure> {
         } else if raw.bytes.is_empty() {
             streams.opened(port);
         } else if !found {
-            streams.received(port, raw.bytes, None, |message| found |= matches!(message, Message::Rtde(..)));
+            streams.received(port, raw.bytes, None, |message| {
+                found |= matches!(message, Message::Rtde(..) | Message::Fri(_));
+            });
         }
         Ok(())
     })?;
@@ -115,7 +118,7 @@ fn has_states(path: &Path, port: u16) -> Result<bool, Failure> {
 /// The bytes of one port, as they came.
 fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     let Some(port) = args.port else {
-        return Err(Failure::Usage("--raw needs the port: --port 30001, 30002, 30003 or 30004".into()));
+        return Err(Failure::Usage("--raw needs the port: --port 30001, 30002, 30003, 30004 or 49938 (FRI)".into()));
     };
     let mut out = create(to)?;
     let (mut count, mut gone) = (0_u64, false);

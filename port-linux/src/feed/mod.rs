@@ -4,6 +4,7 @@
 //! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
 //! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody.
 
+mod input;
 mod rtde;
 mod streams;
 mod tap;
@@ -16,11 +17,15 @@ use outrigger_core::time::Instant;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
+pub use self::input::{EngineInput, Given};
 pub use self::rtde::Columns;
 pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
 pub use self::tap::Tap;
 use crate::output::Notice;
+
+/// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
+pub const FRI: u16 = outrigger_core::wire::fri::DEFAULT_PORT;
 
 /// Entries that are kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
@@ -65,6 +70,10 @@ pub enum What {
     },
     /// An event, in words.
     Notice(Notice),
+    /// The text of the configuration that a run beside a KRC began with.
+    Configuration(String),
+    /// An input of the engine beside a KRC. A datagram's bytes follow as [`What::Received`].
+    Input(EngineInput),
     /// How the session and its link stand.
     Link {
         /// Mode of the machine.

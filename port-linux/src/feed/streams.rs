@@ -3,6 +3,7 @@
 use outrigger_core::frame::{Assembler, Framing, MAX_PRIMARY_SIZE};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::wire::fields::FieldVisitor;
+use outrigger_core::wire::fri::Measurement;
 use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload, SubPackage};
 use outrigger_core::wire::realtime::Packet;
 use outrigger_core::wire::rtde::{self, TextMessage};
@@ -18,6 +19,8 @@ pub enum Message<'a> {
     Rtde(Columns<'a>, &'a [u8]),
     /// Words on 30004.
     RtdeText(TextMessage<'a>),
+    /// A measurement of a KRC.
+    Fri(Measurement<'a>),
     /// A part of a robot state of 30001 or 30002.
     SubPackage(SubPackage<'a>),
     /// Any other message of 30001 or 30002, with the software whose forms it has.
@@ -27,11 +30,12 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
-    /// Shows every field of a state: of 30003 and 30004.
+    /// Shows every field of a state: of 30003, 30004 and FRI.
     pub fn visit_state(&self, visitor: &mut dyn FieldVisitor) {
         match self {
             Self::Realtime(packet) => packet.visit(visitor),
             Self::Rtde(columns, values) => columns.visit(values, visitor),
+            Self::Fri(measurement) => measurement.visit(visitor),
             _ => {}
         }
     }
@@ -46,7 +50,7 @@ pub struct Taken {
     pub begins: bool,
 }
 
-/// The streams of one controller: primary, real-time, RTDE.
+/// The streams of one controller: primary, real-time, RTDE. Datagrams of FRI need no memory.
 #[derive(Debug)]
 pub struct Streams<'m> {
     streams: [Stream<'m>; 3],
@@ -122,6 +126,14 @@ impl<'m> Streams<'m> {
         mut tell: impl FnMut(Message<'_>),
     ) -> Option<Taken> {
         let framing = framing(port)?;
+        // A datagram is a message, or none: nothing is left for the next.
+        if framing == Framing::Fri {
+            tell(match Measurement::new_checked(bytes) {
+                Ok(measurement) => Message::Fri(measurement),
+                Err(error) => Message::Trouble(format!("FRI: {error}")),
+            });
+            return Some(Taken { from: 0, begins: false });
+        }
         let stream = self.streams.iter_mut().find(|stream| stream.framing == framing)?;
         let taken = match (stream.state, first_start) {
             (State::Whole, _) => Taken { from: 0, begins: false },

@@ -3,7 +3,7 @@
 use outrigger_core::frame::{Boundaries, Framing};
 use outrigger_core::time::Instant;
 
-use super::{Feed, What};
+use super::{FRI, Feed, What};
 
 /// Listens to one connection after another.
 #[derive(Clone, Debug)]
@@ -20,6 +20,7 @@ pub(super) const fn framing(port: u16) -> Option<Framing> {
         30_001 | 30_002 | 30_011 | 30_012 => Some(Framing::Primary),
         30_003 | 30_013 => Some(Framing::Realtime),
         30_004 => Some(Framing::Rtde),
+        FRI => Some(Framing::Fri),
         _ => None,
     }
 }

@@ -2,7 +2,10 @@
 //! programs of one's own. Several are driven by one `select!`: see `two_arms`, `coupled_arms` and `haptic` among the
 //! examples.
 
+pub(crate) mod record;
+pub(crate) mod replay;
 pub(crate) mod tally;
+pub(crate) mod watch;
 pub(crate) mod words;
 
 use std::collections::VecDeque;
@@ -12,13 +15,16 @@ use std::net::SocketAddr;
 use outrigger_core::law::Law;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriInput, FriSession, KrlConvention, KrlHandshake};
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::MEASUREMENT_LEN;
 use tokio::net::UdpSocket;
 
 use self::tally::Tally;
 use crate::clock::Clock;
 use crate::exit::Failure;
+use crate::feed::{EngineInput, FRI, Feed, What};
+use crate::output::Notice;
+use crate::output::events::{Surroundings, notice};
 use crate::syscalls;
 use crate::timer::Timer;
 
@@ -33,7 +39,14 @@ pub struct Remote<L, H = KrlConvention> {
     buffer: Vec<u8>,
     events: VecDeque<Event>,
     tally: Tally,
+    listens: SocketAddr,
+    /// Who else hears of everything.
+    feed: Option<Feed>,
+    next_figures: Instant,
 }
+
+/// Time between two figures of the link in a feed.
+const FIGURES: Duration = Duration::from_millis(100);
 
 impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
     /// Listens at `listen`; reads poll the network device for `busy_poll_micros` where that is given.
@@ -61,7 +74,43 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
         }
         let timer = Timer::new(clock).map_err(|error| Failure::BadInput(format!("cannot make a timer: {error}")))?;
         let (buffer, events) = (vec![0; 2 * MEASUREMENT_LEN], VecDeque::new());
-        Ok(Self { session, socket, clock, timer, buffer, events, tally: Tally::default() })
+        Ok(Self {
+            session,
+            socket,
+            clock,
+            timer,
+            buffer,
+            events,
+            tally: Tally::default(),
+            listens: listen,
+            feed: None,
+            next_figures: Instant::ZERO,
+        })
+    }
+
+    /// From now on everything is put into `feed` as well: datagrams, inputs, events and figures.
+    pub(crate) fn feed(&mut self, feed: Feed) {
+        self.feed = Some(feed);
+    }
+
+    /// Where measurements arrive.
+    pub(crate) const fn listens(&self) -> SocketAddr {
+        self.listens
+    }
+
+    /// `event` in words, which go into the feed too; `None` for what is of no interest.
+    pub(crate) fn notice(&self, event: &Event) -> Option<Notice> {
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        let around = Surroundings { at: self.clock.now(), address: &|_| nowhere, trouble: &|_| None };
+        let notice = notice(event, &around)?;
+        self.put(notice.at, || What::Notice(notice.clone()));
+        Some(notice)
+    }
+
+    fn put(&self, at: Instant, what: impl FnOnce() -> What) {
+        if let Some(feed) = &self.feed {
+            feed.put(at, what());
+        }
     }
 
     /// The session.
@@ -120,6 +169,7 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
             let arrival = self.clock.now();
             let bytes = buffer.get(..size).unwrap_or_default();
             self.handle(FriInput::Datagram { from, bytes, arrival });
+            self.put(arrival, || What::Received { port: FRI, bytes: bytes.into(), first_start: Some(0) });
         }
         self.buffer = buffer;
         self.handle(FriInput::Drained);
@@ -127,7 +177,9 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
     }
 
     fn handle(&mut self, input: FriInput<'_>) {
-        self.session.handle(self.clock.now(), input);
+        let now = self.clock.now();
+        self.put(now, || What::Input(EngineInput::of(&input, now)));
+        self.session.handle(now, input);
         while let Some(event) = self.session.poll_event() {
             self.tally.event(&event);
             self.events.push_back(event);
@@ -140,9 +192,18 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
             // What cannot be sent is lost, as on any network; the KRC and the link monitor notice.
             let _ = self.socket.try_send_to(transmit.bytes, transmit.to);
             sent = true;
+            if let Some(feed) = &self.feed {
+                feed.put(self.clock.now(), What::Sent { port: FRI, bytes: transmit.bytes.into() });
+            }
         }
-        if sent {
-            self.tally.answered(&self.session, self.clock.now());
+        if !sent {
+            return;
+        }
+        let now = self.clock.now();
+        self.tally.answered(&self.session, now);
+        if let Some(feed) = self.feed.as_ref().filter(|_| now >= self.next_figures) {
+            self.next_figures = now + FIGURES;
+            feed.put(now, What::Link { mode: self.session.mode(), figures: Box::new(self.session.figures(now)) });
         }
     }
 }

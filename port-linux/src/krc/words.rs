@@ -1,9 +1,59 @@
 //! What a KRC says and how it stands, in words.
 
+use std::net::SocketAddr;
+
 use outrigger_core::law::Law;
-use outrigger_core::session::fri::{FriEvent, FriSession, KrlConvention};
+use outrigger_core::session::fri::{FriSession, KrlConvention};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::{FriState, Quality};
+
+use crate::exit::Failure;
+
+/// Who the KRC is; `None` while none sends.
+pub(crate) fn identity<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Option<String> {
+    let (peer, period) = (session.peer()?, session.period()?);
+    Some(format!("KRC at {peer}, a measurement every {} ms", period.as_micros() as f64 / 1e3))
+}
+
+/// What the KRC says of the link, and what we see of our answers.
+pub(crate) fn values<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Vec<(String, String)> {
+    let mut values = vec![];
+    if let Some(report) = session.peer_report().filter(|_| session.period().is_some()) {
+        let text = format!(
+            "{:.0} % answered, latency {:.2} ms, jitter {:.2} ms, {} missed",
+            100.0 * report.answer_rate,
+            1e3 * report.latency,
+            1e3 * report.jitter,
+            report.missed
+        );
+        values.push(("the KRC says".into(), text));
+        for (name, bits) in [("drive errors", report.error), ("drive warnings", report.warning)] {
+            if bits != 0 {
+                values.push((name.into(), format!("{bits:07b}")));
+            }
+        }
+    }
+    values
+}
+
+/// Why nothing is seen, and what to check.
+pub(crate) fn silence<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens: SocketAddr) -> String {
+    let counts = session.counts();
+    let others = match (counts.foreign, counts.malformed) {
+        (0, 0) => String::new(),
+        (foreign, 0) => format!("; {foreign} datagram(s) of somebody else did: is the KRC's address right?"),
+        (_, malformed) => format!("; {malformed} datagram(s) that are no measurements did"),
+    };
+    format!(
+        "no measurement comes to {listens}{others}; check that the KRL program has called friOpen, the address and port \
+         that the KRC sends to, and the cable"
+    )
+}
+
+/// Nothing was heard at all.
+pub(crate) fn unheard<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens: SocketAddr) -> Failure {
+    Failure::Connection(silence(session, listens))
+}
 
 /// How things stand, in a line.
 pub(crate) fn standing<L: Law<7>>(session: &FriSession<L, KrlConvention>, now: Instant) -> String {
@@ -22,23 +72,4 @@ pub(crate) fn standing<L: Law<7>>(session: &FriSession<L, KrlConvention>, now: I
         state.map_or("silent", FriState::name),
         quality.map_or("unknown", Quality::name)
     )
-}
-
-/// What is said of a KRC, for people and scripts.
-pub(crate) fn described(event: &FriEvent) -> (&'static str, String) {
-    match event {
-        FriEvent::Found { period_micros } => {
-            ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
-        }
-        FriEvent::Silent => ("krc-silent", "the KRC has fallen silent".into()),
-        FriEvent::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
-        FriEvent::Malformed { count, error } => {
-            ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
-        }
-        FriEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
-        FriEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
-        FriEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
-        FriEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
-        FriEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
-    }
 }

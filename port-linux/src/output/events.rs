@@ -75,7 +75,7 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
         Event::Skipped { link, error } => ("skipped", format!("{} link: {error}", link.name()), vec![]),
         Event::Malformed { link, error } => ("malformed", format!("{} link: {error}", link.name()), vec![]),
         Event::Fri(event) => {
-            let (kind, text) = crate::krc::words::described(event);
+            let (kind, text) = words::of_krc(event);
             (kind, text, vec![])
         }
         Event::Lost(count) => ("events-lost", format!("{count} events were lost"), vec![]),

@@ -2,7 +2,7 @@
 
 use outrigger_core::link::{Bin, Figures};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
+use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, Safety, State};
 use outrigger_core::time::{Duration, Instant};
 
 use super::states::States;
@@ -23,8 +23,8 @@ pub struct Snapshot {
     pub latch: Option<Reason>,
     /// What keeps commanding from beginning.
     pub unmet: ReasonSet,
-    /// The newest state.
-    pub state: Option<State<6>>,
+    /// The arm, by its newest state.
+    pub state: Option<Arm>,
     /// Figures of the link that brings states.
     pub figures: Option<Figures>,
     /// Where states come from, where that is known here.
@@ -41,6 +41,58 @@ pub struct Snapshot {
     pub counters: Vec<(&'static str, u64)>,
 }
 
+/// An arm of any number of joints.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The controller's clock.
+    pub controller_time: ControllerTime,
+    /// Of each joint, base joint first: angle \[rad\], speed, and the controller's target of it \[rad/s\].
+    pub joints: Vec<[f32; 3]>,
+    /// Tool centre point.
+    pub tcp_pose: Option<Pose>,
+    /// What the controller says of itself.
+    pub words: Vec<Word>,
+}
+
+/// Something the controller says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// For scripts.
+    pub key: &'static str,
+    /// For people.
+    pub name: &'static str,
+    /// The controller's own word.
+    pub value: &'static str,
+}
+
+impl Arm {
+    /// What `state` says, and `words`.
+    #[must_use]
+    pub fn new<const N: usize>(state: &State<N>, words: Vec<Word>) -> Self {
+        let joints = state.positions.iter().zip(state.velocities.iter()).zip(state.target_velocities.iter());
+        Self {
+            controller_time: state.controller_time,
+            joints: joints.map(|((q, qd), target)| [q, qd, target]).collect(),
+            tcp_pose: state.tcp_pose,
+            words,
+        }
+    }
+}
+
+impl From<&State<6>> for Arm {
+    /// Robot mode and safety, as a UR controller names them.
+    fn from(state: &State<6>) -> Self {
+        let safety = match state.safety {
+            Safety::Mode(mode) => mode.name(),
+            Safety::FromRobotMode(mode) => mode.name(),
+            Safety::Unknown => "UNKNOWN",
+        };
+        let mode = state.robot_mode.map_or("UNKNOWN", |mode| mode.name());
+        let words = [("robot_mode", "robot", mode), ("safety", "safety", safety)];
+        Self::new(state, words.map(|(key, name, value)| Word { key, name, value }).to_vec())
+    }
+}
+
 impl Snapshot {
     /// Age of the newest state.
     #[must_use]
@@ -52,18 +104,6 @@ impl Snapshot {
     #[must_use]
     pub fn grade(&self) -> &'static str {
         self.figures.map_or("-", |figures| figures.grade.name())
-    }
-
-    /// Robot mode and safety, as the controller names them.
-    #[must_use]
-    pub fn robot_words(&self) -> Option<(&'static str, &'static str)> {
-        let state = self.state.as_ref()?;
-        let safety = match state.safety {
-            Safety::Mode(mode) => mode.name(),
-            Safety::FromRobotMode(mode) => mode.name(),
-            Safety::Unknown => "UNKNOWN",
-        };
-        Some((state.robot_mode.map_or("UNKNOWN", |mode| mode.name()), safety))
     }
 
     /// One line for people.
@@ -89,11 +129,9 @@ impl Snapshot {
                 figures.sequence.lost
             ));
         }
-        if let Some((mode, safety)) = self.robot_words() {
-            line.push_str(&format!("  {mode}/{safety}"));
-        }
-        line.push_str("  q ");
-        let degrees: Vec<_> = state.positions.iter().map(|q| format!("{:.2}", q.to_degrees())).collect();
+        let words: Vec<_> = state.words.iter().map(|word| word.value).collect();
+        line.push_str(&format!("  {}  q ", words.join("/")));
+        let degrees: Vec<_> = state.joints.iter().map(|[q, ..]| format!("{:.2}", q.to_degrees())).collect();
         line.push_str(&degrees.join(" "));
         line.push('°');
         for (name, value) in &self.values {
@@ -127,9 +165,13 @@ impl Snapshot {
         }
         if let Some(state) = &self.state {
             json.key("controller_time").float(state.controller_time.as_micros() as f64 / 1e6);
-            json.key("q_actual").array(state.positions.as_array(), |json, v| json.single(v));
-            json.key("qd_actual").array(state.velocities.as_array(), |json, v| json.single(v));
-            json.key("qd_target").array(state.target_velocities.as_array(), |json, v| json.single(v));
+            for (at, key) in ["q_actual", "qd_actual", "qd_target"].into_iter().enumerate() {
+                json.key(key).begin_array();
+                for value in state.joints.iter().filter_map(|joint| joint.get(at)) {
+                    json.single(*value);
+                }
+                json.end_array();
+            }
             if let Some(pose) = state.tcp_pose {
                 json.key("tcp_pose").begin_array();
                 for value in pose.position.into_iter().chain(pose.rotation) {
@@ -138,8 +180,8 @@ impl Snapshot {
                 json.end_array();
             }
         }
-        if let Some((mode, safety)) = self.robot_words() {
-            json.key("robot_mode").text(mode).key("safety").text(safety);
+        for Word { key, value, .. } in self.state.iter().flat_map(|state| &state.words) {
+            json.key(key).text(value);
         }
         for (name, value) in &self.counters {
             json.key(name).integer(*value);
@@ -162,6 +204,13 @@ fn link(json: &mut Json, figures: &Figures) {
     json.key("duplicates").integer(figures.sequence.duplicates).key("reordered").integer(figures.sequence.reordered);
     json.key("late").integer(figures.late).key("consecutive_misses").integer(figures.consecutive_misses);
     json.key("epoch").integer(figures.epoch).key("local_stalls").integer(figures.local_stalls);
+    if let Some(answers) = figures.answers {
+        json.key("answered_per_10000").integer(answers.rate).key("round_trip_ms");
+        match answers.round_trip {
+            Some(span) => json.float(ms(span)),
+            None => json.null(),
+        };
+    }
 }
 
 fn text_or_null(json: &mut Json, text: Option<&str>) {

@@ -20,6 +20,8 @@ use super::{Key, Message, Notice, Snapshot, next, notice_line};
 /// Events that stay on the screen.
 const EVENTS: usize = 50;
 const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
+/// As KRL names them.
+const LWR_JOINTS: [&str; 7] = ["A1", "A2", "E1", "A3", "A4", "A5", "A6"];
 const SOFT: Color = Color::DarkGray;
 
 /// Shows messages until the sender is gone.
@@ -86,7 +88,7 @@ impl Screen<'_> {
         let [head, top, middle, bottom, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(8),
-            Constraint::Length(9),
+            Constraint::Length(10),
             Constraint::Min(3),
             Constraint::Length(1),
         ])
@@ -162,8 +164,14 @@ fn draw_mode(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
     let badge =
         Span::styled(name, Style::new().fg(Color::Black).bg(mode_color(snapshot.mode)).add_modifier(Modifier::BOLD));
     let mut head = vec![badge];
-    if let Some((robot, safety)) = snapshot.robot_words() {
-        head.push(Span::from(format!("   robot {robot}, safety {safety}")));
+    let words: Vec<_> = snapshot
+        .state
+        .iter()
+        .flat_map(|state| &state.words)
+        .map(|word| format!("{} {}", word.name, word.value))
+        .collect();
+    if !words.is_empty() {
+        head.push(Span::from(format!("   {}", words.join(", "))));
     }
     let mut lines = vec![Line::from(head)];
     if let Some(reason) = snapshot.latch {
@@ -220,9 +228,8 @@ fn draw_joints(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         return;
     };
     let right = |text: String| Cell::from(Line::from(text).right_aligned());
-    let rows =
-        JOINTS.iter().zip(state.positions.iter().zip(state.velocities.iter().zip(state.target_velocities.iter())));
-    let rows = rows.map(|(name, (q, (qd, target)))| {
+    let names: &[&str] = if state.joints.len() == LWR_JOINTS.len() { &LWR_JOINTS } else { &JOINTS };
+    let rows = names.iter().zip(&state.joints).map(|(name, [q, qd, target])| {
         Row::new([
             Cell::from(*name),
             right(format!("{:.3}°", q.to_degrees())),

@@ -1,6 +1,7 @@
-//! Outputs of the controller, and what became of them, in words.
+//! Outputs of the controller, what became of them, and what a KRC says, in words.
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::session::fri::FriEvent;
 
 /// What was to be set, as the command line of `io` has it.
 #[must_use]
@@ -71,5 +72,25 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
             WriteRefusal::LinkStale => "refused-link-stale",
             _ => "refused",
         },
+    }
+}
+
+/// What is said of a KRC, for people and scripts.
+#[must_use]
+pub fn of_krc(event: &FriEvent) -> (&'static str, String) {
+    match event {
+        FriEvent::Found { period_micros } => {
+            ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
+        }
+        FriEvent::Silent => ("krc-silent", "the KRC has fallen silent".into()),
+        FriEvent::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
+        FriEvent::Malformed { count, error } => {
+            ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
+        }
+        FriEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
+        FriEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
+        FriEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
+        FriEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
+        FriEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
     }
 }

@@ -1,6 +1,6 @@
 //! What every state has, whichever port it came from, under the same names: joints, tool, modes, inputs and outputs.
 
-use outrigger_core::robot::{Generation, RobotMode, SafetyMode};
+use outrigger_core::robot::{Generation, Pose, RobotMode, SafetyMode};
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 
 /// The fields of a state of 30003 or 30004 that both have.
@@ -111,21 +111,30 @@ impl State {
     /// The tool centre point as `foxglove.PoseInFrame`, which draws it; times are ns since 1970.
     pub(super) fn pose_in_frame(&self, nanos: u64, visitor: &mut dyn FieldVisitor) {
         let [x, y, z, rx, ry, rz] = self.pose.unwrap_or_default();
-        timestamp(nanos, visitor);
-        visitor.field("frame_id", Value::Text(b"base"));
-        visitor.begin("pose", Group::Record);
-        visitor.begin("position", Group::Record);
-        for (name, value) in [("x", x), ("y", y), ("z", z)] {
-            visitor.field(name, Value::F64(value));
-        }
-        visitor.end();
-        visitor.begin("orientation", Group::Record);
-        for (name, value) in ["x", "y", "z", "w"].into_iter().zip(quaternion([rx, ry, rz])) {
-            visitor.field(name, Value::F64(value));
-        }
-        visitor.end();
-        visitor.end();
+        draw([x, y, z], [rx, ry, rz], nanos, visitor);
     }
+}
+
+/// A pose as `foxglove.PoseInFrame`; times are ns since 1970.
+pub(super) fn pose_in_frame(nanos: u64, pose: &Pose, visitor: &mut dyn FieldVisitor) {
+    draw(pose.position.map(f64::from), pose.rotation.map(f64::from), nanos, visitor);
+}
+
+fn draw(position: [f64; 3], rotation: [f64; 3], nanos: u64, visitor: &mut dyn FieldVisitor) {
+    timestamp(nanos, visitor);
+    visitor.field("frame_id", Value::Text(b"base"));
+    visitor.begin("pose", Group::Record);
+    visitor.begin("position", Group::Record);
+    for (name, value) in ["x", "y", "z"].into_iter().zip(position) {
+        visitor.field(name, Value::F64(value));
+    }
+    visitor.end();
+    visitor.begin("orientation", Group::Record);
+    for (name, value) in ["x", "y", "z", "w"].into_iter().zip(quaternion(rotation)) {
+        visitor.field(name, Value::F64(value));
+    }
+    visitor.end();
+    visitor.end();
 }
 
 fn vectors(fields: &[(&str, Option<[f64; 6]>)], visitor: &mut dyn FieldVisitor) {

@@ -8,6 +8,7 @@ use mcap::{Compression, McapError, WriteOptions, Writer};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fields::{FieldVisitor, Value};
 
+use super::LOG;
 use super::derived::timestamp;
 use super::schema::schema_of;
 use crate::fields::Fields;
@@ -100,9 +101,8 @@ impl<W: Write + Seek> File<W> {
 
     /// A line of the log, as `foxglove.Log`.
     pub(super) fn log(&mut self, level: Level, at: Instant, name: &str, text: &str) -> Result<(), McapError> {
-        const TOPIC: &str = "/log";
         let nanos = self.nanos(at);
-        self.described(TOPIC, "foxglove.Log", &|visitor| {
+        self.described(LOG, "foxglove.Log", &|visitor| {
             timestamp(nanos, visitor);
             visitor.field("level", Value::Unsigned(0));
             for text in ["message", "name", "file"] {
@@ -116,7 +116,7 @@ impl<W: Write + Seek> File<W> {
         timestamp(nanos, &mut Fields::new(&mut json));
         json.key("level").integer(level as u8).key("message").text(text).key("name").text(name);
         json.key("file").text("").key("line").integer(0).end_object();
-        let written = self.write(TOPIC, at, json.as_str().as_bytes());
+        let written = self.write(LOG, at, json.as_str().as_bytes());
         self.json = json;
         written
     }

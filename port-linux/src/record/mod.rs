@@ -18,6 +18,7 @@ use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Input,
 use outrigger_core::time::Instant;
 
 pub use self::file::{raw_topic, sent_topic};
+pub(crate) use self::read::each_message;
 pub use self::read::{Raw, each_raw, is_recording};
 pub use self::recorder::{Progress, Recorder};
 use crate::args::RecordArgs;
@@ -28,6 +29,16 @@ use crate::feed::{CAPACITY, Feed};
 use crate::net::TcpNet;
 use crate::output::Format;
 use crate::panel::{Panel, Target, Wish};
+
+/// Topic of the configuration that a run beside a KRC began with.
+pub(crate) const CONFIGURATION: &str = "/engine/configuration";
+/// Topic of the inputs of the engine beside a KRC.
+pub(crate) const INPUTS: &str = "/engine/inputs";
+/// Topic of the log.
+pub(crate) const LOG: &str = "/log";
+
+/// Entries that are kept for the recorder beside a KRC: more than a second at 1 kHz.
+pub(crate) const KRC_CAPACITY: usize = 1 << 14;
 
 /// A law that is never asked: nothing here requests.
 type Idle = JointServo<6>;
@@ -118,7 +129,7 @@ impl outrigger_core::drive::Application<Idle> for Recording {
 }
 
 /// What is shown of the recorder beside the session.
-fn said(progress: &Progress) -> Vec<(String, String)> {
+pub(crate) fn said(progress: &Progress) -> Vec<(String, String)> {
     let megabytes = progress.bytes() as f64 / 1e6;
     let mut said = vec![("recorded".to_owned(), format!("{} messages, {megabytes:.1} MB", progress.messages()))];
     if progress.lost() > 0 {

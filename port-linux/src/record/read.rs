@@ -38,15 +38,27 @@ pub fn each_raw(
     ports: &[u16],
     mut take: impl FnMut(Raw<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let shown = path.display();
-    let file = File::open(path).map_err(|error| Failure::BadInput(format!("cannot open {shown}: {error}")))?;
     let topics: Vec<_> =
         ports.iter().flat_map(|port| [(raw_topic(*port), *port, false), (sent_topic(*port), *port, true)]).collect();
+    each_message(path, |topic, nanos, bytes| match topics.iter().find(|(known, ..)| *known == topic) {
+        Some((_, port, sent)) => take(Raw { port: *port, sent: *sent, nanos, bytes }),
+        None => Ok(()),
+    })
+}
+
+/// Calls `take` with topic, time in ns since 1970 and data of every message, in order.
+///
+/// # Errors
+/// Those of [`each_raw`].
+pub(crate) fn each_message(
+    path: &Path,
+    mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let shown = path.display();
+    let file = File::open(path).map_err(|error| Failure::BadInput(format!("cannot open {shown}: {error}")))?;
     for message in MessageReader::new(BufReader::new(file)) {
         let message = message.map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
-        if let Some((_, port, sent)) = topics.iter().find(|(topic, ..)| *topic == message.channel.topic) {
-            take(Raw { port: *port, sent: *sent, nanos: message.log_time, bytes: &message.data })?;
-        }
+        take(&message.channel.topic, message.log_time, &message.data)?;
     }
     Ok(())
 }

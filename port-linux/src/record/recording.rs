@@ -6,13 +6,16 @@ use mcap::McapError;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::fri::pose_of;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fields::{FieldVisitor, Value};
+use outrigger_core::wire::fri::{Command, Measurement};
 use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
 
-use super::derived::{Io, Modes, State};
+use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level, raw_topic, sent_topic};
-use crate::feed::{Entry, Message, Streams, What};
+use super::{CONFIGURATION, INPUTS};
+use crate::feed::{Entry, FRI, Message, Streams, What};
 use crate::output::Notice;
 
 /// What is being written, and what it is made from.
@@ -59,8 +62,13 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             }
             What::Sent { port, bytes } => {
                 self.streams.sent(*port, bytes);
+                if let (FRI, Ok(command)) = (*port, Command::new_checked(bytes)) {
+                    self.file.message("/fri_command", "fri_command", at, &|visitor| command.visit(visitor))?;
+                }
                 self.file.raw(&sent_topic(*port), at, bytes)
             }
+            What::Configuration(text) => self.file.raw(CONFIGURATION, at, text.as_bytes()),
+            What::Input(input) => self.file.message(INPUTS, "engine_input", at, &|visitor| input.visit(visitor)),
             What::Received { port, bytes, first_start } => self.received(at, *port, bytes, *first_start),
             What::Notice(notice) => self.notice(notice),
             What::Link { mode, figures } => self.link(at, *mode, figures),
@@ -78,6 +86,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
                         let first = *source.get_or_insert(port) == port;
                         write_state(file, topic, at, &message, first.then_some((modes, io)))
                     }
+                    Message::Fri(measurement) => write_measurement(file, at, measurement),
                     Message::RtdeText(text) => {
                         file.log(Level::Info, at, "rtde", &primary::Text(text.message).to_string())
                     }
@@ -156,6 +165,28 @@ fn write_state<W: Write + Seek>(
         file.message("/io", "io", at, &|visitor| state.io.visit(visitor))?;
     }
     Ok(())
+}
+
+/// A measurement of a KRC with everything it says, and its joints and tool as of any robot.
+fn write_measurement<W: Write + Seek>(
+    file: &mut File<W>,
+    at: Instant,
+    measurement: &Measurement<'_>,
+) -> Result<(), McapError> {
+    file.message("/fri", "fri", at, &|visitor| measurement.visit(visitor))?;
+    file.message("/joint_states", "joint_states", at, &|visitor| {
+        visitor.field("position", Value::F32s(&measurement.msr_jnt_pos()));
+        visitor.field("target_position", Value::F32s(&measurement.setpoint()));
+        visitor.field("torque", Value::F32s(&measurement.msr_jnt_trq()));
+        visitor.field("external_torque", Value::F32s(&measurement.est_ext_jnt_trq()));
+    })?;
+    let pose = pose_of(&measurement.msr_cart_pos());
+    let finite = pose.position.iter().chain(&pose.rotation).all(|value| value.is_finite());
+    let nanos = file.nanos(at);
+    if !finite {
+        return Ok(());
+    }
+    file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| pose_in_frame(nanos, &pose, visitor))
 }
 
 /// A robot message with its fields, and in the log; variables with their values. Internal messages stay bytes.

@@ -1,7 +1,8 @@
 //! `outrigger run` beside a KRC: datagrams in, one command per measurement out.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 
 use outrigger_core::command::SourceId;
 use outrigger_core::law::{AnyLaw, Law as _};
@@ -17,40 +18,76 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::clock::Clock;
 use crate::config::{End, KrcConfiguration, RunSettings, Start};
 use crate::exit::{Failure, Outcome, output_closed};
+use crate::feed::{Feed, What};
 use crate::host;
 use crate::json::Json;
+use crate::krc::watch::FIRST_MEASUREMENT;
 use crate::krc::{Remote, words};
 use crate::lock::RobotLock;
-use crate::output::events::{Surroundings, notice};
 use crate::output::{Format, Notice, Output};
+use crate::record::{self, KRC_CAPACITY, Recorder};
 use crate::sensor::{Arrival, Sources};
 use crate::signals::Signals;
 
-/// Longest wait for the first measurement.
-const FIRST_MEASUREMENT: Duration = Duration::from_secs(10);
 /// Longest wait, once the arm rests, for the KRL program to leave the command state.
 const LEAVING: Duration = Duration::from_secs(2);
 /// Time between two lines about the link.
 const PACE: Duration = Duration::from_secs(1);
 
-/// Runs until the end that the configuration names, or that somebody asks for.
+/// Runs until the end that the configuration names, or that somebody asks for. What the file at `toml` says is
+/// `configuration`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for the law and what the kernel refuses, [`Failure::Connection`] where no measurement came or
-/// another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
-pub(super) fn run(configuration: &KrcConfiguration, json: bool) -> Outcome {
+/// [`Failure::BadInput`] for the law, what the kernel refuses and a file that cannot be written,
+/// [`Failure::Connection`] where no measurement came or another process commands the robot, [`Failure::Fault`] where it
+/// ended in a fallback.
+pub(super) fn run(configuration: &KrcConfiguration, toml: &Path, json: bool) -> Outcome {
     let law = AnyLaw::new(configuration.law.clone()).map_err(|error| Failure::BadInput(format!("law.{error}")))?;
     let session = FriSession::new(configuration.engine, law, configuration.handshake)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
     let _lock = RobotLock::take(configuration.listen)?;
-    crate::runtime()?.block_on(async {
-        let clock = Clock::start();
-        let remote = Remote::open(configuration.listen, session, clock, configuration.host.busy_poll_micros).await?;
-        serve(configuration, remote, clock, json).await
-    })
+    let clock = Clock::start();
+    let feed = Feed::new(KRC_CAPACITY);
+    let recorder = match &configuration.run.record {
+        Some(path) => {
+            let robot = format!("KRC, measurements at {}", configuration.listen);
+            let recorder = Recorder::start(path, feed.reader(), clock, &robot, true)?;
+            let text = std::fs::read_to_string(toml)
+                .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", toml.display())))?;
+            feed.put(clock.now(), What::Configuration(text));
+            Some(recorder)
+        }
+        None => None,
+    };
+    let recorded = recorder.as_ref().map(|recorder| (feed.clone(), recorder.progress()));
+    drop(feed);
+    let served = crate::runtime()?.block_on(async {
+        let busy_poll = configuration.host.busy_poll_micros;
+        let mut remote = Remote::open(configuration.listen, session, clock, busy_poll).await?;
+        let progress = recorded.map(|(feed, progress)| {
+            remote.feed(feed);
+            progress
+        });
+        serve(configuration, remote, clock, progress, json).await
+    });
+    let said = recorder.map(Recorder::finish).transpose();
+    served?;
+    match said? {
+        Some(said) if !json => {
+            use std::io::Write as _;
+            writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error))
+        }
+        _ => Ok(()),
+    }
 }
 
-async fn serve(configuration: &KrcConfiguration, remote: Remote<AnyLaw<7>>, clock: Clock, json: bool) -> Outcome {
+async fn serve(
+    configuration: &KrcConfiguration,
+    remote: Remote<AnyLaw<7>>,
+    clock: Clock,
+    progress: Option<Arc<record::Progress>>,
+    json: bool,
+) -> Outcome {
     let mut sources = Sources::open(&configuration.sources, clock, true)?;
     let mut signals = Signals::listen()?;
     // The full-screen view knows six joints; beside a KRC there are lines.
@@ -78,6 +115,7 @@ async fn serve(configuration: &KrcConfiguration, remote: Remote<AnyLaw<7>>, cloc
         fell_back: None,
         inputs: VecDeque::new(),
         next_line: Instant::ZERO,
+        progress,
     };
     service.say("listening", format!("listening on {}; in force: {in_force}", configuration.listen));
     service.say("operator", super::operator_help(Format::Lines, service.settings.request).into());
@@ -111,6 +149,8 @@ struct Service {
     fell_back: Option<Reason>,
     inputs: VecDeque<FriInput<'static>>,
     next_line: Instant,
+    /// Of the recorder, until it has failed.
+    progress: Option<Arc<record::Progress>>,
 }
 
 impl Service {
@@ -135,9 +175,7 @@ impl Service {
     }
 
     fn event(&mut self, event: &Event) {
-        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let around = Surroundings { at: self.clock.now(), address: &|_| nowhere, trouble: &|_| None };
-        if let Some(notice) = notice(event, &around) {
+        if let Some(notice) = self.remote.notice(event) {
             self.output.notice(notice);
         }
         match event {
@@ -221,6 +259,10 @@ impl Service {
                 self.end("the motion is done");
             }
         }
+        if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
+            self.progress = None;
+            self.say("record", format!("the recording ended, the run goes on: {why}"));
+        }
         if now >= self.next_line {
             self.next_line = now + PACE;
             if self.session().period().is_some() {
@@ -246,7 +288,7 @@ impl Service {
     }
 
     fn finish(mut self, json: bool) -> Outcome {
-        let (counts, now) = (self.session().counts(), self.clock.now());
+        let now = self.clock.now();
         let standing = self.session().latch().or(self.fell_back);
         let text = if json {
             let mut json = Json::default();
@@ -267,12 +309,9 @@ impl Service {
         self.output.finish();
         use std::io::Write as _;
         writeln!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))?;
-        if counts.measurements == 0 {
-            return Err(Failure::Connection(
-                "no measurement came within 10 s; check that the KRL program has called friOpen, the address and port \
-                 that the KRC sends to, and the cable"
-                    .into(),
-            ));
+        let session = self.remote.session();
+        if session.counts().measurements == 0 {
+            return Err(words::unheard(session, self.remote.listens()));
         }
         match standing {
             None => Ok(()),

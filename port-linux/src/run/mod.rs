@@ -52,17 +52,22 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 pub fn run(args: &RunArgs) -> Outcome {
     let mut configuration = match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Host(configuration) => *configuration,
-        AnyConfiguration::Krc(configuration) => {
+        AnyConfiguration::Krc(mut configuration) => {
             if args.robot.is_some() {
                 return Err(Failure::Usage(
                     "--robot is for a controller that is connected to: a KRC sends by itself".into(),
                 ));
             }
-            return krc::run(&configuration, args.json);
+            if let Some(file) = &args.record {
+                configuration.run.record = Some(file.clone());
+            }
+            return krc::run(&configuration, &args.config, args.json);
         }
         // These say what in it is not for a host.
         AnyConfiguration::Board(_) => Configuration::load(&args.config)?,
-        AnyConfiguration::KrcBoard(_) => return krc::run(&KrcConfiguration::load(&args.config)?, args.json),
+        AnyConfiguration::KrcBoard(_) => {
+            return krc::run(&KrcConfiguration::load(&args.config)?, &args.config, args.json);
+        }
     };
     if let Some(robot) = &args.robot {
         configuration.control.robot.address = robot.clone();

@@ -53,6 +53,8 @@ impl<'m> Lines<'m> {
                 tell(json.as_str());
             }
             What::Sent { port, bytes } => streams.sent(*port, bytes),
+            // For recordings alone.
+            What::Configuration(_) | What::Input(_) => {}
             What::Received { port, bytes, first_start } => {
                 streams.received(*port, bytes, *first_start, |message| {
                     if wanted && message_line(&message, *port, json, &mut begin) {
@@ -77,7 +79,7 @@ impl<'m> Lines<'m> {
 /// The line of a message; `false` for what is not told.
 fn message_line(message: &Message<'_>, port: u16, json: &mut Json, begin: &mut dyn FnMut(&mut Json, &str)) -> bool {
     match message {
-        Message::Realtime(_) | Message::Rtde(..) => {
+        Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {
             begin(json, "state");
             json.key("port").integer(port);
             message.visit_state(&mut Fields::new(json));

@@ -289,7 +289,7 @@ impl Device {
             mode: status.mode,
             latch: status.latch,
             unmet: if resting { status.unmet } else { ReasonSet::EMPTY },
-            state,
+            state: state.as_ref().map(Into::into),
             figures: up.then_some(status.link),
             states: None,
             intervals: self.intervals.clone(),

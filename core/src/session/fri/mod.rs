@@ -40,4 +40,5 @@ pub use control::{Control, JointImpedance, MirroredFrame, TaskFrame, ToolImpedan
 pub use engine::FriSession;
 pub use handshake::{Asked, KrlConvention, KrlHandshake};
 pub use io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit};
+pub use reading::pose_of;
 pub use scheme::Monitoring;

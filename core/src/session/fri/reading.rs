@@ -73,6 +73,13 @@ fn slope(new: &[f32; JOINTS], old: &[f32; JOINTS], at: ControllerTime, then: Con
     speeds
 }
 
+/// Position and rotation vector of a frame of the wire.
+#[must_use]
+pub fn pose_of(frame: &wire::Frame) -> Pose {
+    let frame = axes(frame);
+    Pose { position: frame.position, rotation: frame.rotation.to_vector() }
+}
+
 /// A frame of the wire, by its axes.
 fn axes(frame: &wire::Frame) -> Frame {
     let [[a, b, c], [d, e, f], [g, h, i]] = frame.rotation;

@@ -1,0 +1,33 @@
+//! `outrigger record` beside a KRC.
+
+use super::watch::Listener;
+use crate::args::RecordArgs;
+use crate::clock::Clock;
+use crate::exit::{Outcome, output_closed};
+use crate::feed::Feed;
+use crate::output::Format;
+use crate::record::{KRC_CAPACITY, Recorder};
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`](crate::exit::Failure::BadInput) where the file cannot be written,
+/// [`Failure::Connection`](crate::exit::Failure::Connection) where nothing was heard.
+pub(crate) fn run(args: &RecordArgs) -> Outcome {
+    let (clock, runtime, feed) = (Clock::start(), crate::runtime()?, Feed::new(KRC_CAPACITY));
+    let format = Format::choose(args.json);
+    let opened = Listener::open("record", format, clock, &args.robot, args.krc.listen(), args.seconds);
+    let listener = runtime.block_on(opened)?;
+    let recorder = Recorder::start(&args.out, feed.reader(), clock, &args.robot.to_string(), !args.uncompressed)?;
+    let listened = runtime.block_on(listener.recorded(feed, recorder.progress()).run());
+    // What holds the feed has to end before the recorder does.
+    let listened = listened.map(drop);
+    let said = recorder.finish();
+    listened?;
+    let said = said?;
+    if args.json {
+        return Ok(());
+    }
+    use std::io::Write as _;
+    writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error))
+}

@@ -1,0 +1,250 @@
+//! `outrigger` beside a simulated KRC, as processes over loopback: a loss, what follows from it, and the recording of it all.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::UdpSocket;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A machine that kept one of the processes waiting proves nothing: so often it is tried.
+const ATTEMPTS: u32 = 3;
+/// The longest silence.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Of the lines that `run` prints once a second: the longest wait for another.
+const SECONDS: usize = 30;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outrigger"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn outrigger(arguments: &[&str]) -> Output {
+    command(arguments).stdin(Stdio::null()).output().expect("the binary under test")
+}
+
+/// A process that is ended with the test.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command(arguments).spawn().expect("the binary under test");
+        let (sender, lines) = channel();
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, lines, seen: vec![] }
+    }
+
+    /// The next line that contains one of `what`; which one.
+    fn until_one(&mut self, what: &[&str]) -> Result<usize, String> {
+        let mut seconds = 0;
+        while let (Ok(line), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
+            let found = what.iter().position(|what| line.contains(what));
+            seconds += usize::from(line.contains(", link "));
+            self.seen.push(line);
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+        Err(format!("none of {what:?} in {:#?}", self.seen))
+    }
+
+    fn until(&mut self, what: &str) -> Result<(), String> {
+        self.until_one(&[what]).map(drop)
+    }
+
+    /// Until it commands: whenever it does not, it is asked again.
+    fn until_command(&mut self) -> Result<(), String> {
+        for _ in 0..100 {
+            if self.until_one(&["Arming → Command", "refused:", "Arming → Monitor"])? == 0 {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+            self.say("acknowledge\nrequest\n");
+        }
+        Err(format!("never in Command: {:#?}", self.seen))
+    }
+
+    fn say(&mut self, lines: &str) {
+        self.child.stdin.as_mut().expect("piped").write_all(lines.as_bytes()).expect("it reads");
+    }
+
+    /// Its exit code, once it has ended by itself.
+    fn end(&mut self) -> Option<i32> {
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+            self.seen.push(line);
+        }
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+fn free_port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port()
+}
+
+/// The example, at a port of its own, without an end.
+fn configuration(name: &str, port: u16) -> PathBuf {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/krc-swing.toml");
+    let text = std::fs::read_to_string(example).expect("the example");
+    let text = text.replace("49938", &port.to_string()).replace("end = \"done\"", "end = \"never\"");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("room");
+    path
+}
+
+fn shown(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+/// One attempt; the recording of it.
+fn through_a_loss() -> Result<PathBuf, String> {
+    let port = free_port();
+    let configuration = configuration("krc-loss.toml", port);
+    let recording = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}.mcap"));
+    let _ = std::fs::remove_file(&recording);
+    let mut run = Running::start(&["run", shown(&configuration), "--record", shown(&recording)]);
+    run.until("listening on")?;
+    let remote = format!("127.0.0.1:{port}");
+    let lost = ["--period-ms", "5", "--fault", "drop@5s:60ms:100%"];
+    let _krc = Running::start(&[&["sim", "krc", "--remote", &remote], lost.as_slice()].concat());
+    run.until("a KRC sends a measurement every 5 ms")?;
+    run.until_command()?;
+    run.until("Command → Stopping")?;
+    run.until("Stopping → Monitor")?;
+    run.say("request\n");
+    run.until("refused: an earlier fault is not acknowledged")?;
+    run.say("acknowledge\nrequest\n");
+    run.until_command()?;
+    run.say("quit\n");
+    let code = run.end();
+    let story = run.seen.join("\n");
+    let fallbacks = run.seen.iter().filter(|line| line.contains("Command → Stopping")).count();
+    // One of the loss, and one that was asked for.
+    if code != Some(0) || fallbacks != 2 {
+        return Err(format!("exit code {code:?}, {fallbacks} ends of commanding:\n{story}"));
+    }
+    // Which side sees a loss first is the network's business.
+    let told = ["1 StateStale", "1 StatesMissed", "1 LeftCommand"].iter().any(|reason| story.contains(reason));
+    let complete = ["| our grade | the KRC's |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
+    if !told || !complete {
+        return Err(format!("something is missing in\n{story}"));
+    }
+    Ok(recording)
+}
+
+/// Whether one of the processes did not get its processor in time: it says so, or the link was bad without a fault, or
+/// commanding ended more often than by the loss and as it was asked to.
+fn kept_waiting(story: &str) -> bool {
+    let ends = story.matches("Command → Stopping").count();
+    story.contains("stood still") || story.contains("(GradeLow)") || ends > 2
+}
+
+#[test]
+fn a_loss_ends_commanding_an_operator_begins_again_and_the_recording_is_replayed_to_the_byte() {
+    let mut attempt = 1;
+    let recording = loop {
+        match through_a_loss() {
+            Ok(recording) => break recording,
+            Err(story) if attempt < ATTEMPTS && kept_waiting(&story) => {
+                println!("this machine kept a process waiting, attempt {attempt} of {ATTEMPTS}:\n{story}");
+                attempt += 1;
+            }
+            Err(story) => panic!("{story}"),
+        }
+    };
+    let replayed = outrigger(&["replay", shown(&recording)]);
+    let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert_eq!(replayed.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&replayed.stderr));
+    assert!(said.contains("Command → Stopping") && said.contains("gave the same"), "{said}");
+
+    let decoded = outrigger(&["decode", "--port", "fri", shown(&recording)]);
+    assert_eq!(decoded.status.code(), Some(0), "{}", String::from_utf8_lossy(&decoded.stderr));
+    let decoded = String::from_utf8_lossy(&decoded.stdout).into_owned();
+    let of = |field: &str| decoded.lines().filter(|line| line.contains(field)).count();
+    assert!(of("\"msr_jnt_pos\":[") > 800 && of("\"cmd_flags\":1,") > 800, "both directions");
+
+    let table = outrigger(&["export", shown(&recording), "--csv", "-"]);
+    assert_eq!(table.status.code(), Some(0), "{}", String::from_utf8_lossy(&table.stderr));
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.starts_with("arrival_time,send_seq_count,") && table.contains(",msr_jnt_pos_6,"), "{table:.200}");
+    assert_eq!(table.lines().count(), of("\"msr_jnt_pos\":[") + 1);
+    std::fs::remove_file(recording).expect("it is there");
+}
+
+#[test]
+fn a_file_that_breaks_off_is_not_replayed() {
+    let text = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken-off.mcap");
+    std::fs::write(&text, b"\x89MCAP0\r\nnot much").expect("room");
+    let refused = outrigger(&["replay", shown(&text)]);
+    assert_eq!(refused.status.code(), Some(1), "{}", String::from_utf8_lossy(&refused.stderr));
+}
+
+#[test]
+fn monitor_record_and_doctor_listen_to_a_krc_and_its_quality_becomes_perfect() {
+    let port = free_port();
+    let (remote, listen) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{port}"));
+    let _krc = Running::start(&["sim", "krc", "--remote", &remote, "--period-ms", "5"]);
+    let at = ["127.0.0.1", "--kind", "krc", "--listen", &listen];
+    let monitored = outrigger(&[&["monitor"], at.as_slice(), &["--json", "--seconds", "4"]].concat());
+    assert_eq!(monitored.status.code(), Some(0), "{}", String::from_utf8_lossy(&monitored.stderr));
+    let lines = String::from_utf8_lossy(&monitored.stdout).into_owned();
+    assert!(lines.lines().all(|line| line.starts_with("{\"type\":\"") && line.ends_with('}')), "{lines}");
+    let status = lines.lines().rfind(|line| line.contains("\"type\":\"status\"")).unwrap_or_default();
+    for expected in
+        ["\"krc_state\":\"MON\"", "\"krc_scheme\":\"POSITION\"", "\"drives\":\"on\"", "\"answered_per_10000\":"]
+    {
+        assert!(status.contains(expected), "{expected} in {status}");
+    }
+    let joints = status.split_once("\"q_actual\":[").and_then(|(_, rest)| rest.split_once(']')).expect("joints").0;
+    assert_eq!(joints.split(',').count(), 7, "{status}");
+
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-listen-{port}.mcap"));
+    let _ = std::fs::remove_file(&file);
+    let recorded = outrigger(&[&["record"], at.as_slice(), &["--seconds", "1", "--out", shown(&file)]].concat());
+    assert_eq!(recorded.status.code(), Some(0), "{}", String::from_utf8_lossy(&recorded.stderr));
+    let decoded = outrigger(&["decode", "--port", "fri", shown(&file)]);
+    assert!(decoded.status.success() && decoded.stdout.starts_with(b"{\"offset\":0,\"send_seq_count\":"));
+    let replayed = outrigger(&["replay", shown(&file)]);
+    assert_eq!(replayed.status.code(), Some(1), "nobody ran: {}", String::from_utf8_lossy(&replayed.stdout));
+    std::fs::remove_file(file).expect("it is there");
+
+    let examined = outrigger(&[&["doctor"], at.as_slice(), &["--seconds", "1"]].concat());
+    let said = String::from_utf8_lossy(&examined.stdout).into_owned();
+    assert!(matches!(examined.status.code(), Some(0 | 4)), "{said}");
+    for expected in ["timer wake-ups late by", "a measurement every 5 ms", "round trip: p50", "the KRC says"] {
+        assert!(said.contains(expected), "{expected} in {said}");
+    }
+}
+
+#[test]
+fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
+    let refused = |arguments: &[&str], code: i32, expected: &str| {
+        let output = outrigger(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(code) && error.contains(expected), "{arguments:?}: {error}");
+    };
+    refused(&["monitor", "127.0.0.1", "--listen", "127.0.0.1:1", "--seconds", "1"], 2, "add --kind krc");
+    refused(&["monitor", "127.0.0.1:40000", "--kind", "krc"], 2, "--listen");
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let taken_at = taken.local_addr().expect("its address").to_string();
+    refused(
+        &["monitor", "127.0.0.1", "--kind", "krc", "--listen", &taken_at],
+        3,
+        "is another remote computer running?",
+    );
+    let silent = format!("127.0.0.1:{}", free_port());
+    let seconds = ["--listen", &silent, "--seconds", "1"];
+    refused(&[&["monitor", "127.0.0.1", "--kind", "krc"], seconds.as_slice()].concat(), 3, "has called friOpen");
+}
