@@ -13,8 +13,8 @@ use outrigger_core::session::rtde::{
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::rtde::registry::{Direction, Variable};
 use outrigger_core::wire::rtde::{
-    ControllerVersion, DataType, DynamicRecipe, Field, Level, NameList, Package, Protocol, Reply, Request,
-    TypeList, Value,
+    ControllerVersion, DataType, DynamicRecipe, Field, Level, NameList, Package, Protocol, Reply, Request, TypeList,
+    Value,
 };
 use outrigger_tests::noise::Noise;
 
