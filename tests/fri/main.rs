@@ -95,6 +95,13 @@ fn outputs_of_other_controllers_are_refused() {
 }
 
 #[test]
+fn at_the_longest_period_a_measurement_that_is_a_little_late_is_no_motion() {
+    let mut rig = rig(Options { period: StdDuration::from_millis(100), ..options(&["jitter/down@0::3ms"]) });
+    rig.command(120_000);
+    assert_clean(&rig, "100 ms, late");
+}
+
+#[test]
 fn each_convention_starts_and_stops_the_program() {
     for (ours, theirs) in [
         (KrlConvention::RosControl, Convention::RosControl),

@@ -166,6 +166,11 @@ impl FriConfig {
         }
     }
 
+    /// What counts as rest, whatever the period: between two measurements of the longest one nothing is missing.
+    pub(super) fn rest(&self) -> StandstillConfig {
+        StandstillConfig { max_gap: self.standstill.max_gap.max(LONGEST.times(2)), ..self.standstill }
+    }
+
     /// How long a KRC of this period may be silent.
     pub(super) fn silence_of(&self, period: Duration) -> Duration {
         self.silence.max(period.times(10))

@@ -129,7 +129,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         Ok(Self {
             peer: PeerFilter::new(config.peer),
             period: None,
-            cycle: Cycle::new(config.of(period), config.standstill, config.limits, sources, config.operator, law),
+            cycle: Cycle::new(config.of(period), config.rest(), config.limits, sources, config.operator, law),
             answers: Answers::new(period),
             round_trips: Histogram::default(),
             jitters: Histogram::default(),
