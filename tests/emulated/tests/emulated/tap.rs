@@ -23,11 +23,12 @@ const NEEDS: &[Need] = &[Need::Qemu, Need::Thumb, Need::Root];
 const ROBOT: &str = "10.0.2.2";
 /// What happens to the robot. Asked for more than once where a busy machine may have the first refused; what is asked
 /// for while commanding changes nothing. The sensor reads 30013, which no fault touches.
-const FAULTS: [&str; 13] = [
+const FAULTS: [&str; 14] = [
     "digital-input@4s:200ms:0",
     "digital-input@5s:200ms:0",
     "digital-input@6s:200ms:0",
     "stall/30003@9s:300ms",
+    "stall/30004@9s:300ms",
     "digital-input@10500ms:200ms:0",
     "digital-input@11500ms:200ms:1",
     "digital-input@12500ms:200ms:0",
