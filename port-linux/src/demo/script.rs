@@ -18,7 +18,7 @@ const SHORT_PAUSE: Duration = Duration::from_millis(500);
 /// What is done to the arm's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Nothing crosses the real-time connection for a while.
+    /// Nothing crosses the connections of states and commands for a while.
     LinkStall,
     /// The sensor's cable is pulled.
     SensorCable,
@@ -36,7 +36,7 @@ impl Fault {
 
     pub(super) const fn text(self) -> &'static str {
         match self {
-            Self::LinkStall => "the link stalls: nothing crosses the real-time connection for 300 ms",
+            Self::LinkStall => "the link stalls: nothing crosses the connections of states and commands for 300 ms",
             Self::SensorCable => "the sensor's cable is pulled",
         }
     }

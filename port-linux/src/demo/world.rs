@@ -90,11 +90,13 @@ impl World {
         self.controller.port_base()
     }
 
-    /// From now on, for `span`, nothing crosses the real-time connection; then everything at once.
+    /// From now on, for `span`, nothing crosses the connections of states and commands; then everything at once.
     pub(super) fn stall(&self, span: Duration) {
         let mut controller = self.controller.controller();
         let fault = Fault::new(FaultKind::Stall, controller.now(), Some(std_duration(span)));
-        controller.inject(Fault { port: Some(Port::Realtime), ..fault });
+        for port in [Port::Realtime, Port::Rtde] {
+            controller.inject(Fault { port: Some(port), ..fault.clone() });
+        }
     }
 
     /// Pulls the sensor's cable, or plugs it in again.
