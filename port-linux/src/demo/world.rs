@@ -95,7 +95,7 @@ impl World {
         let mut controller = self.controller.controller();
         let fault = Fault::new(FaultKind::Stall, controller.now(), Some(std_duration(span)));
         for port in [Port::Realtime, Port::Rtde] {
-            controller.inject(Fault { port: Some(port), ..fault.clone() });
+            controller.inject(Fault { port: Some(port), ..fault });
         }
     }
 
