@@ -22,7 +22,7 @@ use crate::simulate::krc::SimKrcArgs;
     version,
     about = "Reads a Universal Robots arm every cycle, judges the link, and steers it from local sensors",
     after_help = "\
-ROBOT is HOST[:PORT-BASE]. Without a port base the controller's own ports are used; with base B,
+ROBOT is HOST[:PORT-BASE]. Without a port base the controller's own ports are used; with base B, \
 port p is found at B + p - 29999 (two simulated controllers on one machine: bases 40000 and 41000).
 
 First steps, no robot needed:
@@ -46,8 +46,8 @@ struct Cli {
 enum Command {
     /// Show everything at once, with no hardware: a simulated arm held at a distance by a sensor
     #[command(after_help = "\
-A simulated controller, a distance sensor and a co-controller talk over this machine's loopback
-network. A link fault is injected; the demo shows the fallback, acknowledges it, re-arms, and checks
+A simulated controller, a distance sensor and a co-controller talk over this machine's loopback \
+network. A link fault is injected; the demo shows the fallback, acknowledges it, re-arms, and checks \
 itself: exit code 4 and the name of the failed check if anything is not as it should be.
 
 Examples:
@@ -60,12 +60,12 @@ Examples:
     Sim(SimCommand),
     /// Show a robot's state and the quality of the link, live
     #[command(after_help = "\
-Reads only; nothing is sent to the robot. On a terminal it is a full-screen view (q ends it), piped it
-is one line per second, with --json one JSON object per line. A lost link is reported with its cause
+Reads only; nothing is sent to the robot. On a terminal it is a full-screen view (q ends it), piped it \
+is one line per second, with --json one JSON object per line. A lost link is reported with its cause \
 and reconnected.
 
-With --kind krc ROBOT is the address of a KUKA KRC, which sends by itself to --listen (0.0.0.0: whoever
-sends). Each measurement is answered by the KRC's own setpoint, which moves nothing; the KRL program is
+With --kind krc ROBOT is the address of a KUKA KRC, which sends by itself to --listen (0.0.0.0: whoever \
+sends). Each measurement is answered by the KRC's own setpoint, which moves nothing; the KRL program is \
 asked for nothing. Unanswered, a KRC rates its link UNACCEPTABLE.
 
 Examples:
@@ -77,21 +77,21 @@ Examples:
     Monitor(MonitorArgs),
     /// Show a robot's inputs and outputs, or set outputs beside whatever program runs
     #[command(after_help = "\
-Without a SETTING it shows what is there: once, or on and on with --live. With some it sets them together, beside
+Without a SETTING it shows what is there: once, or on and on with --live. With some it sets them together, beside \
 the program that runs and without disturbing its motion, and says of each whether the controller shows it.
 
   digital-out.N=on|off         control box, 0 to 7
   configurable-out.N=on|off    control box, 0 to 7; 3.0 and later
   tool-out.N=on|off            tool, 0 and 1
-  analog-out.N=5V|12mA|0.5     control box, 0 and 1; a bare share leaves volts or milliamperes as they are
+  analog-out.N=5V|12mA|0.5     control box, 0 and 1; a bare share keeps the unit
   tool-voltage=0|12|24         supply of the tool [V]
   flag.N=on|off                0 to 31; no controller shows them
-  payload=KG[@X,Y,Z]           mass [kg], centre of gravity [m]; without it, it stays where it is (3.3 and later)
+  payload=KG[@X,Y,Z]           mass [kg], centre [m]; with no centre, it stays (3.3 on)
   speed-slider=0.5             0 to 1; a jump while the arm moves can stop it with a fault
   zero-force-torque            what the sensor reads now becomes zero; 5.0 and later
 
-Where the robot has RTDE (3.4 and later) and nobody else owns the inputs, digital and analog outputs and the slider
-are set by it, everything else by text; --via decides otherwise. In local control a controller takes no text: newer
+Where the robot has RTDE (3.4 and later) and nobody else owns the inputs, digital and analog outputs and the slider \
+are set by it, everything else by text; --via decides otherwise. In local control a controller takes no text: newer \
 ones say so, older ones are silent, and nothing is confirmed.
 Exit code 4 where something was refused or not confirmed, 3 without a connection.
 
@@ -112,7 +112,7 @@ Examples:
     CheckConfig(CheckConfigArgs),
     /// Say what is to be fixed on this host, the link and the robot before anyone commands
     #[command(after_help = "\
-Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4
+Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4 \
 where something is to be fixed.
 
 Examples:
@@ -122,11 +122,11 @@ Examples:
     Doctor(DoctorArgs),
     /// Steer a robot as the configuration says. This moves the robot
     #[command(after_help = "\
-One process per robot. It commands when it is asked to and every precondition is met; any fault ends
+One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
-With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and
-answers each; lines in place of the full-screen view, and at the end how the link was: shares of grades, fallbacks,
+With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
+answers each; lines in place of the full-screen view, and at the end how the link was: shares of grades, fallbacks, \
 round trips and jitter.
 SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
 Exit code 4 where it did not command again after a fallback.
@@ -139,8 +139,8 @@ Examples:
     Run(RunArgs),
     /// Run the engine again from a recording, and compare what it does
     #[command(after_help = "\
-DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board; beside a KRC it is the recording of
-the whole run (run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do
+DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board; beside a KRC it is the recording of \
+the whole run (run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do \
 not give the same transitions and texts, or commands.
 
 Examples:
@@ -149,9 +149,9 @@ Examples:
     Replay(ReplayArgs),
     /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and exact replay
     #[command(after_help = "\
-Reads only; nothing that moves the robot is sent. The file has every field of every message, decoded with a
-schema, and the bytes themselves with their times of arrival. A lost link is reported, logged in the file and
-reconnected. Reading never waits for the disk: where that is too slow, the oldest is dropped, counted and
+Reads only; nothing that moves the robot is sent. The file has every field of every message, decoded with a \
+schema, and the bytes themselves with their times of arrival. A lost link is reported, logged in the file and \
+reconnected. Reading never waits for the disk: where that is too slow, the oldest is dropped, counted and \
 logged. Interrupt it (Ctrl-C) or give --seconds: the file is complete either way.
 The channels are listed in port-linux/docs/recording.md.
 
@@ -165,8 +165,8 @@ Examples:
     Record(RecordArgs),
     /// Make a table, or the bytes of a port, of a recording
     #[command(after_help = "\
-The table has one row per state; columns are the specification's names, vectors as name_0 and on, in the
-units of port-linux/docs/recording.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it.
+The table has one row per state; columns are the specification's names, vectors as name_0 and on, in the \
+units of port-linux/docs/recording.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it. \
 The bytes are those that came, bit by bit: what `decode` reads, and what a parser can be tested with.
 
 Examples:
@@ -177,12 +177,12 @@ Examples:
     Export(ExportArgs),
     /// Send a program file to the controller, and say what became of it. This may move the robot
     #[command(after_help = "\
-A program that runs is replaced at once. Whether the new one started, or what is wrong with it and where, is
-taken from what the controller says on port 30001. Software before 5.0 names no programs: there the only
-proof of a start is that no program ran before and one runs afterwards, and the answer says so.
+A program that runs is replaced at once. Whether the new one started, or what is wrong with it and where, is \
+taken from what the controller says on port 30001. Software before 5.0 names no programs: there the only \
+proof of a start is that no program ran before and one runs afterwards, and the answer says so. \
 With --wait, its messages (textmsg, popup) are printed as they come, until it ends.
 
-Exit codes: 0 it runs (with --wait: it ended), 1 the controller does not take it for a program,
+Exit codes: 0 it runs (with --wait: it ended), 1 the controller does not take it for a program, \
 3 no connection, no news, or local control, 4 it failed while it ran, or was replaced.
 
 Examples:
@@ -192,9 +192,9 @@ Examples:
     Script(ScriptArgs),
     /// Show what a board tells, live, and write its recordings to files
     #[command(after_help = "\
-Listens only; nothing is sent to the board. Where it sends to is compiled into it: device.telemetry of
-its configuration. Datagrams of others are ignored and counted. On a terminal it is a full-screen view
-(q ends it), piped it is one line per second and event, with --json one JSON object per line.
+Listens only; nothing is sent to the board. Where it sends to is compiled into it: device.telemetry of \
+its configuration. Datagrams of others are ignored and counted. On a terminal it is a full-screen view \
+(q ends it), piped it is one line per second and event, with --json one JSON object per line. \
 Exit code 3 where nothing of the board arrives within ten seconds, with what to check.
 
 Examples:
@@ -204,9 +204,9 @@ Examples:
     Watch(WatchArgs),
     /// Power, brakes, stops and programs of a robot: ask, bring up, recover, load, play
     #[command(after_help = "\
-Without a command it shows everything the controller tells. What the controller's software does not
-know is refused with the software that does. Commands that change something need remote control on
-e-Series; `bring-up` releases brakes and `play` moves the robot, nothing else here does.
+Without a command it shows everything the controller tells. What the controller's software does not \
+know is refused with the software that does. Commands that change something need remote control on \
+e-Series; `bring-up` releases brakes and `play` moves the robot, nothing else here does. \
 Exit code 4 where the controller refuses or a goal is not reached, with what to do about it.
 
 Examples:
@@ -221,13 +221,13 @@ Examples:
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, or is what `outrigger record` wrote; '-' reads standard input.
 Names are the specification's, in snake_case; vectors are arrays; enumerations are their numbers.
-Data of 30004 carries neither names nor types: names come from --recipe (a recording knows them), types from
+Data of 30004 carries neither names nor types: names come from --recipe (a recording knows them), types from \
 the set-up reply in FILE, or from the names where there is none. Without names, values are a list.
-For fri, FILE holds datagrams of either direction one behind the other: measurements of 916 bytes (from the
-robot) and commands of 376 (to it), told apart by their headers. Vectors are in the order of the wire:
+For fri, FILE holds datagrams of either direction one behind the other: measurements of 916 bytes (from the \
+robot) and commands of 376 (to it), told apart by their headers. Vectors are in the order of the wire: \
 x, y, z, then rotation about z, y, x; frames are three rows of four.
 Numbers JSON has no form for are the strings \"NaN\", \"Infinity\" and \"-Infinity\".
-Malformed: a message with the byte offset on standard error, exit code 1, and everything before it
+Malformed: a message with the byte offset on standard error, exit code 1, and everything before it \
 has been printed.
 
 Examples:
@@ -239,7 +239,7 @@ Examples:
 }
 
 const SIM_EXAMPLES: &str = "\
-It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of
+It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of \
 latency, a first-order lag and 0.5 % velocity error. The pendant has one program, idle.urp.
 
 Examples:
@@ -252,9 +252,9 @@ Examples:
     curl http://127.0.0.1:8080/universal-robots/robot-api/robotstate/v1/robotmode";
 
 const KRC_EXAMPLES: &str = "\
-Sends a measurement every period to a remote computer that listens on ADDR:PORT (49938 is usual) and carries out its
-commands as a KRC would: monitor and command state, quality, limits, single missing answers bridged. The arm is
-a model of an LWR 4+ with joint position, joint impedance and Cartesian impedance control. What KUKA has not
+Sends a measurement every period to a remote computer that listens on ADDR:PORT (49938 is usual) and carries out its \
+commands as a KRC would: monitor and command state, quality, limits, single missing answers bridged. The arm is \
+a model of an LWR 4+ with joint position, joint impedance and Cartesian impedance control. What KUKA has not \
 published is assumed; `outrigger_sim::krc::Options` names each assumption.
 
 Examples:

@@ -31,9 +31,9 @@ pub enum Command {
     BringUp,
     /// Show why the robot stands; once you acknowledge it, clear the stop and bring the robot up
     #[command(after_help = "\
-A protective stop is unlocked once 5 s are over; after a violation or a fault the safety system is
-restarted. Then power and brakes, until the arm is RUNNING. No program is started, nothing moves.
-On a terminal you are asked; elsewhere --acknowledge says that somebody has looked at the robot.
+A protective stop is unlocked once 5 s are over; after a violation or a fault the safety system is \
+restarted. Then power and brakes, until the arm is RUNNING. No program is started, nothing moves. \
+On a terminal you are asked; elsewhere --acknowledge says that somebody has looked at the robot. \
 An emergency stop or an open safeguard is ended at the robot, not from here.
 
 Examples:

@@ -14,8 +14,8 @@ pub struct SimKrcArgs {
     /// Where measurements are sent from; default: any address, any port
     #[arg(long, value_name = "ADDR:PORT")]
     pub local: Option<SocketAddr>,
-    /// Period of the measurements in ms
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100))]
+    /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel oversleeps now and then
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub period_ms: u64,
     /// How the KRL program is asked to start: ros-control, fri-control, isir, sample-app or alone
     #[arg(long, value_name = "NAME", default_value = "ros-control", value_parser = parse_convention)]
