@@ -42,13 +42,14 @@ fn host(configuration: &Configuration) -> String {
 
 /// What the configuration beside a KRC would put in force, one line each.
 fn krc(configuration: &KrcConfiguration) -> String {
-    let KrcConfiguration { listen, handshake, engine, law, sources, run, host } = configuration;
+    let KrcConfiguration { listen, handshake, engine, law, sources, run, host, serve } = configuration;
     let mut lines = Lines::default();
     lines.krc(engine, &listen.to_string(), *handshake, law);
     for source in sources {
         lines.say("source", format!("\"{}\": {}", source.name, described(source)));
     }
     lines.run(run, host);
+    lines.serve(serve);
     lines.0
 }
 

@@ -6,7 +6,7 @@ use std::process;
 
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::ReasonSet;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::session::{CoController, Event, LinkId, Next};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -33,6 +33,27 @@ pub enum Wish {
     Release,
     /// Clear the latched reason.
     Acknowledge,
+}
+
+impl From<Key> for Wish {
+    fn from(key: Key) -> Self {
+        match key {
+            Key::Quit => Self::End("quit"),
+            Key::Request => Self::Request,
+            Key::Resume => Self::Resume,
+            Key::Release => Self::Release,
+            Key::Acknowledge => Self::Acknowledge,
+        }
+    }
+}
+
+/// Ends the process: `who` asked for the end while it was on its way.
+pub(crate) fn end_at_once(who: &str, format: Format) -> ! {
+    if format == Format::View {
+        ratatui::restore();
+    }
+    eprintln!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
+    process::exit(4);
 }
 
 /// Where the robot is and how long to wait for it.
@@ -70,7 +91,7 @@ impl Target {
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
 /// People are told of a change of grade at most once in this time.
-const GRADE_PACE: Duration = Duration::from_secs(1);
+pub(crate) const GRADE_PACE: Duration = Duration::from_secs(1);
 
 /// Time between two figures of the link in a feed.
 const FIGURES: Duration = Duration::from_millis(100);
@@ -92,6 +113,7 @@ pub struct Panel {
     accepted: (Instant, u64),
     /// When a change of grade was said last.
     grade_said: Instant,
+    last_fallback: Option<Reason>,
     last_down: Option<String>,
     /// Why this session does without RTDE.
     done_without: Option<String>,
@@ -132,6 +154,7 @@ impl Panel {
             next_snapshot: now,
             accepted: (now, 0),
             grade_said: Instant::ZERO,
+            last_fallback: None,
             last_down: None,
             done_without: None,
             said: HashMap::new(),
@@ -159,24 +182,18 @@ impl Panel {
                 None => std::future::pending().await,
             }
         };
-        let who = tokio::select! {
-            signal = self.signals.next() => signal,
-            Some(key) = self.keys.recv() => match key {
-                Key::Quit => "quit",
-                Key::Request => return Wish::Request,
-                Key::Resume => return Wish::Resume,
-                Key::Release => return Wish::Release,
-                Key::Acknowledge => return Wish::Acknowledge,
-            },
-            () = time_up => "time is up",
+        let wish = tokio::select! {
+            signal = self.signals.next() => Wish::End(signal),
+            Some(key) = self.keys.recv() => key.into(),
+            () = time_up => Wish::End("time is up"),
         };
-        if self.ending {
-            ratatui::restore();
-            eprintln!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
-            process::exit(4);
+        if let Wish::End(who) = wish {
+            if self.ending {
+                end_at_once(who, self.output.format());
+            }
+            self.end_now();
         }
-        self.end_now();
-        Wish::End(who)
+        wish
     }
 
     /// Asks for the end from inside.
@@ -256,6 +273,7 @@ impl Panel {
             self.next_figures = now + FIGURES;
             feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(engine.figures(now)) });
         }
+        self.last_fallback = engine.latch().or(self.last_fallback);
         if now < self.next_snapshot {
             return;
         }
@@ -273,6 +291,7 @@ impl Panel {
             identity: engine.identity().and(self.model.clone()),
             mode,
             latch: engine.latch(),
+            last_fallback: self.last_fallback,
             // While commanding, what a request would be refused for is of no interest.
             unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
             state: figures.and_then(|_| engine.state().map(Into::into)),

@@ -52,7 +52,7 @@ impl Running {
         let mut seconds = 0;
         while let (Ok(line), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
             let found = what.iter().position(|what| line.contains(what));
-            seconds += usize::from(line.contains(", link "));
+            seconds += usize::from(line.contains(" Hz  "));
             self.seen.push(line);
             if let Some(found) = found {
                 return Ok(found);

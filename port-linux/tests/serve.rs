@@ -1,12 +1,15 @@
 //! Readers of a run: `[serve]` and `--record`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::krc::{Krc, Options as KrcOptions};
 use outrigger_sim::tcp::Server;
+use outrigger_sim::udp;
 
 /// A run that waits for its operator, with readers.
 const CONFIGURATION: &str = "robot.address = \"127.0.0.1\"\nlaw.kind = \"joint-servo\"\n\
@@ -155,4 +158,62 @@ fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
         assert!(attempt < 3 && busy, "{modes:?} {reasons:?}: {summary}");
         eprintln!("the host was busy, tried again: {modes:?} {reasons:?}");
     }
+}
+
+#[test]
+fn measurements_of_a_krc_are_served_in_the_same_way_and_the_recording_of_the_run_is_replayed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served-krc");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (configuration, recording) = (folder.join("served.toml"), folder.join("run.mcap"));
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
+    let text = format!(
+        "[robot]\nkind = \"krc\"\nlisten = \"127.0.0.1:{port}\"\n[law]\nkind = \"joint-servo\"\n\
+         [serve]\nlisten = \"127.0.0.1:0\"\nreaders = 21\n"
+    );
+    std::fs::write(&configuration, text).expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .arg("run")
+        .arg(&configuration)
+        .args(["--json", "--record"])
+        .arg(&recording)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary under test");
+    let mut operator = child.stdin.take().expect("piped");
+    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
+    let address: SocketAddr = text_of(&serving, "address").expect("an address").parse().expect("an address");
+    let still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
+    let mut reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
+    let mut refused = String::new();
+    TcpStream::connect(address).and_then(|mut more| more.read_to_string(&mut refused)).expect("an answer");
+    assert_eq!(refused, "{\"type\":\"refused\",\"readers\":21}\n");
+
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let krc = Krc::new(KrcOptions { period: Duration::from_millis(5), ..KrcOptions::default() }).expect("a KRC");
+    let krc = udp::Server::bind(krc, any, SocketAddr::from((Ipv4Addr::LOCALHOST, port))).expect("a free port");
+    let _krc = krc.spawn().expect("a thread");
+
+    let (mut states, mut links) = (0, 0);
+    for line in reading.by_ref() {
+        states += usize::from(line.starts_with("{\"type\":\"state\",") && line.contains("\"msr_jnt_pos\":["));
+        links += usize::from(line.starts_with("{\"type\":\"link\",") && line.contains("\"answered_per_10000\":"));
+        if states == 300 {
+            break;
+        }
+    }
+    assert!(states == 300 && links > 0, "{states} measurements, {links} figures");
+    operator.write_all(b"quit\n").expect("it reads");
+    let last = said.last().expect("a summary");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0), "{last}");
+    let rest: Vec<String> = reading.collect();
+    assert!(rest.iter().any(|line| line.contains("\"kind\":\"ending\"")), "events too, up to the end");
+    drop(still);
+
+    let replayed = Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output();
+    let replayed = replayed.expect("the binary under test");
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert!(replayed.status.success() && text.contains("gave the same"), "{text}");
 }

@@ -11,9 +11,12 @@ use std::process::{Command, Output, Stdio};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::fri::{FriInput, FriSession};
 use outrigger_core::session::{CoController, Config, Input, LinkId, Memory, Output as EngineOutput};
-use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, Sampler};
+use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
 use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::fri::{MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_linux::config::AnyConfiguration;
 
 use self::peer::Peer;
 
@@ -48,6 +51,72 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     board.run_until(|engine, _| engine.kept_fallback().is_some());
     board.run_until(|engine, _| engine.kept_fallback().is_none());
     board.sent
+}
+
+/// Telemetry of a board beside a KRC that sends for two seconds; with `silence`, for another one it does not.
+fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
+    const FILE: &str = "[robot]\nkind = \"krc\"\npeer = \"192.0.2.1\"\n[law]\nkind = \"joint-servo\"\n\
+                        [device]\naddress = \"192.0.2.60/24\"\ntelemetry = \"192.0.2.2:47000\"\n";
+    let Ok(AnyConfiguration::KrcBoard(configuration)) = AnyConfiguration::parse(FILE) else { panic!("a board's") };
+    let settings = configuration.settings();
+    let mut bytes = [0; 4_096];
+    let length = settings.to_postcard(&mut bytes).expect("room");
+    let device = Device { board: "bench", build: "test", boot: 1, settings: &bytes[..length] };
+    let mut sampler = Sampler::new(device, Pace::default());
+    let law = AnyLaw::new(settings.law).expect("a law");
+    let mut engine = FriSession::new(settings.config, law, settings.handshake).expect("a session");
+    let (from, mut sent) = ("192.0.2.1:49938".parse().expect("an address"), vec![]);
+    for cycle in 1..=300_u16 {
+        let now = Instant::from_micros(10_000 * u64::from(cycle));
+        if cycle <= 200 {
+            let mut measured = [0; MEASUREMENT_LEN];
+            let repr = MeasurementRepr {
+                send_seq_count: cycle,
+                state: 1,
+                quality: 3,
+                power: 0x7f,
+                desired_cmd_sample_time: 0.01,
+                safety_limits: 1.0,
+                msr_jnt_pos: [0.25; 7],
+                ..MeasurementRepr::default()
+            };
+            repr.emit(&mut measured).expect("room");
+            engine.handle(now, FriInput::Datagram { from, bytes: &measured, arrival: now });
+            engine.handle(now, FriInput::Drained);
+        } else if silence {
+            engine.handle(now, FriInput::Tick);
+        } else {
+            break;
+        }
+        while let Some(event) = engine.poll_event() {
+            sampler.event(event);
+        }
+        sampler.observe_fri(&engine, now);
+        let mut out = [0; DATAGRAM_MAX];
+        while let Some(length) = sampler.poll(now, &mut out) {
+            sent.push(out[..length].to_vec());
+        }
+    }
+    sent
+}
+
+/// Telemetry of a board whose robot cannot be reached.
+fn telemetry_without_a_robot() -> Vec<Vec<u8>> {
+    let (mut primary, mut realtime) = ([0; WINDOW], [0; WINDOW]);
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
+    let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+    let engine: CoController<'_, AnyLaw<6>> =
+        CoController::new(Config::default(), law, memory).expect("a configuration that can be run");
+    let device = Device { board: "bench", build: "test", boot: 1, settings: &[] };
+    let mut sampler = Sampler::new(device, Pace::default());
+    let troubles = [Some("no link: is the cable\u{1b}[2J plugged in?"), None, None];
+    sampler.port(PortReport { troubles, ..PortReport::default() });
+    let (mut sent, mut out) = (vec![], [0; DATAGRAM_MAX]);
+    for now in (0..5_000).map(|millis| Instant::from_micros(1_000 * millis)) {
+        sampler.observe(&engine, now);
+        sent.extend(sampler.poll(now, &mut out).map(|length| out[..length].to_vec()));
+    }
+    sent
 }
 
 struct Board<'m> {
@@ -201,4 +270,62 @@ fn where_nothing_comes_it_says_what_to_check() {
     for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 2"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
+}
+
+fn send_all(datagrams: &[Vec<u8>], listen: &str) {
+    let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    for datagram in datagrams {
+        board.send_to(datagram, listen).expect("sent");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+fn last_status(lines: &[String]) -> &str {
+    lines.iter().rfind(|line| line.contains("\"type\":\"status\"")).expect("a status")
+}
+
+#[test]
+fn a_board_beside_a_krc_shows_where_its_session_stands_in_both_grades() {
+    let (datagrams, listen) = (telemetry_beside_a_krc(false), free_port());
+    let (lines, ended) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let status = last_status(&lines);
+    for expected in [
+        "\"robot\":\"192.0.2.1\"",
+        "\"identity\":\"KRC, a measurement every 10 ms, told by 127.0.0.1, 0 datagrams lost\"",
+        "\"mode\":\"Monitor\",\"grade\":\"Perfect\"",
+        "\"krc_state\":\"MON\",\"krc_quality\":\"PERFECT\"",
+        "\"q_actual\":[0.25,0.25,0.25,0.25,0.25,0.25,0.25]",
+        "\"qd_target\":[0,0,0,0,0,0,0]",
+        "\"trouble\":null",
+    ] {
+        assert!(status.contains(expected), "{expected} in {status}");
+    }
+    let measured = status.split_once("\"measurements\":").and_then(|(_, rest)| rest.split(',').next());
+    assert!(measured.and_then(|count| count.parse().ok()).is_some_and(|count: u32| count > 180), "{status}");
+    let said = |what: &str| lines.iter().any(|line| line.contains(what));
+    assert!(said("a KRC sends a measurement every 10 ms") && said("measurements to port 49938"), "{lines:#?}");
+}
+
+#[test]
+fn a_board_whose_krc_has_fallen_silent_says_so_and_shows_no_joints() {
+    let (datagrams, listen) = (telemetry_beside_a_krc(true), free_port());
+    let (lines, _) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
+    let status = last_status(&lines);
+    let trouble = "\"trouble\":\"no measurement of the KRC comes to the board\"";
+    assert!(status.contains(trouble) && status.contains("\"mode\":\"Offline\""), "{status}");
+    assert!(!status.contains("q_actual") && !status.contains("jitter_ms"), "{status}");
+    assert!(lines.iter().any(|line| line.contains("\"kind\":\"krc-silent\"")), "{lines:#?}");
+}
+
+#[test]
+fn what_keeps_a_board_from_its_robot_is_said_once_and_shown_as_long_as_it_does() {
+    let (datagrams, listen) = (telemetry_without_a_robot(), free_port());
+    let (lines, _) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
+    let said: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"trouble\"")).collect();
+    // What would steer the terminal is gone.
+    let trouble = "no link: is the cable [2J plugged in?";
+    assert!(matches!(said[..], [once] if once.contains(&format!("primary link: {trouble}"))), "{said:#?}");
+    let status = last_status(&lines);
+    assert!(status.contains(&format!("\"trouble\":\"{trouble}\"")), "{status}");
 }

@@ -13,7 +13,7 @@ use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
 use crate::sources::{Input, SourceSettings};
-use crate::{BoardInput, DeviceSettings, Failure, HostSettings, RunSettings, limits, session};
+use crate::{BoardInput, DeviceSettings, Failure, HostSettings, RunSettings, ServeSettings, limits, session};
 
 /// Everything such a file says to a process on a host.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct KrcConfiguration {
     pub run: RunSettings,
     /// What is asked of the operating system.
     pub host: HostSettings,
+    /// Who may read what this process reads.
+    pub serve: ServeSettings,
 }
 
 impl KrcConfiguration {
@@ -58,10 +60,10 @@ impl KrcConfiguration {
         if run.recordings.is_some() {
             root.complain_at("run.recordings", "nothing: run.record keeps everything, and `replay` takes it");
         }
-        root.refuse("serve", "no such table: nothing is served beside a KRC");
         let host = HostSettings::read(root.section("host"));
+        let serve = ServeSettings::read(root.section("serve"));
         let Common { listen, handshake, engine, law, sources } = common?;
-        Some(Self { listen, handshake, engine, law, sources, run, host })
+        Some(Self { listen, handshake, engine, law, sources, run, host, serve })
     }
 }
 
@@ -270,9 +272,20 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
             problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         };
         assert!(told("[run]\nend = \"done\"\n").contains("for a host's file"));
+        assert!(told("[serve]\nlisten = \"127.0.0.1:5555\"\n").contains("for a host's file"));
         assert!(told("recorder = 65536\n").contains("device.recorder"));
         let elsewhere = FILE.replace("peer =", "listen = \"192.168.0.61:49938\"\npeer =");
         assert!(KrcBoard::parse(&format!("{elsewhere}{device}")).is_err(), "an address that the board has not");
+    }
+
+    #[test]
+    fn others_may_read_beside_a_krc_too() {
+        let read = |more: &str| KrcConfiguration::parse(&format!("{FILE}{more}"));
+        let nobody = read("").expect("a configuration").serve;
+        assert_eq!((nobody.listen, nobody.readers), (None, 32));
+        let serve = read("[serve]\nlisten = \"127.0.0.1:5555\"\nreaders = 3\n").expect("a configuration").serve;
+        assert_eq!((serve.listen.map(|at| at.port()), serve.readers), (Some(5_555), 3));
+        assert!(read("[serve]\nlisten = \"5555\"\n").is_err(), "no address");
     }
 
     #[test]

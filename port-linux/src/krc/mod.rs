@@ -2,6 +2,7 @@
 //! programs of one's own. Several are driven by one `select!`: see `two_arms`, `coupled_arms` and `haptic` among the
 //! examples.
 
+pub(crate) mod panel;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod tally;

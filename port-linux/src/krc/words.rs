@@ -4,15 +4,21 @@ use std::net::SocketAddr;
 
 use outrigger_core::law::Law;
 use outrigger_core::session::fri::{FriSession, KrlConvention};
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{FriState, Quality};
 
 use crate::exit::Failure;
+use crate::output::Word;
 
 /// Who the KRC is; `None` while none sends.
 pub(crate) fn identity<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Option<String> {
     let (peer, period) = (session.peer()?, session.period()?);
-    Some(format!("KRC at {peer}, a measurement every {} ms", period.as_micros() as f64 / 1e3))
+    Some(format!("KRC at {peer}, {}", every(period)))
+}
+
+/// How often a KRC sends.
+pub(crate) fn every(period: Duration) -> String {
+    format!("a measurement every {} ms", period.as_micros() as f64 / 1e3)
 }
 
 /// What the KRC says of the link, and what we see of our answers.
@@ -53,6 +59,14 @@ pub(crate) fn silence<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens
 /// Nothing was heard at all.
 pub(crate) fn unheard<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens: SocketAddr) -> Failure {
     Failure::Connection(silence(session, listens))
+}
+
+/// State and quality that a KRC tells, in the words of an output.
+pub(crate) fn told(state: Option<FriState>, quality: Option<Quality>) -> Vec<Word> {
+    vec![
+        Word { key: "krc_state", name: "KRC", value: state.map_or("silent", FriState::name) },
+        Word { key: "krc_quality", name: "quality", value: quality.map_or("unknown", Quality::name) },
+    ]
 }
 
 /// How things stand, in a line.

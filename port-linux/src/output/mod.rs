@@ -18,7 +18,7 @@ use std::time::Duration as StdDuration;
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
-pub use self::snapshot::{Arm, Snapshot, Word};
+pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
 use crate::json::Json;
 

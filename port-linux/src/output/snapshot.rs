@@ -21,6 +21,8 @@ pub struct Snapshot {
     pub mode: Mode,
     /// The latched reason of the last fallback.
     pub latch: Option<Reason>,
+    /// The reason that was latched last, acknowledged or not.
+    pub last_fallback: Option<Reason>,
     /// What keeps commanding from beginning.
     pub unmet: ReasonSet,
     /// The arm, by its newest state.
@@ -44,15 +46,31 @@ pub struct Snapshot {
 /// An arm of any number of joints.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// The controller's clock.
-    pub controller_time: ControllerTime,
-    /// Of each joint, base joint first: angle \[rad\], speed, and the controller's target of it \[rad/s\].
-    pub joints: Vec<[f32; 3]>,
+    /// The controller's clock, where it is told.
+    pub controller_time: Option<ControllerTime>,
+    /// Of each joint, base joint first.
+    pub joints: Vec<Joint>,
     /// Tool centre point.
     pub tcp_pose: Option<Pose>,
     /// What the controller says of itself.
     pub words: Vec<Word>,
 }
+
+/// A joint, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Joint {
+    /// Measured angle \[rad\].
+    pub angle: f32,
+    /// The angle that the controller steers to \[rad\], where the arm is steered by angles.
+    pub setpoint: Option<f32>,
+    /// Measured speed \[rad/s\].
+    pub speed: Option<f32>,
+    /// The speed that it is to have \[rad/s\].
+    pub target_speed: Option<f32>,
+}
+
+/// One value of a joint.
+pub(super) type Field = fn(&Joint) -> Option<f32>;
 
 /// Something the controller says of itself.
 #[derive(Clone, Copy, Debug)]
@@ -66,16 +84,26 @@ pub struct Word {
 }
 
 impl Arm {
-    /// What `state` says, and `words`.
+    /// What `state` says of an arm that is steered by speeds, and `words`.
     #[must_use]
     pub fn new<const N: usize>(state: &State<N>, words: Vec<Word>) -> Self {
         let joints = state.positions.iter().zip(state.velocities.iter()).zip(state.target_velocities.iter());
-        Self {
-            controller_time: state.controller_time,
-            joints: joints.map(|((q, qd), target)| [q, qd, target]).collect(),
-            tcp_pose: state.tcp_pose,
-            words,
+        let joints = joints.map(|((angle, speed), target)| Joint {
+            angle,
+            setpoint: None,
+            speed: Some(speed),
+            target_speed: Some(target),
+        });
+        Self { controller_time: Some(state.controller_time), joints: joints.collect(), tcp_pose: state.tcp_pose, words }
+    }
+
+    /// With the angles that the controller steers to \[rad\].
+    #[must_use]
+    pub fn with_setpoints(mut self, angles: impl IntoIterator<Item = f32>) -> Self {
+        for (joint, angle) in self.joints.iter_mut().zip(angles) {
+            joint.setpoint = Some(angle);
         }
+        self
     }
 }
 
@@ -128,10 +156,16 @@ impl Snapshot {
                 figures.jitter.as_secs_f64() * 1e3,
                 figures.sequence.lost
             ));
+            if let Some(answers) = figures.answers {
+                line.push_str(&format!("  {:.1} % answered", f64::from(answers.rate) / 100.0));
+            }
+            if let Some(trip) = figures.answers.and_then(|answers| answers.round_trip) {
+                line.push_str(&format!("  round trip {:.2} ms", trip.as_secs_f64() * 1e3));
+            }
         }
         let words: Vec<_> = state.words.iter().map(|word| word.value).collect();
         line.push_str(&format!("  {}  q ", words.join("/")));
-        let degrees: Vec<_> = state.joints.iter().map(|[q, ..]| format!("{:.2}", q.to_degrees())).collect();
+        let degrees: Vec<_> = state.joints.iter().map(|joint| format!("{:.2}", joint.angle.to_degrees())).collect();
         line.push_str(&degrees.join(" "));
         line.push('°');
         for (name, value) in &self.values {
@@ -152,6 +186,8 @@ impl Snapshot {
         json.key("mode").text(self.mode.name()).key("grade").text(self.grade());
         json.key("latch");
         text_or_null(json, self.latch.map(Reason::name));
+        json.key("last_fallback");
+        text_or_null(json, self.last_fallback.map(Reason::name));
         json.key("unmet").begin_array();
         for reason in self.unmet.iter() {
             json.text(reason.name());
@@ -164,11 +200,21 @@ impl Snapshot {
             states.json(json);
         }
         if let Some(state) = &self.state {
-            json.key("controller_time").float(state.controller_time.as_micros() as f64 / 1e6);
-            for (at, key) in ["q_actual", "qd_actual", "qd_target"].into_iter().enumerate() {
+            if let Some(time) = state.controller_time {
+                json.key("controller_time").float(time.as_micros() as f64 / 1e6);
+            }
+            let fields: [(_, Field); 4] = [
+                ("q_actual", |joint| Some(joint.angle)),
+                ("q_target", |joint| joint.setpoint),
+                ("qd_actual", |joint| joint.speed),
+                ("qd_target", |joint| joint.target_speed),
+            ];
+            for (key, field) in fields {
+                // What is known of all joints, or of none.
+                let Some(values) = state.joints.iter().map(field).collect::<Option<Vec<_>>>() else { continue };
                 json.key(key).begin_array();
-                for value in state.joints.iter().filter_map(|joint| joint.get(at)) {
-                    json.single(*value);
+                for value in values {
+                    json.single(value);
                 }
                 json.end_array();
             }

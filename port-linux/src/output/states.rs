@@ -59,10 +59,10 @@ impl States {
     /// One line for people.
     pub(super) fn line(&self) -> String {
         match &self.rtde {
-            Some((counts, cadence)) => format!(
-                "RTDE    {:>10}     missing {}   late {}   repeated {}",
-                counts.data, cadence.missing, cadence.late, cadence.repeated
-            ),
+            // How many came stands beside it.
+            Some((_, cadence)) => {
+                format!("RTDE: missing {}, late {}, repeated {}", cadence.missing, cadence.late, cadence.repeated)
+            }
             None => format!("by 30003: {}", self.why),
         }
     }

@@ -15,10 +15,16 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Bar, BarChart, BarGroup, Block, BorderType, Cell, Padding, Paragraph, Row, Table, Wrap};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::snapshot::Field;
 use super::{Key, Message, Notice, Snapshot, next, notice_line};
+
+#[cfg(test)]
+mod tests;
 
 /// Events that stay on the screen.
 const EVENTS: usize = 50;
+/// Rows of the panel of events, at least, where the screen is 24 rows high.
+const EVENTS_LEAST: u16 = 4;
 const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
 /// As KRL names them.
 const LWR_JOINTS: [&str; 7] = ["A1", "A2", "E1", "A3", "A4", "A5", "A6"];
@@ -85,11 +91,15 @@ impl Screen<'_> {
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {
+        // Border, titles and a row for each joint; what is left beside the events is for what there is to say.
+        let joints = self.snapshot.iter().filter_map(|snapshot| snapshot.state.as_ref()).map(|arm| arm.joints.len());
+        let middle = u16::try_from(joints.max().unwrap_or(JOINTS.len())).unwrap_or(u16::MAX).saturating_add(3);
+        let top = frame.area().height.saturating_sub(middle).saturating_sub(EVENTS_LEAST + 2).clamp(8, 10);
         let [head, top, middle, bottom, foot] = Layout::vertical([
             Constraint::Length(1),
-            Constraint::Length(8),
-            Constraint::Length(10),
-            Constraint::Min(3),
+            Constraint::Length(top),
+            Constraint::Length(middle),
+            Constraint::Min(EVENTS_LEAST),
             Constraint::Length(1),
         ])
         .areas(frame.area());
@@ -108,7 +118,7 @@ impl Screen<'_> {
         self.draw_events(frame, bottom);
         // What only listens takes no requests.
         let keys = match self.title {
-            "monitor" | "watch" => " q quit",
+            "monitor" | "record" | "watch" => " q quit",
             _ => " q quit   r request   c continue   s stop   a acknowledge",
         };
         frame.render_widget(Paragraph::new(keys).fg(SOFT), foot);
@@ -120,9 +130,13 @@ impl Screen<'_> {
         let line = Line::from(vec![
             Span::from(format!(" {} ", self.title)).bold().reversed(),
             Span::from(format!("  {}  ", snapshot.robot)).bold(),
-            Span::from(format!("{identity}   {:.0} Hz   {seconds:.0} s", snapshot.rate)),
+            Span::from(identity),
         ]);
-        frame.render_widget(Paragraph::new(line), area);
+        let pace = format!("   {:.0} Hz   {seconds:.0} s ", snapshot.rate);
+        let width = u16::try_from(pace.len()).unwrap_or(u16::MAX);
+        let [who, how] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(width)]).areas(area);
+        frame.render_widget(Paragraph::new(line), who);
+        frame.render_widget(Paragraph::new(pace), how);
     }
 
     fn draw_events(&self, frame: &mut Frame<'_>, area: Rect) {
@@ -182,6 +196,9 @@ fn draw_mode(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
             reason.advice().into(),
         ]));
     }
+    if let Some(reason) = snapshot.last_fallback.filter(|_| snapshot.latch.is_none()) {
+        lines.push(Line::from(vec!["last fallback: ".fg(SOFT), reason.text().into()]));
+    }
     let unmet: Vec<_> = snapshot.unmet.iter().collect();
     for reason in &unmet {
         lines.push(Line::from(vec!["not met: ".fg(Color::Yellow), reason.text().into()]));
@@ -210,36 +227,53 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
             Span::from(figures.grade.name()).fg(grade_color(figures.grade)).bold(),
             Span::from(format!("   held by {}", figures.held_by.name())).fg(SOFT),
         ]),
-        Line::from(format!("age     {:>10}     jitter {}", figures.age.map_or("-".into(), ms), ms(figures.jitter))),
-        Line::from(format!("states  {:>10}     longest gap {}", sequence.accepted, ms(figures.interval.max))),
-        Line::from(format!(
-            "lost {}   late {}   duplicate {}   reordered {}",
-            sequence.lost, figures.late, sequence.duplicates, sequence.reordered
-        )),
-        Line::from(format!("epoch {}   own stalls {}", figures.epoch, figures.local_stalls)),
+        Line::from(format!("age {}   jitter {}", figures.age.map_or("-".into(), ms), ms(figures.jitter))),
     ];
+    lines.extend(figures.answers.map(|answers| {
+        let trip = answers.round_trip.map_or_else(String::new, |trip| format!("   round trip {}", ms(trip)));
+        Line::from(format!("answered {:.1} %{trip}", f64::from(answers.rate) / 100.0))
+    }));
     lines.extend(snapshot.states.as_ref().map(|states| Line::from(states.line())));
-    frame.render_widget(Paragraph::new(lines).block(panel("link")), area);
+    lines.extend([
+        Line::from(format!("states {}   longest gap {}", sequence.accepted, ms(figures.interval.max))),
+        Line::from(format!("lost {}   late {}   duplicate {}", sequence.lost, figures.late, sequence.duplicates)),
+        Line::from(format!(
+            "reordered {}   epoch {}   own stalls {}",
+            sequence.reordered, figures.epoch, figures.local_stalls
+        )),
+    ]);
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(panel("link")), area);
 }
 
 fn draw_joints(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+    const COLUMNS: [(&str, Field); 4] = [
+        ("angle °", |joint| Some(joint.angle)),
+        ("setpoint", |joint| joint.setpoint),
+        ("°/s", |joint| joint.speed),
+        ("set °/s", |joint| joint.target_speed),
+    ];
     let Some(state) = &snapshot.state else {
         frame.render_widget(Paragraph::new("no state yet").fg(SOFT).block(panel("joints")), area);
         return;
     };
-    let right = |text: String| Cell::from(Line::from(text).right_aligned());
     let names: &[&str] = if state.joints.len() == LWR_JOINTS.len() { &LWR_JOINTS } else { &JOINTS };
-    let rows = names.iter().zip(&state.joints).map(|(name, [q, qd, target])| {
-        Row::new([
-            Cell::from(*name),
-            right(format!("{:.3}°", q.to_degrees())),
-            right(format!("{:+.3}", qd.to_degrees())),
-            right(format!("{:+.3}", target.to_degrees())),
-        ])
+    // Columns of what is known, as many as fit.
+    let name = names.iter().map(|name| name.len()).max().unwrap_or(0).max("joint".len());
+    let room = usize::from(area.width.saturating_sub(4)).saturating_sub(name) / 9;
+    let known = COLUMNS.into_iter().filter(|(_, value)| state.joints.iter().all(|joint| value(joint).is_some()));
+    let columns: Vec<_> = known.take(room).collect();
+    let right = |text: String| Cell::from(Line::from(text).right_aligned());
+    let rows = names.iter().zip(&state.joints).map(|(name, joint)| {
+        let values = columns.iter().map(|(title, value)| {
+            let degrees = value(joint).unwrap_or_default().to_degrees();
+            right(if title.ends_with("/s") { format!("{degrees:+.3}") } else { format!("{degrees:.3}") })
+        });
+        Row::new(std::iter::once(Cell::from(*name)).chain(values))
     });
-    let widths = [Constraint::Length(10), Constraint::Length(12), Constraint::Length(12), Constraint::Length(12)];
-    let titles =
-        Row::new([Cell::from("joint"), right("angle".into()), right("°/s".into()), right("target °/s".into())]);
+    let widths = std::iter::once(name).chain(columns.iter().map(|_| 8));
+    let widths = widths.map(|width| Constraint::Length(u16::try_from(width).unwrap_or(u16::MAX)));
+    let titles = columns.iter().map(|(title, _)| right((*title).into()));
+    let titles = Row::new(std::iter::once(Cell::from("joint")).chain(titles));
     frame.render_widget(Table::new(rows, widths).header(titles.fg(SOFT)).block(panel("joints")), area);
 }
 

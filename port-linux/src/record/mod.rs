@@ -37,7 +37,7 @@ pub(crate) const INPUTS: &str = "/engine/inputs";
 /// Topic of the log.
 pub(crate) const LOG: &str = "/log";
 
-/// Entries that are kept for the recorder beside a KRC: more than a second at 1 kHz.
+/// Entries that are kept for slow readers beside a KRC: some four seconds at 1 kHz.
 pub(crate) const KRC_CAPACITY: usize = 1 << 14;
 
 /// A law that is never asked: nothing here requests.

@@ -10,29 +10,24 @@ use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriInput, FriSession};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::time::Instant;
 use outrigger_core::trajectory::Progress;
-use outrigger_core::wire::fri::FriState;
-use tokio::sync::mpsc::unbounded_channel;
 
+use super::listeners::{Listeners, Listening};
 use crate::clock::Clock;
 use crate::config::{End, KrcConfiguration, RunSettings, Start};
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::feed::{Feed, What};
+use crate::feed::What;
 use crate::host;
 use crate::json::Json;
+use crate::krc::panel::Panel;
 use crate::krc::watch::FIRST_MEASUREMENT;
 use crate::krc::{Remote, words};
 use crate::lock::RobotLock;
-use crate::output::{Format, Notice, Output};
-use crate::record::{self, KRC_CAPACITY, Recorder};
+use crate::output::Format;
+use crate::panel::Wish;
+use crate::record::{self, KRC_CAPACITY};
 use crate::sensor::{Arrival, Sources};
-use crate::signals::Signals;
-
-/// Longest wait, once the arm rests, for the KRL program to leave the command state.
-const LEAVING: Duration = Duration::from_secs(2);
-/// Time between two lines about the link.
-const PACE: Duration = Duration::from_secs(1);
 
 /// Runs until the end that the configuration names, or that somebody asks for. What the file at `toml` says is
 /// `configuration`.
@@ -46,54 +41,43 @@ pub(super) fn run(configuration: &KrcConfiguration, toml: &Path, json: bool) -> 
     let session = FriSession::new(configuration.engine, law, configuration.handshake)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
     let _lock = RobotLock::take(configuration.listen)?;
+    let text = std::fs::read_to_string(toml)
+        .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", toml.display())))?;
     let clock = Clock::start();
-    let feed = Feed::new(KRC_CAPACITY);
-    let recorder = match &configuration.run.record {
-        Some(path) => {
-            let robot = format!("KRC, measurements at {}", configuration.listen);
-            let recorder = Recorder::start(path, feed.reader(), clock, &robot, true)?;
-            let text = std::fs::read_to_string(toml)
-                .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", toml.display())))?;
-            feed.put(clock.now(), What::Configuration(text));
-            Some(recorder)
-        }
-        None => None,
-    };
-    let recorded = recorder.as_ref().map(|recorder| (feed.clone(), recorder.progress()));
-    drop(feed);
-    let served = crate::runtime()?.block_on(async {
-        let busy_poll = configuration.host.busy_poll_micros;
-        let mut remote = Remote::open(configuration.listen, session, clock, busy_poll).await?;
-        let progress = recorded.map(|(feed, progress)| {
-            remote.feed(feed);
-            progress
-        });
-        serve(configuration, remote, clock, progress, json).await
-    });
-    let said = recorder.map(Recorder::finish).transpose();
-    served?;
-    match said? {
-        Some(said) if !json => {
-            use std::io::Write as _;
-            writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error))
-        }
-        _ => Ok(()),
+    let (robot, record) =
+        (format!("KRC, measurements at {}", configuration.listen), configuration.run.record.as_deref());
+    let listeners = Listeners::start(&robot, record, &configuration.serve, KRC_CAPACITY, clock)?;
+    let listening = listeners.as_ref().map(Listeners::feed);
+    if let Some(Listening { feed, progress: Some(_), .. }) = &listening {
+        // With it and the inputs a recording is replayed.
+        feed.put(clock.now(), What::Configuration(text));
     }
+    let served = crate::runtime()?.block_on(async {
+        let remote = Remote::open(configuration.listen, session, clock, configuration.host.busy_poll_micros).await?;
+        serve(configuration, remote, clock, listening, json).await
+    });
+    // What they listen to has ended: the file is completed, and readers are sent away.
+    let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(json));
+    served.and(recorded)
 }
 
 async fn serve(
     configuration: &KrcConfiguration,
-    remote: Remote<AnyLaw<7>>,
+    mut remote: Remote<AnyLaw<7>>,
     clock: Clock,
-    progress: Option<Arc<record::Progress>>,
+    listening: Option<Listening>,
     json: bool,
 ) -> Outcome {
-    let mut sources = Sources::open(&configuration.sources, clock, true)?;
-    let mut signals = Signals::listen()?;
-    // The full-screen view knows six joints; beside a KRC there are lines.
-    let format = if json { Format::Json } else { Format::Lines };
-    let (keys, _) = unbounded_channel();
-    let output = Output::start(format, "run", keys);
+    let format = super::format(json, &configuration.sources);
+    let mut sources = Sources::open(&configuration.sources, clock, format != Format::View)?;
+    let robot = configuration.engine.peer.map_or_else(|| "KRC".into(), |peer| peer.to_string());
+    let mut panel = Panel::new("run", format, clock, robot)?;
+    let progress = listening.as_ref().and_then(|listening| listening.progress.clone());
+    if let Some(Listening { feed, said, .. }) = listening {
+        remote.feed(feed.clone());
+        panel.feed(feed);
+        said.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+    }
     // After the threads that only show things: they need none of it.
     let in_force = host::apply(&configuration.host)?;
     if configuration.host.spin {
@@ -103,28 +87,26 @@ async fn serve(
             }
         });
     }
+    panel.say("listening", format!("listening on {}; in force: {in_force}", configuration.listen), vec![]);
+    panel.say("operator", super::operator_help(format, configuration.run.request).into(), vec![]);
     let mut service = Service {
         remote,
         clock,
-        output,
+        panel,
         settings: configuration.run.clone(),
         ending: None,
-        resting_since: None,
         requested: false,
         done_at: None,
         fell_back: None,
         inputs: VecDeque::new(),
-        next_line: Instant::ZERO,
         progress,
     };
-    service.say("listening", format!("listening on {}; in force: {in_force}", configuration.listen));
-    service.say("operator", super::operator_help(Format::Lines, service.settings.request).into());
     while !service.is_over() {
-        let latest = service.next_line.max(clock.now());
+        let latest = service.panel.next_snapshot();
         tokio::select! {
             biased;
             turned = service.remote.turn(latest) => turned?,
-            who = signals.next() => service.end(who),
+            wish = service.panel.next() => service.wish(wish),
             Some(arrival) = sources.next() => service.arrival(arrival),
         }
         service.observe();
@@ -135,12 +117,10 @@ async fn serve(
 struct Service {
     remote: Remote<AnyLaw<7>>,
     clock: Clock,
-    output: Output,
+    panel: Panel,
     settings: RunSettings,
     /// Who ended the run.
     ending: Option<&'static str>,
-    /// Since when the arm rests and the end is only waited for.
-    resting_since: Option<Instant>,
     /// Whether this process has asked by itself: it does so once.
     requested: bool,
     /// When the motion will have been held long enough.
@@ -148,14 +128,19 @@ struct Service {
     /// Why commanding ended last, where nobody asked for it.
     fell_back: Option<Reason>,
     inputs: VecDeque<FriInput<'static>>,
-    next_line: Instant,
     /// Of the recorder, until it has failed.
     progress: Option<Arc<record::Progress>>,
 }
 
 impl Service {
-    fn say(&mut self, kind: &'static str, text: String) {
-        self.output.notice(Notice { at: self.clock.now(), kind, text, fields: vec![] });
+    fn wish(&mut self, wish: Wish) {
+        match wish {
+            Wish::End(who) => self.end(who),
+            Wish::Request => self.give(FriInput::Request),
+            Wish::Resume => self.give(FriInput::Resume),
+            Wish::Release => self.give(FriInput::Release),
+            Wish::Acknowledge => self.give(FriInput::Acknowledge),
+        }
     }
 
     fn give(&mut self, input: FriInput<'_>) {
@@ -175,9 +160,7 @@ impl Service {
     }
 
     fn event(&mut self, event: &Event) {
-        if let Some(notice) = self.remote.notice(event) {
-            self.output.notice(notice);
-        }
+        self.panel.event(&self.remote, event);
         match event {
             Event::Transition(transition) => self.transition(transition),
             // The request is spent; the preconditions are waited for again.
@@ -218,27 +201,26 @@ impl Service {
                 "quit" => self.end("quit"),
                 other => {
                     let text = format!("'{other}' is none of request, resume, release, acknowledge, quit");
-                    self.say("operator", text);
+                    self.panel.say("operator", text, vec![]);
                 }
             },
             Arrival::NotAReading { source, why } => {
-                self.say("source", format!("source {source} sent no reading: {why}"));
+                self.panel.say("source", format!("source {source} sent no reading: {why}"), vec![]);
             }
             Arrival::Ended { source, why } => {
                 let why = why.map_or_else(|| "it was closed".into(), |error| error.to_string());
-                self.say("source", format!("source {source} ended: {why}"));
+                self.panel.say("source", format!("source {source} ended: {why}"), vec![]);
             }
         }
     }
 
     fn end(&mut self, who: &'static str) {
-        if self.ending.is_some() {
-            eprintln!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
-            std::process::exit(4);
+        if self.ending.is_none() {
+            self.panel.end_now();
+            self.ending = Some(who);
+            self.panel.say("ending", format!("{who}: the arm is stopped first"), vec![("by", who.into())]);
+            self.give(FriInput::Shutdown);
         }
-        self.ending = Some(who);
-        self.say("ending", format!("{who}: the arm is stopped first"));
-        self.give(FriInput::Release);
     }
 
     fn observe(&mut self) {
@@ -261,34 +243,19 @@ impl Service {
         }
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
             self.progress = None;
-            self.say("record", format!("the recording ended, the run goes on: {why}"));
+            self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
         }
-        if now >= self.next_line {
-            self.next_line = now + PACE;
-            if self.session().period().is_some() {
-                let text = words::standing(self.session(), now);
-                self.say("link", text);
-            }
-        }
+        let law = self.remote.session().law();
+        self.panel.observe(&self.remote, now, || super::values(law));
     }
 
     /// Whether nothing is left to be waited for.
-    fn is_over(&mut self) -> bool {
-        let now = self.clock.now();
-        if self.session().counts().measurements == 0 && now.since(Instant::ZERO) > FIRST_MEASUREMENT {
-            return true;
-        }
-        let at_rest = matches!(self.session().mode(), Mode::Monitor | Mode::Offline);
-        if self.ending.is_none() || !at_rest {
-            self.resting_since = None;
-            return false;
-        }
-        let since = *self.resting_since.get_or_insert(now);
-        self.session().peer_state() != Some(FriState::Command) || now.since(since) > LEAVING
+    fn is_over(&self) -> bool {
+        let unheard = self.session().counts().measurements == 0;
+        self.session().is_finished() || (unheard && self.clock.now().since(Instant::ZERO) > FIRST_MEASUREMENT)
     }
 
-    fn finish(mut self, json: bool) -> Outcome {
-        let now = self.clock.now();
+    fn finish(self, json: bool) -> Outcome {
         let standing = self.session().latch().or(self.fell_back);
         let text = if json {
             let mut json = Json::default();
@@ -304,9 +271,7 @@ impl Service {
         } else {
             self.remote.tally().text(self.session()).trim_end().to_owned()
         };
-        let line = words::standing(self.session(), now);
-        self.say("link", line);
-        self.output.finish();
+        self.panel.finish();
         use std::io::Write as _;
         writeln!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))?;
         let session = self.remote.session();

@@ -1,12 +1,13 @@
 //! Who listens to a run beside its operator: the recorder and the readers of `[serve]`, each on a thread of its own.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::config::Configuration;
+use crate::config::ServeSettings;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::feed::{CAPACITY, Feed};
+use crate::feed::Feed;
 use crate::record::{Progress, Recorder};
 use crate::serve::Server;
 
@@ -28,19 +29,24 @@ pub(super) struct Listening {
 }
 
 impl Listeners {
-    /// Starts those that the configuration asks for; `None` where it asks for none.
+    /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries; `None`
+    /// where it asks for none.
     ///
     /// # Errors
     /// [`Failure::BadInput`] for a file or an address that cannot be had.
-    pub(super) fn start(configuration: &Configuration, clock: Clock) -> Result<Option<Self>, Failure> {
-        let (record, serve) = (&configuration.run.record, &configuration.serve);
+    pub(super) fn start(
+        robot: &str,
+        record: Option<&Path>,
+        serve: &ServeSettings,
+        capacity: usize,
+        clock: Clock,
+    ) -> Result<Option<Self>, Failure> {
         if record.is_none() && serve.listen.is_none() {
             return Ok(None);
         }
-        let feed = Feed::new(CAPACITY);
-        let robot = configuration.control.robot.address.to_string();
+        let feed = Feed::new(capacity);
         let recorder = match record {
-            Some(path) => Some(Recorder::start(path, feed.reader(), clock, &robot, true)?),
+            Some(path) => Some(Recorder::start(path, feed.reader(), clock, robot, true)?),
             None => None,
         };
         let server = match serve.listen {

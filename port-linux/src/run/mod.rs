@@ -27,6 +27,7 @@ use crate::config::{
 };
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
+use crate::feed::CAPACITY;
 use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
@@ -83,7 +84,8 @@ pub fn run(args: &RunArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&configuration.control.robot.address)?;
     let _lock = RobotLock::take(target.socket(outrigger_core::session::Ports::default().realtime))?;
-    let listeners = Listeners::start(&configuration, clock)?;
+    let (robot, record) = (configuration.control.robot.address.to_string(), configuration.run.record.as_deref());
+    let listeners = Listeners::start(&robot, record, &configuration.serve, CAPACITY, clock)?;
     let feed = listeners.as_ref().map(Listeners::feed);
     let served = crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target, feed));
     // What they listen to has ended: the file is completed, and readers are sent away.
@@ -99,12 +101,7 @@ async fn serve(
     target: Target,
     feed: Option<Listening>,
 ) -> Outcome {
-    let stdin_is_sensor = configuration.control.sources.iter().any(|source| source.input == SourceInput::Stdin);
-    let format = match Format::choose(json) {
-        // The view would read the sensor's lines as keys.
-        Format::View if stdin_is_sensor => Format::Lines,
-        format => format,
-    };
+    let format = format(json, &configuration.control.sources);
     let sources = Sources::open(&configuration.control.sources, clock, format != Format::View)?;
     let mut net = TcpNet::new(&target.address, target.ip, clock, configuration.host.busy_poll_micros);
     let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
@@ -150,6 +147,15 @@ async fn serve(
     let recorder = if service.settings.recordings.is_some() { RECORDER } else { 0 };
     engine::run_recorded(service.config, law, &mut net, &mut service, recorder).await?;
     service.finish(json)
+}
+
+/// How a run with these sources speaks.
+fn format(json: bool, sources: &[SourceSettings]) -> Format {
+    match Format::choose(json) {
+        // The view would read the sensor's lines as keys.
+        Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
+        format => format,
+    }
 }
 
 const fn operator_help(format: Format, request: Start) -> &'static str {
@@ -397,7 +403,7 @@ impl Application<Law> for Service {
 }
 
 /// What the law has to show.
-fn values(law: &Law) -> Vec<(String, String)> {
+fn values<const N: usize>(law: &AnyLaw<N>) -> Vec<(String, String)> {
     match law {
         AnyLaw::Standoff(standoff) => {
             vec![("standoff error".into(), format!("{:+.3} mm", standoff.error() * 1e3))]

@@ -103,5 +103,10 @@ fn link(mode: Mode, figures: &Figures, json: &mut Json) {
     json.key("mode").text(mode.name()).key("grade").text(figures.grade.name());
     json.key("age_ms").float(figures.age.map_or(f64::NAN, ms)).key("jitter_ms").float(ms(figures.jitter));
     json.key("accepted").integer(figures.sequence.accepted).key("lost").integer(figures.sequence.lost);
-    json.key("late").integer(figures.late).end_object();
+    json.key("late").integer(figures.late);
+    if let Some(answers) = figures.answers {
+        json.key("answered_per_10000").integer(answers.rate);
+        json.key("round_trip_ms").float(answers.round_trip.map_or(f64::NAN, ms));
+    }
+    json.end_object();
 }

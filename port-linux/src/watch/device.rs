@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use outrigger_core::link::Bin;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::session::{KrcSettings, LinkId, Settings};
 use outrigger_core::telemetry::{
-    Datagram, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status, TelemetryError,
+    Datagram, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, TelemetryError,
 };
 use outrigger_core::time::{Duration, Instant};
 
 use super::pieces::Pieces;
 use super::say;
+use super::standing::Standing;
 use crate::clock::utc_now;
 use crate::output::events::{Surroundings, notice};
 use crate::output::{Notice, Snapshot};
@@ -35,7 +36,7 @@ pub(super) struct Device {
     /// How much further our clock is than the device's \[µs\], by its fastest datagram.
     ahead: Option<i64>,
     about: String,
-    status: Option<Status>,
+    standing: Option<Standing>,
     motion: Option<Motion>,
     intervals: Vec<Bin>,
     sensors: outrigger_core::sensor::Figures,
@@ -46,6 +47,7 @@ pub(super) struct Device {
     recording: (u32, Pieces),
     written: Option<u32>,
     rate: (Instant, u64, f32),
+    last_fallback: Option<Reason>,
 }
 
 impl Device {
@@ -61,7 +63,7 @@ impl Device {
             run: None,
             ahead: None,
             about: String::new(),
-            status: None,
+            standing: None,
             motion: None,
             intervals: Vec::new(),
             sensors: outrigger_core::sensor::Figures::default(),
@@ -71,6 +73,7 @@ impl Device {
             recording: (0, Pieces::default()),
             written: None,
             rate: (Instant::ZERO, 0, 0.0),
+            last_fallback: None,
         }
     }
 
@@ -172,7 +175,8 @@ impl Device {
                     self.about = about;
                 }
             }
-            Message::Status(status) => self.status = Some(status),
+            Message::Status(status) => self.stands(Standing::Ur(Box::new(status))),
+            Message::Krc(status) => self.stands(Standing::Krc(Box::new(status))),
             Message::Motion(motion) => self.motion = Some(motion),
             Message::Histogram(report) if report.kind == HistogramKind::Interval => self.intervals = bins(&report),
             Message::Event(event) => {
@@ -193,6 +197,11 @@ impl Device {
             Message::Recording(recording) => self.record(&recording, now, notices),
             _ => {}
         }
+    }
+
+    fn stands(&mut self, standing: Standing) {
+        self.last_fallback = standing.latch().or(self.last_fallback);
+        self.standing = Some(standing);
     }
 
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
@@ -241,16 +250,13 @@ impl Device {
 
     /// The board as it is known now; `None` before it has told where it stands.
     pub(super) fn snapshot(&mut self, now: Instant) -> Option<Snapshot> {
-        let status = self.status.as_ref()?;
-        let up = status.up.get(LinkId::REALTIME.index()) == Some(&true);
-        let accepted = status.link.sequence.accepted;
+        let standing = self.standing.as_ref()?;
+        let accepted = standing.link().sequence.accepted;
         let (since, before, rate) = self.rate;
         let span = now.since(since).as_secs_f32();
         if span >= 1.0 {
             self.rate = (now, accepted, accepted.saturating_sub(before) as f32 / span);
         }
-        let evidence = &status.evidence;
-        let resting = matches!(status.mode, Mode::Offline | Mode::Monitor);
         let (have, length) = self.recording.1.progress();
         let mut values = vec![
             ("board".to_owned(), self.about.clone()),
@@ -264,38 +270,20 @@ impl Device {
             let numbers: Vec<_> = sample.value.as_slice().iter().map(|number| format!("{number:.4}")).collect();
             values.push(("sensor".into(), numbers.join(" ")));
         }
-        let state = self.motion.as_ref().filter(|_| up).map(|motion| State {
-            controller_time: motion.controller_time,
-            positions: motion.positions,
-            velocities: motion.velocities,
-            target_velocities: motion.target_velocities,
-            tcp_pose: motion.tcp_pose,
-            robot_mode: evidence.robot_mode.map(|held| held.value),
-            safety: evidence.safety.map_or(Safety::Unknown, |held| held.value),
-            speed_scaling: motion.speed_scaling,
-            digital_inputs: motion.digital_inputs,
-            ..State::default()
-        });
-        Some(Snapshot {
+        let board = Snapshot {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
-            identity: status.controller.map(|controller| {
-                let states = if controller.states == LinkId::RTDE { "states by RTDE" } else { "states by 30003" };
-                format!(
-                    "software {}, {states}, told by {}, {} datagrams lost",
-                    controller.software, self.address, self.lost
-                )
-            }),
-            mode: status.mode,
-            latch: status.latch,
-            unmet: if resting { status.unmet } else { ReasonSet::EMPTY },
-            state: state.as_ref().map(Into::into),
-            figures: up.then_some(status.link),
+            identity: None,
+            mode: Mode::Offline,
+            latch: standing.latch(),
+            last_fallback: self.last_fallback,
+            unmet: ReasonSet::EMPTY,
+            state: None,
+            figures: None,
             states: None,
             intervals: self.intervals.clone(),
             rate,
-            // While a session stands it does without what is down; notices have told of that.
-            trouble: self.troubles.iter().flatten().next().filter(|_| status.controller.is_none()).cloned(),
+            trouble: self.troubles.iter().flatten().next().cloned(),
             values,
             counters: vec![
                 ("datagrams", self.received),
@@ -304,11 +292,10 @@ impl Device {
                 ("sensor_readings", self.sensors.readings.into()),
                 ("sensor_refused", self.sensors.refused.into()),
                 ("sensor_garbage", self.sensors.garbage.into()),
-                ("malformed", status.streams.iter().map(|counts| u64::from(counts.malformed)).sum()),
-                ("dropped_bytes", status.dropped.iter().sum()),
-                ("events_lost", status.events_lost.into()),
             ],
-        })
+        };
+        let told_by = format!("told by {}, {} datagrams lost", self.address, self.lost);
+        Some(standing.snapshot(board, &told_by, self.motion.as_ref()))
     }
 }
 
@@ -327,6 +314,7 @@ fn micros(at: Instant) -> i64 {
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
+
 /// The robot's address, and what is said of the settings.
 fn in_force(bytes: &[u8]) -> Option<(Ipv4Addr, String)> {
     if let Ok(settings) = Settings::from_postcard(bytes) {

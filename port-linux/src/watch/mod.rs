@@ -2,6 +2,7 @@
 
 mod device;
 mod pieces;
+mod standing;
 
 use std::net::{IpAddr, ToSocketAddrs as _};
 

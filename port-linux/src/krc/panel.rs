@@ -1,0 +1,188 @@
+//! The operator's side of every command beside a KRC: keys, signals, and what is shown.
+
+use outrigger_core::law::Law;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::session::Event;
+use outrigger_core::session::fri::{FriSession, KrlConvention};
+use outrigger_core::time::Instant;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::{Remote, words};
+use crate::clock::Clock;
+use crate::exit::Failure;
+use crate::feed::{Feed, What};
+use crate::output::{Arm, Format, Key, Notice, Output, Snapshot, Word};
+use crate::panel::{GRADE_PACE, Wish, end_at_once};
+use crate::signals::Signals;
+
+/// See the module.
+pub(crate) struct Panel {
+    clock: Clock,
+    /// Who the KRC is, as given.
+    robot: String,
+    output: Output,
+    keys: UnboundedReceiver<Key>,
+    signals: Signals,
+    /// Whether the end has been asked for.
+    ending: bool,
+    next_snapshot: Instant,
+    /// Measurements at the snapshot before.
+    accepted: (Instant, u64),
+    /// When a change of grade or quality was said last.
+    grade_said: Instant,
+    last_fallback: Option<Reason>,
+    /// Who else hears of what is said.
+    feed: Option<Feed>,
+}
+
+impl Panel {
+    /// A panel that speaks in `format`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where signals cannot be handled.
+    pub(crate) fn new(title: &str, format: Format, clock: Clock, robot: String) -> Result<Self, Failure> {
+        let (sender, keys) = unbounded_channel();
+        let signals = Signals::listen()?;
+        let now = clock.now();
+        Ok(Self {
+            clock,
+            robot,
+            output: Output::start(format, title, sender),
+            keys,
+            signals,
+            ending: false,
+            next_snapshot: now,
+            accepted: (now, 0),
+            grade_said: Instant::ZERO,
+            last_fallback: None,
+            feed: None,
+        })
+    }
+
+    /// From now on what is said of the command's own is put into `feed` as well; events are by the [`Remote`].
+    pub(crate) fn feed(&mut self, feed: Feed) {
+        self.feed = Some(feed);
+    }
+
+    /// The operator's next wish. Dropping the future loses nothing.
+    ///
+    /// Asked for the end a second time, the process exits at once.
+    pub(crate) async fn next(&mut self) -> Wish {
+        let wish = tokio::select! {
+            signal = self.signals.next() => Wish::End(signal),
+            Some(key) = self.keys.recv() => key.into(),
+        };
+        if let Wish::End(who) = wish {
+            if self.ending {
+                end_at_once(who, self.output.format());
+            }
+            self.ending = true;
+        }
+        wish
+    }
+
+    /// The end was asked for from inside.
+    pub(crate) const fn end_now(&mut self) {
+        self.ending = true;
+    }
+
+    /// When the next snapshot is due.
+    pub(crate) const fn next_snapshot(&self) -> Instant {
+        self.next_snapshot
+    }
+
+    /// Says something of the command's own.
+    pub(crate) fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
+        let notice = Notice { at: self.clock.now(), kind, text, fields };
+        if let Some(feed) = &self.feed {
+            feed.put(notice.at, What::Notice(notice.clone()));
+        }
+        self.output.notice(notice);
+    }
+
+    /// Says what happened.
+    pub(crate) fn event<L: Law<7>>(&mut self, remote: &Remote<L>, event: &Event) {
+        let Some(notice) = remote.notice(event) else { return };
+        // A busy machine changes grades many times a second; scripts get them all.
+        let of_grade = matches!(notice.kind, "grade" | "krc-quality");
+        if of_grade && self.output.format() != Format::Json {
+            if notice.at.since(self.grade_said) < GRADE_PACE && self.grade_said != Instant::ZERO {
+                return;
+            }
+            self.grade_said = notice.at;
+        }
+        self.output.notice(notice);
+    }
+
+    /// Shows the session where it is time to, and `more` about it.
+    pub(crate) fn observe<L: Law<7>>(
+        &mut self,
+        remote: &Remote<L>,
+        now: Instant,
+        more: impl FnOnce() -> Vec<(String, String)>,
+    ) {
+        let session = remote.session();
+        self.last_fallback = session.latch().or(self.last_fallback);
+        if now < self.next_snapshot {
+            return;
+        }
+        self.next_snapshot = now + self.output.format().pace();
+        let heard = session.period().is_some();
+        let figures = heard.then(|| session.figures(now));
+        let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
+        let span = now.since(self.accepted.0).as_secs_f32();
+        let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
+        self.accepted = (now, accepted);
+        let counts = session.counts();
+        let mode = session.mode();
+        self.output.snapshot(Snapshot {
+            at: now,
+            robot: self.robot.clone(),
+            identity: words::identity(session),
+            mode,
+            latch: session.latch(),
+            last_fallback: self.last_fallback,
+            // While commanding, what a request would be refused for is of no interest.
+            unmet: if mode == Mode::Monitor { session.unmet(now) } else { ReasonSet::EMPTY },
+            state: session
+                .state()
+                .filter(|_| heard)
+                .map(|state| Arm::new(state, told(session)).with_setpoints(state.target_positions.iter())),
+            figures,
+            states: None,
+            intervals: session.histograms().interval.bins().filter(|bin| bin.count > 0).collect(),
+            rate,
+            trouble: (!heard).then(|| words::silence(session, remote.listens())),
+            values: more().into_iter().chain(words::values(session)).collect(),
+            counters: vec![
+                ("measurements", counts.measurements),
+                ("commands", counts.commands),
+                ("overtaken", counts.overtaken),
+                ("unused", counts.unused),
+                ("malformed", counts.malformed),
+                ("foreign", counts.foreign),
+            ],
+        });
+    }
+
+    /// Ends the output; the terminal is as it was.
+    pub(crate) fn finish(self) {
+        self.output.finish();
+    }
+}
+
+/// What the KRC says of itself, in the words of an output.
+fn told<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Vec<Word> {
+    let power = match session.peer_report() {
+        Some(report) if report.error != 0 => "error",
+        Some(report) if report.power != 0 => "on",
+        Some(_) => "off",
+        None => "unknown",
+    };
+    let scheme = session.peer_scheme().map_or("unknown", |scheme| scheme.name());
+    let mut told = words::told(session.peer_state(), session.peer_quality());
+    told.push(Word { key: "krc_scheme", name: "scheme", value: scheme });
+    told.push(Word { key: "drives", name: "drives", value: power });
+    told
+}

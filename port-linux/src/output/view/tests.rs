@@ -1,0 +1,161 @@
+//! The view without a terminal.
+
+use outrigger_core::link::{AnswerFigures, Figures, LinkConfig, LinkMonitor};
+use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
+use outrigger_core::session::rtde::{Cadence, RtdeCounts};
+use outrigger_core::session::{LinkId, StreamCounts};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::super::{Arm, States, Word};
+use super::*;
+
+fn figures() -> Figures {
+    let answers = AnswerFigures {
+        rate: 9_870,
+        judged: 100,
+        consecutive_misses: 0,
+        late: 0,
+        round_trip: Some(Duration::from_micros(4_960)),
+        shortest: None,
+        latency_variation: None,
+    };
+    let mut figures = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(5))).figures(Instant::ZERO);
+    (figures.grade, figures.jitter, figures.answers) = (Grade::Ok, Duration::from_micros(290), Some(answers));
+    (figures.sequence.accepted, figures.sequence.lost) = (123_456, 12);
+    figures
+}
+
+fn snapshot(state: Arm) -> Snapshot {
+    Snapshot {
+        at: Instant::from_micros(15_000_000),
+        robot: "192.168.0.20".into(),
+        identity: Some("KRC at 192.168.0.20:49938, a measurement every 5 ms".into()),
+        mode: Mode::Monitor,
+        latch: Some(Reason::StateStale),
+        last_fallback: Some(Reason::StateStale),
+        unmet: ReasonSet::EMPTY,
+        state: Some(state),
+        figures: Some(figures()),
+        states: None,
+        intervals: vec![],
+        rate: 200.0,
+        trouble: None,
+        values: vec![],
+        counters: vec![],
+    }
+}
+
+/// Seven joints, each at its number in hundredths of a radian, which the KRC steers a thousandth further.
+fn lwr() -> Arm {
+    let q: [f32; 7] = std::array::from_fn(|joint| (joint as f32 + 1.0) / 100.0);
+    let state = State::<7> {
+        positions: JointPositions(q),
+        velocities: JointVelocities([0.1; 7]),
+        target_velocities: JointVelocities([0.2; 7]),
+        ..State::default()
+    };
+    let words = vec![
+        Word { key: "krc_state", name: "KRC", value: "MON" },
+        Word { key: "krc_quality", name: "quality", value: "PERFECT" },
+    ];
+    Arm::new(&state, words).with_setpoints(q.map(|q| q + 0.001))
+}
+
+fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
+    let stream = StreamCounts::default();
+    let states = States { by: LinkId::RTDE, why: "asked for".into(), stream, dropped_bytes: 0, rtde };
+    let arm = Arm::from(&State::<6> { positions: JointPositions([-3.1; 6]), ..State::default() });
+    Snapshot { states: Some(states), latch: None, ..snapshot(arm) }
+}
+
+/// The rows of a screen.
+fn drawn(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16) -> Vec<String> {
+    let mut screen = Screen { title, snapshot: snapshot.map(Box::new), events: VecDeque::new() };
+    for number in 0..20 {
+        let text = format!("event {number}");
+        screen.note(Notice { at: Instant::ZERO, kind: "test", text, fields: vec![] });
+    }
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("memory");
+    terminal.draw(|frame| screen.draw(frame)).expect("memory");
+    let symbols: Vec<_> = terminal.backend().buffer().content().iter().map(ratatui::buffer::Cell::symbol).collect();
+    symbols.chunks(usize::from(columns)).map(<[&str]>::concat).collect()
+}
+
+fn shows(rows: &[String], expected: &[&str]) {
+    for expected in expected {
+        assert!(rows.iter().any(|row| row.contains(expected)), "{expected} in\n{}", rows.join("\n"));
+    }
+}
+
+#[test]
+fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_and_the_newest_event() {
+    let rows = drawn("run", Some(snapshot(lwr())), 80, 24);
+    shows(
+        &rows,
+        &[
+            "KRC at 192.168.0.20:49938",
+            "200 Hz   15 s",
+            "Monitor",
+            "KRC MON, quality PERFECT",
+            "latched: ",
+            "Ok   held by",
+            "jitter 0.29 ms",
+            "answered 98.7 %   round trip 4.96 ms",
+            "lost 12",
+            "│ A1       0.573    0.630   +5.730 ",
+            "│ A6       4.011    4.068   +5.730 ",
+            "event 19",
+            "q quit   r request   c continue   s stop   a acknowledge",
+        ],
+    );
+}
+
+#[test]
+fn a_wider_screen_has_room_for_every_column_and_more_events() {
+    let rows = drawn("run", Some(snapshot(lwr())), 120, 40);
+    shows(&rows, &["│ E1       1.719    1.776   +5.730  +11.459 ", "event 8"]);
+}
+
+#[test]
+fn what_became_of_states_by_rtde_is_not_cut_at_80_columns() {
+    let cadence = Cadence { missing: 12, late: 3, repeated: 7, ..Cadence::default() };
+    let counts = RtdeCounts { data: 1_234_567, ..RtdeCounts::default() };
+    for columns in [80, 100, 110, 120] {
+        let rows = drawn("monitor", Some(beside_ur(Some((counts, cadence)))), columns, 24);
+        shows(&rows, &["RTDE: missing 12, late 3, repeated 7", "states 123456", "own stalls 0", "event 19"]);
+    }
+    // Where even that is too long, it goes on in the next row.
+    let cadence = Cadence { missing: 1_234_567, late: 89_012, repeated: 345_678, ..Cadence::default() };
+    shows(&drawn("monitor", Some(beside_ur(Some((counts, cadence)))), 80, 24), &["missing 1234567", "repeated 345678"]);
+}
+
+#[test]
+fn six_joints_are_shown_with_the_speeds_that_they_are_to_have() {
+    let rows = drawn("run", Some(beside_ur(None)), 80, 24);
+    shows(
+        &rows,
+        &["joint     angle °      °/s  set °/s", "shoulder -177.617   +0.000   +0.000", "by 30003: asked for"],
+    );
+    assert!(!rows.iter().any(|row| row.contains("setpoint")), "nobody told it");
+}
+
+#[test]
+fn the_last_fallback_stays_on_the_screen_once_it_is_acknowledged() {
+    let rows = drawn("run", Some(Snapshot { latch: None, ..snapshot(lwr()) }), 120, 30);
+    shows(&rows, &["last fallback: "]);
+    assert!(!rows.iter().any(|row| row.contains("latched")));
+}
+
+#[test]
+fn what_only_listens_offers_no_requests() {
+    for title in ["monitor", "record", "watch"] {
+        let rows = drawn(title, Some(snapshot(lwr())), 80, 24);
+        assert_eq!(rows.last().map(|row| row.trim()), Some("q quit"), "{title}");
+    }
+}
+
+#[test]
+fn before_the_first_snapshot_it_says_that_it_starts() {
+    shows(&drawn("run", None, 80, 24), &["run: starting"]);
+}

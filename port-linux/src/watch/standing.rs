@@ -1,0 +1,117 @@
+//! Where a board says that its session stands, beside either kind of robot, as it is shown.
+
+use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
+use outrigger_core::session::LinkId;
+use outrigger_core::telemetry::{KrcStatus, Motion, Status};
+
+use crate::krc::words;
+use crate::output::{Arm, Joint, Snapshot};
+
+/// The newest status.
+#[derive(Debug)]
+pub(super) enum Standing {
+    Ur(Box<Status>),
+    Krc(Box<KrcStatus>),
+}
+
+impl Standing {
+    /// Figures of the link that brings states.
+    pub(super) const fn link(&self) -> &Figures {
+        match self {
+            Self::Ur(status) => &status.link,
+            Self::Krc(status) => &status.link,
+        }
+    }
+
+    /// The reason that nobody has acknowledged.
+    pub(super) const fn latch(&self) -> Option<Reason> {
+        match self {
+            Self::Ur(status) => status.latch,
+            Self::Krc(status) => status.latch,
+        }
+    }
+
+    /// As it is shown: `board` is what is known of the board, `told_by` its name, `motion` that of a UR arm.
+    pub(super) fn snapshot(&self, board: Snapshot, told_by: &str, motion: Option<&Motion>) -> Snapshot {
+        match self {
+            Self::Ur(status) => beside_ur(status, board, told_by, motion),
+            Self::Krc(status) => beside_krc(status, board, told_by),
+        }
+    }
+}
+
+/// What a request would be refused for is of interest while nothing is commanded.
+const fn unmet(mode: Mode, unmet: ReasonSet) -> ReasonSet {
+    if matches!(mode, Mode::Offline | Mode::Monitor) { unmet } else { ReasonSet::EMPTY }
+}
+
+fn beside_ur(status: &Status, mut board: Snapshot, told_by: &str, motion: Option<&Motion>) -> Snapshot {
+    let up = status.up.get(LinkId::REALTIME.index()) == Some(&true);
+    let evidence = &status.evidence;
+    let state = motion.filter(|_| up).map(|motion| State {
+        controller_time: motion.controller_time,
+        positions: motion.positions,
+        velocities: motion.velocities,
+        target_velocities: motion.target_velocities,
+        tcp_pose: motion.tcp_pose,
+        robot_mode: evidence.robot_mode.map(|held| held.value),
+        safety: evidence.safety.map_or(Safety::Unknown, |held| held.value),
+        speed_scaling: motion.speed_scaling,
+        digital_inputs: motion.digital_inputs,
+        ..State::default()
+    });
+    board.counters.extend([
+        ("malformed", status.streams.iter().map(|counts| u64::from(counts.malformed)).sum()),
+        ("dropped_bytes", status.dropped.iter().sum()),
+        ("events_lost", status.events_lost.into()),
+    ]);
+    Snapshot {
+        identity: status.controller.map(|controller| {
+            let states = if controller.states == LinkId::RTDE { "states by RTDE" } else { "states by 30003" };
+            format!("software {}, {states}, {told_by}", controller.software)
+        }),
+        mode: status.mode,
+        unmet: unmet(status.mode, status.unmet),
+        state: state.as_ref().map(Into::into),
+        figures: up.then_some(status.link),
+        // While a session stands it does without what is down; notices have told of that.
+        trouble: board.trouble.filter(|_| status.controller.is_none()),
+        ..board
+    }
+}
+
+fn beside_krc(status: &KrcStatus, mut board: Snapshot, told_by: &str) -> Snapshot {
+    let heard = status.period.is_some();
+    let counts = &status.counts;
+    board.counters.extend([
+        ("measurements", counts.measurements),
+        ("commands", counts.commands),
+        ("overtaken", counts.overtaken),
+        ("unused", counts.unused),
+        ("malformed", counts.malformed),
+        ("foreign", counts.foreign),
+        ("events_lost", status.events_lost.into()),
+    ]);
+    let arm = status.positions.filter(|_| heard).map(|positions| Arm {
+        controller_time: None,
+        joints: positions
+            .iter()
+            .zip(status.commanded.iter())
+            .map(|(angle, speed)| Joint { angle, target_speed: Some(speed), ..Joint::default() })
+            .collect(),
+        tcp_pose: None,
+        words: words::told(status.state, status.quality),
+    });
+    let trouble = board.trouble.take().unwrap_or_else(|| "no measurement of the KRC comes to the board".into());
+    Snapshot {
+        identity: status.period.map(|period| format!("KRC, {}, {told_by}", words::every(period))),
+        mode: status.mode,
+        unmet: unmet(status.mode, status.unmet),
+        state: arm,
+        figures: heard.then_some(status.link),
+        trouble: (!heard).then_some(trouble),
+        ..board
+    }
+}
