@@ -126,8 +126,7 @@ One process per robot. It commands when it is asked to and every precondition is
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
-answers each; lines in place of the full-screen view, and at the end how the link was: shares of grades, fallbacks, \
-round trips and jitter.
+answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
 SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
 Exit code 4 where it did not command again after a fallback.
 

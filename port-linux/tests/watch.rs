@@ -15,7 +15,7 @@ use outrigger_core::session::fri::{FriInput, FriSession};
 use outrigger_core::session::{CoController, Config, Input, LinkId, Memory, Output as EngineOutput};
 use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_core::wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_linux::config::AnyConfiguration;
 
 use self::peer::Peer;
@@ -53,7 +53,7 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     board.sent
 }
 
-/// Telemetry of a board beside a KRC that sends for two seconds; with `silence`, for another one it does not.
+/// Telemetry of a board beside a KRC that sends for five seconds; with `silence`, for another one it does not.
 fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
     const FILE: &str = "[robot]\nkind = \"krc\"\npeer = \"192.0.2.1\"\n[law]\nkind = \"joint-servo\"\n\
                         [device]\naddress = \"192.0.2.60/24\"\ntelemetry = \"192.0.2.2:47000\"\n";
@@ -66,12 +66,14 @@ fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
     let law = AnyLaw::new(settings.law).expect("a law");
     let mut engine = FriSession::new(settings.config, law, settings.handshake).expect("a session");
     let (from, mut sent) = ("192.0.2.1:49938".parse().expect("an address"), vec![]);
-    for cycle in 1..=300_u16 {
+    let mut reflected = 0;
+    for cycle in 1..=600_u16 {
         let now = Instant::from_micros(10_000 * u64::from(cycle));
-        if cycle <= 200 {
+        if cycle <= 500 {
             let mut measured = [0; MEASUREMENT_LEN];
             let repr = MeasurementRepr {
                 send_seq_count: cycle,
+                refl_seq_count: reflected,
                 state: 1,
                 quality: 3,
                 power: 0x7f,
@@ -83,6 +85,8 @@ fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
             repr.emit(&mut measured).expect("room");
             engine.handle(now, FriInput::Datagram { from, bytes: &measured, arrival: now });
             engine.handle(now, FriInput::Drained);
+            let answer = engine.poll_transmit().expect("each is answered");
+            reflected = fri::Command::new_checked(answer.bytes).expect("a command").send_seq_count();
         } else if silence {
             engine.handle(now, FriInput::Tick);
         } else {
@@ -296,13 +300,14 @@ fn a_board_beside_a_krc_shows_where_its_session_stands_in_both_grades() {
         "\"mode\":\"Monitor\",\"grade\":\"Perfect\"",
         "\"krc_state\":\"MON\",\"krc_quality\":\"PERFECT\"",
         "\"q_actual\":[0.25,0.25,0.25,0.25,0.25,0.25,0.25]",
-        "\"qd_target\":[0,0,0,0,0,0,0]",
+        "\"qd_target\":[0.0,0.0,0.0,0.0,0.0,0.0,0.0]",
+        "\"answered_per_10000\":10000",
         "\"trouble\":null",
     ] {
         assert!(status.contains(expected), "{expected} in {status}");
     }
     let measured = status.split_once("\"measurements\":").and_then(|(_, rest)| rest.split(',').next());
-    assert!(measured.and_then(|count| count.parse().ok()).is_some_and(|count: u32| count > 180), "{status}");
+    assert!(measured.and_then(|count| count.parse().ok()).is_some_and(|count: u32| count > 480), "{status}");
     let said = |what: &str| lines.iter().any(|line| line.contains(what));
     assert!(said("a KRC sends a measurement every 10 ms") && said("measurements to port 49938"), "{lines:#?}");
 }
