@@ -1,5 +1,7 @@
 //! No budgeted operation asks for memory.
 
+#[path = "../instructions/src/answering.rs"]
+mod answering;
 #[path = "../instructions/src/commands.rs"]
 #[allow(dead_code, reason = "the board asks for more of it")]
 mod commands;
@@ -7,6 +9,9 @@ mod counting;
 #[path = "../instructions/src/cycle.rs"]
 #[allow(dead_code, reason = "the board asks for more of it")]
 mod cycle;
+#[path = "../instructions/src/limit.rs"]
+#[allow(dead_code, reason = "the board holds its counts against it")]
+mod limit;
 mod operations;
 
 #[global_allocator]
@@ -26,6 +31,17 @@ fn the_engine_answers_a_state_without_asking_for_memory() {
             cycle.prepare();
             assert_eq!(counting::requests(|| cycle.answer()), 0, "{name}");
             assert!(cycle.is_commanding(), "{name}");
+        }
+    });
+}
+
+#[test]
+fn the_engine_answers_a_measurement_without_asking_for_memory() {
+    answering::each(|name, _, answering| {
+        for _ in 0..100 {
+            answering.prepare();
+            assert_eq!(counting::requests(|| answering.answer()), 0, "{name}");
+            assert!(answering.is_commanding(), "{name}");
         }
     });
 }

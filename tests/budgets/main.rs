@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p outrigger-tests --example budgets`
 
+#[path = "../instructions/src/answering.rs"]
+mod answering;
 #[path = "../instructions/src/commands.rs"]
 #[allow(dead_code, reason = "the board asks for more of it")]
 mod commands;
@@ -9,6 +11,9 @@ mod counting;
 #[path = "../instructions/src/cycle.rs"]
 #[allow(dead_code, reason = "the board asks for more of it")]
 mod cycle;
+#[path = "../instructions/src/limit.rs"]
+#[allow(dead_code, reason = "the board holds its counts against it")]
+mod limit;
 mod operations;
 
 use std::time::Instant;
@@ -31,9 +36,26 @@ fn main() {
         print(operation.name, nanoseconds, operation.budget, counting::requests(&mut operation.run));
     }
     cycle::each(|name, _, cycle| {
-        let nanoseconds = (0..CYCLES).map(|_| answer(cycle)).collect();
+        let answer = |_| {
+            cycle.prepare();
+            let elapsed = once(|| cycle.answer());
+            assert!(cycle.is_commanding(), "every state is answered");
+            elapsed
+        };
+        let nanoseconds = (0..CYCLES).map(answer).collect();
         cycle.prepare();
         print(name, nanoseconds, 1000, counting::requests(|| cycle.answer()));
+    });
+    answering::each(|name, _, answering| {
+        let answer = |_| {
+            answering.prepare();
+            let elapsed = once(|| answering.answer());
+            assert!(answering.is_commanding(), "every measurement is answered");
+            elapsed
+        };
+        let nanoseconds = (0..CYCLES).map(answer).collect();
+        answering.prepare();
+        print(name, nanoseconds, 1000, counting::requests(|| answering.answer()));
     });
 }
 
@@ -43,15 +65,12 @@ fn print(name: &str, mut nanoseconds: Vec<f64>, budget: u32, allocations: u64) {
     println!("{name:<58} {median:>5.0} ns {fastest:>5.0} ns {budget:>5} ns {allocations:>7}");
 }
 
-/// Nanoseconds from the bytes of a state to the bytes of a command, and of asking the clock (some 25).
+/// Nanoseconds of one run, and of asking the clock (some 25).
 #[expect(clippy::disallowed_methods, reason = "this program measures time")]
-fn answer(cycle: &mut cycle::Cycle<'_>) -> f64 {
-    cycle.prepare();
+fn once(run: impl FnOnce()) -> f64 {
     let start = Instant::now();
-    cycle.answer();
-    let elapsed = start.elapsed();
-    assert!(cycle.is_commanding(), "every state is answered");
-    elapsed.as_nanos() as f64
+    run();
+    start.elapsed().as_nanos() as f64
 }
 
 /// Nanoseconds of one run, over a batch.

@@ -12,27 +12,11 @@ use outrigger_core::wire::realtime::Repr;
 use outrigger_urscript::SpeedJ;
 
 use crate::commands::{BENT, CYCLE, DISTANCE, chain, servo, standoff};
+use crate::limit::Limit;
 
 /// Bytes of a packet of software 5.15.
 const PACKET: usize = 1220;
 const SENSOR: SourceId = SourceId(1);
-
-/// What a count of instructions is held against.
-pub(crate) struct Limit {
-    /// What it should be.
-    pub(crate) budget: u32,
-    /// What it must not exceed: more is growth that nobody decided on.
-    pub(crate) ceiling: u32,
-}
-
-impl Limit {
-    /// Nothing may grow by more than a twentieth over the `counted`, which is set anew with each change on purpose, nor
-    /// beyond its budget.
-    const fn counted(counted: u32, budget: u32) -> Self {
-        let grown = counted + counted / 20;
-        Self { budget, ceiling: if grown < budget { grown } else { budget } }
-    }
-}
 
 /// An engine and the controller it commands. The arm is ideal: it has the commanded speed in the next cycle.
 pub(crate) struct Cycle<'m> {
@@ -169,8 +153,8 @@ impl<'m> Cycle<'m> {
 /// Calls `count` with the name, the limit and an engine for each law.
 pub(crate) fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
     for (name, limit, law) in [
-        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_593, 10_000), servo()),
-        ("state to speedj text, standoff with its Jacobian", Limit::counted(11_399, 15_000), standoff()),
+        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_593, Some(10_000)), servo()),
+        ("state to speedj text, standoff with its Jacobian", Limit::counted(11_399, Some(15_000)), standoff()),
     ] {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
         count(name, limit, &mut Cycle::commanding(law, &mut primary, &mut realtime));

@@ -1,5 +1,6 @@
 //! The loop of every port, over sockets and a clock in memory that answer anything: its size, not a proof. An `async fn`
-//! polled after its end panics by itself, and no optimiser knows that nobody does.
+//! polled after its end panics by itself, and no optimiser knows that nobody does. Any other panic in it is found by
+//! `.ci/run budgets`, in the firmware of every board.
 
 use core::future::{Future, pending};
 use core::pin::pin;

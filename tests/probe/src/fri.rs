@@ -1,4 +1,6 @@
-//! The engine beside a KRC: every input, every output, every question.
+//! The engine beside a KRC: every input, every output, every question. The loop around it, `outrigger_embassy::fri`, works
+//! on the stack's own socket, in whose reach there are panics: `.ci/run budgets` looks through a whole firmware for one in
+//! that loop.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 

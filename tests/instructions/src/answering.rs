@@ -1,0 +1,188 @@
+//! The whole engine beside a KRC in `Command`, given one measurement after the other: what a cycle costs from the bytes
+//! of a measurement to the bytes of its command. Shared by the emulated board and the host's table of budgets.
+
+use core::f64::consts::FRAC_PI_2;
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::kinematics::{DhParameters, KinematicChain, Posture};
+use outrigger_core::law::{AnyLaw, JointServoConfig, LawConfig, Reference, StandoffConfig};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointPositions, JointVelocities, Pose};
+use outrigger_core::session::fri::{Control, FriConfig, FriInput, FriSession, KrlConvention, ToolImpedance};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_core::wire::fri::{
+    COMMAND_LEN, Command, DEFAULT_PORT, Frame, FriState, Jacobian, MEASUREMENT_LEN, MeasurementRepr, Quality,
+};
+
+use crate::limit::Limit;
+
+/// The shortest of FRI's periods.
+const PERIOD: Duration = Duration::from_millis(1);
+const KRC: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 168, 0, 20)), DEFAULT_PORT);
+const SENSOR: SourceId = SourceId(1);
+/// What the sensor reads, and should read \[m\].
+const DISTANCE: f32 = 0.12;
+/// Shoulder, elbow and wrist well bent, the tool pointing down.
+const BENT: [f32; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 1.3, 0.0];
+
+/// An engine and the KRC it answers. The arm is ideal: it is where it was commanded to be one cycle ago.
+pub(crate) struct Answering {
+    session: FriSession<AnyLaw<7>, KrlConvention>,
+    arm: KinematicChain<7>,
+    now: Instant,
+    measured: MeasurementRepr,
+    measurement: [u8; MEASUREMENT_LEN],
+    command: [u8; COMMAND_LEN],
+    answered: bool,
+    taken: u32,
+}
+
+impl Answering {
+    /// An engine with `law`, in `Command` and moving the arm.
+    fn commanding(law: LawConfig<7>, control: Control) -> Self {
+        let mut config = FriConfig { control, ..FriConfig::default() };
+        config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
+        let law = AnyLaw::new(law).expect("settings in range");
+        let measured = MeasurementRepr {
+            desired_msr_sample_time: PERIOD.as_secs_f32(),
+            desired_cmd_sample_time: PERIOD.as_secs_f32(),
+            safety_limits: 1.0,
+            state: FriState::Monitor.raw(),
+            quality: Quality::Perfect.raw(),
+            control: control.scheme().raw(),
+            power: 0x7f,
+            cmd_jnt_pos: BENT,
+            ..MeasurementRepr::default()
+        };
+        let mut answering = Self {
+            session: FriSession::new(config, law, KrlConvention::RosControl).expect("a configuration"),
+            arm: lwr(),
+            now: Instant::from_micros(1),
+            measured,
+            measurement: [0; MEASUREMENT_LEN],
+            command: [0; COMMAND_LEN],
+            answered: false,
+            taken: 0,
+        };
+        for _ in 0..2_000 {
+            answering.prepare();
+            answering.answer();
+            match answering.session.mode() {
+                Mode::Monitor if answering.session.unmet(answering.now).is_empty() => {
+                    answering.session.handle(answering.now, FriInput::Request);
+                }
+                Mode::Arming => answering.measured.state = FriState::Command.raw(),
+                Mode::Command => break,
+                Mode::Offline | Mode::Monitor | Mode::Stopping => {}
+            }
+        }
+        for _ in 0..50 {
+            answering.prepare();
+            answering.answer();
+        }
+        assert!(answering.is_commanding(), "the engine commands");
+        answering
+    }
+
+    /// The KRC's next cycle, and the sensor's next reading; not counted.
+    pub(crate) fn prepare(&mut self) {
+        self.obey();
+        self.now = self.now + PERIOD;
+        self.taken += 1;
+        let wobble = if self.taken.is_multiple_of(2) { 0.001 } else { 0.0 };
+        let value = SampleValue::scalar(DISTANCE + wobble);
+        let sample = Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now };
+        self.session.handle(self.now, FriInput::Sample(sample));
+        while self.session.poll_event().is_some() {}
+        let measured = &mut self.measured;
+        measured.send_seq_count = measured.send_seq_count.wrapping_add(1);
+        for (joint, at) in measured.msr_jnt_pos.iter_mut().enumerate() {
+            *at = measured.cmd_jnt_pos[joint] + measured.cmd_jnt_pos_fri_offset[joint];
+        }
+        let Posture { tcp, jacobian } = self.arm.posture(&JointPositions(measured.msr_jnt_pos));
+        let [x, y, z] = [tcp.rotation.x, tcp.rotation.y, tcp.rotation.z];
+        let frame = Frame { rotation: [0, 1, 2].map(|row| [x[row], y[row], z[row]]), position: tcp.position };
+        (measured.msr_cart_pos, measured.cmd_cart_pos) = (frame, frame);
+        let row = |of: &dyn Fn(usize) -> f32| core::array::from_fn(of);
+        measured.jacobian = Jacobian {
+            linear: [0, 1, 2].map(|axis| row(&|joint| jacobian.0[joint].linear[axis])),
+            angular: [0, 1, 2].map(|axis| row(&|joint| jacobian.0[joint].angular[axis])),
+        };
+        measured.emit(&mut self.measurement).expect("room");
+    }
+
+    /// From the bytes of a measurement to the bytes of its command, as `port-embassy` does it: this is what is counted.
+    #[inline(never)]
+    pub(crate) fn answer(&mut self) {
+        let datagram = FriInput::Datagram { from: KRC, bytes: &self.measurement, arrival: self.now };
+        self.session.handle(self.now, datagram);
+        while self.session.poll_event().is_some() {}
+        self.session.handle(self.now, FriInput::Drained);
+        self.answered = false;
+        while let Some(transmit) = self.session.poll_transmit() {
+            self.command.copy_from_slice(transmit.bytes);
+            self.answered = true;
+        }
+        while self.session.poll_event().is_some() {}
+    }
+
+    /// Whether the last measurement was answered with a command that the arm follows.
+    pub(crate) fn is_commanding(&self) -> bool {
+        self.session.mode() == Mode::Command && self.answered
+    }
+
+    /// The KRC takes the last command.
+    fn obey(&mut self) {
+        let Some(command) = Command::new_checked(&self.command).ok().filter(|_| self.answered) else { return };
+        let measured = &mut self.measured;
+        measured.refl_seq_count = command.send_seq_count();
+        if measured.state == FriState::Command.raw() {
+            let offsets = measured.cmd_jnt_pos_fri_offset.iter_mut();
+            for ((offset, wanted), own) in offsets.zip(command.jnt_pos()).zip(measured.cmd_jnt_pos) {
+                *offset = wanted - own;
+            }
+        }
+    }
+}
+
+/// The published lengths of an LWR 4+.
+fn lwr() -> KinematicChain<7> {
+    let turns = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 0.0].map(|quarters| quarters * FRAC_PI_2);
+    let lengths = [0.3105, 0.0, 0.4, 0.0, 0.39, 0.0, 0.078];
+    let parameters = DhParameters::from_arrays([0.0; 7], [0.0; 7], lengths, turns).expect("an arm");
+    KinematicChain::new(parameters, &Pose { position: [0.0; 3], rotation: [0.0; 3] })
+}
+
+/// Every joint through a waypoint and back.
+fn servo() -> LawConfig<7> {
+    let waypoint = |q, v, millis| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions([q, 0.1 * q, 0.2 * q, 0.0, 0.0, -0.1 * q, 0.0]),
+            velocities: JointVelocities([v, 0.1 * v, 0.2 * v, 0.0, 0.0, -0.1 * v, 0.0]),
+        },
+        at: Duration::from_millis(millis),
+    };
+    let waypoints =
+        [waypoint(0.0, 0.0, 0), waypoint(0.4, 0.5, 1_000), waypoint(0.8, 0.0, 2_000), waypoint(0.0, 0.0, 4_000)];
+    let trajectory = Trajectory::through(&waypoints).expect("a motion");
+    LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() }
+}
+
+/// Calls `count` with the name, the limit and an engine for each law.
+pub(crate) fn each(mut count: impl FnMut(&str, Limit, &mut Answering)) {
+    let standoff = LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) });
+    let tool = Control::ToolImpedance(ToolImpedance::default());
+    for (name, limit, law, control) in [
+        (
+            "FRI measurement to command, joint servo on a trajectory",
+            Limit::counted(14_420, None),
+            servo(),
+            Control::Position,
+        ),
+        ("FRI measurement to command, standoff in tool impedance", Limit::counted(22_856, None), standoff, tool),
+    ] {
+        count(name, limit, &mut Answering::commanding(law, control));
+    }
+}
