@@ -10,6 +10,7 @@
 
 mod bench;
 mod embassy;
+mod embassy_fri;
 mod embassy_rtde;
 mod linux;
 mod only_embassy;

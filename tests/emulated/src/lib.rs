@@ -16,7 +16,6 @@ pub mod clock;
 #[cfg(feature = "qemu")]
 pub mod closed_loop;
 pub mod hostile;
-#[cfg(feature = "qemu")]
 pub mod krc;
 pub mod peer;
 #[cfg(feature = "qemu")]

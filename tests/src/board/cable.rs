@@ -2,15 +2,24 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
+use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 
 /// The board's Ethernet address.
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 15];
+const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 /// The largest frame, with its Ethernet header.
 const LARGEST: usize = 1514;
+
+/// The board's own address, in a network of 24 bits, for its stack.
+pub(super) fn address() -> Config {
+    let address = Ipv4Cidr::new(ADDRESS, 24);
+    Config::ipv4_static(StaticConfigV4 { address, gateway: None, dns_servers: Default::default() })
+}
 
 #[derive(Default)]
 struct Queues {

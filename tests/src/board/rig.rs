@@ -2,16 +2,12 @@
 
 use std::cell::{Ref, RefCell};
 use std::net::Ipv4Addr;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 // The critical sections of everything that runs here.
 use critical_section as _;
-use embassy_net::{Config as StackConfig, Ipv4Cidr, StackResources, StaticConfigV4};
+use embassy_net::StackResources;
 use outrigger_core::command::Sample;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
@@ -25,14 +21,11 @@ use outrigger_emulated::wire::{Conditions, Wire};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::time::SimTime;
 
-use super::cable::Cable;
+use super::cable::{Cable, address};
 use super::clock;
+use super::task::{BUSY, Task, leak, run_all};
 use crate::cosim::{Command, Motion, Record, Sensor, Setup, speeds_of};
 
-/// The board's address.
-const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
-/// Nothing should need this many rounds without time passing.
-const BUSY: u32 = 10_000;
 /// Anything a test waits for without saying how long happens within this.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -125,44 +118,6 @@ impl Observer<AnyLaw<6>> for Watch {
     }
 }
 
-/// A task of the board's executor.
-struct Task {
-    /// `None` once it has ended.
-    future: Option<Pin<Box<dyn Future<Output = ()>>>>,
-    woken: Arc<Flag>,
-}
-
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Task {
-    fn new(future: impl Future<Output = ()> + 'static) -> Self {
-        Self { future: Some(Box::pin(future)), woken: Arc::new(Flag(AtomicBool::new(true))) }
-    }
-
-    /// Polls it if something has woken it; says whether it was.
-    fn run(&mut self) -> bool {
-        let Some(future) = self.future.as_mut().filter(|_| self.woken.0.swap(false, Ordering::Relaxed)) else {
-            return false;
-        };
-        let waker = Waker::from(Arc::clone(&self.woken));
-        if future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
-            self.future = None;
-        }
-        true
-    }
-}
-
-/// Memory that lives as long as a board's does. Tests end soon.
-fn leak<T>(value: T) -> &'static mut T {
-    Box::leak(Box::new(value))
-}
-
 impl Rig {
     /// At time zero, with the recommended buffers.
     ///
@@ -190,11 +145,8 @@ impl Rig {
         conditions.delay += setup.latency;
 
         let cable = Cable::new(network.interface);
-        let address = Ipv4Cidr::new(BOARD, 24);
-        let config =
-            StackConfig::ipv4_static(StaticConfigV4 { address, gateway: None, dns_servers: Default::default() });
         let resources = leak(StackResources::<3>::new());
-        let (stack, mut stack_runner) = embassy_net::new(cable.clone(), config, resources, network.seed);
+        let (stack, mut stack_runner) = embassy_net::new(cable.clone(), address(), resources, network.seed);
 
         let (windows, buffers, shared) = (leak(Windows::new()), leak(buffers), leak(Shared::new()));
         let rtde = (RTDE > 0).then(|| leak(RtdeStates::new(leak(<RtdeRoom>::new())).unwrap()) as &mut dyn StateLink);
@@ -315,7 +267,7 @@ impl Rig {
     /// Whether the robot's task has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.tasks.last().is_some_and(|task| task.future.is_none())
+        self.tasks.last().is_some_and(Task::is_over)
     }
 
     fn seen(&self) -> Ref<'_, Seen> {
@@ -376,7 +328,7 @@ impl Rig {
         self.sample();
         let cycles = self.controller().cycles();
         for _ in 0..BUSY {
-            let mut busy = self.tasks.iter_mut().fold(false, |busy, task| task.run() | busy);
+            let mut busy = run_all(&mut self.tasks);
             self.note_events();
             busy |= self.carry();
             if !busy {

@@ -1,19 +1,15 @@
 //! A board in QEMU beside a simulated KRC: wires that can be hurt, and an operator at the KRC's inputs. In real time.
 
-mod answers;
-mod peer;
-
 use std::io;
 use std::time::Duration;
 
 use outrigger_sim::krc::{Krc, Options, OptionsError};
 use outrigger_sim::time::SimTime;
 
+use super::{Answers, KrcPeer};
 use crate::peer::Datagram;
 use crate::qemu::{Board, Exit, Firmware, Line};
 use crate::wire::Wire;
-pub use answers::{Answer, Answers, Sent, Steps};
-pub use peer::KrcPeer;
 
 /// The KRC's digital inputs that its KRL program hands on: one asks the board to command, the other acknowledges.
 const REQUEST: u8 = 1 << 0;

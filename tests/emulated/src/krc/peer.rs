@@ -15,6 +15,8 @@ use crate::peer::{Datagram, PeerOptions, instant};
 
 /// Where the emulated board is.
 const BOARD: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
+/// Who sends what the KRC's fault `second-sender` is about.
+const STRANGER: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 9), 40_000);
 
 /// See the module.
 pub struct KrcPeer {
@@ -23,6 +25,7 @@ pub struct KrcPeer {
     frames: Frames,
     sockets: SocketSet<'static>,
     link: SocketHandle,
+    stranger: SocketHandle,
     telemetry: SocketHandle,
     answers: Answers,
     datagrams: Vec<Datagram>,
@@ -47,8 +50,10 @@ impl KrcPeer {
         config.random_seed = options.seed;
         let mut interface = Interface::new(config, &mut frames, instant(krc.now()));
         interface.update_ip_addrs(|addresses| {
-            // There is room for two, and it is the first.
-            let _ = addresses.push(IpCidr::new(options.address.into(), options.prefix));
+            // There is room for two; the first is what a socket sends from that says nothing.
+            for address in [options.address, STRANGER.0] {
+                let _ = addresses.push(IpCidr::new(address.into(), options.prefix));
+            }
         });
         let mut sockets = SocketSet::new(vec![]);
         let mut at_port = |port| {
@@ -57,8 +62,19 @@ impl KrcPeer {
             socket.bind(port).expect("a port other than 0");
             sockets.add(socket)
         };
-        let (link, telemetry) = (at_port(DEFAULT_PORT), at_port(options.telemetry_port));
-        Self { krc, interface, frames, sockets, link, telemetry, answers: Answers::default(), datagrams: vec![] }
+        let (link, stranger) = (at_port(DEFAULT_PORT), at_port(STRANGER.1));
+        let telemetry = at_port(options.telemetry_port);
+        Self {
+            krc,
+            interface,
+            frames,
+            sockets,
+            link,
+            stranger,
+            telemetry,
+            answers: Answers::default(),
+            datagrams: vec![],
+        }
     }
 
     /// The KRC: its truth, and what it counts.
@@ -137,7 +153,6 @@ impl KrcPeer {
     }
 
     fn send(&mut self, now: SimTime) {
-        let socket = self.sockets.get_mut::<udp::Socket<'_>>(self.link);
         while let Some(transmit) = self.krc.poll_transmit() {
             if let (Sender::Krc, Ok(measurement)) = (transmit.sender, Measurement::new_checked(&transmit.bytes)) {
                 self.answers.sent(Sent {
@@ -148,8 +163,14 @@ impl KrcPeer {
                     period: measurement.desired_cmd_sample_time(),
                 });
             }
+            let to = udp::UdpMetadata::from(IpEndpoint::new(BOARD.into(), DEFAULT_PORT));
+            let (socket, local_address) = match transmit.sender {
+                Sender::Krc => (self.link, None),
+                Sender::Stranger => (self.stranger, Some(STRANGER.0.into())),
+            };
+            let socket = self.sockets.get_mut::<udp::Socket<'_>>(socket);
             // What finds no room is lost, as on any network.
-            let _ = socket.send_slice(&transmit.bytes, IpEndpoint::new(BOARD.into(), DEFAULT_PORT));
+            let _ = socket.send_slice(&transmit.bytes, udp::UdpMetadata { local_address, ..to });
         }
     }
 
