@@ -11,7 +11,7 @@ use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{Command, FriState, Measurement};
+use outrigger_core::wire::fri::{Command, CommandFlags, Frame, FriState, Jacobian, Measurement};
 use outrigger_sim::krc::{Krc, Options, Sender};
 use outrigger_sim::time::SimTime;
 
@@ -55,6 +55,67 @@ impl Law<7> for Swing {
     }
 }
 
+/// Speeds that change at random moments, each joint by itself, as far as the limits let them: what hides in a smooth
+/// motion does not hide here.
+#[derive(Clone, Debug)]
+pub struct Restless {
+    /// Highest speed that is asked for \[rad/s\].
+    pub speed: f32,
+    random: u64,
+    wanted: [f32; 7],
+    /// Time to the next change \[s\].
+    left: f32,
+    home: Option<[f32; 7]>,
+}
+
+impl Restless {
+    /// At rest.
+    #[must_use]
+    pub const fn new(speed: f32, seed: u64) -> Self {
+        Self { speed, random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, wanted: [0.0; 7], left: 0.0, home: None }
+    }
+
+    /// 0 … 1, by Marsaglia's xorshift.
+    fn unit(&mut self) -> f32 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 40) as f32 / (1_u64 << 24) as f32
+    }
+}
+
+impl Law<7> for Restless {
+    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
+        self.home.get_or_insert(state.positions.0);
+        self.left = 0.0;
+        Ok(())
+    }
+
+    fn step(&mut self, state: &State<7>, _: &Samples<'_>, dt: Duration) -> Result<JointVelocities<7>, Reason> {
+        self.left -= dt.as_secs_f32();
+        if self.left <= 0.0 {
+            self.left = 0.02 + 0.8 * self.unit();
+            let home = self.home.unwrap_or_default();
+            let away: [f32; 7] = std::array::from_fn(|joint| state.positions.0[joint] - home[joint]);
+            self.wanted = away.map(|away| {
+                let side = if away.abs() > 0.2 { -away } else { self.unit() - 0.5 };
+                self.speed * (4.0 * self.unit()).min(1.0).copysign(side)
+            });
+        }
+        Ok(JointVelocities(self.wanted))
+    }
+}
+
+/// The measurement that a command answers.
+#[derive(Clone, Debug)]
+struct Given {
+    counter: u16,
+    /// The KRC followed.
+    leads: bool,
+    period: f32,
+    jacobian: Jacobian,
+}
+
 /// One run.
 pub struct Rig<L> {
     /// The controller.
@@ -68,17 +129,35 @@ pub struct Rig<L> {
     /// The longest commanded step while the KRC followed, as a share of the highest speed times the time since the
     /// command before.
     pub longest_step: f64,
+    /// The farthest that a commanded frame was from where the joints' step leads it by the measured Jacobian, while the
+    /// KRC followed \[m, rad\].
+    pub farthest_frame: f64,
     /// Commands sent.
     pub commands: u64,
     limits: [f32; 7],
     leaving: VecDeque<(SimTime, Vec<u8>)>,
-    /// Counter, positions and whether the KRC followed, of the newest command.
-    last: Option<(u16, [f32; 7])>,
-    /// The newest measurement handed over, by counter.
-    given: Option<(u16, bool, f32)>,
+    /// Counter, positions and frame of the newest command.
+    last: Option<(u16, [f32; 7], Frame)>,
+    /// The newest measurement handed over.
+    given: Option<Given>,
     /// Who sent it, and when.
     believed: Option<(SocketAddr, SimTime)>,
     silence: StdDuration,
+}
+
+/// How far `to` is from where a joint step leads `from` \[m, rad\], beyond what a step may bend.
+fn astray(from: &Frame, to: &Frame, jacobian: &Jacobian, step: &[f64; 7]) -> f64 {
+    let led = |rows: &[[f32; 7]; 3]| rows.map(|row| row.iter().zip(step).map(|(a, b)| f64::from(*a) * b).sum::<f64>());
+    let (moved, turned) = (led(&jacobian.linear), led(&jacobian.angular));
+    let away = (0..3).map(|i| (f64::from(to.position[i]) - f64::from(from.position[i]) - moved[i]).abs());
+    // The turn from one to the other, as far as it is small: the skew part of to · fromᵀ.
+    let product =
+        |i: usize, k: usize| (0..3).map(|j| f64::from(to.rotation[i][j]) * f64::from(from.rotation[k][j])).sum::<f64>();
+    let skew = [(2, 1), (0, 2), (1, 0)].map(|(i, k)| 0.5 * (product(i, k) - product(k, i)));
+    let off = (0..3).map(|i| (skew[i] - turned[i]).abs());
+    // A Jacobian is a tangent: what a step bends is of its second order.
+    let bent = 0.5 * step.iter().map(|q| q.abs()).sum::<f64>().powi(2);
+    away.chain(off).fold(0.0, f64::max) - bent
 }
 
 fn instant(time: SimTime) -> Instant {
@@ -100,6 +179,7 @@ impl<L: Law<7>> Rig<L> {
             thinking: StdDuration::from_micros(150),
             events: vec![],
             longest_step: 0.0,
+            farthest_frame: 0.0,
             commands: 0,
             limits,
             leaving: VecDeque::new(),
@@ -133,24 +213,28 @@ impl<L: Law<7>> Rig<L> {
     /// What holds for every command.
     fn check(&mut self, bytes: &[u8]) {
         let command = Command::new_checked(bytes).expect("a command");
-        let (counter, leads, period) = self.given.expect("nothing is sent before a measurement came");
-        assert_eq!(command.refl_seq_count(), counter, "the newest measurement is answered");
+        let given = self.given.clone().expect("nothing is sent before a measurement came");
+        assert_eq!(command.refl_seq_count(), given.counter, "the newest measurement is answered");
         self.commands += 1;
-        let positions = command.jnt_pos();
-        assert!(positions.iter().all(|q| q.is_finite()));
-        if let Some((before, last)) = self.last
-            && leads
+        let (positions, frame) = (command.jnt_pos(), command.cart_pos());
+        assert!(positions.iter().chain(&frame.to_rows()).all(|value| value.is_finite()));
+        if let Some((before, last, frame_before)) = self.last
+            && given.leads
         {
-            let cycles = counter.wrapping_sub(before);
+            let cycles = given.counter.wrapping_sub(before);
             assert!(cycles > 0, "a measurement is answered once");
-            let dt = f64::from(period) * f64::from(cycles);
+            let dt = f64::from(given.period) * f64::from(cycles);
+            if command.flags().contains(CommandFlags::CARTESIAN_POSITION) {
+                let step = std::array::from_fn(|j| f64::from(positions[j]) - f64::from(last[j]));
+                self.farthest_frame = self.farthest_frame.max(astray(&frame_before, &frame, &given.jacobian, &step));
+            }
             for ((q, last), limit) in positions.iter().zip(last).zip(self.limits) {
                 // Positions travel as singles: one unit in the last place of each.
                 let step = (f64::from(*q) - f64::from(last)).abs() - 4e-7;
                 self.longest_step = self.longest_step.max(step / (f64::from(limit) * dt));
             }
         }
-        self.last = Some((counter, positions));
+        self.last = Some((given.counter, positions, frame));
     }
 
     /// Lives on to `end`.
@@ -190,7 +274,12 @@ impl<L: Law<7>> Rig<L> {
         let used = after.measurements > before.measurements && after.unused == before.unused;
         if let (true, Ok(measurement)) = (used, Measurement::new_checked(bytes)) {
             let leads = measurement.named_state() == FriState::Command && measurement.power() != 0;
-            self.given = Some((measurement.send_seq_count(), leads, measurement.desired_cmd_sample_time()));
+            self.given = Some(Given {
+                counter: measurement.send_seq_count(),
+                leads,
+                period: measurement.desired_cmd_sample_time(),
+                jacobian: measurement.jacobian(),
+            });
             if let Some((before, heard)) = self.believed.replace((from, now))
                 && before != from
             {

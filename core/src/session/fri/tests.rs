@@ -141,6 +141,17 @@ fn with_a_configured_address_nobody_else_is_listened_to_at_all() {
 }
 
 #[test]
+fn the_krcs_own_quality_permits_a_request_or_does_not() {
+    let mut bench = Bench::new(FriConfig::default());
+    for (counter, quality, permitted) in [(1, 0, false), (2, 1, true), (3, 2, true), (4, 3, true), (5, 7, false)] {
+        let rated = MeasurementRepr { quality, ..measurement(counter) };
+        assert!(bench.give(A, &bytes(&rated)).is_some());
+        let refused = bench.session.unmet(bench.now).iter().any(|reason| reason == Reason::NotGranted);
+        assert_eq!(!refused, permitted, "quality {quality}");
+    }
+}
+
+#[test]
 fn what_is_no_measurement_is_counted_and_says_why() {
     let mut bench = Bench::new(FriConfig::default());
     assert_eq!(bench.give(A, &[0; 915]), None);
