@@ -46,6 +46,9 @@ pub struct Remote<L, H = KrlConvention> {
     next_figures: Instant,
 }
 
+/// So many datagrams are read at most before the newest measurement among them is answered: a flood delays it no longer.
+const BURST: usize = 64;
+
 /// Time between two figures of the link in a feed.
 const FIGURES: Duration = Duration::from_millis(100);
 
@@ -163,10 +166,11 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
         woken.map_err(|error| Failure::BadInput(format!("cannot wait for datagrams: {error}")))
     }
 
-    /// Everything that waits in the socket, then its end.
+    /// What waits in the socket, then its end.
     fn receive(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        while let Ok((size, from)) = self.socket.try_recv_from(&mut buffer) {
+        for _ in 0..BURST {
+            let Ok((size, from)) = self.socket.try_recv_from(&mut buffer) else { break };
             let arrival = self.clock.now();
             let bytes = buffer.get(..size).unwrap_or_default();
             self.handle(FriInput::Datagram { from, bytes, arrival });

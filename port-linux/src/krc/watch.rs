@@ -95,7 +95,7 @@ impl Listener {
             let snapshot = self.panel.next_snapshot();
             let latest = [self.end_at, deadline].into_iter().flatten().fold(snapshot, Instant::min);
             tokio::select! {
-                biased;
+                // In no order: datagrams that never end keep nobody else waiting.
                 turned = self.remote.turn(latest) => turned?,
                 wish = self.panel.next() => if let Wish::End(_) = wish { break },
             }

@@ -104,7 +104,7 @@ async fn serve(
     while !service.is_over() {
         let latest = service.panel.next_snapshot();
         tokio::select! {
-            biased;
+            // In no order: datagrams that never end keep nobody else waiting.
             turned = service.remote.turn(latest) => turned?,
             wish = service.panel.next() => service.wish(wish),
             Some(arrival) = sources.next() => service.arrival(arrival),
