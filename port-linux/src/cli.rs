@@ -253,13 +253,17 @@ Examples:
 const KRC_EXAMPLES: &str = "\
 Sends a measurement every period to a remote computer that listens on ADDR:PORT (49938 is usual) and carries out its \
 commands as a KRC would: monitor and command state, quality, limits, single missing answers bridged. The arm is \
-a model of an LWR 4+ with joint position, joint impedance and Cartesian impedance control. What KUKA has not \
-published is assumed; `outrigger_sim::krc::Options` names each assumption.
+a model of an LWR 4+ with joint position, joint impedance and Cartesian impedance control. BOOL[1] to BOOL[8] of \
+the commands are its digital outputs, BOOL[16] closes a gripper whose opening is REA[16]. What KUKA has not \
+published is assumed: --assume changes each assumption, and --help lists them.
 
 Examples:
   outrigger sim krc --remote 127.0.0.1:49938
   outrigger sim krc --remote 127.0.0.1:49938 --period-ms 2 --fault drop@5s:2s:5%
-  outrigger sim krc --remote 127.0.0.1:49938 --krl isir --mode t1 --first-counter 65530";
+  outrigger sim krc --remote 127.0.0.1:49938 --krl isir --mode t1 --first-counter 65530
+  outrigger sim krc --remote 127.0.0.1:49938 --assume max-bridge=1 --assume start-quality=perfect
+  outrigger sim krc --remote 127.0.0.1:49938 --motion ptp:20:30,23,0,-80,0,52,0 --motion lin:50:0,0,-100
+  outrigger sim krc --remote 127.0.0.1:49938 --surface 0.5:10000 --fault hand@10s:2s:30";
 
 #[derive(Debug, Subcommand)]
 enum SimCommand {
@@ -267,8 +271,13 @@ enum SimCommand {
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(SimUrArgs),
     /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes
-    #[command(after_help = KRC_EXAMPLES, after_long_help = format!("{KRC_EXAMPLES}\n\nFaults:\n{}", krc::Fault::help()))]
+    #[command(after_help = KRC_EXAMPLES, after_long_help = krc_help())]
     Krc(SimKrcArgs),
+}
+
+fn krc_help() -> String {
+    let (faults, assumptions) = (krc::Fault::help(), krc::Assumption::help());
+    format!("{KRC_EXAMPLES}\n\nFaults:\n{faults}\nAssumptions, with their defaults:\n{assumptions}")
 }
 
 /// Runs the command line of this process.

@@ -5,7 +5,7 @@ mod remote;
 use std::time::Duration;
 
 use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
-use outrigger_sim::krc::{Convention, Fault, Krc, Move, OperationMode, Options, Reason};
+use outrigger_sim::krc::{Bridging, Convention, Fault, Krc, Move, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
 use remote::{Remote, Run};
 
@@ -251,4 +251,28 @@ fn the_same_seed_is_the_same_run() {
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn what_is_assumed_can_be_assumed_otherwise() {
+    // Two missing answers, of which only one is bridged.
+    let mut strict = commanding(Options { max_bridge: 1, ..with_faults(&["silence/up@2s:2ms"]) });
+    strict.advance_to(SimTime::from_millis(2_100));
+    assert_eq!(strict.krc.fallbacks().last().map(|(_, reason)| *reason), Some(Reason::Communication));
+    // Held instead of extrapolated: what was missed is made up for in one cycle, at twice the speed.
+    let mut options = Options { bridging: Bridging::Hold, ..with_faults(&["silence/up@2s:1ms"]) };
+    options.arm.lag = Duration::ZERO;
+    let mut held = commanding(options);
+    held.remote.speed[0] = 0.3;
+    held.advance_to(SimTime::from_millis(2_100));
+    assert_eq!((held.krc.counts().bridged, held.krc.fallbacks()), (1, &[][..]));
+    assert!(held.smoothest() > 0.55, "{}", held.smoothest());
+    // A tool that may not be so fast.
+    let mut options = Options::default();
+    options.limits.tool_speed = 0.03;
+    let mut run = Run::new(options, Remote { strategy: 20, flags: 0x3500, ..Remote::default() });
+    run.until(|run| run.krc.state() == FriState::Command, Duration::from_secs(5));
+    run.remote.tool_speed = [0.0, 0.0, -0.05];
+    run.advance(Duration::from_millis(100));
+    assert_eq!(run.krc.fallbacks().last().map(|(_, reason)| *reason), Some(Reason::Limit));
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use outrigger_sim::krc::{Convention, Fault, OperationMode};
+use outrigger_sim::krc::{Assumption, Contact, Convention, Fault, Move, OperationMode};
 
 /// `outrigger sim krc`.
 #[derive(Args, Clone, Debug)]
@@ -32,6 +32,19 @@ pub struct SimKrcArgs {
     /// A fault over time, e.g. drop@5s:2s:5%; may be repeated; --help lists them
     #[arg(long, value_name = "SPEC")]
     pub fault: Vec<Fault>,
+    /// What KUKA has not published and is assumed, e.g. max-bridge=5; may be repeated; --help lists them
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub assume: Vec<Assumption>,
+    /// Motion of the KRL program itself, over and over; may be repeated: ptp:SPEED:J1,...,J7 (degrees),
+    /// lin:SPEED:X,Y,Z (mm) or wait:SECONDS
+    #[arg(long, value_name = "MOVE", allow_hyphen_values = true)]
+    pub motion: Vec<Move>,
+    /// A level surface in the way at this height in m, and its stiffness in N/m [default: 20000]
+    #[arg(long, value_name = "Z[:N/m]", value_parser = parse_surface)]
+    pub surface: Option<Contact>,
+    /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to BOOL[1] to BOOL[8]
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub inputs: u8,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -61,4 +74,18 @@ fn parse_scale(text: &str) -> Result<f32, String> {
         .ok()
         .filter(|scale| *scale > 0.0 && *scale <= 1.0)
         .ok_or_else(|| "expected a number above 0, at most 1".into())
+}
+
+/// Damping of the surface \[N·s/m\].
+const SURFACE_DAMPING: f64 = 100.0;
+
+fn parse_surface(text: &str) -> Result<Contact, String> {
+    let (height, stiffness) = text.split_once(':').unwrap_or((text, "20000"));
+    let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
+    match (number(height), number(stiffness)) {
+        (Some(height), Some(stiffness)) if stiffness > 0.0 => {
+            Ok(Contact { point: [0.0, 0.0, height], normal: [0.0, 0.0, 1.0], stiffness, damping: SURFACE_DAMPING })
+        }
+        _ => Err("expected a height in m and a stiffness above 0 in N/m, such as 0.5:20000".into()),
+    }
 }

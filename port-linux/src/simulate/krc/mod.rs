@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # Errors
 /// [`Failure::Usage`] for a KRC that cannot be; [`Failure::Connection`] for a local address that is taken.
 pub fn run(args: &SimKrcArgs) -> Outcome {
-    let options = options(args);
+    let options = options(args)?;
     let krc = Krc::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let any = if args.remote.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { [0_u16; 8].into() };
     let local = args.local.unwrap_or(SocketAddr::new(any, 0));
@@ -67,7 +67,7 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
     })
 }
 
-fn options(args: &SimKrcArgs) -> Options {
+fn options(args: &SimKrcArgs) -> Result<Options, Failure> {
     let mut options = Options {
         period: Duration::from_millis(args.period_ms),
         seed: args.seed,
@@ -76,11 +76,17 @@ fn options(args: &SimKrcArgs) -> Options {
         // Who starts it in T1 or T2 is holding the switch.
         enabled: true,
         faults: args.fault.clone(),
+        motion: args.motion.clone(),
         ..Options::default()
     };
     options.program.convention = args.krl;
     options.program.scale = args.scale;
-    options
+    options.program.inputs = args.inputs;
+    options.arm.contact = args.surface;
+    for assumption in &args.assume {
+        assumption.apply(&mut options).map_err(|error| Failure::Usage(error.to_string()))?;
+    }
+    Ok(options)
 }
 
 fn operation(options: &Options) -> &'static str {
@@ -100,14 +106,18 @@ fn name_of<T: PartialEq>(value: T, named: &[(T, &'static str)]) -> &'static str 
 struct Told {
     state: Option<(FriState, Quality, ControlScheme)>,
     fallbacks: usize,
+    /// Digital outputs, and whether the gripper is closed.
+    driven: (u8, bool),
 }
 
 impl Told {
     fn tell(&mut self, running: &Running) {
-        let (now, state, fallbacks) = {
+        let (now, state, fallbacks, driven) = {
             let krc = running.krc();
+            let truth = krc.truth();
             let fallbacks: Vec<_> = krc.fallbacks().iter().skip(self.fallbacks).copied().collect();
-            (krc.now(), (krc.state(), krc.quality(), krc.scheme()), fallbacks)
+            let driven = (truth.outputs, truth.opening <= 0.0);
+            (krc.now(), (krc.state(), krc.quality(), krc.scheme()), fallbacks, driven)
         };
         // It lives on while this is printed.
         self.fallbacks += fallbacks.len();
@@ -117,6 +127,11 @@ impl Told {
         if self.state != Some(state) {
             self.state = Some(state);
             println!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
+        }
+        if self.driven != driven {
+            self.driven = driven;
+            let (outputs, closed) = driven;
+            println!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" });
         }
     }
 }

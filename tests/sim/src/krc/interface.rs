@@ -7,7 +7,7 @@
 //! | first command after a start, or after power came back | must be at the setpoint: otherwise back to monitor, or ignored |
 //! | flags other than at the start, or not usable in the scheme | back to monitor |
 //! | a step faster than allowed, a position out of range, not a number | back to monitor |
-//! | no answer | the last two setpoints are extrapolated, `max_bridge` times; then back to monitor |
+//! | no answer | the last two setpoints, and frames, are extrapolated, `max_bridge` times; then back to monitor |
 //! | quality UNACCEPTABLE | back to monitor |
 //! | no power | the setpoint stands, commands are ignored until they mirror it |
 
@@ -15,8 +15,8 @@ use outrigger_core::wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriSta
 
 use super::arm::{Impedance, Target};
 use super::model::{self, JOINTS, Joints};
-use super::options::{Limits, OffsetAfterStop, Options};
-use crate::kinematics::{Frame, Rotation, norm, sub};
+use super::options::{Bridging, FrameOffset, Limits, OffsetAfterStop, Options};
+use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 
 /// Why the KRC has left the command state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(super) struct Interface {
     mirror_tolerance: f64,
     frame_tolerance: f64,
     max_bridge: u32,
+    bridging: Bridging,
+    pub(super) frame_offset: FrameOffset,
     offset_after_stop: OffsetAfterStop,
     configured: Impedance,
     stop_deceleration: f64,
@@ -59,8 +61,9 @@ pub(super) struct Interface {
     /// The setpoint of the last cycle and of the one before, `own` + `offset`.
     before: Joints,
     last: Joints,
-    /// Frame of the tool that is commanded in Cartesian impedance.
+    /// Frame of the tool that is commanded in Cartesian impedance, and the one of the cycle before.
     frame: Frame,
+    frame_before: Frame,
     torque: Joints,
     wrench: [f64; 6],
     impedance: Impedance,
@@ -84,6 +87,8 @@ impl Interface {
             mirror_tolerance: options.mirror_tolerance,
             frame_tolerance: options.frame_tolerance,
             max_bridge: options.max_bridge,
+            bridging: options.bridging,
+            frame_offset: options.frame_offset,
             offset_after_stop: options.offset_after_stop,
             configured: options.arm.impedance,
             stop_deceleration: options.arm.stop_deceleration,
@@ -95,6 +100,7 @@ impl Interface {
             before: options.start,
             last: options.start,
             frame: model::flange(&options.start),
+            frame_before: model::flange(&options.start),
             torque: [0.0; JOINTS],
             wrench: [0.0; 6],
             impedance: options.arm.impedance,
@@ -131,6 +137,7 @@ impl Interface {
         self.braking = [0.0; JOINTS];
         (self.before, self.last) = (self.setpoint(), self.setpoint());
         self.frame = model::flange(&self.setpoint());
+        self.frame_before = self.frame;
         self.relax();
     }
 
@@ -199,13 +206,16 @@ impl Interface {
             self.unmirrored = false;
         }
         self.within_limits(&joints, period, factor)?;
-        let travelled = norm(sub(frame.position, self.frame.position));
-        if travelled > 2.0 * period * self.scale + 1e-6 {
+        let allowed = period * self.scale;
+        let [moved, turned] = way(&self.frame, &frame).map(norm);
+        // Frames travel as singles.
+        if moved > self.limits.tool_speed * allowed + 1e-6 || turned > self.limits.tool_turning * allowed + 1e-5 {
             return Err(Reason::Limit);
         }
         self.before = self.last;
         self.last = joints;
         self.offset = each(|j| joints[j] - self.own[j]);
+        self.frame_before = self.frame;
         self.frame = frame;
         self.take_parameters(command, flags);
         Ok(())
@@ -214,9 +224,8 @@ impl Interface {
     fn mirrors(&self, joints: &Joints, frame: &Frame) -> bool {
         let setpoint = self.setpoint();
         let near = joints.iter().zip(setpoint).all(|(q, s)| (q - s).abs() <= self.mirror_tolerance);
-        let turned = frame.rotation.after(self.frame.rotation.inverse()).to_vector();
-        near && norm(sub(frame.position, self.frame.position)) <= self.frame_tolerance
-            && norm(turned) <= 10.0 * self.frame_tolerance
+        let [moved, turned] = way(&self.frame, frame).map(norm);
+        near && moved <= self.frame_tolerance && turned <= 10.0 * self.frame_tolerance
     }
 
     fn within_limits(&mut self, joints: &Joints, period: f64, factor: f64) -> Result<(), Reason> {
@@ -276,18 +285,27 @@ impl Interface {
             return Ok(());
         }
         self.bridged += 1;
-        let next = each(|j| {
-            let limit = self.limits.position[j];
-            (2.0 * self.last[j] - self.before[j]).clamp(-limit, limit)
-        });
+        let (next, frame) = match self.bridging {
+            Bridging::Extrapolate => {
+                let joints = each(|j| {
+                    let limit = self.limits.position[j];
+                    (2.0 * self.last[j] - self.before[j]).clamp(-limit, limit)
+                });
+                (joints, along(&self.frame_before, &self.frame, 2.0))
+            }
+            Bridging::Hold => (self.last, self.frame),
+        };
         self.before = self.last;
         self.last = next;
+        self.frame_before = self.frame;
+        self.frame = frame;
         self.offset = each(|j| next[j] - self.own[j]);
         Ok(())
     }
 
     fn rest(&mut self) {
         (self.before, self.last) = (self.setpoint(), self.setpoint());
+        self.frame_before = self.frame;
     }
 
     /// A cycle begins in which the program has moved its own setpoint to `own`.
@@ -329,7 +347,7 @@ impl Interface {
     pub(super) fn target(&self, share: f64) -> Target {
         let joints = self.between(share);
         let frame = match (self.state, self.scheme) {
-            (FriState::Command, ControlScheme::CartesianImpedance) => self.frame,
+            (FriState::Command, ControlScheme::CartesianImpedance) => along(&self.frame_before, &self.frame, share),
             _ => model::flange(&joints),
         };
         Target {
@@ -348,6 +366,17 @@ impl Interface {
     }
 }
 
+/// How far and how a frame moves and turns from `a` to `b` \[m, rad\].
+fn way(a: &Frame, b: &Frame) -> [Vec3; 2] {
+    [sub(b.position, a.position), b.rotation.after(a.rotation.inverse()).to_vector()]
+}
+
+/// The frame at `share` of the way from `a` to `b`, and beyond.
+fn along(a: &Frame, b: &Frame, share: f64) -> Frame {
+    let [moved, turned] = way(a, b).map(|vector| scale(vector, share));
+    Frame { position: add(a.position, moved), rotation: Rotation::from_vector(turned).after(a.rotation) }
+}
+
 fn each(f: impl Fn(usize) -> f64) -> Joints {
     std::array::from_fn(f)
 }
@@ -364,4 +393,54 @@ fn frame_of(command: &CommandRepr) -> Result<Frame, Reason> {
         return Err(Reason::Limit);
     }
     Ok(Frame { position, rotation: Rotation::from_rows(rows) })
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::wire::fri::Frame as WireFrame;
+
+    use super::*;
+
+    /// A command that leads the tool `height` \[m\] above where it started.
+    fn led(interface: &Interface, height: f64) -> CommandRepr {
+        let frame = model::flange(&interface.own);
+        let rotation = frame.rotation.to_rows().map(|row| row.map(|value| value as f32));
+        let [x, y, z] = frame.position;
+        CommandRepr {
+            cmd_flags: CommandFlags::CARTESIAN_POSITION.bits(),
+            cart_pos: WireFrame { rotation, position: [x, y, z + height].map(|value| value as f32) },
+            ..CommandRepr::default()
+        }
+    }
+
+    #[test]
+    fn a_commanded_frame_is_interpolated_and_goes_on_where_an_answer_is_missing() {
+        for (bridging, bridged) in [(Bridging::Extrapolate, 0.002), (Bridging::Hold, 0.001)] {
+            let mut interface = Interface::new(&Options { bridging, ..Options::default() });
+            interface.start(ControlScheme::CartesianImpedance, 1.0, None);
+            for height in [0.0, 0.001] {
+                assert_eq!(interface.obey(&led(&interface, height), true, 0.01, 1.0), Ok(()));
+            }
+            let from = model::flange(&interface.own).position[2];
+            let height = |interface: &Interface, share| interface.target(share).frame.position[2] - from;
+            for share in [0.0, 0.3, 1.0] {
+                assert!((height(&interface, share) - 0.001 * share).abs() < 1e-6, "{share}");
+            }
+            assert_eq!(interface.bridge(true), Ok(()));
+            assert!((height(&interface, 1.0) - bridged).abs() < 1e-6, "{bridging:?}: {}", height(&interface, 1.0));
+        }
+    }
+
+    #[test]
+    fn a_frame_that_moves_or_turns_too_fast_is_refused() {
+        let mut interface = Interface::new(&Options::default());
+        interface.start(ControlScheme::CartesianImpedance, 1.0, None);
+        assert_eq!(interface.obey(&led(&interface, 0.0), true, 0.01, 1.0), Ok(()));
+        assert_eq!(interface.obey(&led(&interface, 0.021), true, 0.01, 1.0), Err(Reason::Limit), "2 m/s are 20 mm");
+        let mut turned = led(&interface, 0.0);
+        let frame = model::flange(&interface.own);
+        let rotation = Rotation::about([0.0, 0.0, 1.0], 0.07).after(frame.rotation);
+        turned.cart_pos.rotation = rotation.to_rows().map(|row| row.map(|value| value as f32));
+        assert_eq!(interface.obey(&turned, true, 0.01, 1.0), Err(Reason::Limit), "6.3 rad/s are 63 mrad");
+    }
 }

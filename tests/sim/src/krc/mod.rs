@@ -14,12 +14,14 @@
 //! # Ok::<(), outrigger_sim::krc::OptionsError>(())
 //! ```
 //!
-//! What nobody has published is an option with a named default: [`Options`], [`Rating`], [`Limits`], [`ArmOptions`].
+//! What nobody has published is an option with a named default: [`Options`], [`Rating`], [`Limits`], [`ArmOptions`];
+//! [`Assumption`] reads each by its name.
 //! The arm is as heavy as the real one and no more than that like it ([`model`]). Cartesian values are those of the
 //! flange in the base's directions: no tool, no other base, no other task frame. A frame's FRI offset is the difference
-//! of the positions, and the rotation that leads from the KRC's own frame to the commanded one.
+//! of the positions, and the rotation that leads from the KRC's own frame to the commanded one ([`FrameOffset`]).
 
 mod arm;
+mod assumption;
 mod channel;
 mod controller;
 mod fault;
@@ -33,10 +35,13 @@ mod publish;
 mod rating;
 
 pub use arm::{ArmOptions, Contact, Impedance};
+pub use assumption::{Assumption, AssumptionError};
 pub use controller::{Counts, Krc, Sender, Transmit, Truth};
 pub use fault::{Fault, FaultError, FaultKind};
 pub use interface::Reason;
-pub use motion::Move;
-pub use options::{Limits, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits, Rating};
+pub use motion::{Move, MoveError};
+pub use options::{
+    Bridging, FrameOffset, Limits, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits, Rating,
+};
 pub use program::{Convention, ProgramOptions};
 pub use rating::Statistics;

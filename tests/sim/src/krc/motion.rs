@@ -24,6 +24,53 @@ pub enum Move {
     Wait(f64),
 }
 
+/// A move that could not be read: what is wrong, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveError(String);
+
+impl std::fmt::Display for MoveError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MoveError {}
+
+impl std::str::FromStr for Move {
+    type Err = MoveError;
+    /// `ptp:SPEED:J1,…,J7` in degrees, `lin:SPEED:X,Y,Z` in mm, `wait:SECONDS`.
+    fn from_str(spec: &str) -> Result<Self, MoveError> {
+        let wrong = |expected: &str| MoveError(format!("motion `{spec}`: expected {expected}"));
+        let mut parts = spec.splitn(3, ':');
+        let (kind, first) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let rest = parts.next().unwrap_or_default();
+        let positive = |what| {
+            let value = first.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite());
+            value.ok_or_else(|| wrong(what))
+        };
+        match kind {
+            "ptp" => {
+                let to = numbers(rest).ok_or_else(|| wrong("ptp:SPEED:J1,J2,J3,J4,J5,J6,J7, in degrees"))?;
+                let speed = positive("a speed above 0 in degrees/s, as in ptp:20:30,23,0,-80,0,52,0")?;
+                Ok(Self::Ptp { to: to.map(f64::to_radians), speed: speed.to_radians() })
+            }
+            "lin" => {
+                let by = numbers(rest).ok_or_else(|| wrong("lin:SPEED:X,Y,Z, in mm"))?;
+                let speed = positive("a speed above 0 in mm/s, as in lin:50:0,100,0")?;
+                Ok(Self::Lin { by: by.map(|mm| mm * 1e-3), speed: speed * 1e-3 })
+            }
+            "wait" if rest.is_empty() => Ok(Self::Wait(positive("a time above 0 in s, as in wait:1.5")?)),
+            _ => Err(wrong("ptp:SPEED:J1,…,J7 (degrees), lin:SPEED:X,Y,Z (mm) or wait:SECONDS")),
+        }
+    }
+}
+
+fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
+    let numbers: Option<Vec<f64>> =
+        text.split(',').map(|number| number.trim().parse().ok().filter(|value: &f64| value.is_finite())).collect();
+    numbers?.try_into().ok()
+}
+
 /// Walks through a list of moves, over and over.
 #[derive(Clone, Debug)]
 pub(super) struct Mover {
@@ -107,6 +154,24 @@ mod tests {
             reached = reached.max(q[0]);
         }
         assert!((reached - 0.3).abs() < 1e-9 && q[0] < 0.01 && fastest < 0.501, "{reached} {q:?} {fastest}");
+    }
+
+    #[test]
+    fn a_move_is_read_in_degrees_and_millimetres_and_a_wrong_one_is_told_its_form() {
+        let read = |spec: &str| spec.parse::<Move>().map_err(|error| error.to_string());
+        let Ok(Move::Ptp { to, speed }) = read("ptp:20:90,0,0,-90,0,0,0") else { panic!("a move") };
+        assert!((to[0] - std::f64::consts::FRAC_PI_2).abs() < 1e-12 && (speed - 20_f64.to_radians()).abs() < 1e-12);
+        assert_eq!(read("lin:50:0,100,-20"), Ok(Move::Lin { by: [0.0, 0.1, -0.02], speed: 0.05 }));
+        assert_eq!(read("wait:1.5"), Ok(Move::Wait(1.5)));
+        for (spec, expected) in [
+            ("ptp:20:1,2,3", "J7"),
+            ("lin:50:0,nan,0", "X,Y,Z"),
+            ("lin:0:0,100,0", "above 0"),
+            ("wait:1:2", "wait:SECONDS"),
+            ("circ:1:2", "ptp:"),
+        ] {
+            assert!(read(spec).is_err_and(|error| error.contains(spec) && error.contains(expected)), "{spec}");
+        }
     }
 
     #[test]

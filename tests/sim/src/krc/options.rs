@@ -22,16 +22,34 @@ pub struct Limits {
     pub step_tolerance: f64,
     /// Hardest change of speed \[rad/s²\], where it is checked at all. Whether a KRC does is not known: none.
     pub acceleration: Option<Joints>,
+    /// Fastest motion of a commanded frame \[m/s\]. Not known: 2.
+    pub tool_speed: f64,
+    /// Fastest turn of a commanded frame \[rad/s\]. Not known: 6.3.
+    pub tool_turning: f64,
+}
+
+impl Limits {
+    /// Fastest by published descriptions of the arm \[rad/s\]: lower than those of a KRC's configuration.
+    pub const DESCRIPTION: Joints = radians([110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0]);
+    /// Hardest change of speed by a KRC's configuration \[rad/s²\].
+    pub const ACCELERATION: Joints = radians([1200.0, 1200.0, 1600.0, 1600.0, 2500.0, 4400.0, 4400.0]);
+}
+
+const fn radians(degrees: Joints) -> Joints {
+    let [a, b, c, d, e, f, g] = degrees;
+    [a.to_radians(), b.to_radians(), c.to_radians(), d.to_radians(), e.to_radians(), f.to_radians(), g.to_radians()]
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            position: [170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0].map(f64::to_radians),
+            position: radians([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]),
             // Those of a KRC's configuration; descriptions of the arm have lower ones.
-            velocity: [120.0, 120.0, 160.0, 160.0, 250.0, 220.0, 220.0].map(f64::to_radians),
+            velocity: radians([120.0, 120.0, 160.0, 160.0, 250.0, 220.0, 220.0]),
             step_tolerance: 2e-6,
             acceleration: None,
+            tool_speed: 2.0,
+            tool_turning: 6.3,
         }
     }
 }
@@ -96,6 +114,26 @@ pub enum OffsetAfterStop {
     TakenOver,
 }
 
+/// What bridges a missing answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bridging {
+    /// The setpoint goes on as from the last but one to the last.
+    #[default]
+    Extrapolate,
+    /// The last setpoint stays.
+    Hold,
+}
+
+/// How a frame's FRI offset is composed with the KRC's own frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrameOffset {
+    /// Positions are subtracted; the rotation leads from the KRC's own frame to the commanded one.
+    #[default]
+    Added,
+    /// The commanded frame as seen from the KRC's own.
+    Product,
+}
+
 /// Everything of a simulated KRC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -113,12 +151,16 @@ pub struct Options {
     pub rating: Rating,
     /// Whether an answer that misses its cycle is used as a setpoint in the next. Not known: it is not.
     pub uses_late_answers: bool,
-    /// Missing answers in a row that are bridged by extrapolation. Not known: 3.
+    /// Missing answers in a row that are bridged. Not known: 3.
     pub max_bridge: u32,
+    /// What bridges them. The order of the extrapolation is not known: linear.
+    pub bridging: Bridging,
     /// How far the first command after a start may be from the setpoint \[rad\]. Not known: 2 mrad.
     pub mirror_tolerance: f64,
     /// The same for a commanded frame \[m\]. Not known: 5 mm.
     pub frame_tolerance: f64,
+    /// How a frame's FRI offset is composed. Not known: added.
+    pub frame_offset: FrameOffset,
     /// Limits of the commanded motion.
     pub limits: Limits,
     /// Factor on the speed limits in T1. Not known: 0.1.
@@ -152,8 +194,10 @@ impl Default for Options {
             rating: Rating::default(),
             uses_late_answers: false,
             max_bridge: 3,
+            bridging: Bridging::Extrapolate,
             mirror_tolerance: 2e-3,
             frame_tolerance: 5e-3,
+            frame_offset: FrameOffset::Added,
             limits: Limits::default(),
             t1_factor: 0.1,
             offset_after_stop: OffsetAfterStop::Kept,

@@ -5,6 +5,7 @@ use outrigger_core::wire::fri::{CartesianVector, Frame, Jacobian, KrlVariables, 
 use super::arm::Arm;
 use super::interface::Interface;
 use super::model::{self, Joints, Spatial};
+use super::options::FrameOffset;
 use super::rating::Statistics;
 use crate::kinematics;
 use crate::time::SimTime;
@@ -25,8 +26,12 @@ pub(super) struct Facts {
 pub(super) fn measurement(facts: &Facts, arm: &Arm, interface: &Interface) -> MeasurementRepr {
     let jacobian = model::jacobian(&arm.q);
     let (own, commanded) = (model::flange(&interface.own), interface.commanded_frame());
+    let away = kinematics::sub(commanded.position, own.position);
     let offset = kinematics::Frame {
-        position: kinematics::sub(commanded.position, own.position),
+        position: match interface.frame_offset {
+            FrameOffset::Added => away,
+            FrameOffset::Product => own.rotation.inverse().turn(away),
+        },
         rotation: own.rotation.inverse().after(commanded.rotation),
     };
     MeasurementRepr {
