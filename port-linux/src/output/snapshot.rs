@@ -157,7 +157,7 @@ impl Snapshot {
                 figures.sequence.lost
             ));
             if let Some(answers) = figures.answers {
-                line.push_str(&format!("  {:.1} % answered", f64::from(answers.rate) / 100.0));
+                line.push_str(&format!("  {} % answered", answers.rate / 100));
             }
             if let Some(trip) = figures.answers.and_then(|answers| answers.round_trip) {
                 line.push_str(&format!("  round trip {:.2} ms", trip.as_secs_f64() * 1e3));

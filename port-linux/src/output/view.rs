@@ -220,7 +220,10 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         frame.render_widget(Paragraph::new("no link").fg(SOFT).block(panel("link")), area);
         return;
     };
-    let ms = |span: Duration| format!("{:.2} ms", span.as_secs_f64() * 1e3);
+    let ms = |span: Duration| {
+        let millis = span.as_secs_f64() * 1e3;
+        if millis < 10.0 { format!("{millis:.2} ms") } else { format!("{millis:.1} ms") }
+    };
     let sequence = figures.sequence;
     let mut lines = vec![
         Line::from(vec![
@@ -231,7 +234,8 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
     ];
     lines.extend(figures.answers.map(|answers| {
         let trip = answers.round_trip.map_or_else(String::new, |trip| format!("   round trip {}", ms(trip)));
-        Line::from(format!("answered {:.1} %{trip}", f64::from(answers.rate) / 100.0))
+        // Of the last hundred.
+        Line::from(format!("answered {} %{trip}", answers.rate / 100))
     }));
     lines.extend(snapshot.states.as_ref().map(|states| Line::from(states.line())));
     lines.extend([

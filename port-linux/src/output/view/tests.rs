@@ -12,11 +12,11 @@ use super::*;
 
 fn figures() -> Figures {
     let answers = AnswerFigures {
-        rate: 9_870,
+        rate: 10_000,
         judged: 100,
         consecutive_misses: 0,
         late: 0,
-        round_trip: Some(Duration::from_micros(4_960)),
+        round_trip: Some(Duration::from_micros(100_030)),
         shortest: None,
         latency_variation: None,
     };
@@ -101,8 +101,9 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
             "latched: ",
             "Ok   held by",
             "jitter 0.29 ms",
-            "answered 98.7 %   round trip 4.96 ms",
+            "answered 100 %   round trip 100.0 ms",
             "lost 12",
+            "own stalls 0",
             "│ A1       0.573    0.630   +5.730 ",
             "│ A6       4.011    4.068   +5.730 ",
             "event 19",
