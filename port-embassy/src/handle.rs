@@ -51,33 +51,26 @@ pub(crate) enum Mail {
     Sample(Sample),
 }
 
-impl From<Mail> for Input {
-    fn from(mail: Mail) -> Self {
-        match mail {
-            Mail::Edge(Edge::Request) => Self::Request,
-            Mail::Edge(Edge::Resume) => Self::Resume,
-            Mail::Edge(Edge::Release) => Self::Release,
-            Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
-            Mail::Edge(Edge::Shutdown) => Self::Shutdown,
-            Mail::Write(write) => Self::Set(write),
-            Mail::Sample(sample) => Self::Sample(sample),
+/// The engines name their inputs alike.
+macro_rules! inputs_of_mail {
+    ($($input:ty),+) => {$(
+        impl From<Mail> for $input {
+            fn from(mail: Mail) -> Self {
+                match mail {
+                    Mail::Edge(Edge::Request) => Self::Request,
+                    Mail::Edge(Edge::Resume) => Self::Resume,
+                    Mail::Edge(Edge::Release) => Self::Release,
+                    Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
+                    Mail::Edge(Edge::Shutdown) => Self::Shutdown,
+                    Mail::Write(write) => Self::Set(write),
+                    Mail::Sample(sample) => Self::Sample(sample),
+                }
+            }
         }
-    }
+    )+};
 }
 
-impl From<Mail> for FriInput<'_> {
-    fn from(mail: Mail) -> Self {
-        match mail {
-            Mail::Edge(Edge::Request) => Self::Request,
-            Mail::Edge(Edge::Resume) => Self::Resume,
-            Mail::Edge(Edge::Release) => Self::Release,
-            Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
-            Mail::Edge(Edge::Shutdown) => Self::Shutdown,
-            Mail::Write(write) => Self::Set(write),
-            Mail::Sample(sample) => Self::Sample(sample),
-        }
-    }
-}
+inputs_of_mail!(Input, FriInput<'_>);
 
 impl Shared {
     /// Nothing waits, nothing went wrong.

@@ -8,11 +8,11 @@ use outrigger_core::law::AnyLaw;
 pub use outrigger_core::session::KrcSettings as Settings;
 use outrigger_core::session::fri::{FriSession, KrlConvention};
 use outrigger_core::telemetry::{Device, Pace};
-use outrigger_embassy::{Handle, Shared, fri};
+use outrigger_embassy::{Shared, fri};
 
 use crate::desk::{Clerk, Desk};
 use crate::milestone::Milestone;
-use crate::robot::StartError;
+use crate::robot::{Ready, StartError};
 
 type Engine = FriSession<AnyLaw<7>, KrlConvention>;
 
@@ -43,12 +43,8 @@ impl Default for Memory {
     }
 }
 
-/// One robot, ready to be run.
-pub struct Robot {
-    runner: fri::Runner<'static, AnyLaw<7>, KrlConvention>,
-    handle: Handle<'static>,
-    desk: &'static Desk,
-}
+/// A robot beside a KRC.
+pub type Robot = Ready<fri::Runner<'static, AnyLaw<7>, KrlConvention>>;
 
 impl Robot {
     /// The robot of these settings; `device` is what telemetry says of who speaks.
@@ -74,18 +70,6 @@ impl Robot {
             law: settings.law.name(),
         });
         Ok(Self { runner, handle, desk })
-    }
-
-    /// Speaks to the robot.
-    #[must_use]
-    pub const fn handle(&self) -> Handle<'static> {
-        self.handle
-    }
-
-    /// What the control loop leaves for others.
-    #[must_use]
-    pub const fn desk(&self) -> &'static Desk {
-        self.desk
     }
 
     /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each measurement.

@@ -38,5 +38,5 @@ pub use outrigger_core::session::{Settings, TelemetryTarget};
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;
-pub use robot::{Memory, Robot, StartError};
+pub use robot::{Memory, Ready, Robot, StartError};
 pub use sensors::{AnalogSensor, SerialSensor};

@@ -52,12 +52,29 @@ impl<const RECORDER: usize> Default for Memory<RECORDER> {
     }
 }
 
-/// One robot, ready to be run.
-pub struct Robot {
-    runner: Runner<'static, 'static, AnyLaw<6>>,
-    handle: Handle<'static>,
-    desk: &'static Desk,
+/// One robot with its control loop `R`, ready to be run.
+pub struct Ready<R> {
+    pub(crate) runner: R,
+    pub(crate) handle: Handle<'static>,
+    pub(crate) desk: &'static Desk,
 }
+
+impl<R> Ready<R> {
+    /// Speaks to the robot.
+    #[must_use]
+    pub const fn handle(&self) -> Handle<'static> {
+        self.handle
+    }
+
+    /// What the control loop leaves for others.
+    #[must_use]
+    pub const fn desk(&self) -> &'static Desk {
+        self.desk
+    }
+}
+
+/// A robot of Universal Robots.
+pub type Robot = Ready<Runner<'static, 'static, AnyLaw<6>>>;
 
 impl Robot {
     /// The robot of these settings; `device` is what telemetry says of who speaks.
@@ -93,18 +110,6 @@ impl Robot {
             law: settings.law.name(),
         });
         Ok(Self { runner, handle, desk })
-    }
-
-    /// Speaks to the robot.
-    #[must_use]
-    pub const fn handle(&self) -> Handle<'static> {
-        self.handle
-    }
-
-    /// What the control loop leaves for others.
-    #[must_use]
-    pub const fn desk(&self) -> &'static Desk {
-        self.desk
     }
 
     /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each control cycle.
