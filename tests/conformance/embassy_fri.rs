@@ -171,9 +171,12 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
     let mut edges = vec![];
     for turn in 0..60 {
         rig.run_for(millis(100));
-        if turn == 40 {
-            let (from, until) = (rig.now(), rig.now() + millis(250));
-            rig.down.cut(from, until);
+        let now = rig.now();
+        match turn {
+            40 => rig.down.cut(now, now + millis(250)),
+            // Some that come together.
+            7 | 14 | 55 => rig.down.stall(now, now + millis(8)),
+            _ => {}
         }
         rig.handle().acknowledge();
         rig.handle().request();
