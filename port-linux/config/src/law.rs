@@ -70,9 +70,36 @@ fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundi
     };
     let reference = reference(section)?;
     if let Err(error) = reference.check(around.limits) {
-        section.complain(error.field, error.expected);
+        section.complain(error.field, format!("{}{}", error.expected, excess(&reference, around.limits)));
     }
     Some(LawConfig::JointServo { reference, config })
+}
+
+/// Which joint of the motion exceeds its limit, by how much, and what to change; nothing where none does.
+fn excess<const N: usize>(reference: &Reference<N>, limits: &Limits<N>) -> String {
+    let (Reference::Absolute(motion) | Reference::Relative(motion)) = reference else { return String::new() };
+    let first = |is: &[f32; N], most: &[f32; N]| {
+        is.iter()
+            .zip(most)
+            .enumerate()
+            .find(|(_, (is, most))| is > most)
+            .map(|(joint, (is, most))| (joint + 1, *is, *most))
+    };
+    let (lowest, highest) = motion.extent();
+    let below = lowest.0.map(|q| -q);
+    if let Some((joint, is, most)) = first(&motion.peak_velocities().0, &limits.velocity.0) {
+        return format!(": joint {joint} would need {is:.2} of {most} rad/s; take more time, or raise limits.velocity");
+    }
+    if let Some((joint, is, most)) = first(&motion.peak_accelerations().0, &limits.acceleration.0) {
+        return format!(
+            ": joint {joint} would need {is:.2} of {most} rad/s²; take more time, or raise limits.acceleration"
+        );
+    }
+    let farthest = first(&highest.0, &limits.position_max.0)
+        .or_else(|| first(&below, &limits.position_min.0.map(|q| -q)).map(|(joint, is, most)| (joint, -is, -most)));
+    farthest.map_or_else(String::new, |(joint, is, most)| {
+        format!(": joint {joint} would go to {is:.3} rad, and may go to {most:.3}")
+    })
 }
 
 fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {

@@ -234,7 +234,26 @@ impl Options {
         let unless = |holds: bool, problem| if holds { Ok(()) } else { Err(OptionsError(problem)) };
         unless(is_period(self.period), "the period is 1 to 100 ms in whole milliseconds")?;
         unless(self.t1_factor > 0.0 && self.t1_factor <= 1.0, "the T1 factor is above 0, at most 1")?;
-        let inside = self.start.iter().zip(self.limits.position).all(|(q, limit)| q.abs() <= limit);
-        unless(inside, "the start is outside of the position limits")
+        let reachable = |q: &Joints| q.iter().zip(self.limits.position).all(|(q, limit)| q.abs() <= limit);
+        unless(reachable(&self.start), "the start is outside of the position limits")?;
+        let reached = self.motion.iter().all(|part| if let Move::Ptp { to, .. } = part { reachable(to) } else { true });
+        unless(
+            reached,
+            "a motion of the program leads out of the position limits: ±170° for odd joints, ±120° for even ones",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_or_a_motion_out_of_reach_is_no_option() {
+        let there = [0.0, 0.0, 0.0, 2.2, 0.0, 0.0, 0.0];
+        let moved = Options { motion: vec![Move::Ptp { to: there, speed: 0.2 }], ..Options::default() };
+        assert!(moved.check().is_err_and(|error| error.to_string().contains("motion")));
+        assert!(Options { start: there, ..Options::default() }.check().is_err());
+        assert_eq!(Options::default().check(), Ok(()));
     }
 }
