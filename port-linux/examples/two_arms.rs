@@ -74,8 +74,11 @@ fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
     let mut rows: Vec<(f32, [[f32; 7]; 2])> = vec![];
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
     {
-        let numbers: Result<Vec<f32>, _> = line.split(',').map(|number| number.trim().parse::<f32>()).collect();
-        let numbers = numbers.map_err(|error| format!("line {number}: {error}"))?;
+        let finite = |text: &str| {
+            let value = text.trim().parse().ok().filter(|value: &f32| value.is_finite());
+            value.ok_or_else(|| format!("line {number}: '{}' is no finite number", text.trim()))
+        };
+        let numbers: Vec<f32> = line.split(',').map(finite).collect::<Result<_, _>>()?;
         let [time, left @ .., _, _, _, _, _, _, _] = numbers.as_slice() else {
             return Err(format!("line {number}: 15 numbers expected, {} found", numbers.len()).into());
         };
@@ -122,15 +125,18 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let begin = Rc::new(Cell::new(false));
     let clock = Clock::start();
     let config = FriConfig::default();
-    let law = |motion: Trajectory<7>| -> Result<Together, Trouble> {
+    let law = |side: &str, motion: Trajectory<7>| -> Result<Together, Trouble> {
         let reference = Reference::Relative(motion);
-        reference.check(&config.limits)?;
+        let within = reference.check(&config.limits);
+        within.map_err(|error| {
+            format!("{}: {side} arm: expected {}, by more time between the lines", args.file.display(), error.expected)
+        })?;
         let servo = JointServo::new(reference, JointServoConfig { proportional: 5.0, ..JointServoConfig::default() });
         Ok(Together { servo, begin: Rc::clone(&begin) })
     };
     let second = Options { seed: 2, first_counter: 65_000, ..Options::default() };
-    let mut a = Arm::open("left", args.left, Options::default(), config, law(left)?, clock).await?;
-    let mut b = Arm::open("right", args.right, second, config, law(right)?, clock).await?;
+    let mut a = Arm::open("left", args.left, Options::default(), config, law("left", left)?, clock).await?;
+    let mut b = Arm::open("right", args.right, second, config, law("right", right)?, clock).await?;
 
     let mut starts = [None; 2];
     let (mut turns_apart, mut ending) = (0_u64, false);
