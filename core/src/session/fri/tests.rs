@@ -233,6 +233,16 @@ fn the_arms_own_limits_hold_whatever_was_approved() {
 }
 
 #[test]
+fn what_is_mirrored_is_where_the_target_begins_again_at_rest() {
+    let (mut target, _) = moved(1.0, 100, &ArmLimits::default(), 1.0);
+    assert!(!target.rests());
+    target.mirror(&[0.2; 7], &Frame::IDENTITY);
+    assert_eq!((target.wanted(), target.rests()), (Some(([0.2; 7], Frame::IDENTITY)), true));
+    target.mirror(&[f32::NAN; 7], &Frame::IDENTITY);
+    assert_eq!(target.wanted(), Some(([0.2; 7], Frame::IDENTITY)), "what is no number is not mirrored");
+}
+
+#[test]
 fn braking_ends_at_rest_within_its_distance() {
     let limits = ArmLimits::default();
     let (mut target, _) = moved(1.0, 100, &limits, 1.0);
