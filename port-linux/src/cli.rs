@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and how the answer ends.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -127,7 +128,8 @@ commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
 answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
-SIGINT, SIGTERM and SIGHUP stop the arm and confirm standstill; the second one ends at once.
+SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM ends \
+at once.
 Exit code 4 where it did not command again after a fallback.
 
 Examples:
@@ -286,7 +288,8 @@ pub fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("outrigger: {failure}");
+            // The terminal may be gone by now; the exit code is not.
+            let _ = writeln!(io::stderr(), "outrigger: {failure}");
             failure.into()
         }
     }

@@ -1,6 +1,7 @@
 //! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
 
 use std::collections::HashMap;
+use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::process;
 
@@ -18,7 +19,7 @@ use crate::feed::{Feed, What};
 use crate::net::Trouble;
 use crate::output::events::{Surroundings, notice};
 use crate::output::{Format, Key, Notice, Output, Snapshot, States};
-use crate::signals::Signals;
+use crate::signals::{HANG_UP, Signals};
 
 /// What the operator wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,7 @@ impl From<Key> for Wish {
     fn from(key: Key) -> Self {
         match key {
             Key::Quit => Self::End("quit"),
+            Key::HangUp => Self::End(HANG_UP),
             Key::Request => Self::Request,
             Key::Resume => Self::Resume,
             Key::Release => Self::Release,
@@ -50,9 +52,10 @@ impl From<Key> for Wish {
 /// Ends the process: `who` asked for the end while it was on its way.
 pub(crate) fn end_at_once(who: &str, format: Format) -> ! {
     if format == Format::View {
-        ratatui::restore();
+        let _ = ratatui::try_restore();
     }
-    eprintln!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
+    let text = format!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
+    let _ = writeln!(io::stderr(), "{text}");
     process::exit(4);
 }
 
@@ -173,7 +176,7 @@ impl Panel {
 
     /// The operator's next wish. Dropping the future loses nothing.
     ///
-    /// Asked for the end a second time, the process exits at once.
+    /// Asked for the end a second time, the process exits at once; a terminal that was closed asks once.
     pub async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
         let time_up = async {
@@ -188,7 +191,7 @@ impl Panel {
             () = time_up => Wish::End("time is up"),
         };
         if let Wish::End(who) = wish {
-            if self.ending {
+            if self.ending && who != HANG_UP {
                 end_at_once(who, self.output.format());
             }
             self.end_now();

@@ -4,6 +4,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Failure;
 
+/// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.
+pub(crate) const HANG_UP: &str = "SIGHUP";
+
 /// The signals that ask this process to end.
 #[derive(Debug)]
 pub struct Signals {
@@ -31,7 +34,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
-            _ = self.hang_up.recv() => "SIGHUP",
+            _ = self.hang_up.recv() => HANG_UP,
         }
     }
 }

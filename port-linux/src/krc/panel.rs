@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::output::{Arm, Format, Key, Notice, Output, Snapshot, Word};
 use crate::panel::{GRADE_PACE, Wish, end_at_once};
-use crate::signals::Signals;
+use crate::signals::{HANG_UP, Signals};
 
 /// See the module.
 pub(crate) struct Panel {
@@ -67,14 +67,14 @@ impl Panel {
 
     /// The operator's next wish. Dropping the future loses nothing.
     ///
-    /// Asked for the end a second time, the process exits at once.
+    /// Asked for the end a second time, the process exits at once; a terminal that was closed asks once.
     pub(crate) async fn next(&mut self) -> Wish {
         let wish = tokio::select! {
             signal = self.signals.next() => Wish::End(signal),
             Some(key) = self.keys.recv() => key.into(),
         };
         if let Wish::End(who) = wish {
-            if self.ending {
+            if self.ending && who != HANG_UP {
                 end_at_once(who, self.output.format());
             }
             self.ending = true;

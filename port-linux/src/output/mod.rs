@@ -77,11 +77,13 @@ impl Notice {
     }
 }
 
-/// A key pressed in the view.
+/// A key pressed in the view, or what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// End the command.
     Quit,
+    /// The terminal was closed: end the command.
+    HangUp,
     /// Ask to command.
     Request,
     /// Ask to go on with a motion that was suspended.

@@ -1,6 +1,8 @@
 //! The full-screen view.
 
 use std::collections::VecDeque;
+use std::io::Write as _;
+use std::os::fd::AsFd;
 use std::sync::mpsc::Receiver;
 use std::time::Duration as StdDuration;
 
@@ -13,6 +15,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Bar, BarChart, BarGroup, Block, BorderType, Cell, Padding, Paragraph, Row, Table, Wrap};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
@@ -39,11 +42,16 @@ pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSen
     };
     let mut screen = Screen { title, snapshot: None, events: VecDeque::new() };
     // Every message is taken at once; the screen follows at the pace of snapshots.
+    let mut gone = false;
     while let Ok(message) = next(messages, StdDuration::from_millis(50)) {
         match message {
             Some(Message::Snapshot(snapshot)) => screen.snapshot = Some(snapshot),
             Some(Message::Notice(notice)) => screen.note(notice),
             None => {}
+        }
+        gone = is_gone(&std::io::stdin());
+        if gone {
+            break;
         }
         while event::poll(StdDuration::ZERO).unwrap_or(false) {
             if let Ok(Event::Key(key)) = event::read()
@@ -53,15 +61,32 @@ pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSen
                 let _ = keys.send(key);
             }
         }
-        if terminal.draw(|frame| screen.draw(frame)).is_err() {
+        gone = terminal.draw(|frame| screen.draw(frame)).is_err();
+        if gone {
             break;
         }
     }
-    ratatui::restore();
+    let _ = ratatui::try_restore();
+    if gone {
+        // Nobody looks any more, and nobody can stop the arm by a key. Dropped, the terminal would say on itself that it
+        // is gone, and panic.
+        let _ = keys.send(Key::HangUp);
+        std::mem::forget(terminal);
+        for _ in messages {}
+        return;
+    }
     // The last words of a run stay readable where the view was.
     for notice in screen.events.iter().rev().take(12).rev() {
-        println!("{}", notice_line(notice));
+        let _ = writeln!(std::io::stdout(), "{}", notice_line(notice));
     }
+}
+
+/// Whether the terminal behind `file` was closed. Then `event::poll` must not be asked: it reads nothing, at once, for
+/// ever (crossterm 0.29, its issue 793).
+fn is_gone(file: &impl AsFd) -> bool {
+    let mut looked = [PollFd::new(file, PollFlags::IN)];
+    let answered = poll(&mut looked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
 fn meaning(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {

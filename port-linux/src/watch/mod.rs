@@ -65,7 +65,7 @@ async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
                 let datagram = bytes.get(..length).unwrap_or_default();
                 device.take(from.ip(), datagram, now).into_iter().for_each(|notice| output.notice(notice));
             }
-            key = keys.recv() => if matches!(key, Some(Key::Quit)) { break },
+            key = keys.recv() => if matches!(key, Some(Key::Quit | Key::HangUp)) { break },
             _ = signals.next() => break,
             () = sleep_until(&clock, wake) => {
                 let now = clock.now();
