@@ -42,7 +42,7 @@ pub struct SimKrcArgs {
     /// A level surface in the way at this height in m, and its stiffness in N/m [default: 20000]
     #[arg(long, value_name = "Z[:N/m]", value_parser = parse_surface)]
     pub surface: Option<Contact>,
-    /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to BOOL[1] to BOOL[8]
+    /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to `BOOL[1]` to `BOOL[8]`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub inputs: u8,
     /// Seed of everything random
