@@ -233,6 +233,20 @@ fn the_arms_own_limits_hold_whatever_was_approved() {
 }
 
 #[test]
+fn the_target_speeds_up_no_faster_than_the_arm_can() {
+    let limits = ArmLimits::default();
+    for (scale, cycles) in [(1.0, 10_u8), (1.0, 20), (0.5, 20)] {
+        let (target, outcome) = moved(0.9, cycles.into(), &limits, scale);
+        assert_eq!(outcome, Ok(()));
+        let seconds = f32::from(cycles) * 0.002;
+        for (speed, acceleration) in target.speed().iter().zip(limits.acceleration) {
+            let reached = (acceleration * scale * seconds).min(0.9);
+            assert!((speed - reached).abs() < 1e-4, "{speed} rad/s, not {reached}, at scale {scale} after {seconds} s");
+        }
+    }
+}
+
+#[test]
 fn what_is_mirrored_is_where_the_target_begins_again_at_rest() {
     let (mut target, _) = moved(1.0, 100, &ArmLimits::default(), 1.0);
     assert!(!target.rests());
