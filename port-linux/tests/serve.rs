@@ -1,9 +1,10 @@
 //! Readers of a run: `[serve]` and `--record`.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use outrigger_sim::controller::{Controller, Options};
@@ -20,30 +21,51 @@ fn text_of(line: &str, key: &str) -> Option<String> {
     Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
 }
 
-#[test]
-fn twenty_readers_that_stand_still_take_nothing_from_the_one_that_reads_and_the_recording_is_whole() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served");
+/// A folder of a test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// A run, its operator, what it says after the place where it serves, and that place.
+struct Serving {
+    child: Child,
+    operator: ChildStdin,
+    said: Box<dyn Iterator<Item = String>>,
+    address: SocketAddr,
+}
+
+/// A run with `arguments`, once it serves.
+fn serving(configuration: &Path, arguments: &[&OsStr]) -> Serving {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .arg("run")
+        .arg(configuration)
+        .arg("--json")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary under test");
+    let operator = child.stdin.take().expect("piped");
+    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
+    let address = text_of(&serving, "address").expect("an address").parse().expect("an address");
+    Serving { child, operator, said: Box::new(said), address }
+}
+
+#[test]
+fn twenty_readers_that_stand_still_take_nothing_from_the_one_that_reads_and_the_recording_is_whole() {
+    let folder = folder("served");
     let (configuration, recording) = (folder.join("served.toml"), folder.join("run.mcap"));
     std::fs::write(&configuration, CONFIGURATION).expect("a file");
     let controller = Controller::new(Options::default()).expect("the default arm");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 52_000).expect("free ports");
     let server = server.spawn().expect("a thread");
     let robot = format!("127.0.0.1:{}", server.port_base());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
-        .arg("run")
-        .arg(&configuration)
-        .args(["--robot", &robot, "--json", "--record"])
-        .arg(&recording)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary under test");
-    let mut operator = child.stdin.take().expect("piped");
-    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
-    let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
-    let address: SocketAddr = text_of(&serving, "address").expect("an address").parse().expect("an address");
+    let Serving { mut child, mut operator, said, address } =
+        serving(&configuration, &["--robot".as_ref(), robot.as_ref(), "--record".as_ref(), recording.as_os_str()]);
 
     let still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
     let mut reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
@@ -86,26 +108,15 @@ struct Commanded {
 
 /// A run in `Command` with 20 readers that never read, and one that does.
 fn commanded() -> Commanded {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("commanded");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let folder = folder("commanded");
     let configuration = folder.join("commanded.toml");
     std::fs::write(&configuration, CONFIGURATION).expect("a file");
     let controller = Controller::new(Options::default()).expect("the default arm");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports");
     let server = server.spawn().expect("a thread");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
-        .arg("run")
-        .arg(&configuration)
-        .args(["--robot", &format!("127.0.0.1:{}", server.port_base()), "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary under test");
-    let mut operator = child.stdin.take().expect("piped");
-    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
-    let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
-    let address: SocketAddr = text_of(&serving, "address").expect("an address").parse().expect("an address");
+    let robot = format!("127.0.0.1:{}", server.port_base());
+    let Serving { mut child, mut operator, said, address } =
+        serving(&configuration, &["--robot".as_ref(), robot.as_ref()]);
     let mut still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
     let reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
 
@@ -162,9 +173,7 @@ fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
 
 #[test]
 fn measurements_of_a_krc_are_served_in_the_same_way_and_the_recording_of_the_run_is_replayed() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served-krc");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let folder = folder("served-krc");
     let (configuration, recording) = (folder.join("served.toml"), folder.join("run.mcap"));
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
     let text = format!(
@@ -172,19 +181,8 @@ fn measurements_of_a_krc_are_served_in_the_same_way_and_the_recording_of_the_run
          [serve]\nlisten = \"127.0.0.1:0\"\nreaders = 21\n"
     );
     std::fs::write(&configuration, text).expect("a file");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
-        .arg("run")
-        .arg(&configuration)
-        .args(["--json", "--record"])
-        .arg(&recording)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary under test");
-    let mut operator = child.stdin.take().expect("piped");
-    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
-    let serving = said.find(|line| line.contains("\"kind\":\"serve\"")).expect("it says where it serves");
-    let address: SocketAddr = text_of(&serving, "address").expect("an address").parse().expect("an address");
+    let Serving { mut child, mut operator, said, address } =
+        serving(&configuration, &["--record".as_ref(), recording.as_os_str()]);
     let still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
     let mut reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
     let mut refused = String::new();

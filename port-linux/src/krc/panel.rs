@@ -134,7 +134,6 @@ impl Panel {
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
-        let counts = session.counts();
         let mode = session.mode();
         self.output.snapshot(Snapshot {
             at: now,
@@ -155,14 +154,7 @@ impl Panel {
             rate,
             trouble: (!heard).then(|| words::silence(session, remote.listens())),
             values: more().into_iter().chain(words::values(session)).collect(),
-            counters: vec![
-                ("measurements", counts.measurements),
-                ("commands", counts.commands),
-                ("overtaken", counts.overtaken),
-                ("unused", counts.unused),
-                ("malformed", counts.malformed),
-                ("foreign", counts.foreign),
-            ],
+            counters: words::counters(session.counts()).to_vec(),
         });
     }
 

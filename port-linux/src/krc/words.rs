@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use outrigger_core::law::Law;
-use outrigger_core::session::fri::{FriSession, KrlConvention};
+use outrigger_core::session::fri::{FriCounts, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{FriState, Quality};
 
@@ -19,6 +19,18 @@ pub(crate) fn identity<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Opt
 /// How often a KRC sends.
 pub(crate) fn every(period: Duration) -> String {
     format!("a measurement every {} ms", period.as_micros() as f64 / 1e3)
+}
+
+/// What a session beside a KRC counts, by name.
+pub(crate) const fn counters(counts: FriCounts) -> [(&'static str, u64); 6] {
+    [
+        ("measurements", counts.measurements),
+        ("commands", counts.commands),
+        ("overtaken", counts.overtaken),
+        ("unused", counts.unused),
+        ("malformed", counts.malformed),
+        ("foreign", counts.foreign),
+    ]
 }
 
 /// What the KRC says of the link, and what we see of our answers.

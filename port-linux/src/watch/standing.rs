@@ -84,16 +84,8 @@ fn beside_ur(status: &Status, mut board: Snapshot, told_by: &str, motion: Option
 
 fn beside_krc(status: &KrcStatus, mut board: Snapshot, told_by: &str) -> Snapshot {
     let heard = status.period.is_some();
-    let counts = &status.counts;
-    board.counters.extend([
-        ("measurements", counts.measurements),
-        ("commands", counts.commands),
-        ("overtaken", counts.overtaken),
-        ("unused", counts.unused),
-        ("malformed", counts.malformed),
-        ("foreign", counts.foreign),
-        ("events_lost", status.events_lost.into()),
-    ]);
+    board.counters.extend(words::counters(status.counts));
+    board.counters.push(("events_lost", status.events_lost.into()));
     let arm = status.positions.filter(|_| heard).map(|positions| Arm {
         controller_time: None,
         joints: positions
