@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use outrigger_core::law::LawConfig;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::fri::{FriConfig, KrlConvention};
+use outrigger_core::session::fri::{Control as FriControl, FriConfig, KrlConvention, TaskFrame};
 
 use crate::args::CheckConfigArgs;
 use crate::coast;
@@ -81,13 +81,18 @@ struct Lines(String);
 
 impl Lines {
     fn say(&mut self, name: &str, value: impl std::fmt::Display) {
-        self.0.push_str(&format!("  {name:<9} {value}\n"));
+        self.0.push_str(&format!("  {name:<10} {value}\n"));
     }
 
     fn krc(&mut self, engine: &FriConfig, listen: &str, handshake: KrlConvention, law: &LawConfig<7>) {
         let peer = engine.peer.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
-        self.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {handshake:?}"));
-        self.say("control", engine.control.scheme().name());
+        self.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {}", handshake.name()));
+        self.say("control", scheme(&engine.control));
+        let task_frame = match engine.task_frame {
+            TaskFrame::Base => "the base's",
+            TaskFrame::Tool => "the tool's",
+        };
+        self.say("task frame", format!("{task_frame} axes: what the KRL program must have set"));
         let fastest = engine.limits.velocity.max_abs();
         self.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
         self.say("law", law.name());
@@ -156,6 +161,28 @@ impl Lines {
         for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
             self.say("coast", format!("software {software}: {}", coast::describe(&config, software)));
         }
+    }
+}
+
+/// A control scheme and its parameters, in the configuration's words.
+fn scheme(control: &FriControl) -> String {
+    let joints = |values: [f32; 7]| match values {
+        [first, rest @ ..] if rest.iter().all(|value| *value == first) => first.to_string(),
+        values => format!("{values:?}"),
+    };
+    match control {
+        FriControl::Position => "position".into(),
+        FriControl::JointImpedance(impedance) => {
+            let (stiffness, damping) = (joints(impedance.stiffness), joints(impedance.damping));
+            format!("joint-impedance, stiffness {stiffness} Nm/rad, damping {damping}")
+        }
+        FriControl::ToolImpedance(impedance) => format!(
+            "tool-impedance, stiffness {:?} N/m and {:?} Nm/rad, damping {:?} and {:?}",
+            impedance.stiffness.linear,
+            impedance.stiffness.angular,
+            impedance.damping.linear,
+            impedance.damping.angular
+        ),
     }
 }
 

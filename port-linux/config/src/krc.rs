@@ -184,6 +184,16 @@ fn control(section: &mut Section<'_, '_>) -> Control {
             section.complain(key, "control = \"joint-impedance\" or \"tool-impedance\" beside it");
         }
     }
+    let mirrors = [
+        ("setpoint", MirroredFrame::Setpoint),
+        ("commanded", MirroredFrame::Commanded),
+        ("measured", MirroredFrame::Measured),
+    ];
+    let mirrored = section.choice("mirrored_frame", &mirrors, MirroredFrame::default());
+    if scheme != Scheme::Tool && section.has("mirrored_frame") {
+        section
+            .complain("mirrored_frame", "control = \"tool-impedance\" beside it: joints are mirrored without a choice");
+    }
     match scheme {
         Scheme::Position => Control::Position,
         Scheme::Joint => {
@@ -202,15 +212,10 @@ fn control(section: &mut Section<'_, '_>) -> Control {
                     angular: [rx, ry, rz],
                 })
             };
-            let mirrors = [
-                ("setpoint", MirroredFrame::Setpoint),
-                ("commanded", MirroredFrame::Commanded),
-                ("measured", MirroredFrame::Measured),
-            ];
             Control::ToolImpedance(ToolImpedance {
                 stiffness: axes(section.numbers("stiffness", 0.0..=5_000.0, "N/m, Nm/rad"), default.stiffness),
                 damping: axes(section.numbers("damping", 0.0..=1.0, ""), default.damping),
-                mirrors: section.choice("mirrored_frame", &mirrors, default.mirrors),
+                mirrors: mirrored,
                 ..default
             })
         }
@@ -289,6 +294,14 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
     }
 
     #[test]
+    fn of_a_file_for_neither_kind_of_robot_only_the_kind_is_told() {
+        let problems = AnyConfiguration::parse(&FILE.replace("\"krc\"", "\"kuka\"")).expect_err("no such kind");
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        let text = problem.to_string();
+        assert!(text.contains("robot.kind") && text.contains("\"ur\", \"krc\""), "{text}");
+    }
+
+    #[test]
     fn what_does_not_belong_is_named_with_its_line() {
         let told = |file: &str| {
             let problems = KrcConfiguration::parse(file).expect_err("something is wrong");
@@ -296,6 +309,8 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         };
         let text = told(&FILE.replace("control = \"joint-impedance\"\n", ""));
         assert!(text.contains("robot.stiffness") && text.contains("joint-impedance"), "{text}");
+        let text = told(&FILE.replace("handshake =", "mirrored_frame = \"measured\"\nhandshake ="));
+        assert!(text.contains("robot.mirrored_frame") && text.contains("tool-impedance"), "{text}");
         let text = told(&FILE.replace("degrees = [10, 0, 0, 0, 0, 0, 0]", "degrees = [10, 0, 0, 0, 0, 0]"));
         assert!(text.contains("one number or 7"), "{text}");
         let text = told(&FILE.replace("handshake = \"isir\"", "handshake = \"ros\""));

@@ -192,8 +192,7 @@ impl AnyConfiguration {
     /// Every problem, in the order of the document; never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         let document = Document::parse(source).map_err(|problem| vec![problem])?;
-        let krc = document.root().says("robot", "kind", "krc");
-        match (document.root().has("device"), krc) {
+        match (document.root().has("device"), is_krc(source)?) {
             (true, true) => KrcBoard::parse(source).map(|board| Self::KrcBoard(Box::new(board))),
             (true, false) => Board::parse(source).map(|board| Self::Board(Box::new(board))),
             (false, true) => KrcConfiguration::parse(source).map(|configuration| Self::Krc(Box::new(configuration))),
@@ -218,8 +217,7 @@ pub struct Compiled {
 /// [`Failure`].
 pub fn compile(path: &Path) -> Result<Compiled, Failure> {
     load(path, |source| {
-        let document = Document::parse(source).map_err(|problem| vec![problem])?;
-        let krc = document.root().says("robot", "kind", "krc");
+        let krc = is_krc(source)?;
         let mut bytes = vec![0; 64 << 10];
         let length = if krc {
             KrcBoard::parse(source)?.settings().to_postcard(&mut bytes)
@@ -230,6 +228,14 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
         bytes.truncate(length.unwrap_or_default());
         Ok(Compiled { krc, bytes })
     })
+}
+
+/// Whether a file is for a KRC. Of one for neither kind of robot nothing else is said: its keys mean nothing.
+fn is_krc(source: &str) -> Result<bool, Vec<Problem>> {
+    let document = Document::parse(source).map_err(|problem| vec![problem])?;
+    let krc = document.root().section("robot").choice("kind", &[("ur", false), ("krc", true)], false);
+    let problems = document.into_problems();
+    if problems.is_empty() { Ok(krc) } else { Err(problems) }
 }
 
 fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Result<T, Failure> {

@@ -111,12 +111,6 @@ impl<'d, 'i> Section<'d, 'i> {
         self.table.is_some_and(|table| table.get(key).is_some())
     }
 
-    /// Whether the table `table` in here has the text `value` as `key`. Does not count as reading it.
-    pub(crate) fn says(&self, table: &str, key: &str, value: &str) -> bool {
-        let table = self.table.and_then(|root| root.get(table)).and_then(|table| table.get_ref().as_table());
-        table.and_then(|table| table.get(key)).and_then(|text| text.get_ref().as_str()) == Some(value)
-    }
-
     /// The full name of `key`.
     fn name(&self, key: &str) -> String {
         if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }

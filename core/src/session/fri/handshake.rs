@@ -42,12 +42,24 @@ pub enum KrlConvention {
 impl KrlConvention {
     /// The conventions with their names in configurations.
     pub const NAMED: [(Self, &'static str); 5] = [
-        (Self::RosControl, "ros-control"),
-        (Self::FriControl, "fri-control"),
-        (Self::Isir, "isir"),
-        (Self::SampleApp, "sample-app"),
-        (Self::None, "none"),
+        (Self::RosControl, Self::RosControl.name()),
+        (Self::FriControl, Self::FriControl.name()),
+        (Self::Isir, Self::Isir.name()),
+        (Self::SampleApp, Self::SampleApp.name()),
+        (Self::None, Self::None.name()),
     ];
+
+    /// Its name in configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RosControl => "ros-control",
+            Self::FriControl => "fri-control",
+            Self::Isir => "isir",
+            Self::SampleApp => "sample-app",
+            Self::None => "none",
+        }
+    }
 }
 
 impl KrlHandshake for KrlConvention {
