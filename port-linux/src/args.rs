@@ -29,9 +29,13 @@ pub struct KrcArgs {
     #[arg(long, value_name = "KIND", default_value = "ur")]
     pub kind: Kind,
     /// With --kind krc: where its measurements arrive; default 0.0.0.0:49938
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     listen: Option<SocketAddr>,
 }
+
+/// Why `--states` says nothing beside a KRC.
+pub(crate) const STATES_OF_A_KRC: &str =
+    "--states is for the ports of a UR controller: a KRC has one way to send its state; leave it out";
 
 /// A kind of controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -44,12 +48,13 @@ pub enum Kind {
 }
 
 impl KrcArgs {
-    /// Whether ROBOT is a KRC.
+    /// Whether ROBOT is a KRC; `states` is what --states says.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what only a KRC has, beside a controller of another kind.
-    pub fn is_krc(&self) -> Result<bool, Failure> {
+    /// [`Failure::Usage`] for what only the other kind of controller has.
+    pub fn is_krc(&self, states: StatesFrom) -> Result<bool, Failure> {
         match (self.kind, self.listen) {
+            (Kind::Krc, _) if states != StatesFrom::default() => Err(Failure::Usage(STATES_OF_A_KRC.into())),
             (Kind::Krc, _) => Ok(true),
             (Kind::Ur, None) => Ok(false),
             (Kind::Ur, Some(_)) => Err(Failure::Usage(
@@ -232,7 +237,7 @@ pub struct WatchArgs {
     #[arg(value_name = "BOARD")]
     pub board: String,
     /// Where its telemetry arrives: device.telemetry of its configuration
-    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000")]
+    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000", value_parser = parse_socket)]
     pub listen: SocketAddr,
     /// Write the recording of each fallback to a file in this directory
     #[arg(long, value_name = "DIR")]
@@ -271,6 +276,11 @@ pub enum Stream {
     Rtde,
     /// Datagrams of KUKA's Fast Research Interface, in either direction.
     Fri,
+}
+
+pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:49938; names are not looked up".into())
 }
 
 pub(crate) fn parse_model(text: &str) -> Result<RobotModel, String> {

@@ -21,7 +21,7 @@ use crate::simulate::krc::SimKrcArgs;
 #[command(
     name = "outrigger",
     version,
-    about = "Reads a Universal Robots arm every cycle, judges the link, and steers it from local sensors",
+    about = "Reads a Universal Robots arm or a KUKA LWR every cycle, judges the link, and steers it from local sensors",
     after_help = "\
 ROBOT is HOST[:PORT-BASE]. Without a port base the controller's own ports are used; with base B, \
 port p is found at B + p - 29999 (two simulated controllers on one machine: bases 40000 and 41000).
@@ -30,10 +30,13 @@ First steps, no robot needed:
   outrigger demo                         watch a co-controller hold a distance, lose its link and recover
   outrigger sim ur --software 5.15       a simulated controller, in one terminal ...
   outrigger monitor 127.0.0.1            ... and its state and link in another
+  outrigger sim krc --remote 127.0.0.1:49938      a simulated KUKA KRC, and in another terminal:
+  outrigger monitor 127.0.0.1 --kind krc
 
 First steps with a robot (nothing here moves it):
   outrigger monitor 192.168.56.101       state, link grade, and why commanding would be refused
   outrigger doctor 192.168.56.101        what this host, link and firmware can do, and what to fix
+  outrigger monitor 192.168.0.20 --kind krc       a KUKA KRC, which sends to this host by itself
 
 Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or failed check.
 Outrigger performs no safety function: keep the emergency stop in reach."
@@ -128,8 +131,8 @@ commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
 answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
-SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM ends \
-at once.
+SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM, a \
+quarter of a second later or more, ends at once.
 Exit code 4 where it did not command again after a fallback.
 
 Examples:
@@ -307,7 +310,7 @@ fn run(command: Command) -> Outcome {
         Command::Run(args) => crate::run::run(&args),
         Command::Replay(args) => crate::replay::run(&args),
         Command::Export(args) => crate::export::run(&args),
-        Command::Record(args) if args.krc.is_krc()? => crate::krc::record::run(&args),
+        Command::Record(args) if args.krc.is_krc(args.states)? => crate::krc::record::run(&args),
         Command::Record(args) => crate::record::run(&args),
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),

@@ -17,8 +17,8 @@ use crate::krc::watch::Listener;
 use crate::krc::words;
 use crate::latency::{self, Latency};
 use crate::net::TcpNet;
-use crate::output::Format;
 use crate::output::histogram::{bars, quantiles, span};
+use crate::output::{Format, say};
 use crate::panel::{Panel, Target, Wish};
 
 /// Time for which this host's wake-ups are measured.
@@ -35,9 +35,12 @@ type Idle = JointServo<6>;
 /// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
 pub fn run(args: &DoctorArgs) -> Outcome {
     let clock = Clock::start();
-    let is_krc = args.krc.is_krc()?;
-    println!("host: {}", host::describe());
-    println!("  {}", host::in_force());
+    let is_krc = args.krc.is_krc(args.states)?;
+    if is_krc && args.model.is_some() {
+        return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
+    }
+    say!("host: {}", host::describe());
+    say!("  {}", host::in_force());
     let mut findings = Vec::new();
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
@@ -73,14 +76,14 @@ fn krc(args: &DoctorArgs, clock: Clock, mut findings: Vec<String>) -> Outcome {
         listener.run().await
     })?;
     let (session, now) = (remote.session(), clock.now());
-    println!("controller: {}", words::identity(session).unwrap_or_else(|| "silent by now".into()));
-    println!("link: {}", words::standing(session, now));
+    say!("controller: {}", words::identity(session).unwrap_or_else(|| "silent by now".into()));
+    say!("link: {}", words::standing(session, now));
     for (name, value) in words::values(session) {
-        println!("  {name}: {value}");
+        say!("  {name}: {value}");
     }
     for (name, histogram) in [("round trip", session.round_trips()), ("jitter", session.jitters())] {
-        println!("  {name}: {}", quantiles(histogram));
-        print!("{}", bars(histogram));
+        say!("  {name}: {}", quantiles(histogram));
+        say!("{}", bars(histogram).trim_end());
     }
     let figures = session.figures(now);
     if matches!(figures.grade, Grade::Unacceptable | Grade::Bad) {
@@ -103,20 +106,20 @@ fn krc(args: &DoctorArgs, clock: Clock, mut findings: Vec<String>) -> Outcome {
 
 fn verdict(findings: &[String]) -> Outcome {
     if findings.is_empty() {
-        println!("nothing to fix");
+        say!("nothing to fix");
         return Ok(());
     }
-    println!("to fix before commanding:");
+    say!("to fix before commanding:");
     for finding in findings {
-        println!("  - {finding}");
+        say!("  - {finding}");
     }
     Err(Failure::Fault(format!("{} thing(s) to fix", findings.len())))
 }
 
 fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
     for (name, histogram) in [("timer", &latency.timer), ("socket", &latency.socket)] {
-        println!("  {name} wake-ups late by {}", quantiles(histogram));
-        print!("{}", bars(histogram));
+        say!("  {name} wake-ups late by {}", quantiles(histogram));
+        say!("{}", bars(histogram).trim_end());
         if let Some(late) = histogram.quantile(9_900).filter(|late| *late > WAKE_UP) {
             findings.push(format!(
                 "one {name} wake-up in a hundred is {} late: give the process a core (host.cpu) and a real-time \
@@ -130,9 +133,9 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
 fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Vec<String>) {
     let software = identity.software;
     let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
-    println!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
+    say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
     let Figures { grade, held_by, sequence, jitter, late, .. } = seen.figures;
-    println!(
+    say!(
         "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
         seen.rate(),
         1e6 / identity.period.as_micros().max(1) as f64,
@@ -141,8 +144,8 @@ fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Ve
         sequence.accepted,
         sequence.lost
     );
-    println!("  time between states: {}", quantiles(&seen.intervals));
-    print!("{}", bars(&seen.intervals));
+    say!("  time between states: {}", quantiles(&seen.intervals));
+    say!("{}", bars(&seen.intervals).trim_end());
     if matches!(grade, Grade::Unacceptable | Grade::Bad) {
         findings.push(format!(
             "the link's grade is {}, held by {}: check cable, switch and load",
@@ -150,14 +153,14 @@ fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Ve
             held_by.name()
         ));
     }
-    println!("self-stop: {}", self_stop(config, software));
+    say!("self-stop: {}", self_stop(config, software));
     let acceptance = match (seen.program_told, seen.packet_tells) {
         (true, _) => "isProgramRunning, ten times a second",
         (false, true) => "the program state in the packet (its numbers are unconfirmed)",
         (false, false) => "none",
     };
-    println!("acceptance evidence: {acceptance}");
-    println!("{}", coast::describe(config, software));
+    say!("acceptance evidence: {acceptance}");
+    say!("{}", coast::describe(config, software));
     for reason in seen.unmet.iter() {
         findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
     }

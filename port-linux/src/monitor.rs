@@ -22,7 +22,7 @@ type Idle = JointServo<6>;
 /// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
 pub fn run(args: &MonitorArgs) -> Outcome {
     let clock = Clock::start();
-    if args.krc.is_krc()? {
+    if args.krc.is_krc(args.states)? {
         return crate::runtime()?.block_on(async {
             let format = Format::choose(args.json);
             let listener =

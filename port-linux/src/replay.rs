@@ -55,6 +55,9 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     match replayed {
         Ok(_) => Ok(()),
         Err(error @ ReplayError::Diverged { .. }) => Err(Failure::Fault(format!("{path}: first difference: {error}"))),
+        Err(error @ ReplayError::NoDump) => Err(Failure::BadInput(format!(
+            "{path}: {error}; give a file of run.recordings, one that `watch` wrote, or the .mcap of a run beside a KRC"
+        ))),
         Err(error) => Err(Failure::BadInput(format!("{path}: {error}"))),
     }
 }

@@ -22,6 +22,15 @@ pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
 use crate::json::Json;
 
+/// `println!` for commands that speak without a view. Where the reader has gone away (`| head`) the line is lost, and the
+/// command goes on to its end and its exit code.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        let _ = std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($text)*)));
+    }};
+}
+pub(crate) use say;
+
 /// How a command speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

@@ -19,7 +19,7 @@ use outrigger_core::trajectory::Progress;
 
 use self::listeners::{Listeners, Listening};
 use self::tracking::Tracking;
-use crate::args::RunArgs;
+use crate::args::{RunArgs, STATES_OF_A_KRC};
 use crate::clock::{Clock, utc_now};
 use crate::coast;
 use crate::config::{
@@ -58,6 +58,9 @@ pub fn run(args: &RunArgs) -> Outcome {
                 return Err(Failure::Usage(
                     "--robot is for a controller that is connected to: a KRC sends by itself".into(),
                 ));
+            }
+            if args.states.is_some() {
+                return Err(Failure::Usage(STATES_OF_A_KRC.into()));
             }
             if let Some(file) = &args.record {
                 configuration.run.record = Some(file.clone());

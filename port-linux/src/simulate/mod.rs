@@ -12,6 +12,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Addresses, BindError, Server};
 
 use crate::exit::{Failure, Outcome};
+use crate::output::say;
 use crate::signals::Signals;
 
 /// Runs the command.
@@ -27,7 +28,7 @@ pub fn run(args: &SimUrArgs) -> Outcome {
     let server = Server::bind_at(controller, addresses).map_err(|error| bind_failure(&error))?;
     let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
     let software = options.software;
-    println!(
+    say!(
         "simulated {} with software {software}, {}, at {} Hz, on {} ports {}",
         options.model.name(),
         state_name(options.state),
@@ -36,9 +37,9 @@ pub fn run(args: &SimUrArgs) -> Outcome {
         ports.join(" "),
     );
     if served.contains(&Port::RobotApi) {
-        println!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi));
+        say!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi));
     }
-    println!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len());
+    say!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len());
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     let runtime = crate::runtime()?;
     runtime.block_on(async {

@@ -1,18 +1,21 @@
 //! What `outrigger sim krc` takes.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 
 use clap::Args;
 use outrigger_sim::krc::{Assumption, Contact, Convention, Fault, Move, OperationMode};
+
+use crate::args::parse_socket;
 
 /// `outrigger sim krc`.
 #[derive(Args, Clone, Debug)]
 pub struct SimKrcArgs {
     /// Where the remote computer listens
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub remote: SocketAddr,
     /// Where measurements are sent from; default: any address, any port
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub local: Option<SocketAddr>,
     /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel oversleeps now and then
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
@@ -76,6 +79,9 @@ fn parse_scale(text: &str) -> Result<f32, String> {
         .ok_or_else(|| "expected a number above 0, at most 1".into())
 }
 
+/// Heights that the arm can reach \[m\], and some more.
+const HEIGHTS: RangeInclusive<f64> = -1.5..=1.5;
+
 /// Damping of the surface \[N·s/m\].
 const SURFACE_DAMPING: f64 = 100.0;
 
@@ -83,9 +89,9 @@ fn parse_surface(text: &str) -> Result<Contact, String> {
     let (height, stiffness) = text.split_once(':').unwrap_or((text, "20000"));
     let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
     match (number(height), number(stiffness)) {
-        (Some(height), Some(stiffness)) if stiffness > 0.0 => {
+        (Some(height), Some(stiffness)) if HEIGHTS.contains(&height) && stiffness > 0.0 => {
             Ok(Contact { point: [0.0, 0.0, height], normal: [0.0, 0.0, 1.0], stiffness, damping: SURFACE_DAMPING })
         }
-        _ => Err("expected a height in m and a stiffness above 0 in N/m, such as 0.5:20000".into()),
+        _ => Err("expected a height of -1.5 to 1.5 m and a stiffness above 0 in N/m, such as 0.5:20000".into()),
     }
 }

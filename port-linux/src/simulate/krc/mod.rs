@@ -7,14 +7,18 @@ use std::time::Duration;
 
 pub use args::SimKrcArgs;
 use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
-use outrigger_sim::krc::{Krc, OperationMode, Options, Reason};
+use outrigger_sim::krc::{Counts, Krc, OperationMode, Options, Reason};
+use outrigger_sim::time::SimTime;
 use outrigger_sim::udp::{Running, Server};
 
 use crate::exit::{Failure, Outcome};
+use crate::output::say;
 use crate::signals::Signals;
 
 /// How often a change is looked for.
 const LOOK: Duration = Duration::from_millis(50);
+/// Unanswered for so long, it says what is missing.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs the command.
 ///
@@ -27,13 +31,13 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
     let local = args.local.unwrap_or(SocketAddr::new(any, 0));
     let failed = |error| Failure::Connection(format!("cannot send from {local}: {error}"));
     let server = Server::bind(krc, local, args.remote).map_err(failed)?;
-    println!(
+    say!(
         "simulated KRC with an LWR 4+: a measurement to {} every {} ms, from port {}",
         args.remote,
         args.period_ms,
         server.local().map_err(failed)?.port()
     );
-    println!(
+    say!(
         "KRL convention {}, starts at {}; {}; seed {}; {} fault(s) to come",
         name_of(options.program.convention, &outrigger_sim::krc::Convention::NAMED),
         options.program.waits_for.name(),
@@ -44,7 +48,7 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     crate::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let mut told = Told::default();
+        let mut told = Told { remote: Some(args.remote), ..Told::default() };
         let end = args.seconds.map(|seconds| tokio::time::sleep(Duration::from_secs(seconds)));
         let end = async {
             match end {
@@ -104,6 +108,8 @@ fn name_of<T: PartialEq>(value: T, named: &[(T, &'static str)]) -> &'static str 
 /// What was printed last.
 #[derive(Default)]
 struct Told {
+    /// Who has not answered yet, until that was said.
+    remote: Option<SocketAddr>,
     state: Option<(FriState, Quality, ControlScheme)>,
     fallbacks: usize,
     /// Digital outputs, and whether the gripper is closed.
@@ -112,26 +118,37 @@ struct Told {
 
 impl Told {
     fn tell(&mut self, running: &Running) {
-        let (now, state, fallbacks, driven) = {
+        let (now, state, fallbacks, driven, heard) = {
             let krc = running.krc();
             let truth = krc.truth();
             let fallbacks: Vec<_> = krc.fallbacks().iter().skip(self.fallbacks).copied().collect();
             let driven = (truth.outputs, truth.opening <= 0.0);
-            (krc.now(), (krc.state(), krc.quality(), krc.scheme()), fallbacks, driven)
+            let Counts { answered, late, old, malformed, .. } = krc.counts();
+            let heard = answered + late + old + malformed > 0;
+            (krc.now(), (krc.state(), krc.quality(), krc.scheme()), fallbacks, driven, heard)
         };
+        if let Some(remote) = self.remote.filter(|_| now.since(SimTime::ZERO) >= PATIENCE) {
+            self.remote = None;
+            if !heard {
+                say!(
+                    "{now}: nothing answers at {remote}: start the remote computer there, for example `outrigger run` with \
+                     robot.kind = \"krc\", or `outrigger monitor ADDRESS --kind krc`"
+                );
+            }
+        }
         // It lives on while this is printed.
         self.fallbacks += fallbacks.len();
         for (at, reason) in fallbacks {
-            println!("{at}: command ended: {reason:?}");
+            say!("{at}: command ended: {reason:?}");
         }
         if self.state != Some(state) {
             self.state = Some(state);
-            println!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
+            say!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
         }
         if self.driven != driven {
             self.driven = driven;
             let (outputs, closed) = driven;
-            println!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" });
+            say!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" });
         }
     }
 }
@@ -151,13 +168,18 @@ fn summary(running: &Running) {
         }
     }
     let fallbacks: Vec<_> = fallbacks.iter().map(|(reason, count)| format!("{count} {reason:?}")).collect();
-    println!(
+    say!(
         "{} measurements, {} answered in time; commands: {} late, {} old, {} lost, {} malformed",
-        counts.sent, counts.answered, counts.late, counts.old, counts.lost, counts.malformed
+        counts.sent,
+        counts.answered,
+        counts.late,
+        counts.old,
+        counts.lost,
+        counts.malformed
     );
-    println!("| the KRC's grade | answered | bridged | fallbacks | commanding |");
-    println!("| --- | --- | --- | --- | --- |");
-    println!(
+    say!("| the KRC's grade | answered | bridged | fallbacks | commanding |");
+    say!("| --- | --- | --- | --- | --- |");
+    say!(
         "| {} | {:.1} % | {} | {} | {:.0} % |",
         shares.join(" / "),
         percent(counts.answered),
@@ -165,14 +187,14 @@ fn summary(running: &Running) {
         if fallbacks.is_empty() { "–".into() } else { fallbacks.join(", ") },
         percent(counts.commanding)
     );
-    println!(
+    say!(
         "latency {:.3} ms, jitter {:.3} ms; command state entered {} time(s), left {} time(s)",
         1e3 * statistics.latency,
         1e3 * statistics.jitter,
         counts.started,
         krc.fallbacks().len()
     );
-    println!(
+    say!(
         "this process began {} cycle(s) more than 0.5 ms late, by {:.2} ms at most",
         held_up.cycles(),
         1e3 * held_up.longest().as_secs_f64()
