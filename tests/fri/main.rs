@@ -297,6 +297,80 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
     assert_clean(&rig, "schemes");
 }
 
+/// Beside a program that is told no scheme and starts in `scheme`.
+fn unasked(control: Control, scheme: ControlScheme) -> Rig<Swing> {
+    let mut options = options(&[]);
+    (options.program.convention, options.program.scheme) = (Convention::SampleApp, scheme);
+    let config = FriConfig { control, ..FriConfig::default() };
+    Rig::new(options, config, Swing::new(0.2, 2.0), KrlConvention::SampleApp)
+}
+
+fn ready<L: Law<7>>(rig: &mut Rig<L>) {
+    rig.until(5_000, "ready", |rig| {
+        let now = outrigger_core::time::Instant::from_micros(rig.krc.now().as_micros());
+        rig.session.unmet(now).is_empty()
+    });
+}
+
+#[test]
+fn a_krc_that_starts_in_another_scheme_is_told_with_both_and_moves_nothing() {
+    let (joints, tool) = (JointImpedance::default(), ToolImpedance::default());
+    for (control, krc) in [
+        (Control::JointImpedance(joints), ControlScheme::Position),
+        (Control::ToolImpedance(tool), ControlScheme::Position),
+        (Control::ToolImpedance(tool), ControlScheme::JointImpedance),
+        // Joint positions are the posture of the null space there: the KRC has no reason to complain.
+        (Control::Position, ControlScheme::CartesianImpedance),
+    ] {
+        let mut rig = unasked(control, krc);
+        ready(&mut rig);
+        rig.input(FriInput::Request);
+        let before = rig.krc.truth().q;
+        rig.until(1_000, "the end of arming", |rig| rig.session.mode() == Mode::Monitor);
+        let what = format!("{control:?} in {krc:?}");
+        assert_eq!(rig.session.latch(), Some(Reason::OtherScheme), "{what}");
+        let ours = control.scheme();
+        assert!(rig.events.contains(&Event::Fri(FriEvent::OtherScheme { krc, ours })), "{what}");
+        assert!(rig.transitions().all(|transition| transition.to != Mode::Command), "{what}");
+        rig.until(1_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
+        let moved = rig.krc.truth().q.iter().zip(before).map(|(q, before)| (q - before).abs()).fold(0.0, f64::max);
+        assert!(moved < 1e-4, "{what}: {moved} rad");
+    }
+}
+
+#[test]
+fn joint_positions_lead_in_joint_impedance_too() {
+    let mut rig = unasked(Control::Position, ControlScheme::JointImpedance);
+    rig.command(5_000);
+    let before = rig.krc.truth().q[0];
+    rig.advance(700);
+    assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
+    assert!(rig.krc.truth().q[0] - before > 0.05, "it moves");
+    assert_clean(&rig, "position in joint impedance");
+}
+
+#[test]
+fn a_scheme_that_is_told_a_little_late_is_waited_for_while_arming_and_one_that_changes_ends_commanding() {
+    let mut rig = rig(options(&[]));
+    ready(&mut rig);
+    rig.told_scheme = Some(ControlScheme::Other);
+    rig.input(FriInput::Request);
+    rig.until(1_000, "command state", |rig| rig.krc.state() == FriState::Command);
+    rig.advance(90);
+    assert_eq!(rig.session.mode(), Mode::Arming, "good cycles enough, but nothing to command");
+    rig.told_scheme = None;
+    rig.until(20, "command", |rig| rig.session.mode() == Mode::Command);
+    rig.told_scheme = Some(ControlScheme::Unknown(9));
+    rig.advance(3);
+    assert_eq!(rig.session.latch(), Some(Reason::OtherScheme));
+    let told = FriEvent::OtherScheme { krc: ControlScheme::Unknown(9), ours: ControlScheme::Position };
+    assert!(rig.events.contains(&Event::Fri(told)), "{:?}", rig.events);
+    rig.told_scheme = None;
+    rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+    rig.command(5_000);
+    assert_clean(&rig, "schemes told");
+}
+
 #[test]
 fn variables_of_the_program_reach_both_sides() {
     let mut options = options(&[]);

@@ -11,11 +11,13 @@ use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{Command, CommandFlags, Frame, FriState, Jacobian, Measurement};
+use outrigger_core::wire::fri::{Command, CommandFlags, ControlScheme, Frame, FriState, Jacobian, Measurement};
 use outrigger_sim::krc::{Krc, Options, Sender};
 use outrigger_sim::time::SimTime;
 
 const KRC: &str = "192.0.2.1:49938";
+/// Where the control scheme stands in a measurement.
+const SCHEME_AT: usize = 182;
 const STRANGER: &str = "192.0.2.9:40000";
 
 /// Every joint to and fro.
@@ -124,6 +126,8 @@ pub struct Rig<L> {
     pub session: FriSession<L, KrlConvention>,
     /// From a measurement's arrival to the command's departure.
     pub thinking: StdDuration,
+    /// Told by the KRC in place of the scheme that it is in.
+    pub told_scheme: Option<ControlScheme>,
     /// Everything the engine reported.
     pub events: Vec<Event>,
     /// The longest commanded step while the KRC followed, as a share of the highest speed times the time since the
@@ -177,6 +181,7 @@ impl<L: Law<7>> Rig<L> {
             krc: Krc::new(options).expect("a possible KRC"),
             session: FriSession::new(config, law, convention).expect("a possible session"),
             thinking: StdDuration::from_micros(150),
+            told_scheme: None,
             events: vec![],
             longest_step: 0.0,
             farthest_frame: 0.0,
@@ -250,8 +255,11 @@ impl<L: Law<7>> Rig<L> {
                 self.krc.receive(&bytes);
             }
             let mut received = false;
-            while let Some(transmit) = self.krc.poll_transmit() {
+            while let Some(mut transmit) = self.krc.poll_transmit() {
                 received = true;
+                if let Some(scheme) = self.told_scheme {
+                    transmit.bytes[SCHEME_AT..SCHEME_AT + 2].copy_from_slice(&scheme.raw().to_le_bytes());
+                }
                 self.hand_over(transmit.sender, &transmit.bytes, next);
             }
             if received {

@@ -131,6 +131,9 @@ impl Milestone {
                 FriEvent::State(state) => info!("KRC: {}", state.name()),
                 FriEvent::Quality(quality) => info!("quality: {}", quality.name()),
                 FriEvent::Scheme(scheme) => info!("KRC: scheme {}", scheme.name()),
+                FriEvent::OtherScheme { krc, ours } => {
+                    info!("KRC: commands in {}, control asks for {}", krc.name(), ours.name());
+                }
                 FriEvent::Power(true) => info!("KRC: drives on"),
                 FriEvent::Power(false) => info!("KRC: drives off"),
             },

@@ -79,6 +79,7 @@ reasons! {
     KinematicsUnknown "the arm's kinematics are not known" "set `model` in the configuration",
     Internal "an internal check failed" "report it with the recorder's dump",
     LeftCommand "the KRC left the command state by itself" "see its messages and its program; acknowledge, then request",
+    OtherScheme "the KRC commands in a control scheme that does not take what is sent" "let the KRL program select the scheme that `robot.control` names, or name the program's",
 }
 
 /// A set of reasons.

@@ -90,6 +90,10 @@ pub fn of_krc(event: &FriEvent) -> (&'static str, String) {
         FriEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
         FriEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
         FriEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
+        FriEvent::OtherScheme { krc, ours } => (
+            "krc-other-scheme",
+            format!("the KRC commands in {}, `robot.control` asks for {}", krc.name(), ours.name()),
+        ),
         FriEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
         FriEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
     }

@@ -130,6 +130,13 @@ impl Control {
         }
     }
 
+    /// Whether the arm goes where these fields say while `scheme` is active on the KRC: it takes each of them, and what
+    /// leads there, joints or tool, is led. Joint positions lead in joint impedance too, as stiff as the KRL program says.
+    pub(super) const fn leads_in(&self, scheme: ControlScheme) -> bool {
+        let by_tool = matches!(scheme, ControlScheme::CartesianImpedance);
+        by_tool == matches!(self, Self::ToolImpedance(_)) && CommandFlags::usable(scheme).contains(self.flags())
+    }
+
     /// Whether every parameter is one.
     #[must_use]
     pub fn is_valid(&self) -> bool {

@@ -10,6 +10,7 @@ use super::handshake::{Asked, KrlConvention, KrlHandshake};
 use super::io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit, is_milestone};
 use super::peer::PeerFilter;
 use super::reading::{Readings, posture};
+use super::scheme::SchemeWatch;
 use super::target::Target;
 use super::tool::offset_by;
 use crate::command::outputs::{WriteNews, WriteRefusal};
@@ -55,6 +56,7 @@ pub struct FriSession<L, H = KrlConvention> {
     answered: Option<ControllerTime>,
     counter: u16,
     pub(super) control: Control,
+    schemes: SchemeWatch,
     /// What `friStart` was given, as the limits in force know it.
     scale: f32,
     handshake: H,
@@ -107,9 +109,9 @@ impl Told {
         matches!(self.state, FriState::Command) && self.power
     }
 
-    const fn gate(self) -> PeerGate {
+    const fn gate(self, control: &Control) -> PeerGate {
         match self.state {
-            FriState::Command if self.power => PeerGate::Granted,
+            FriState::Command if self.power && control.leads_in(self.scheme) => PeerGate::Granted,
             FriState::Command => PeerGate::Ready,
             FriState::Monitor if self.quality.permits_command() => PeerGate::Ready,
             FriState::Monitor | FriState::Off | FriState::Unknown(_) => PeerGate::No,
@@ -142,6 +144,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             answered: None,
             counter: config.first_counter.wrapping_sub(1),
             control: config.control,
+            schemes: SchemeWatch::default(),
             scale: 1.0,
             handshake,
             krl: KrlVariables::default(),
@@ -375,12 +378,9 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             return;
         };
         self.cycle.law_mut().use_posture(&newest.posture);
-        // Nobody but us ends commanding without a reason of its own; which one, the KRC does not say.
-        if self.mode() == Mode::Command && newest.told.state != FriState::Command {
-            self.cycle.fault(now, Reason::LeftCommand, &mut self.events);
-        }
+        self.watch(newest.told, now);
         self.limit(newest.scale);
-        let beside = Beside { path_open: true, gate: Some(newest.told.gate()), ..Beside::default() };
+        let beside = Beside { path_open: true, gate: Some(newest.told.gate(&self.control)), ..Beside::default() };
         match self.cycle.judge(arrival, now, &beside, &mut self.events) {
             Some(operator::Asked::Request) => self.request(now, false),
             Some(operator::Asked::Acknowledge) => self.cycle.acknowledge(&mut self.events),
@@ -410,6 +410,18 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             self.target.mirror(&newest.setpoint, &self.mirrored_frame(&newest));
         }
         self.send(&newest, now);
+    }
+
+    /// What the KRC's own state ends.
+    fn watch(&mut self, told: Told, now: Instant) {
+        let (mode, patience) = (self.mode(), self.mode_machine().config().good_cycles);
+        if let Some(krc) = self.schemes.ends(mode, told.state, told.scheme, &self.control, patience) {
+            self.events.push(Event::Fri(FriEvent::OtherScheme { krc, ours: self.control.scheme() }));
+            self.cycle.fault(now, Reason::OtherScheme, &mut self.events);
+        } else if mode == Mode::Command && told.state != FriState::Command {
+            // Nobody but us ends commanding without a reason of its own; which one, the KRC does not say.
+            self.cycle.fault(now, Reason::LeftCommand, &mut self.events);
+        }
     }
 
     /// `friStart` scales what the KRC lets the arm do: what is approved stays within it.

@@ -80,6 +80,14 @@ pub enum FriEvent {
     Scheme(ControlScheme),
     /// Drives were switched on or off.
     Power(bool),
+    /// The KRC commands in a scheme that does not take what is sent: arming or commanding ends with
+    /// [`OtherScheme`](crate::robot::Reason::OtherScheme).
+    OtherScheme {
+        /// The one it is in.
+        krc: ControlScheme,
+        /// The one of the [`Control`](super::Control) in force.
+        ours: ControlScheme,
+    },
 }
 
 /// What a KRC says of the link and of its drives: numbers as they came.
