@@ -7,10 +7,10 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{
-    Control, FriConfig, FriEvent, FriInput, JointImpedance, KrlConvention, ToolImpedance,
+    Control, FriConfig, FriEvent, FriInput, JointImpedance, KrlConvention, MirroredFrame, ToolImpedance,
 };
 use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex};
-use outrigger_sim::krc::{Convention, OffsetAfterStop, Options, Reason as Left};
+use outrigger_sim::krc::{Convention, MirroredFrame as Wanted, OffsetAfterStop, Options, Reason as Left};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::{Restless, Rig, Swing};
 
@@ -369,6 +369,44 @@ fn a_scheme_that_is_told_a_little_late_is_waited_for_while_arming_and_one_that_c
     rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
     rig.command(5_000);
     assert_clean(&rig, "schemes told");
+}
+
+/// A KRC that wants one frame mirrored and is given another: whether it lets itself be commanded a second time, when an
+/// offset is left of the first, and a hand bends the arm away from its setpoint.
+fn mirrors(theirs: Wanted, ours: MirroredFrame) -> (bool, Rig<Swing>) {
+    let control = Control::ToolImpedance(ToolImpedance { mirrors: ours, ..ToolImpedance::default() });
+    let config = FriConfig { control, ..FriConfig::default() };
+    let options = Options { mirrored_frame: theirs, ..options(&["hand@5s::60"]) };
+    let mut rig = Rig::new(options, config, Swing::new(0.2, 2.0), KrlConvention::RosControl);
+    rig.command(2_500);
+    rig.advance(700);
+    rig.input(FriInput::Release);
+    rig.until(1_500, "rest", |rig| rig.session.mode() == Mode::Monitor && rig.krc.state() == FriState::Monitor);
+    rig.advance_to(SimTime::from_secs(7));
+    ready(&mut rig);
+    rig.input(FriInput::Request);
+    let started = rig.krc.counts().started;
+    rig.until(1_000, "a start", |rig| rig.krc.counts().started > started);
+    rig.advance(500);
+    (rig.session.mode() == Mode::Command, rig)
+}
+
+#[test]
+fn whichever_frame_a_krc_wants_mirrored_it_is_commanded_by_whom_mirrors_that_one_alone() {
+    let pairs = [
+        (Wanted::Setpoint, MirroredFrame::Setpoint),
+        (Wanted::Commanded, MirroredFrame::Commanded),
+        (Wanted::Measured, MirroredFrame::Measured),
+    ];
+    for (at, (theirs, _)) in pairs.into_iter().enumerate() {
+        for (other, (_, ours)) in pairs.into_iter().enumerate() {
+            let (commands, rig) = mirrors(theirs, ours);
+            let what = format!("wants {theirs:?}, is given {ours:?}: {:?}", rig.krc.fallbacks());
+            assert_eq!(commands, at == other, "{what}");
+            let complains = rig.krc.fallbacks().iter().any(|(_, reason)| *reason == Left::NotMirrored);
+            assert_eq!(complains, at != other, "{what}");
+        }
+    }
 }
 
 #[test]

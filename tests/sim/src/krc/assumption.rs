@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use outrigger_core::wire::fri::{ControlScheme, Quality};
 
-use super::options::{Bridging, FrameOffset, Limits, OffsetAfterStop, Options, QualityLimits};
+use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options, QualityLimits};
 use crate::fault::nearest_of;
 
 /// One assumption with the value it is to have.
@@ -47,8 +47,10 @@ const TABLE: &[Row] = rows! {
         => |text, options| options.bridging = named(text, &BRIDGING)?;
     "mirror-tolerance" "0.002" "rad between the first command and the setpoint"
         => |text, options| options.mirror_tolerance = number(text, 0.0, 1.0)?;
-    "frame-tolerance" "0.005" "m between the first commanded frame and the setpoint's, and a tenth of it in rad"
+    "frame-tolerance" "0.005" "m between the first commanded frame and the mirrored one; in rad ten times as much"
         => |text, options| options.frame_tolerance = number(text, 0.0, 1.0)?;
+    "mirrored-frame" "setpoint" "where a commanded frame begins: setpoint (with FRI's offset), commanded (without), measured"
+        => |text, options| options.mirrored_frame = named(text, &MIRRORED_FRAMES)?;
     "frame-offset" "added" "a frame's FRI offset: added (positions subtracted), product (a frame of the KRC's own)"
         => |text, options| options.frame_offset = named(text, &FRAME_OFFSETS)?;
     "offset-after-stop" "kept" "what FRI has added when commanding ends: kept, taken-over by the KRC's own position"
@@ -85,6 +87,11 @@ const SCHEMES: [(&str, ControlScheme); 3] = [
 ];
 const BRIDGING: [(&str, Bridging); 2] = [("extrapolate", Bridging::Extrapolate), ("hold", Bridging::Hold)];
 const FRAME_OFFSETS: [(&str, FrameOffset); 2] = [("added", FrameOffset::Added), ("product", FrameOffset::Product)];
+const MIRRORED_FRAMES: [(&str, MirroredFrame); 3] = [
+    ("setpoint", MirroredFrame::Setpoint),
+    ("commanded", MirroredFrame::Commanded),
+    ("measured", MirroredFrame::Measured),
+];
 const OFFSETS: [(&str, OffsetAfterStop); 2] =
     [("kept", OffsetAfterStop::Kept), ("taken-over", OffsetAfterStop::TakenOver)];
 

@@ -423,7 +423,7 @@ impl Krc {
         }
         let (powered, period, factor) = (self.powered(), self.seconds(), self.factor());
         let outcome = match &answer {
-            Some(command) => self.interface.obey(command, powered, period, factor),
+            Some(command) => self.interface.obey(command, powered, period, factor, &self.arm.q),
             None => self.interface.bridge(powered),
         };
         if let Err(reason) = outcome.and_then(|()| self.interface.permits(self.rating.quality())) {

@@ -4,7 +4,7 @@
 //! | input | behaviour |
 //! |---|---|
 //! | start | refused below the start quality; else command, at the flags of the last command |
-//! | first command after a start, or after power came back | must be at the setpoint: otherwise back to monitor, or ignored |
+//! | first command after a start, or after power came back | must be at the setpoint, its frame at the mirrored one: otherwise back to monitor, or ignored |
 //! | flags other than at the start, or not usable in the scheme | back to monitor |
 //! | a step faster than allowed, a position out of range, not a number | back to monitor |
 //! | no answer | the last two setpoints, and frames, are extrapolated, `max_bridge` times; then back to monitor |
@@ -15,7 +15,7 @@ use outrigger_core::wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriSta
 
 use super::arm::{Impedance, Target};
 use super::model::{self, JOINTS, Joints};
-use super::options::{Bridging, FrameOffset, Limits, OffsetAfterStop, Options};
+use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options};
 use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 
 /// Why the KRC has left the command state.
@@ -45,6 +45,7 @@ pub(super) struct Interface {
     limits: Limits,
     mirror_tolerance: f64,
     frame_tolerance: f64,
+    mirrored_frame: MirroredFrame,
     max_bridge: u32,
     bridging: Bridging,
     pub(super) frame_offset: FrameOffset,
@@ -64,6 +65,8 @@ pub(super) struct Interface {
     /// Frame of the tool that is commanded in Cartesian impedance, and the one of the cycle before.
     frame: Frame,
     frame_before: Frame,
+    /// The frame that was mirrored, and where the tool was held then.
+    begun: (Frame, Frame),
     torque: Joints,
     wrench: [f64; 6],
     impedance: Impedance,
@@ -86,6 +89,7 @@ impl Interface {
             limits: options.limits,
             mirror_tolerance: options.mirror_tolerance,
             frame_tolerance: options.frame_tolerance,
+            mirrored_frame: options.mirrored_frame,
             max_bridge: options.max_bridge,
             bridging: options.bridging,
             frame_offset: options.frame_offset,
@@ -101,6 +105,7 @@ impl Interface {
             last: options.start,
             frame: model::flange(&options.start),
             frame_before: model::flange(&options.start),
+            begun: (model::flange(&options.start), model::flange(&options.start)),
             torque: [0.0; JOINTS],
             wrench: [0.0; 6],
             impedance: options.arm.impedance,
@@ -169,13 +174,14 @@ impl Interface {
         self.relax();
     }
 
-    /// A cycle with this answer.
+    /// A cycle with this answer, the arm being measured at `measured`.
     pub(super) fn obey(
         &mut self,
         command: &CommandRepr,
         powered: bool,
         period: f64,
         factor: f64,
+        measured: &Joints,
     ) -> Result<(), Reason> {
         self.missing = 0;
         let flags = CommandFlags::from_bits(command.cmd_flags);
@@ -192,7 +198,8 @@ impl Interface {
         if joints.iter().any(|q| !q.is_finite()) {
             return Err(Reason::Limit);
         }
-        let mirrors = self.mirrors(&joints, &frame);
+        let mirrored = if cartesian { self.mirrored(measured) } else { self.frame };
+        let mirrors = self.mirrors(&joints, &frame, &mirrored);
         if !powered {
             self.unmirrored = true;
             self.rest();
@@ -204,7 +211,9 @@ impl Interface {
                 return Err(Reason::NotMirrored);
             }
             self.unmirrored = false;
+            self.begun = (mirrored, self.frame);
         }
+        let frame = if cartesian { self.led(&frame) } else { frame };
         self.within_limits(&joints, period, factor)?;
         let allowed = period * self.scale;
         let [moved, turned] = way(&self.frame, &frame).map(norm);
@@ -221,10 +230,28 @@ impl Interface {
         Ok(())
     }
 
-    fn mirrors(&self, joints: &Joints, frame: &Frame) -> bool {
+    /// Where a commanded frame has to begin.
+    fn mirrored(&self, measured: &Joints) -> Frame {
+        match self.mirrored_frame {
+            MirroredFrame::Setpoint => self.frame,
+            MirroredFrame::Commanded => model::flange(&self.own),
+            MirroredFrame::Measured => model::flange(measured),
+        }
+    }
+
+    /// Where a commanded frame leads the tool: as far from where it was held as from what was mirrored.
+    fn led(&self, frame: &Frame) -> Frame {
+        let (mirrored, held) = self.begun;
+        Frame {
+            position: add(held.position, sub(frame.position, mirrored.position)),
+            rotation: frame.rotation.after(mirrored.rotation.inverse()).after(held.rotation),
+        }
+    }
+
+    fn mirrors(&self, joints: &Joints, frame: &Frame, mirrored: &Frame) -> bool {
         let setpoint = self.setpoint();
         let near = joints.iter().zip(setpoint).all(|(q, s)| (q - s).abs() <= self.mirror_tolerance);
-        let [moved, turned] = way(&self.frame, frame).map(norm);
+        let [moved, turned] = way(mirrored, frame).map(norm);
         near && moved <= self.frame_tolerance && turned <= 10.0 * self.frame_tolerance
     }
 
@@ -401,6 +428,8 @@ mod tests {
 
     use super::*;
 
+    const HOME: Joints = [0.0; JOINTS];
+
     /// A command that leads the tool `height` \[m\] above where it started.
     fn led(interface: &Interface, height: f64) -> CommandRepr {
         let frame = model::flange(&interface.own);
@@ -419,7 +448,7 @@ mod tests {
             let mut interface = Interface::new(&Options { bridging, ..Options::default() });
             interface.start(ControlScheme::CartesianImpedance, 1.0, None);
             for height in [0.0, 0.001] {
-                assert_eq!(interface.obey(&led(&interface, height), true, 0.01, 1.0), Ok(()));
+                assert_eq!(interface.obey(&led(&interface, height), true, 0.01, 1.0, &HOME), Ok(()));
             }
             let from = model::flange(&interface.own).position[2];
             let height = |interface: &Interface, share| interface.target(share).frame.position[2] - from;
@@ -435,12 +464,16 @@ mod tests {
     fn a_frame_that_moves_or_turns_too_fast_is_refused() {
         let mut interface = Interface::new(&Options::default());
         interface.start(ControlScheme::CartesianImpedance, 1.0, None);
-        assert_eq!(interface.obey(&led(&interface, 0.0), true, 0.01, 1.0), Ok(()));
-        assert_eq!(interface.obey(&led(&interface, 0.021), true, 0.01, 1.0), Err(Reason::Limit), "2 m/s are 20 mm");
+        assert_eq!(interface.obey(&led(&interface, 0.0), true, 0.01, 1.0, &HOME), Ok(()));
+        assert_eq!(
+            interface.obey(&led(&interface, 0.021), true, 0.01, 1.0, &HOME),
+            Err(Reason::Limit),
+            "2 m/s are 20 mm"
+        );
         let mut turned = led(&interface, 0.0);
         let frame = model::flange(&interface.own);
         let rotation = Rotation::about([0.0, 0.0, 1.0], 0.07).after(frame.rotation);
         turned.cart_pos.rotation = rotation.to_rows().map(|row| row.map(|value| value as f32));
-        assert_eq!(interface.obey(&turned, true, 0.01, 1.0), Err(Reason::Limit), "6.3 rad/s are 63 mrad");
+        assert_eq!(interface.obey(&turned, true, 0.01, 1.0, &HOME), Err(Reason::Limit), "6.3 rad/s are 63 mrad");
     }
 }

@@ -41,7 +41,8 @@ pub use fault::{Fault, FaultError, FaultKind};
 pub use interface::Reason;
 pub use motion::{Move, MoveError};
 pub use options::{
-    Bridging, FrameOffset, Limits, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits, Rating,
+    Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits,
+    Rating,
 };
 pub use program::{Convention, ProgramOptions};
 pub use rating::Statistics;

@@ -134,6 +134,18 @@ pub enum FrameOffset {
     Product,
 }
 
+/// The frame in which a commanded one has to begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MirroredFrame {
+    /// That of the setpoint: the KRC's own with its FRI offset.
+    #[default]
+    Setpoint,
+    /// The KRC's own, without.
+    Commanded,
+    /// The measured one.
+    Measured,
+}
+
 /// Everything of a simulated KRC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -159,6 +171,8 @@ pub struct Options {
     pub mirror_tolerance: f64,
     /// The same for a commanded frame \[m\]. Not known: 5 mm.
     pub frame_tolerance: f64,
+    /// Where a commanded frame has to begin; what it leads away from there, it leads the tool. Not known: at the setpoint's.
+    pub mirrored_frame: MirroredFrame,
     /// How a frame's FRI offset is composed. Not known: added.
     pub frame_offset: FrameOffset,
     /// Limits of the commanded motion.
@@ -197,6 +211,7 @@ impl Default for Options {
             bridging: Bridging::Extrapolate,
             mirror_tolerance: 2e-3,
             frame_tolerance: 5e-3,
+            mirrored_frame: MirroredFrame::Setpoint,
             frame_offset: FrameOffset::Added,
             limits: Limits::default(),
             t1_factor: 0.1,
