@@ -147,7 +147,7 @@ fn without(program: &str, arguments: &[&str]) -> Option<String> {
 }
 
 /// A test named as a sentence about behaviour. It runs if every need is met; it fails by panicking.
-pub fn test(name: &str, needs: &'static [Need], body: fn()) -> Trial {
+pub fn test(name: &str, needs: &'static [Need], body: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || {
         for need in needs {
             let Some(reason) = need.missing() else { continue };

@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "qemu")]
+pub mod attempts;
+#[cfg(feature = "qemu")]
 pub mod bench;
 #[cfg(feature = "qemu")]
 pub mod clock;
@@ -21,6 +23,8 @@ pub mod peer;
 #[cfg(feature = "qemu")]
 pub mod qemu;
 pub mod sensor;
+#[cfg(feature = "qemu")]
+pub mod standstill;
 #[cfg(feature = "qemu")]
 pub mod telemetry;
 pub mod wire;

@@ -6,6 +6,8 @@ use rustix::thread::gettid;
 
 /// Above everything that computes, below what the kernel needs.
 const PRIORITY: &str = "20";
+/// Above that.
+const ABOVE: &str = "30";
 
 /// The calling thread, and every process it starts, goes before others until this is dropped; where that is granted.
 #[derive(Debug)]
@@ -18,6 +20,12 @@ impl Priority {
     #[must_use]
     pub fn ask() -> Self {
         Self { granted: chrt("--fifo", PRIORITY) }
+    }
+
+    /// Asks to go before those who have asked as well, for what hardly computes.
+    #[must_use]
+    pub fn above() -> Self {
+        Self { granted: chrt("--fifo", ABOVE) }
     }
 
     /// Whether it was granted.

@@ -17,7 +17,7 @@ const REST_BOUND: Duration = Duration::from_millis(400);
 
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
-        test("a_controller_that_drops_its_connections_ends_commanding_at_once", BOARD, || {
+        timed("a_controller_that_drops_its_connections_ends_commanding_at_once", BOARD, || {
             let mut bench = commanding(SLOW);
             let at = bench.now();
             bench.controller_mut().inject(Fault::new(FaultKind::Drop, at, Some(Duration::from_millis(500))));
@@ -25,7 +25,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             heard(&mut bench, at, &["connected"]);
             moves_only_on_request(&mut bench);
         }),
-        test("a_controller_that_restarts_is_found_again_and_commanded_only_on_request", BOARD, || {
+        timed("a_controller_that_restarts_is_found_again_and_commanded_only_on_request", BOARD, || {
             let mut bench = commanding(SLOW);
             let at = bench.now();
             bench.controller_mut().act(Action::Restart(Duration::from_secs(1)));
@@ -35,7 +35,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_secs(2));
             moves_only_on_request(&mut bench);
         }),
-        test("a_cable_that_is_out_for_a_second_ends_commanding_and_the_connection", BOARD, || {
+        timed("a_cable_that_is_out_for_a_second_ends_commanding_and_the_connection", BOARD, || {
             let mut bench = commanding(SLOW);
             let at = bench.now();
             let back = at + Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             heard(&mut bench, at, &["connected"]);
             moves_only_on_request(&mut bench);
         }),
-        test("a_sensor_that_babbles_is_one_that_says_nothing", BOARD, || {
+        timed("a_sensor_that_babbles_is_one_that_says_nothing", BOARD, || {
             let mut bench = commanding(SLOW);
             let at = bench.now();
             bench.plug(Plug::Babbling);
@@ -58,7 +58,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_millis(500));
             moves_only_on_request(&mut bench);
         }),
-        test("a_protective_stop_is_named_and_nothing_moves_until_it_is_unlocked_and_asked_for", BOARD, || {
+        timed("a_protective_stop_is_named_and_nothing_moves_until_it_is_unlocked_and_asked_for", BOARD, || {
             let mut bench = commanding(SLOW);
             let at = bench.now();
             bench.controller_mut().act(Action::ProtectiveStop);
@@ -70,7 +70,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_millis(500));
             moves_only_on_request(&mut bench);
         }),
-        test("a_wire_that_loses_doubles_and_reorders_ends_commanding_or_does_not_and_nothing_worse", BOARD, || {
+        timed("a_wire_that_loses_doubles_and_reorders_ends_commanding_or_does_not_and_nothing_worse", BOARD, || {
             let mut bench = commanding(SLOW);
             let at = bench.now();
             let bad = Conditions {
@@ -84,8 +84,8 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.down.set(bad);
             bench.run_for(Duration::from_secs(6));
             if let Some(line) = bench.record().said(at, &["fallback"]).cloned() {
-                let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::LinkClosed];
-                assert!(late.iter().any(|reason| line.text.contains(reason.name())), "{}", line.text);
+                let expected = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::LinkClosed];
+                in_time(expected.iter().any(|reason| line.text.contains(reason.name())), || line.text.clone());
             }
             bench.up.set(Conditions::default());
             bench.down.set(Conditions::default());
@@ -97,7 +97,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             }
             never_reset(&mut bench);
         }),
-        test("a_robot_that_is_not_there_is_named_and_looked_for_with_a_back_off", BOARD, || {
+        timed("a_robot_that_is_not_there_is_named_and_looked_for_with_a_back_off", BOARD, || {
             let mut setup = setup(SLOW);
             setup.peer = PeerOptions { address: "10.0.2.3".parse().expect("an address"), ..setup.peer };
             let mut bench = Bench::start(firmware(Machine::An386, SLOW), setup).expect("QEMU starts");
@@ -114,10 +114,12 @@ pub(crate) fn tests() -> Vec<Trial> {
 /// Commanding ended for one of `reasons`, and the arm is at rest in time.
 pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
     let (_, text) = heard(bench, at, &["fallback"]);
-    assert!(reasons.iter().any(|reason| text.contains(reason.name())), "{text}, expected one of {reasons:?}");
+    let named = reasons.iter().any(|reason| text.contains(reason.name()));
+    in_time(named, || format!("{text}, expected one of {reasons:?}"));
     bench.run_for(Duration::from_millis(700));
     let rest = bench.record().rest_after(at, bench.now());
-    assert!(rest.is_some_and(|rest| rest <= REST_BOUND), "at rest after {rest:?}\n{}", bench.record().story(at));
+    let soon = rest.is_some_and(|rest| rest <= REST_BOUND);
+    in_time(soon, || format!("at rest after {rest:?}\n{}", bench.record().story(at)));
 }
 
 /// Acknowledging moves nothing; a request does.

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_emulated::attempts::{attempt, in_time, late};
 use outrigger_emulated::bench::{Armed, Bench, Setup};
 use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Exit, Firmware, Machine};
@@ -33,6 +34,11 @@ const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
 const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// Anything that is waited for without saying how long happens within this.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A test in real time.
+fn timed(name: &str, needs: &'static [Need], body: fn()) -> Trial {
+    test(name, needs, move || attempt(body))
+}
 
 /// The firmware for controllers of this software; built once per configuration.
 fn firmware(machine: Machine, software: SoftwareVersion) -> &'static Firmware {
@@ -54,8 +60,7 @@ fn setup(software: SoftwareVersion) -> Setup {
 fn connected(setup: Setup) -> Bench<'static> {
     let firmware = firmware(Machine::An386, setup.controller.software);
     let mut bench = Bench::start(firmware, setup).expect("QEMU starts");
-    let heard = bench.hear(SimTime::ZERO, &["connected"], PATIENCE);
-    assert!(heard.is_some(), "not connected:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
+    heard(&mut bench, SimTime::ZERO, &["connected"]);
     bench
 }
 
@@ -69,14 +74,16 @@ fn commanding(software: SoftwareVersion) -> Bench<'static> {
 
 /// Makes the board command.
 fn armed(bench: &mut Bench<'_>) -> Armed {
-    let armed = bench.arm(PATIENCE);
-    armed.unwrap_or_else(|| panic!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints()))
+    bench
+        .arm(PATIENCE)
+        .unwrap_or_else(|| late(format!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints())))
 }
 
 /// What the board said first, from `since` on, that begins with one of `words`.
 fn heard(bench: &mut Bench<'_>, since: SimTime, words: &[&str]) -> (SimTime, String) {
-    let line = bench.hear(since, words, PATIENCE);
-    let line = line.unwrap_or_else(|| panic!("no {words:?}:\n{}{}", bench.record().story(since), bench.complaints()));
+    let line = bench
+        .hear(since, words, PATIENCE)
+        .unwrap_or_else(|| late(format!("no {words:?}:\n{}{}", bench.record().story(since), bench.complaints())));
     (line.at, line.text)
 }
 

@@ -10,7 +10,7 @@ use super::faults::{falls, moves_only_on_request};
 use super::*;
 
 pub(crate) fn tests() -> Vec<Trial> {
-    vec![test("states_by_rtde_that_stall_end_commanding_although_30003_goes_on", BOARD, || {
+    vec![timed("states_by_rtde_that_stall_end_commanding_although_30003_goes_on", BOARD, || {
         let mut bench = commanding(SLOW);
         let at = bench.now();
         let stall = Fault::new(FaultKind::Stall, at, Some(Duration::from_millis(300)));

@@ -2,12 +2,21 @@
 
 use super::*;
 
+/// The checks that no machine is too late for.
+const STRICT: [&str; 5] = [
+    "link-stall-stays",
+    "sensor-stays",
+    "states-from-the-right-link",
+    "replays-bit-identically",
+    "ends-without-a-reset",
+];
+
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
-        test("the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_125_hz", BOARD, || {
+        timed("the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_125_hz", BOARD, || {
             plays(Machine::An386, SLOW);
         }),
-        test("the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7", BOARD, || {
+        timed("the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7", BOARD, || {
             plays(Machine::An500, FAST);
         }),
     ]
@@ -17,5 +26,7 @@ fn plays(machine: Machine, software: SoftwareVersion) {
     let plan = Plan { software, span: Duration::from_secs(24), seed: 7 };
     let report = closed_loop::play(firmware(machine, software), &plan, Box::new(|_, _| {})).expect("QEMU starts");
     let failed: Vec<_> = report.checks.iter().filter(|check| !check.passed).collect();
-    assert!(failed.is_empty(), "{failed:#?}\n{:#?}", report.figures);
+    let strict = failed.iter().any(|check| STRICT.contains(&check.name));
+    assert!(!strict, "{failed:#?}\n{:#?}", report.figures);
+    in_time(failed.is_empty(), || format!("{failed:#?}\n{:#?}", report.figures));
 }
