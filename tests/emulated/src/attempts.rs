@@ -11,8 +11,8 @@ use crate::standstill::Watch;
 
 /// So often a test is tried.
 const ATTEMPTS: u32 = 3;
-/// A processor that ran nothing for so long takes a board off its pace: a state is due every 1–10 ms.
-const TELLING: Duration = Duration::from_millis(5);
+/// A processor that ran nothing for longer takes a board off its pace: a state is due every 1–10 ms.
+pub const TELLING: Duration = Duration::from_millis(5);
 
 /// Thrown by [`late`].
 struct Late(String);
