@@ -118,6 +118,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// Which of the arms did not get as far as commanding, why, and what to do.
+fn never_began(arms: &[&Arm<Together>]) -> String {
+    let reasons = arms.iter().filter_map(|arm| arm.fell_back.map(|reason| (arm.name, reason)));
+    let told: Vec<_> =
+        reasons.map(|(name, reason)| format!("{name}: {}; {}", reason.text(), reason.advice())).collect();
+    format!("the motion never began; {}", told.join("; "))
+}
+
 async fn run(args: &Args) -> Result<(), Trouble> {
     let text = std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
     let [left, right] = read(&text).map_err(|error| format!("{}: {error}", args.file.display()))?;
@@ -180,7 +188,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut good = true;
     for ((arm, start), end) in [&a, &b].into_iter().zip(starts).zip(ends) {
         let state = arm.remote.session().state().ok_or("the KRC fell silent")?;
-        let start = start.ok_or("it never began")?;
+        let start = start.ok_or_else(|| never_began(&[&a, &b]))?;
         let errors = state.positions.iter().zip(start.iter()).zip(end.iter()).map(|((q, from), by)| q - (from + by));
         let error = errors.fold(0.0, |most: f32, error| most.max(error.abs())).to_degrees();
         let counts = arm.remote.session().counts();

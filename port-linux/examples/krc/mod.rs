@@ -89,7 +89,9 @@ impl<L: Law<7>> Arm<L> {
             let reason = transition.reason.filter(|reason| *reason != Reason::Released);
             let why = reason.map_or_else(String::new, |reason| format!(": {}", reason.text()));
             println!("{}: {} -> {}{why}", self.name, transition.from.name(), transition.to.name());
-            self.fell_back = reason.or(self.fell_back);
+            // A KRC that was late before anything was asked of it has ended nothing.
+            let commanding = matches!(transition.from, Mode::Arming | Mode::Command | Mode::Stopping);
+            self.fell_back = reason.filter(|_| commanding).or(self.fell_back);
         }
     }
 

@@ -172,6 +172,15 @@ fn repeated_and_overtaken_commands_change_nothing() {
 }
 
 #[test]
+fn a_remote_that_is_started_anew_is_believed_again_after_a_few_cycles() {
+    let mut run = Run::new(Options::default(), Remote::default());
+    run.advance(Duration::from_millis(500));
+    run.remote.counter -= 490;
+    run.advance(Duration::from_millis(300));
+    assert_eq!((run.krc.statistics().answer_rate, run.krc.counts().old), (1.0, 24));
+}
+
+#[test]
 fn a_restart_and_another_period_begin_anew_in_monitor() {
     let mut run = commanding(with_faults(&["restart@2s", "period@5s::4ms"]));
     run.advance_to(SimTime::from_millis(2_050));

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use super::control::{Control, TaskFrame};
 use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkConfig;
-use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
+use crate::mode::{ModeConfig, StandstillConfig};
 use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
 use crate::session::config::{ConfigError, LinkTuning, ModeTuning};
 use crate::session::cycle::CycleConfig;
@@ -162,7 +162,7 @@ impl FriConfig {
                 rest_window: self.standstill.window,
                 ..mode
             },
-            following: FollowingConfig { ..self.mode.following.of(period) },
+            following: self.mode.following.of(period),
         }
     }
 

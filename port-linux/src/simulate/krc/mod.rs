@@ -40,7 +40,7 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
     say!(
         "KRL convention {}, starts at {}; {}; seed {}; {} fault(s) to come",
         name_of(options.program.convention, &outrigger_sim::krc::Convention::NAMED),
-        options.program.waits_for.name(),
+        options.program.starts_at().name(),
         operation(&options),
         options.seed,
         options.faults.len()

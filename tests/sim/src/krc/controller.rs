@@ -20,8 +20,10 @@ use crate::rng::Rng;
 use crate::time::SimTime;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
-/// Commands this far behind the newest are old; farther away, their sender has started anew.
+/// Commands this far behind the newest are old; farther away, or after so many cycles without a newer one, their sender
+/// has started anew.
 const OLD: i32 = 1000;
+const FORGOTTEN: u32 = 25;
 
 /// Who sends a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +110,8 @@ pub struct Krc {
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,
+    /// Cycles since the newest command came.
+    unheard: u32,
     stranger: u16,
     begun: Vec<bool>,
     out: VecDeque<Transmit>,
@@ -141,6 +145,7 @@ impl Krc {
             received: None,
             heard: None,
             newest: None,
+            unheard: 0,
             stranger: 30_000,
             begun: vec![false; options.faults.len()],
             out: VecDeque::new(),
@@ -385,7 +390,7 @@ impl Krc {
             return;
         };
         let ahead = self.newest.map(|newest| i32::from(command.send_seq_count().wrapping_sub(newest).cast_signed()));
-        if let Some(ahead) = ahead.filter(|ahead| ahead.abs() <= OLD) {
+        if let Some(ahead) = ahead.filter(|ahead| ahead.abs() <= OLD && self.unheard < FORGOTTEN) {
             if ahead <= 0 {
                 self.counts.old += 1;
                 return;
@@ -393,6 +398,7 @@ impl Krc {
             self.counts.lost += u64::from(ahead.unsigned_abs()) - 1;
         }
         self.newest = Some(command.send_seq_count());
+        self.unheard = 0;
         self.rating.received(command.refl_seq_count(), self.now);
         let repr = command.to_repr();
         self.reflected = repr.send_seq_count;
@@ -410,6 +416,7 @@ impl Krc {
     /// The end of a cycle: what was answered, and what becomes of the setpoint.
     fn evaluate(&mut self) {
         let Some(sent) = self.sent else { return };
+        self.unheard = self.unheard.saturating_add(1);
         let answer = self.received.take();
         let in_time = answer.as_ref().is_some_and(|command| command.refl_seq_count == sent);
         self.rating.judge(in_time);

@@ -44,7 +44,8 @@ impl Convention {
 pub struct ProgramOptions {
     /// How it is asked to start and stop.
     pub convention: Convention,
-    /// The quality it waits for before it calls `friStart`; public programs wait for PERFECT, KUKA's sample for OK.
+    /// The quality it waits for before it calls `friStart`, where its convention is not content with OK; public programs wait
+    /// for PERFECT.
     pub waits_for: Quality,
     /// What it hands to `friStart`: a factor on the robot's limits, above 0, at most 1.
     pub scale: f32,
@@ -62,6 +63,18 @@ impl Default for ProgramOptions {
             scale: 1.0,
             scheme: ControlScheme::Position,
             inputs: 0,
+        }
+    }
+}
+
+impl ProgramOptions {
+    /// The quality at which it calls `friStart`.
+    #[must_use]
+    pub const fn starts_at(&self) -> Quality {
+        match self.convention {
+            // Both look at the result of friStart instead, or leave it to the remote computer.
+            Convention::FriControl | Convention::SampleApp => Quality::Ok,
+            Convention::RosControl | Convention::Isir | Convention::Alone => self.waits_for,
         }
     }
 }
@@ -155,7 +168,7 @@ impl Program {
         let call = match self.asked {
             Asked::Close => Some(Call::Close),
             Asked::Stop if commanding => Some(Call::Stop),
-            _ if self.starting && !commanding && rank(quality) >= rank(self.waits_for()) => {
+            _ if self.starting && !commanding && rank(quality) >= rank(self.options.starts_at()) => {
                 // What was asked for is asked once: after a fallback a start must be asked for anew.
                 self.starting = false;
                 let scheme = heard.and_then(|heard| self.scheme_of(heard)).unwrap_or(self.options.scheme);
@@ -165,14 +178,6 @@ impl Program {
         };
         self.report(commanding, heard);
         call
-    }
-
-    fn waits_for(&self) -> Quality {
-        match self.options.convention {
-            // Both look at the result of friStart instead, or leave it to the remote computer.
-            Convention::FriControl | Convention::SampleApp => Quality::Ok,
-            _ => self.options.waits_for,
-        }
     }
 
     fn asked_by(&self, heard: &KrlVariables) -> Asked {
