@@ -237,6 +237,13 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
     };
     refused(&["monitor", "127.0.0.1", "--listen", "127.0.0.1:1", "--seconds", "1"], 2, "add --kind krc");
     refused(&["monitor", "127.0.0.1:40000", "--kind", "krc"], 2, "--listen");
+    refused(&["monitor", "127.0.0.1", "--kind", "krc", "--states", "rtde"], 2, "--states is for the ports of a UR");
+    refused(&["monitor", "127.0.0.1", "--kind", "krc", "--listen", "49938"], 2, "such as 127.0.0.1:49938");
+    refused(&["doctor", "127.0.0.1", "--kind", "krc", "--model", "ur5"], 2, "--model is for a UR arm");
+    refused(&["sim", "krc", "--remote", "127.0.0.1:1", "--surface", "500"], 2, "a height of -1.5 to 1.5 m");
+    let swing = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/krc-swing.toml");
+    refused(&["run", swing, "--states", "rtde"], 2, "--states is for the ports of a UR");
+    refused(&["replay", swing], 1, "the .mcap of a run beside a KRC");
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let taken_at = taken.local_addr().expect("its address").to_string();
     refused(
@@ -247,4 +254,8 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
     let silent = format!("127.0.0.1:{}", free_port());
     let seconds = ["--listen", &silent, "--seconds", "1"];
     refused(&[&["monitor", "127.0.0.1", "--kind", "krc"], seconds.as_slice()].concat(), 3, "has called friOpen");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("krc-nothing-heard.mcap");
+    let out = ["--out", shown(&file)];
+    refused(&[&["record", "127.0.0.1", "--kind", "krc"], seconds.as_slice(), &out].concat(), 3, "has called friOpen");
+    assert!(!file.exists(), "nothing was heard, and the name is taken");
 }

@@ -3,7 +3,7 @@
 use super::watch::Listener;
 use crate::args::RecordArgs;
 use crate::clock::Clock;
-use crate::exit::{Outcome, output_closed};
+use crate::exit::{Failure, Outcome, output_closed};
 use crate::feed::Feed;
 use crate::output::Format;
 use crate::record::{KRC_CAPACITY, Recorder};
@@ -11,8 +11,8 @@ use crate::record::{KRC_CAPACITY, Recorder};
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`](crate::exit::Failure::BadInput) where the file cannot be written,
-/// [`Failure::Connection`](crate::exit::Failure::Connection) where nothing was heard.
+/// [`Failure::BadInput`] where the file cannot be written, [`Failure::Connection`] where nothing was heard: then there is no
+/// file.
 pub(crate) fn run(args: &RecordArgs) -> Outcome {
     let (clock, runtime, feed) = (Clock::start(), crate::runtime()?, Feed::new(KRC_CAPACITY));
     let format = Format::choose(args.json);
@@ -23,6 +23,10 @@ pub(crate) fn run(args: &RecordArgs) -> Outcome {
     // What holds the feed has to end before the recorder does.
     let listened = listened.map(drop);
     let said = recorder.finish();
+    if matches!(listened, Err(Failure::Connection(_))) {
+        // Nothing was heard: the next try may have the name.
+        let _ = std::fs::remove_file(&args.out);
+    }
     listened?;
     let said = said?;
     if args.json {
