@@ -38,13 +38,13 @@ pub(crate) fn values<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Vec<(
     let mut values = vec![];
     if let Some(report) = session.peer_report().filter(|_| session.period().is_some()) {
         let text = format!(
-            "{:.0} % answered, latency {:.2} ms, jitter {:.2} ms, {} missed",
+            "{:.0} % answered, {} missed, latency {:.2} ms, jitter {:.2} ms",
             100.0 * report.answer_rate,
+            report.missed,
             1e3 * report.latency,
-            1e3 * report.jitter,
-            report.missed
+            1e3 * report.jitter
         );
-        values.push(("the KRC says".into(), text));
+        values.push(("KRC".into(), text));
         for (name, bits) in [("drive errors", report.error), ("drive warnings", report.warning)] {
             if bits != 0 {
                 values.push((name.into(), format!("{bits:07b}")));

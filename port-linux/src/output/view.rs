@@ -9,12 +9,16 @@ use std::time::Duration as StdDuration;
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize as _};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Bar, BarChart, BarGroup, Block, BorderType, Cell, Padding, Paragraph, Row, Table, Wrap};
+use ratatui::widgets::{
+    Bar, BarChart, BarGroup, Block, BorderType, Cell, Padding, Paragraph, Row, Table, Widget as _, Wrap,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -198,7 +202,42 @@ const fn grade_color(grade: Grade) -> Color {
     }
 }
 
+/// How much is said of reasons.
+#[derive(Clone, Copy)]
+enum Said {
+    /// What happened, what to do, and everything that is not met.
+    Everything,
+    /// The same without advice.
+    NoAdvice,
+    /// The most important by name, in one row; the events have said the rest.
+    Names,
+}
+
+/// Says as much as fits: figures below the reasons are not pushed off.
 fn draw_mode(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+    let block = panel("mode");
+    let room = block.inner(area);
+    let lines = [Said::Everything, Said::NoAdvice]
+        .into_iter()
+        .map(|said| mode_lines(snapshot, said))
+        .find(|lines| is_within(lines, room))
+        .unwrap_or_else(|| mode_lines(snapshot, Said::Names));
+    frame.render_widget(wrapped(lines).block(block), area);
+}
+
+fn wrapped(lines: Vec<Line<'_>>) -> Paragraph<'_> {
+    Paragraph::new(lines).wrap(Wrap { trim: true })
+}
+
+/// Whether nothing is left for a row below `room`.
+fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, room.width, room.height.saturating_add(1)));
+    wrapped(lines.to_vec()).render(buffer.area, &mut buffer);
+    let below = usize::from(room.width) * usize::from(room.height);
+    buffer.content().iter().skip(below).all(|cell| cell.symbol() == " ")
+}
+
+fn mode_lines(snapshot: &Snapshot, said: Said) -> Vec<Line<'_>> {
     let name = format!(" {} ", snapshot.mode.name());
     let badge =
         Span::styled(name, Style::new().fg(Color::Black).bg(mode_color(snapshot.mode)).add_modifier(Modifier::BOLD));
@@ -213,23 +252,10 @@ fn draw_mode(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         head.push(Span::from(format!("   {}", words.join(", "))));
     }
     let mut lines = vec![Line::from(head)];
-    if let Some(reason) = snapshot.latch {
-        lines.push(Line::from(vec![
-            "latched: ".red().bold(),
-            reason.text().into(),
-            " - ".into(),
-            reason.advice().into(),
-        ]));
-    }
-    if let Some(reason) = snapshot.last_fallback.filter(|_| snapshot.latch.is_none()) {
-        lines.push(Line::from(vec!["last fallback: ".fg(SOFT), reason.text().into()]));
-    }
-    let unmet: Vec<_> = snapshot.unmet.iter().collect();
-    for reason in &unmet {
-        lines.push(Line::from(vec!["not met: ".fg(Color::Yellow), reason.text().into()]));
-    }
-    if unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor {
-        lines.push(Line::from("every precondition is met").green());
+    match said {
+        Said::Everything => lines.extend(reasons(snapshot, true)),
+        Said::NoAdvice => lines.extend(reasons(snapshot, false)),
+        Said::Names => lines.extend(names(snapshot)),
     }
     if let Some(trouble) = &snapshot.trouble {
         lines.push(Line::from(trouble.as_str()).red());
@@ -237,7 +263,54 @@ fn draw_mode(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
     for (name, value) in &snapshot.values {
         lines.push(Line::from(vec![format!("{name}: ").fg(SOFT), value.as_str().into()]));
     }
-    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(panel("mode")), area);
+    lines
+}
+
+/// What a request would be refused for, beside the latch, which is named by itself.
+fn unmet(snapshot: &Snapshot) -> Vec<Reason> {
+    snapshot.unmet.iter().filter(|reason| snapshot.latch.is_none() || *reason != Reason::Latched).collect()
+}
+
+fn is_ready(snapshot: &Snapshot) -> bool {
+    snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
+}
+
+/// A line for each reason.
+fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
+    let mut lines = vec![];
+    if let Some(reason) = snapshot.latch {
+        let mut line = vec!["latched: ".red().bold(), reason.text().into()];
+        if advice {
+            line.extend([" - ".into(), reason.advice().into()]);
+        }
+        lines.push(Line::from(line));
+    }
+    if let Some(reason) = snapshot.last_fallback.filter(|_| snapshot.latch.is_none()) {
+        lines.push(Line::from(vec!["last fallback: ".fg(SOFT), reason.text().into()]));
+    }
+    let unmet = unmet(snapshot).into_iter();
+    lines.extend(unmet.map(|reason| Line::from(vec!["not met: ".fg(Color::Yellow), reason.text().into()])));
+    if is_ready(snapshot) {
+        lines.push(Line::from("every precondition is met").green());
+    }
+    lines
+}
+
+/// The reason that matters most, in a row.
+fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
+    let unmet = unmet(snapshot);
+    if let Some(reason) = snapshot.latch {
+        let more = if unmet.is_empty() { String::new() } else { format!(", {} unmet", unmet.len()) };
+        return Some(Line::from(vec!["latched: ".red().bold(), reason.name().into(), more.into()]));
+    }
+    if !unmet.is_empty() {
+        let names: Vec<_> = unmet.iter().map(|reason| reason.name()).collect();
+        return Some(Line::from(vec!["not met: ".fg(Color::Yellow), names.join(", ").into()]));
+    }
+    let met = is_ready(snapshot).then(|| ", all met".green());
+    let fallback =
+        |reason: Reason| Line::from_iter(["fallback: ".fg(SOFT), reason.name().into()].into_iter().chain(met));
+    snapshot.last_fallback.map(fallback)
 }
 
 fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {

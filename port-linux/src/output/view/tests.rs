@@ -112,6 +112,59 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
     );
 }
 
+/// What is said of every reason that can be latched, beside figures of a run beside a KRC.
+fn latched(reason: Reason, unmet: ReasonSet) -> Snapshot {
+    let mut arm = lwr();
+    arm.words.extend([
+        Word { key: "krc_scheme", name: "scheme", value: "POSITION" },
+        Word { key: "drives", name: "drives", value: "on" },
+    ]);
+    let values = [("motion", "running"), ("KRC", "100 % answered, 123456 missed, latency 10.35 ms, jitter 12.02 ms")];
+    let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    Snapshot { latch: Some(reason), unmet, values, ..snapshot(arm) }
+}
+
+#[test]
+fn whatever_is_latched_the_figures_stay_on_the_smallest_screen() {
+    for reason in Reason::ALL {
+        for more in [ReasonSet::EMPTY, ReasonSet::EMPTY.with(Reason::GradeLow)] {
+            let rows = drawn("run", Some(latched(*reason, more.with(Reason::Latched))), 80, 24);
+            shows(
+                &rows,
+                &[
+                    "drives on",
+                    "latched: ",
+                    "motion: running",
+                    "KRC: 100 % answered, 123456 missed,",
+                    "latency 10.35 ms, jitter 12.02 ms",
+                ],
+            );
+        }
+    }
+}
+
+#[test]
+fn a_reason_is_said_as_fully_as_there_is_room() {
+    let unmet = ReasonSet::EMPTY.with(Reason::Latched).with(Reason::GradeLow);
+    let said = |columns, lines| drawn("run", Some(latched(Reason::StateStale, unmet)), columns, lines).concat();
+    let narrow = said(80, 24);
+    assert!(narrow.contains("latched: StateStale, 1 unmet"), "{narrow}");
+    let wide = said(160, 24);
+    for expected in [
+        "latched: the newest robot state is too old",
+        "not met: the link grade is below",
+        "latency 10.35 ms, jitter 12.02 ms",
+    ] {
+        assert!(wide.contains(expected), "{expected} in {wide}");
+    }
+    assert!(said(240, 50).contains(Reason::StateStale.advice()));
+    let unlatched = |unmet| Snapshot { latch: None, ..latched(Reason::StateStale, unmet) };
+    let unmet = ReasonSet::EMPTY.with(Reason::GradeLow).with(Reason::NotAtRest);
+    shows(&drawn("run", Some(unlatched(unmet)), 80, 24), &["not met: GradeLow, NotAtRest", "jitter 12.02 ms"]);
+    let ready = unlatched(ReasonSet::EMPTY);
+    shows(&drawn("run", Some(ready), 80, 24), &["fallback: StateStale, all met", "jitter 12.02 ms"]);
+}
+
 #[test]
 fn a_wider_screen_has_room_for_every_column_and_more_events() {
     let rows = drawn("run", Some(snapshot(lwr())), 120, 40);
