@@ -212,3 +212,6 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
