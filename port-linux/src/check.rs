@@ -35,6 +35,8 @@ fn host(configuration: &Configuration) -> String {
     let mut lines = Lines::default();
     lines.control(control, described);
     lines.run(run, host);
+    let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
+    lines.say("recordings", recordings);
     lines.serve(serve);
     lines.coast(control);
     lines.0
@@ -131,8 +133,6 @@ impl Lines {
             End::Done => format!("ends {} s after the motion, or after a fallback", run.settle.as_secs_f32()),
         };
         self.say("run", format!("commands {request}; {end}"));
-        let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
-        self.say("recordings", recordings);
         if let Some(record) = &run.record {
             self.say("record", format!("everything, to {}", record.display()));
         }

@@ -114,7 +114,11 @@ impl Replay {
             )));
         }
         let Some(engine) = &mut self.engine else {
-            return Err(Failure::BadInput("its inputs come before its configuration".into()));
+            return Err(Failure::BadInput(
+                "no configuration comes before its inputs: what `outrigger record` keeps can be looked at, not run again; \
+                 replay what `outrigger run --record FILE` keeps"
+                    .into(),
+            ));
         };
         if self.inputs == 0 {
             self.from = at;

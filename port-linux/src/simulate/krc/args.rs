@@ -18,7 +18,7 @@ pub struct SimKrcArgs {
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub local: Option<SocketAddr>,
     /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel oversleeps now and then
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = parse_period)]
     pub period_ms: u64,
     /// How the KRL program is asked to start: ros-control, fri-control, isir, sample-app or alone
     #[arg(long, value_name = "NAME", default_value = "ros-control", value_parser = parse_convention)]
@@ -54,6 +54,11 @@ pub struct SimKrcArgs {
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
+}
+
+fn parse_period(text: &str) -> Result<u64, String> {
+    let whole = text.parse().ok().filter(|period| (1..=100).contains(period));
+    whole.ok_or_else(|| "FRI's periods are whole milliseconds, 1 to 100".into())
 }
 
 /// The value that `name` stands for among `named`.

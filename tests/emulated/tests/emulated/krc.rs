@@ -128,12 +128,14 @@ fn holds(bench: &KrcBench<'_>) {
     assert_eq!(bench.answers().unasked(), 0, "answered twice, or in another order\n{}", story());
     let steps = bench.answers().steps(HIGHEST);
     assert!(steps.longest <= 1.0, "{steps:?}\n{}", story());
-    let ours = [Left::NotMirrored, Left::FlagsChanged, Left::FlagsNotUsable, Left::Limit];
-    let blamed: Vec<_> = bench.krc().fallbacks().iter().filter(|(_, reason)| ours.contains(reason)).collect();
-    assert!(blamed.is_empty(), "{blamed:?}\n{}", story());
+    let ours = [Left::NotMirrored, Left::FlagsChanged, Left::FlagsNotUsable];
+    let fallbacks = bench.krc().fallbacks();
+    assert!(!fallbacks.iter().any(|(_, reason)| ours.contains(reason)), "{}", story());
     println!("{} commands that the KRC followed, the longest step {:.3} of v·dt", steps.looked_at, steps.longest);
     let boots = bench.log.iter().filter(|line| line.text.starts_with("boot")).count();
     assert_eq!(boots, 1, "{}", story());
+    // No command has such a step, as seen above. A KRC that went on by itself for longer than it may sees one all the same.
+    in_time(!fallbacks.iter().any(|(_, reason)| *reason == Left::Limit), story);
 }
 
 fn figures(bench: &KrcBench<'_>, from: SimTime, until: SimTime) -> String {
