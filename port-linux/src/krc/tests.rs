@@ -5,28 +5,16 @@ use std::net::UdpSocket as Peer;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use outrigger_core::command::Samples;
-use outrigger_core::robot::{JointVelocities, Reason, State};
+use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::session::fri::FriConfig;
 use outrigger_core::wire::fri::{COMMAND_LEN, Command, MeasurementRepr};
 
 use super::*;
 
-#[derive(Debug)]
-struct Still;
-
-impl Law<7> for Still {
-    fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
-        Ok(())
-    }
-    fn step(&mut self, _: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
-        Ok(JointVelocities::ZERO)
-    }
-}
-
 /// A loop with the socket of somebody who sends to it.
-async fn beside() -> (Remote<Still>, Peer) {
-    let session = FriSession::new(FriConfig::default(), Still, KrlConvention::RosControl).expect("a session");
+async fn beside() -> (Remote<JointServo<7>>, Peer) {
+    let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    let session = FriSession::new(FriConfig::default(), law, KrlConvention::RosControl).expect("a session");
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let remote = Remote::open(anywhere, session, Clock::start(), None).await.expect("a socket");
     let krc = Peer::bind(anywhere).expect("another");
@@ -62,7 +50,7 @@ fn answered(krc: &Peer) -> Vec<u16> {
 
 const AN_HOUR: Instant = Instant::from_micros(3_600_000_000);
 
-async fn turn(remote: &mut Remote<Still>) {
+async fn turn(remote: &mut Remote<JointServo<7>>) {
     remote.turn(AN_HOUR).await.expect("a turn");
     while remote.next_event().is_some() {}
 }

@@ -27,6 +27,7 @@ mod control;
 mod engine;
 mod handshake;
 mod io;
+mod other_scheme;
 mod peer;
 mod reading;
 mod scheme;

@@ -1,46 +1,7 @@
-//! The control scheme (`kuka-fri` A8): whether the KRC is in one that we lead; changing ours, where the KRC takes it, and
-//! its parameters, at any time.
+//! Changing the control scheme, where the KRC takes it, and its parameters, at any time (`kuka-fri` A8).
 
 use super::control::{Control, JointImpedance, ToolImpedance};
 use super::engine::FriSession;
-use crate::mode::Mode;
-use crate::wire::fri::{ControlScheme, FriState};
-
-/// Watches for a KRC that commands in a scheme that [`Control`] does not lead.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SchemeWatch {
-    /// The one it was in last, and for how many measurements.
-    other: Option<(ControlScheme, u32)>,
-}
-
-impl SchemeWatch {
-    /// The scheme for which `mode` has to end: while commanding at once; while arming, where a KRC may tell its new
-    /// scheme a little late, after `patience` measurements, or when it has left the command state again.
-    pub(super) fn ends(
-        &mut self,
-        mode: Mode,
-        state: FriState,
-        scheme: ControlScheme,
-        control: &Control,
-        patience: u32,
-    ) -> Option<ControlScheme> {
-        let before = self.other.take();
-        let bound = match mode {
-            Mode::Command => 1,
-            Mode::Arming => patience,
-            Mode::Offline | Mode::Monitor | Mode::Stopping => return None,
-        };
-        if !matches!(state, FriState::Command) {
-            return before.map(|(scheme, _)| scheme);
-        }
-        if control.leads_in(scheme) {
-            return None;
-        }
-        let measurements = before.map_or(0, |(_, count)| count).saturating_add(1);
-        self.other = Some((scheme, measurements));
-        (measurements >= bound).then_some(scheme)
-    }
-}
 
 /// The right to change the control scheme: given out only while the KRC is in monitor state and nothing is asked of it.
 /// There a change of flags is no error.
