@@ -110,10 +110,6 @@ impl Lines {
         let Control { robot, limits, law, sources, .. } = control;
         let model = robot.model.map_or("model not given", |model| model.name());
         self.say("robot", format!("{}, {model}", robot.address));
-        let joints = |values: &[f32; 6]| match values {
-            [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
-            values => format!("{values:?}"),
-        };
         let velocity = joints(limits.velocity.as_array());
         let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
         self.say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
@@ -164,16 +160,20 @@ impl Lines {
     }
 }
 
+/// A value of each joint; once, where all have the same.
+fn joints(values: &[f32]) -> String {
+    match values {
+        [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
+        values => format!("{values:?}"),
+    }
+}
+
 /// A control scheme and its parameters, in the configuration's words.
 fn scheme(control: &FriControl) -> String {
-    let joints = |values: [f32; 7]| match values {
-        [first, rest @ ..] if rest.iter().all(|value| *value == first) => first.to_string(),
-        values => format!("{values:?}"),
-    };
     match control {
         FriControl::Position => "position".into(),
         FriControl::JointImpedance(impedance) => {
-            let (stiffness, damping) = (joints(impedance.stiffness), joints(impedance.damping));
+            let (stiffness, damping) = (joints(&impedance.stiffness), joints(&impedance.damping));
             format!("joint-impedance, stiffness {stiffness} Nm/rad, damping {damping}")
         }
         FriControl::ToolImpedance(impedance) => format!(

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// A machine that kept one of the processes waiting proves nothing: so often it is tried.
-const ATTEMPTS: u32 = 5;
+const ATTEMPTS: u32 = 3;
 /// The longest silence.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Of the lines that `run` prints once a second: the longest wait for another.

@@ -166,7 +166,7 @@ fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
         // Nothing but the host's scheduling is to speak against it here, and that has its names.
         let scheduling = ["LocalStall", "StateStale", "StatesMissed", "GradeLow", "Unacknowledged"];
         let busy = reasons.iter().any(|reason| scheduling.contains(&reason.as_str()));
-        assert!(attempt < 5 && busy, "{modes:?} {reasons:?}: {summary}");
+        assert!(attempt < 3 && busy, "{modes:?} {reasons:?}: {summary}");
         eprintln!("the host was busy, tried again: {modes:?} {reasons:?}");
     }
 }
