@@ -25,6 +25,7 @@ use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Wren
 use outrigger_core::session::fri::{Control, FriConfig, FriInput, JointImpedance, ToolImpedance};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_linux::clock::Clock;
+use outrigger_linux::signals::{Leaves, Signals};
 use outrigger_sim::kinematics::Vec3;
 use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
 
@@ -179,8 +180,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut began: Option<(Instant, JointPositions<7>)> = None;
     let (mut story, mut ending) = (Story::default(), false);
     let mut line = tokio::time::interval(std::time::Duration::from_millis(500));
-    let interrupted = tokio::signal::ctrl_c();
-    tokio::pin!(interrupted);
+    let mut signals = Signals::listen(Leaves::AnArm)?;
     loop {
         let mut over = false;
         tokio::select! {
@@ -190,7 +190,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                 let force = follower.remote.session().state().and_then(|state| state.tcp_force).unwrap_or_default();
                 println!("the follower meets {:6.1?} N", force.force);
             },
-            _ = &mut interrupted => over = true,
+            _ = signals.next() => over = true,
         }
         leader.tell();
         follower.tell();

@@ -24,6 +24,7 @@ use outrigger_core::session::fri::{Control, FriConfig, FriInput, ToolImpedance};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::KrlIndex;
 use outrigger_linux::clock::Clock;
+use outrigger_linux::signals::{Leaves, Signals};
 use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
 use tokio::net::UdpSocket;
 
@@ -219,8 +220,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut before: Option<Reading> = None;
     let (mut seq, mut ending) = (0_u32, false);
     let mut tick = tokio::time::interval(std::time::Duration::from_millis(10));
-    let interrupted = tokio::signal::ctrl_c();
-    tokio::pin!(interrupted);
+    let mut signals = Signals::listen(Leaves::AnArm)?;
     let mut bytes = [0; 256];
     loop {
         let mut over = false;
@@ -249,7 +249,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
             _ = tick.tick() => if let Some(story) = &mut story {
                 over = story.go_on(&mut arm, clock.now());
             },
-            _ = &mut interrupted => over = true,
+            _ = signals.next() => over = true,
         }
         arm.tell();
         if over && !ending {

@@ -1,6 +1,5 @@
 //! The command line: what can be asked for, and how the answer ends.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -13,8 +12,10 @@ use crate::args::{
 };
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
+use crate::output::complain;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
+use crate::worker;
 
 /// The command line of `outrigger`.
 #[derive(Debug, Parser)]
@@ -288,14 +289,18 @@ fn krc_help() -> String {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    match run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match run(Cli::parse().command) {
+        Ok(()) => 0,
         Err(failure) => {
-            // The terminal may be gone by now; the exit code is not.
-            let _ = writeln!(io::stderr(), "outrigger: {failure}");
-            failure.into()
+            complain(&failure.told());
+            failure.code()
         }
+    };
+    if worker::is_one_left_behind() {
+        // It may hold what an orderly exit waits for.
+        signal_hook::low_level::exit(code.into());
     }
+    code.into()
 }
 
 fn run(command: Command) -> Outcome {

@@ -32,6 +32,14 @@ impl Failure {
         }
     }
 
+    /// What is told of it, with what to do where that is the same whatever was tried.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let text = self.to_string();
+        let of_files = [libc::EMFILE, libc::ENFILE].iter().any(|number| text.contains(&format!("(os error {number})")));
+        if of_files && !text.contains(TOO_FEW_FILES) { format!("{text}; {TOO_FEW_FILES}") } else { text }
+    }
+
     /// The exit code of this kind.
     #[must_use]
     pub const fn code(&self) -> u8 {
@@ -54,6 +62,14 @@ impl From<outrigger_config::Failure> for Failure {
     fn from(failure: outrigger_config::Failure) -> Self {
         Self::BadInput(failure.to_string())
     }
+}
+
+/// What to do where this process may open no more files.
+pub(crate) const TOO_FEW_FILES: &str = "this process may open too few files: raise the limit (ulimit -n 1024)";
+
+/// Whether `error` says that: of this process, or of the whole machine.
+pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 /// What a command returns.

@@ -10,7 +10,7 @@
 //! | [`krc`] | the same beside a KUKA KRC |
 //! | [`panel`] | the operator's side of a session |
 //! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
-//! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`] | what is asked of the operating system |
+//! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`], [`worker`] | what is asked of the operating system |
 //! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
 //! Nothing here decides about the protocol: bytes, links, modes and laws are the core's.
@@ -52,6 +52,7 @@ pub mod simulate;
 pub mod syscalls;
 pub mod timer;
 pub mod watch;
+pub mod worker;
 
 pub use outrigger_config as config;
 

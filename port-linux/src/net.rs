@@ -16,6 +16,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use crate::clock::Clock;
 use crate::config::RobotAddress;
+use crate::exit::{TOO_FEW_FILES, is_too_few_files};
 use crate::feed::{Feed, Tap};
 use crate::syscalls;
 
@@ -232,6 +233,7 @@ pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
         }
         io::ErrorKind::NetworkUnreachable => "this machine has no route there: check its own network settings",
         io::ErrorKind::PermissionDenied => "this machine forbids it: check its firewall",
+        _ if is_too_few_files(error) => TOO_FEW_FILES,
         _ => "check the address and the network",
     };
     format!("cannot connect to {at}: {error}; {advice}")

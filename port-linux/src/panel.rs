@@ -1,9 +1,7 @@
 //! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
 
 use std::collections::HashMap;
-use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
-use std::process;
 
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
@@ -19,7 +17,7 @@ use crate::feed::{Feed, What};
 use crate::net::Trouble;
 use crate::output::events::{Surroundings, notice};
 use crate::output::{Format, Key, Notice, Output, Snapshot, States};
-use crate::signals::{HANG_UP, Signals};
+use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 
 /// What the operator wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +37,6 @@ pub enum Wish {
 impl From<Key> for Wish {
     fn from(key: Key) -> Self {
         match key {
-            Key::Quit => Self::End("quit"),
             Key::HangUp => Self::End(HANG_UP),
             Key::Request => Self::Request,
             Key::Resume => Self::Resume,
@@ -47,16 +44,6 @@ impl From<Key> for Wish {
             Key::Acknowledge => Self::Acknowledge,
         }
     }
-}
-
-/// Ends the process: `who` asked for the end while it was on its way.
-pub(crate) fn end_at_once(who: &str, format: Format) -> ! {
-    if format == Format::View {
-        let _ = ratatui::try_restore();
-    }
-    let text = format!("outrigger: asked twice ({who}): ended at once, rest is NOT confirmed; look at the arm");
-    let _ = writeln!(io::stderr(), "{text}");
-    process::exit(4);
 }
 
 /// Where the robot is and how long to wait for it.
@@ -142,7 +129,7 @@ impl Panel {
         seconds: Option<u64>,
     ) -> Result<Self, Failure> {
         let (sender, keys) = unbounded_channel();
-        let signals = Signals::listen()?;
+        let signals = Signals::listen(if title == "run" { Leaves::AnArm } else { Leaves::Nothing })?;
         let now = clock.now();
         Ok(Self {
             output: Output::start(format, title, sender),
@@ -175,8 +162,6 @@ impl Panel {
     }
 
     /// The operator's next wish. Dropping the future loses nothing.
-    ///
-    /// Asked for the end a second time, the process exits at once; a terminal that was closed asks once.
     pub async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
         let time_up = async {
@@ -190,10 +175,7 @@ impl Panel {
             Some(key) = self.keys.recv() => key.into(),
             () = time_up => Wish::End("time is up"),
         };
-        if let Wish::End(who) = wish {
-            if self.ending && who != HANG_UP {
-                end_at_once(who, self.output.format());
-            }
+        if let Wish::End(_) = wish {
             self.end_now();
         }
         wish
@@ -201,6 +183,7 @@ impl Panel {
 
     /// Asks for the end from inside.
     pub fn end_now(&mut self) {
+        end_is_under_way();
         self.ending = true;
         self.end_at = None;
         self.first_session_by = None;

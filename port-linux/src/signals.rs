@@ -1,65 +1,165 @@
-//! SIGINT, SIGTERM and SIGHUP as events.
+//! Who asks for the end: SIGINT, SIGTERM and SIGHUP, and the keys that mean the same.
+//!
+//! They are taken on a thread of their own that waits for nothing else. The first asks; a second one ends the process
+//! there and then, whatever the loop, the terminal or a disk is doing.
+
+use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration as StdDuration;
 
 use outrigger_core::time::{Duration, Instant};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals as Arriving;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock::Clock;
 use crate::exit::Failure;
+use crate::output::terminal;
+use crate::worker::{Worker, within};
 
 /// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.
 pub(crate) const HANG_UP: &str = "SIGHUP";
+/// Ctrl-C, by whatever way it comes.
+pub(crate) const INTERRUPT: &str = "SIGINT";
 
-/// A signal that comes again within this time is the same wish: `timeout` sends it to the process, and then to its group.
+/// What comes again within this time is the same wish: `timeout` sends a signal to the process, and then to its group.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The signals that ask this process to end.
-#[derive(Debug)]
-pub struct Signals {
-    clock: Clock,
-    last: Option<(&'static str, Instant)>,
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
+/// The last words of a process that ends at once have so long to get out, and the terminal to be as it was.
+const FAREWELL: StdDuration = StdDuration::from_millis(100);
+
+/// What a process that is ended at once leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaves {
+    /// Nothing that goes on.
+    Nothing,
+    /// An arm that may still move.
+    AnArm,
 }
 
+/// Wishes for the end of this process, as a stream.
+#[derive(Debug)]
+pub struct Signals {
+    wishes: UnboundedReceiver<&'static str>,
+}
+
+/// Everything in this process that hears of wishes. The thread that takes signals lives as long as the process does: at no
+/// time does nobody hear a second one.
+struct Hub {
+    clock: Clock,
+    asked: Asked,
+    leaves: Leaves,
+    listener: UnboundedSender<&'static str>,
+}
+
+static HUB: Mutex<Option<Hub>> = Mutex::new(None);
+
 impl Signals {
-    /// From now on these signals no longer end the process by themselves.
+    /// From now on these signals no longer end the process by themselves; the newest listener is told of the first. A second
+    /// one ends a process that `leaves` that, with exit code 4.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the kernel refuses.
-    pub fn listen() -> Result<Self, Failure> {
-        let on = |kind| signal(kind).map_err(|error| Failure::BadInput(format!("cannot handle signals: {error}")));
-        Ok(Self {
-            clock: Clock::start(),
-            last: None,
-            interrupt: on(SignalKind::interrupt())?,
-            terminate: on(SignalKind::terminate())?,
-            hang_up: on(SignalKind::hangup())?,
-        })
+    pub fn listen(leaves: Leaves) -> Result<Self, Failure> {
+        let (listener, wishes) = unbounded_channel();
+        let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *hub {
+            Some(hub) => (hub.leaves, hub.listener) = (leaves, listener),
+            none => {
+                let refused = |error| Failure::BadInput(format!("cannot handle signals: {error}"));
+                let mut arriving = Arriving::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
+                let take = move || arriving.forever().for_each(|signal| ask(name_of(signal)));
+                Worker::start("signals", take).map_err(refused)?;
+                *none = Some(Hub { clock: Clock::start(), asked: Asked::default(), leaves, listener });
+            }
+        }
+        Ok(Self { wishes })
     }
 
-    /// The name of the next signal. Dropping the future loses nothing.
+    /// Who asks next. Dropping the future loses nothing.
     pub async fn next(&mut self) -> &'static str {
-        loop {
-            let name = tokio::select! {
-                _ = self.interrupt.recv() => "SIGINT",
-                _ = self.terminate.recv() => "SIGTERM",
-                _ = self.hang_up.recv() => HANG_UP,
-            };
-            if is_another(&mut self.last, name, self.clock.now()) {
-                return name;
-            }
+        match self.wishes.recv().await {
+            Some(who) => who,
+            // A newer listener hears them.
+            None => std::future::pending().await,
         }
     }
 }
 
-/// Whether the signal `name` at `now` is another wish than the `last` one.
-fn is_another(last: &mut Option<(&'static str, Instant)>, name: &'static str, now: Instant) -> bool {
-    let same = last.is_some_and(|(before, at)| before == name && now.since(at) < AGAIN);
-    if !same {
-        *last = Some((name, now));
+const fn name_of(signal: i32) -> &'static str {
+    match signal {
+        SIGINT => INTERRUPT,
+        SIGTERM => "SIGTERM",
+        _ => HANG_UP,
     }
-    !same
+}
+
+/// `who` asks for the end: whoever listens to [`Signals`] is told. Does not return where the end is under way already.
+pub(crate) fn ask(who: &'static str) {
+    let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(known) = &mut *hub else { return };
+    let now = known.clock.now();
+    let wished = known.asked.take(who, now);
+    // Who commands an arm listens until it rests.
+    let leaves = if known.listener.is_closed() { Leaves::Nothing } else { known.leaves };
+    let heard = wished != Wished::First || known.listener.send(who).is_ok();
+    drop(hub);
+    // Where nobody listens any more the end is under way, too.
+    if wished == Wished::AtOnce || !heard {
+        end_at_once(who, leaves);
+    }
+}
+
+/// The end is under way: the next wish for it is the second one.
+pub(crate) fn end_is_under_way() {
+    if let Some(hub) = &mut *HUB.lock().unwrap_or_else(PoisonError::into_inner) {
+        hub.asked.ending = true;
+    }
+}
+
+/// Ends the process: `who` asked for the end while it was on its way.
+fn end_at_once(who: &str, leaves: Leaves) -> ! {
+    let what = match leaves {
+        Leaves::Nothing => "",
+        Leaves::AnArm => ", rest is NOT confirmed; look at the arm",
+    };
+    let text = format!("outrigger: {who} while it was ending: ended at once{what}\n");
+    within(FAREWELL, move || {
+        terminal::give_back();
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    });
+    // Not by way of what runs at an orderly exit: another thread may hold the lock of an output that takes nothing.
+    signal_hook::low_level::exit(4)
+}
+
+/// What one more wish for the end is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wished {
+    /// The one that the end begins with, or word that the terminal is gone.
+    First,
+    /// The same wish as the one before.
+    Same,
+    /// Another one, while the end is under way.
+    AtOnce,
+}
+
+/// Wishes so far.
+#[derive(Debug, Default)]
+struct Asked {
+    last: Option<(&'static str, Instant)>,
+    ending: bool,
+}
+
+impl Asked {
+    fn take(&mut self, who: &'static str, now: Instant) -> Wished {
+        if self.last.is_some_and(|(before, at)| before == who && now.since(at) < AGAIN) {
+            return Wished::Same;
+        }
+        self.last = Some((who, now));
+        let under_way = std::mem::replace(&mut self.ending, true);
+        // Nobody presses that twice: it is told of by the kernel, by the view and by the keys.
+        if under_way && who != HANG_UP { Wished::AtOnce } else { Wished::First }
+    }
 }
 
 #[cfg(test)]
@@ -68,11 +168,24 @@ mod tests {
 
     #[test]
     fn a_signal_sent_twice_at_once_is_one_wish_and_later_another() {
-        let mut last = None;
-        let mut another = |name, ms: u64| is_another(&mut last, name, Instant::from_micros(1_000 * ms));
-        assert!(another("SIGTERM", 5_000));
-        assert!(!another("SIGTERM", 5_001), "to the process, then to its group");
-        assert!(another("SIGINT", 5_002), "another signal");
-        assert!(another("SIGINT", 5_400), "asked again");
+        let mut asked = Asked::default();
+        let mut take = |who, ms: u64| asked.take(who, Instant::from_micros(1_000 * ms));
+        assert_eq!(take("SIGTERM", 5_000), Wished::First);
+        assert_eq!(take("SIGTERM", 5_001), Wished::Same, "to the process, then to its group");
+        assert_eq!(take("SIGINT", 5_002), Wished::AtOnce, "another signal");
+        assert_eq!(take("SIGINT", 5_400), Wished::AtOnce, "asked again");
+    }
+
+    #[test]
+    fn a_terminal_that_goes_away_is_never_the_second_wish_and_is_the_first() {
+        let mut asked = Asked::default();
+        let mut take = |who, ms: u64| asked.take(who, Instant::from_micros(1_000 * ms));
+        assert_eq!(
+            [take(HANG_UP, 1), take(HANG_UP, 900), take(HANG_UP, 901)],
+            [Wished::First, Wished::First, Wished::Same]
+        );
+        assert_eq!(take("quit", 2_000), Wished::AtOnce);
+        let mut ended_from_inside = Asked { ending: true, ..Asked::default() };
+        assert_eq!(ended_from_inside.take(INTERRUPT, Instant::ZERO), Wished::AtOnce);
     }
 }

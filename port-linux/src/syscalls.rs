@@ -28,11 +28,29 @@ pub enum Scheduling {
 /// # Errors
 /// `EPERM` without the right to it, `EINVAL` for a priority outside 1 … 99.
 pub fn set_fifo(priority: u8) -> io::Result<()> {
+    set_scheduling(libc::SCHED_FIFO, priority)
+}
+
+/// Puts the calling thread under the time-sharing scheduler.
+///
+/// # Errors
+/// `EPERM` where the kernel does not let it out of its present class.
+pub(crate) fn set_other() -> io::Result<()> {
+    set_scheduling(libc::SCHED_OTHER, 0)
+}
+
+/// Puts the calling thread under `SCHED_BATCH`, which needs no right.
+#[cfg(test)]
+pub(crate) fn set_batch() -> io::Result<()> {
+    set_scheduling(libc::SCHED_BATCH, 0)
+}
+
+fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
     // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     param.sched_priority = i32::from(priority);
     // SAFETY: `param` outlives the call; 0 names the calling thread.
-    match unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) } {
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const param) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

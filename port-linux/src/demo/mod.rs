@@ -27,15 +27,18 @@ use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::net::TcpNet;
-use crate::output::Format;
+use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
 use crate::report::{Check, Report};
 use crate::sensor::{Arrival, Sources};
+use crate::worker::write_within;
 
 const DISTANCE: f32 = 0.05;
 const SENSOR: SourceId = SourceId(0);
 /// How often the script looks, besides at every state.
 const GLANCE: StdDuration = StdDuration::from_millis(10);
+/// So long a disk may take for the report.
+const DISK: StdDuration = StdDuration::from_secs(10);
 
 /// Runs the command.
 ///
@@ -44,13 +47,14 @@ const GLANCE: StdDuration = StdDuration::from_millis(10);
 pub fn run(args: &DemoArgs) -> Outcome {
     let clock = Clock::start();
     let report = crate::runtime()?.block_on(play(args.seconds, clock))?;
-    for check in &report.checks {
-        println!("{} {:<28} {}", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail);
-    }
+    let said = report.checks.iter().map(|check| {
+        format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
+    });
+    tell(&said.collect::<String>())?;
     if let Some(path) = &args.report {
-        std::fs::write(path, report.html())
+        write_within(DISK, path, report.html().into_bytes())
             .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
-        println!("report: {}", path.display());
+        tell(&format!("report: {}\n", path.display()))?;
     }
     match report.checks.iter().find(|check| !check.passed) {
         None => Ok(()),

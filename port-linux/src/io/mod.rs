@@ -23,7 +23,7 @@ use crate::net::{TcpNet, Trouble};
 use crate::output::events::{Surroundings, notice};
 use crate::output::words;
 use crate::panel::Target;
-use crate::signals::Signals;
+use crate::signals::{Leaves, Signals};
 
 pub use setting::{FORMS, Setting};
 
@@ -111,7 +111,7 @@ impl Desk {
             clock,
             target,
             trouble,
-            signals: Signals::listen()?,
+            signals: Signals::listen(Leaves::Nothing)?,
             page: Page::new(args.json, args.live),
             task,
             waiting: writes.into(),

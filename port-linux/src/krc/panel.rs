@@ -13,8 +13,8 @@ use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::output::{Arm, Format, Key, Notice, Output, Snapshot, Word};
-use crate::panel::{GRADE_PACE, Wish, end_at_once};
-use crate::signals::{HANG_UP, Signals};
+use crate::panel::{GRADE_PACE, Wish};
+use crate::signals::{Leaves, Signals, end_is_under_way};
 
 /// See the module.
 pub(crate) struct Panel {
@@ -24,8 +24,6 @@ pub(crate) struct Panel {
     output: Output,
     keys: UnboundedReceiver<Key>,
     signals: Signals,
-    /// Whether the end has been asked for.
-    ending: bool,
     next_snapshot: Instant,
     /// Measurements at the snapshot before.
     accepted: (Instant, u64),
@@ -43,7 +41,7 @@ impl Panel {
     /// [`Failure::BadInput`] where signals cannot be handled.
     pub(crate) fn new(title: &str, format: Format, clock: Clock, robot: String) -> Result<Self, Failure> {
         let (sender, keys) = unbounded_channel();
-        let signals = Signals::listen()?;
+        let signals = Signals::listen(if title == "run" { Leaves::AnArm } else { Leaves::Nothing })?;
         let now = clock.now();
         Ok(Self {
             clock,
@@ -51,7 +49,6 @@ impl Panel {
             output: Output::start(format, title, sender),
             keys,
             signals,
-            ending: false,
             next_snapshot: now,
             accepted: (now, 0),
             grade_said: Instant::ZERO,
@@ -66,25 +63,16 @@ impl Panel {
     }
 
     /// The operator's next wish. Dropping the future loses nothing.
-    ///
-    /// Asked for the end a second time, the process exits at once; a terminal that was closed asks once.
     pub(crate) async fn next(&mut self) -> Wish {
-        let wish = tokio::select! {
+        tokio::select! {
             signal = self.signals.next() => Wish::End(signal),
             Some(key) = self.keys.recv() => key.into(),
-        };
-        if let Wish::End(who) = wish {
-            if self.ending && who != HANG_UP {
-                end_at_once(who, self.output.format());
-            }
-            self.ending = true;
         }
-        wish
     }
 
     /// The end was asked for from inside.
-    pub(crate) const fn end_now(&mut self) {
-        self.ending = true;
+    pub(crate) fn end_now(&mut self) {
+        end_is_under_way();
     }
 
     /// When the next snapshot is due.

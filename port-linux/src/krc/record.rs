@@ -3,9 +3,9 @@
 use super::watch::Listener;
 use crate::args::RecordArgs;
 use crate::clock::Clock;
-use crate::exit::{Failure, Outcome, output_closed};
+use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
-use crate::output::Format;
+use crate::output::{Format, tell};
 use crate::record::{KRC_CAPACITY, Recorder};
 
 /// Runs the command.
@@ -32,6 +32,5 @@ pub(crate) fn run(args: &RecordArgs) -> Outcome {
     if args.json {
         return Ok(());
     }
-    use std::io::Write as _;
-    writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error))
+    tell(&format!("{said}\n"))
 }

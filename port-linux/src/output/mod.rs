@@ -1,18 +1,22 @@
 //! What a running command shows: a live view, plain lines, or JSON lines.
 //!
-//! The control loop never writes to a terminal or a pipe: it hands what there is to say to a thread, and
-//! drops it where that thread is behind.
+//! The control loop never writes to a terminal or a pipe: it hands what there is to say to a thread, and drops and counts it
+//! where that thread is behind. The thread may hang in a write for ever; nobody waits for it longer than [`LAST_WORDS`].
 
 pub mod events;
 pub mod histogram;
+mod keys;
 mod snapshot;
 mod states;
+mod straight;
+pub(crate) mod terminal;
 mod view;
 pub mod words;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::time::Instant;
@@ -20,7 +24,18 @@ use tokio::sync::mpsc::UnboundedSender;
 
 pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
+use self::straight::{Standard, Straight};
+pub(crate) use self::straight::{complain, tell};
 use crate::json::Json;
+use crate::worker::{Joined, Worker, within};
+
+/// Messages that wait for the thread that speaks: a second of snapshots and a burst of events. What is older than that is of no
+/// interest any more.
+const WAITING: usize = 256;
+/// So long the last of them may take to get out, at the end.
+const LAST_WORDS: StdDuration = StdDuration::from_secs(1);
+/// So long the terminal may take to be as it was, where the view hangs.
+const GIVEN_BACK: StdDuration = StdDuration::from_millis(100);
 
 /// `println!` for commands that speak without a view. Where the reader has gone away (`| head`) the line is lost, and the
 /// command goes on to its end and its exit code.
@@ -86,11 +101,9 @@ impl Notice {
     }
 }
 
-/// A key pressed in the view, or what became of it.
+/// A key pressed in the view, or what became of it. Those that end the command are [`Signals`](crate::signals::Signals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// End the command.
-    Quit,
     /// The terminal was closed: end the command.
     HangUp,
     /// Ask to command.
@@ -106,44 +119,53 @@ pub enum Key {
 enum Message {
     Snapshot(Box<Snapshot>),
     Notice(Notice),
+    Text(String),
 }
 
 /// The way to the thread that speaks.
 #[derive(Debug)]
 pub struct Output {
     sender: Option<SyncSender<Message>>,
-    thread: Option<JoinHandle<()>>,
+    speaker: Option<Worker>,
     format: Format,
-    dropped: u64,
+    lost: Arc<Lost>,
+}
+
+/// What was not said, because the reader of the output was too slow, or gone wrong.
+#[derive(Debug, Default)]
+struct Lost(AtomicU64);
+
+impl Lost {
+    fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Output {
-    /// Starts speaking. In the view, keys go to `keys`; a view that cannot be opened becomes lines.
+    /// Starts speaking. In the view, keys go to `keys`, whatever becomes of the output.
     #[must_use]
     pub fn start(format: Format, title: &str, keys: UnboundedSender<Key>) -> Self {
-        // A second of snapshots and a burst of events: what is older than that is of no interest any more.
-        let (sender, receiver) = sync_channel(64);
-        let title = title.to_owned();
-        let thread = std::thread::Builder::new().name("outrigger-output".into()).spawn(move || match format {
+        let (sender, receiver) = sync_channel(WAITING);
+        let (title, lost) = (title.to_owned(), Arc::new(Lost::default()));
+        let missed = Arc::clone(&lost);
+        if format == Format::View && keys::listen(keys.clone()).is_err() {
+            // Without them nobody could stop an arm.
+            let _ = keys.send(Key::HangUp);
+        }
+        let speaker = Worker::start("output", move || match format {
             Format::View => view::run(&title, &receiver, &keys),
-            Format::Lines => speak(&receiver, |message, text| match message {
-                Message::Snapshot(snapshot) => text.push_str(&snapshot.line()),
-                Message::Notice(notice) => text.push_str(&notice_line(notice)),
-            }),
-            Format::Json => speak(&receiver, |message, text| {
-                let mut json = Json::default();
-                match message {
-                    Message::Snapshot(snapshot) => snapshot.json(&mut json),
-                    Message::Notice(notice) => notice.json(&mut json),
-                }
-                text.push_str(json.as_str());
-            }),
+            Format::Lines => speak(&receiver, &missed, line),
+            Format::Json => speak(&receiver, &missed, json),
         });
-        let (sender, thread) = match thread {
-            Ok(thread) => (Some(sender), Some(thread)),
+        let (sender, speaker) = match speaker {
+            Ok(speaker) => (Some(sender), Some(speaker)),
             Err(_) => (None, None),
         };
-        Self { sender, thread, format, dropped: 0 }
+        Self { sender, speaker, format, lost }
     }
 
     /// How it speaks.
@@ -162,23 +184,36 @@ impl Output {
         self.send(Message::Notice(notice));
     }
 
+    /// Says lines as they are, without a time.
+    pub(crate) fn text(&mut self, text: String) {
+        self.send(Message::Text(text));
+    }
+
     fn send(&mut self, message: Message) {
-        if self.sender.as_ref().is_some_and(|sender| sender.try_send(message).is_err()) {
-            self.dropped += 1;
+        if self.sender.as_ref().is_none_or(|sender| sender.try_send(message).is_err()) {
+            self.lost.add(1);
         }
     }
 
-    /// Ends speaking once everything is said; the terminal is as it was. How many messages were dropped because
-    /// the reader of the output was too slow.
+    /// Ends speaking once everything is said, or cannot be; the terminal is as it was. How many messages were dropped, which
+    /// is said on standard error.
     pub fn finish(mut self) -> u64 {
         self.close();
-        self.dropped
+        let lost = self.lost.count();
+        if lost > 0 {
+            complain(&format!("{lost} messages were dropped: standard output did not take them in time"));
+        }
+        lost
     }
 
     fn close(&mut self) {
         self.sender = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        let Some(speaker) = self.speaker.take() else { return };
+        if speaker.join(LAST_WORDS) == Joined::Hangs {
+            // As many as still wait for it, at least the one it hangs in.
+            self.lost.add(1);
+            straight::takes_nothing();
+            within(GIVEN_BACK, terminal::give_back);
         }
     }
 }
@@ -189,21 +224,41 @@ impl Drop for Output {
     }
 }
 
+fn line(message: &Message) -> String {
+    match message {
+        Message::Snapshot(snapshot) => snapshot.line(),
+        Message::Notice(notice) => notice_line(notice),
+        Message::Text(text) => text.clone(),
+    }
+}
+
+fn json(message: &Message) -> String {
+    let mut json = Json::default();
+    match message {
+        Message::Snapshot(snapshot) => snapshot.json(&mut json),
+        Message::Notice(notice) => notice.json(&mut json),
+        Message::Text(text) => return text.clone(),
+    }
+    json.as_str().to_owned()
+}
+
 fn notice_line(notice: &Notice) -> String {
     format!("{:9.3} s  {}", notice.at.since(Instant::ZERO).as_secs_f64(), notice.text)
 }
 
-/// Prints one line per message until the sender is gone or nobody reads any more.
-fn speak(messages: &Receiver<Message>, print: impl Fn(&Message, &mut String)) {
-    let mut text = String::new();
+/// Prints one line per message until the sender is gone. What nobody reads any more is drained, what cannot be written is
+/// counted.
+fn speak(messages: &Receiver<Message>, lost: &Lost, text_of: impl Fn(&Message) -> String) {
+    let mut out = Straight::new(Standard::Output);
     while let Ok(message) = messages.recv() {
-        text.clear();
-        print(&message, &mut text);
-        let mut out = io::stdout().lock();
-        if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
-            // A closed pipe: keep the control loop's channel drained, say nothing.
-            for _ in messages {}
-            return;
+        match writeln!(out, "{}", text_of(&message)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                for _ in messages {}
+                return;
+            }
+            // A full disk may have room again.
+            Err(_) => lost.add(1),
         }
     }
 }

@@ -2,11 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io::Write as _;
-use std::os::fd::AsFd;
 use std::sync::mpsc::Receiver;
 use std::time::Duration as StdDuration;
 
-use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -19,11 +17,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{
     Bar, BarChart, BarGroup, Block, BorderType, Cell, Padding, Paragraph, Row, Table, Widget as _, Wrap,
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
-use super::{Key, Message, Notice, Snapshot, next, notice_line};
+use super::{Key, Message, Notice, Snapshot, next, notice_line, terminal};
 
 #[cfg(test)]
 mod tests;
@@ -39,8 +36,9 @@ const SOFT: Color = Color::DarkGray;
 
 /// Shows messages until the sender is gone.
 pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSender<Key>) {
-    let Ok(mut terminal) = ratatui::try_init() else {
-        let _ = keys.send(Key::Quit);
+    let Ok(mut terminal) = terminal::take() else {
+        terminal::leave();
+        let _ = keys.send(Key::HangUp);
         eprintln!("outrigger: cannot open the full-screen view; pipe the output (| cat) for plain lines");
         return;
     };
@@ -51,26 +49,14 @@ pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSen
         match message {
             Some(Message::Snapshot(snapshot)) => screen.snapshot = Some(snapshot),
             Some(Message::Notice(notice)) => screen.note(notice),
-            None => {}
+            Some(Message::Text(_)) | None => {}
         }
-        gone = is_gone(&std::io::stdin());
-        if gone {
-            break;
-        }
-        while event::poll(StdDuration::ZERO).unwrap_or(false) {
-            if let Ok(Event::Key(key)) = event::read()
-                && key.kind == KeyEventKind::Press
-                && let Some(key) = meaning(key.code, key.modifiers)
-            {
-                let _ = keys.send(key);
-            }
-        }
-        gone = terminal.draw(|frame| screen.draw(frame)).is_err();
+        gone = terminal::is_gone(&std::io::stdin()) || terminal.draw(|frame| screen.draw(frame)).is_err();
         if gone {
             break;
         }
     }
-    let _ = ratatui::try_restore();
+    terminal::leave();
     if gone {
         // Nobody looks any more, and nobody can stop the arm by a key. Dropped, the terminal would say on itself that it
         // is gone, and panic.
@@ -82,26 +68,6 @@ pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSen
     // The last words of a run stay readable where the view was.
     for notice in screen.events.iter().rev().take(12).rev() {
         let _ = writeln!(std::io::stdout(), "{}", notice_line(notice));
-    }
-}
-
-/// Whether the terminal behind `file` was closed. Then `event::poll` must not be asked: it reads nothing, at once, for
-/// ever (crossterm 0.29, its issue 793).
-fn is_gone(file: &impl AsFd) -> bool {
-    let mut looked = [PollFd::new(file, PollFlags::IN)];
-    let answered = poll(&mut looked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
-    answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
-}
-
-fn meaning(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
-    match code {
-        KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Quit),
-        KeyCode::Char('q') | KeyCode::Esc => Some(Key::Quit),
-        KeyCode::Char('r') => Some(Key::Request),
-        KeyCode::Char('c') => Some(Key::Resume),
-        KeyCode::Char('s') | KeyCode::Char(' ') => Some(Key::Release),
-        KeyCode::Char('a') => Some(Key::Acknowledge),
-        _ => None,
     }
 }
 

@@ -24,10 +24,10 @@ pub use self::recorder::{Progress, Recorder};
 use crate::args::RecordArgs;
 use crate::clock::Clock;
 use crate::engine;
-use crate::exit::{Outcome, output_closed};
+use crate::exit::Outcome;
 use crate::feed::{CAPACITY, Feed};
 use crate::net::TcpNet;
-use crate::output::Format;
+use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
 
 /// Topic of the configuration that a run beside a KRC began with.
@@ -60,8 +60,7 @@ pub fn run(args: &RecordArgs) -> Outcome {
     if args.json {
         return Ok(());
     }
-    use std::io::Write as _;
-    writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error))
+    tell(&format!("{said}\n"))
 }
 
 /// Reads the robot until the operator, the time or the disk ends it.

@@ -8,14 +8,18 @@ use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::file::File;
 use super::recording::Recording;
 use crate::clock::{Clock, utc_now};
 use crate::exit::Failure;
 use crate::feed::{Heard, Reader, Streams, stream_memory};
+use crate::worker::{Joined, Worker};
 use mcap::McapError;
+
+/// What still waits for the file at the end has so long to get there.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How far the recorder is; read from any thread.
 #[derive(Debug, Default)]
@@ -68,7 +72,7 @@ impl Progress {
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
-    thread: JoinHandle<()>,
+    worker: Worker,
     progress: Arc<Progress>,
 }
 
@@ -94,11 +98,9 @@ impl Recorder {
                 shared.fail(words(&error));
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("outrigger-record".into())
-            .spawn(work)
+        let worker = Worker::start("record", work)
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok(Self { path: path.to_owned(), thread, progress })
+        Ok(Self { path: path.to_owned(), worker, progress })
     }
 
     /// The file.
@@ -113,15 +115,18 @@ impl Recorder {
         Arc::clone(&self.progress)
     }
 
-    /// Waits until the file is complete; the feed has to have ended. Says how much is in it.
+    /// Waits until the file is complete, and no longer than a disk may take; the feed has to have ended. Says how much is in it.
     ///
     /// # Errors
     /// [`Failure::BadInput`] with why the file is not complete.
     pub fn finish(self) -> Result<String, Failure> {
-        // A panic of the thread has been printed by then; the file is what it is.
-        let panicked = self.thread.join().is_err();
+        let joined = self.worker.join(PATIENCE);
         let (path, progress) = (self.path.display(), &self.progress);
-        let why = progress.failure().or(panicked.then(|| "the recorder ended early".into()));
+        let why = progress.failure().or(match joined {
+            Joined::Ended => None,
+            Joined::Panicked => Some("the recorder ended early".into()),
+            Joined::Hangs => Some(format!("the disk did not take it within {} s", PATIENCE.as_secs())),
+        });
         if let Some(why) = why {
             return Err(Failure::BadInput(format!(
                 "{path} is not complete: {why}; `mcap recover` of the MCAP tools mends such a file"

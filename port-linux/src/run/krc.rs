@@ -16,7 +16,7 @@ use outrigger_core::trajectory::Progress;
 use super::listeners::{Listeners, Listening};
 use crate::clock::Clock;
 use crate::config::{End, KrcConfiguration, RunSettings, Start};
-use crate::exit::{Failure, Outcome, output_closed};
+use crate::exit::{Failure, Outcome};
 use crate::feed::What;
 use crate::host;
 use crate::json::Json;
@@ -24,7 +24,7 @@ use crate::krc::panel::Panel;
 use crate::krc::watch::FIRST_MEASUREMENT;
 use crate::krc::{Remote, words};
 use crate::lock::RobotLock;
-use crate::output::Format;
+use crate::output::{Format, tell};
 use crate::panel::Wish;
 use crate::record::{self, KRC_CAPACITY};
 use crate::sensor::{Arrival, Sources};
@@ -272,8 +272,7 @@ impl Service {
             self.remote.tally().text(self.session()).trim_end().to_owned()
         };
         self.panel.finish();
-        use std::io::Write as _;
-        writeln!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))?;
+        tell(&format!("{text}\n"))?;
         let session = self.remote.session();
         if session.counts().measurements == 0 {
             return Err(words::unheard(session, self.remote.listens()));

@@ -1,13 +1,13 @@
 //! Who listens to a run beside its operator: the recorder and the readers of `[serve]`, each on a thread of its own.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::config::ServeSettings;
-use crate::exit::{Failure, Outcome, output_closed};
+use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
+use crate::output::tell;
 use crate::record::{Progress, Recorder};
 use crate::serve::Server;
 
@@ -84,7 +84,7 @@ impl Listeners {
             server.finish();
         }
         match recorded? {
-            Some(said) if !json => writeln!(std::io::stdout(), "{said}").or_else(|error| output_closed(&error)),
+            Some(said) if !json => tell(&format!("{said}\n")),
             _ => Ok(()),
         }
     }

@@ -26,13 +26,13 @@ use crate::config::{
     AnyConfiguration, Configuration, End, KrcConfiguration, RunSettings, SourceInput, SourceSettings, Start,
 };
 use crate::engine;
-use crate::exit::{Failure, Outcome, output_closed};
+use crate::exit::{Failure, Outcome};
 use crate::feed::CAPACITY;
 use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
 use crate::net::TcpNet;
-use crate::output::Format;
+use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
 use crate::sensor::{Arrival, Sources};
@@ -327,9 +327,7 @@ impl Service {
             summary.map(|summary| summary.text()).unwrap_or_default()
         };
         if !text.is_empty() {
-            use std::io::Write as _;
-            let written = writeln!(std::io::stdout(), "{text}");
-            written.or_else(|error| output_closed(&error))?;
+            tell(&format!("{text}\n"))?;
         }
         match standing {
             None => Ok(()),

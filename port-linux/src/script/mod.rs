@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::net::cannot_connect;
 use crate::panel::Target;
-use crate::signals::Signals;
+use crate::signals::{Leaves, Signals};
 
 /// A first robot state, pop-ups, variables; longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
@@ -63,7 +63,7 @@ async fn upload(
     let clock = Clock::start();
     let mut memory = vec![0; MEMORY];
     let mut engine = Upload::new(config, file, &mut memory).map_err(|error| Failure::BadInput(error.to_string()))?;
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::listen(Leaves::Nothing)?;
     let mut connecting = Box::pin(TcpStream::connect(at));
     let mut stream: Option<TcpStream> = None;
     let (mut unsent, mut sent) = (Vec::new(), false);

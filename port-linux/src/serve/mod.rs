@@ -7,7 +7,6 @@ mod lines;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -19,6 +18,8 @@ use self::lines::Lines;
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Reader, Streams, stream_memory};
 use crate::json::Json;
+use crate::output::complain;
+use crate::worker::Worker;
 
 /// At the end, readers that still read get so long to take what they have not taken yet.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -27,7 +28,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    thread: JoinHandle<()>,
+    worker: Worker,
 }
 
 impl Server {
@@ -47,15 +48,13 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let runtime = crate::runtime()?;
-        let thread = std::thread::Builder::new()
-            .name("outrigger-serve".into())
-            .spawn(move || {
-                if let Err(error) = runtime.block_on(serve(listener, most, reader, origin)) {
-                    eprintln!("outrigger: serving on {address} ended: {error}");
-                }
-            })
-            .map_err(failed)?;
-        Ok(Self { address, thread })
+        let work = move || {
+            if let Err(error) = runtime.block_on(serve(listener, most, reader, origin)) {
+                complain(&format!("serving on {address} ended: {error}"));
+            }
+        };
+        let worker = Worker::start("serve", work).map_err(failed)?;
+        Ok(Self { address, worker })
     }
 
     /// Where it listens.
@@ -67,7 +66,7 @@ impl Server {
     /// Waits for its end.
     pub fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
-        let _ = self.thread.join();
+        let _ = self.worker.join(5 * FAREWELL);
     }
 }
 

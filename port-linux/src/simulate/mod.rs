@@ -13,7 +13,7 @@ use outrigger_sim::tcp::{Addresses, BindError, Server};
 
 use crate::exit::{Failure, Outcome};
 use crate::output::say;
-use crate::signals::Signals;
+use crate::signals::{Leaves, Signals};
 
 /// Runs the command.
 ///
@@ -43,7 +43,7 @@ pub fn run(args: &SimUrArgs) -> Outcome {
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     let runtime = crate::runtime()?;
     runtime.block_on(async {
-        let mut signals = Signals::listen()?;
+        let mut signals = Signals::listen(Leaves::Nothing)?;
         match args.seconds {
             None => drop(signals.next().await),
             Some(seconds) => drop(tokio::time::timeout(Duration::from_secs(seconds), signals.next()).await),

@@ -16,7 +16,7 @@ use crate::args::WatchArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Format, Key, Notice, Output};
-use crate::signals::Signals;
+use crate::signals::{Leaves, Signals};
 
 /// Longest wait for the first datagram.
 const FIRST: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ pub fn run(args: &WatchArgs) -> Outcome {
 }
 
 async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
-    let (clock, mut signals) = (Clock::start(), Signals::listen()?);
+    let (clock, mut signals) = (Clock::start(), Signals::listen(Leaves::Nothing)?);
     let socket = UdpSocket::bind(args.listen).await.map_err(|error| {
         Failure::BadInput(format!("cannot listen on {}: {error}; is another `outrigger watch` running?", args.listen))
     })?;
@@ -65,7 +65,7 @@ async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
                 let datagram = bytes.get(..length).unwrap_or_default();
                 device.take(from.ip(), datagram, now).into_iter().for_each(|notice| output.notice(notice));
             }
-            key = keys.recv() => if matches!(key, Some(Key::Quit | Key::HangUp)) { break },
+            Some(Key::HangUp) = keys.recv() => break,
             _ = signals.next() => break,
             () = sleep_until(&clock, wake) => {
                 let now = clock.now();

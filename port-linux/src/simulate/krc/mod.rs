@@ -10,10 +10,11 @@ use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
 use outrigger_sim::krc::{Counts, Krc, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::udp::{Running, Server};
+use tokio::sync::mpsc::unbounded_channel;
 
 use crate::exit::{Failure, Outcome};
-use crate::output::say;
-use crate::signals::Signals;
+use crate::output::{Format, Output, say};
+use crate::signals::{Leaves, Signals};
 
 /// How often a change is looked for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -47,7 +48,9 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
     );
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     crate::runtime()?.block_on(async {
-        let mut signals = Signals::listen()?;
+        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let (keys, _) = unbounded_channel();
+        let mut output = Output::start(Format::Lines, "sim", keys);
         let mut told = Told { remote: Some(args.remote), ..Told::default() };
         let end = args.seconds.map(|seconds| tokio::time::sleep(Duration::from_secs(seconds)));
         let end = async {
@@ -62,11 +65,12 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
             tokio::select! {
                 _ = signals.next() => break,
                 () = &mut end => break,
-                _ = look.tick() => told.tell(&running),
+                _ = look.tick() => told.tell(&running, &mut output),
             }
         }
-        told.tell(&running);
-        summary(&running);
+        told.tell(&running, &mut output);
+        output.text(summary(&running));
+        output.finish();
         Ok(())
     })
 }
@@ -117,7 +121,7 @@ struct Told {
 }
 
 impl Told {
-    fn tell(&mut self, running: &Running) {
+    fn tell(&mut self, running: &Running, output: &mut Output) {
         let (now, state, fallbacks, driven, heard) = {
             let krc = running.krc();
             let truth = krc.truth();
@@ -130,31 +134,31 @@ impl Told {
         if let Some(remote) = self.remote.filter(|_| now.since(SimTime::ZERO) >= PATIENCE) {
             self.remote = None;
             if !heard {
-                say!(
+                output.text(format!(
                     "{now}: nothing answers at {remote}: start the remote computer there, for example `outrigger run` with \
                      robot.kind = \"krc\", or `outrigger monitor ADDRESS --kind krc`"
-                );
+                ));
             }
         }
         // It lives on while this is printed.
         self.fallbacks += fallbacks.len();
         for (at, reason) in fallbacks {
-            say!("{at}: command ended: {reason:?}");
+            output.text(format!("{at}: command ended: {reason:?}"));
         }
         if self.state != Some(state) {
             self.state = Some(state);
-            say!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
+            output.text(format!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name()));
         }
         if self.driven != driven {
             self.driven = driven;
             let (outputs, closed) = driven;
-            say!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" });
+            output.text(format!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" }));
         }
     }
 }
 
 /// Counts, and the KRC's columns of `tests/tables/fri-loss.md`.
-fn summary(running: &Running) {
+fn summary(running: &Running) -> String {
     let krc = running.krc();
     let (counts, statistics, held_up) = (krc.counts(), krc.statistics(), running.held_up());
     let cycles: u64 = counts.qualities.iter().sum();
@@ -168,18 +172,11 @@ fn summary(running: &Running) {
         }
     }
     let fallbacks: Vec<_> = fallbacks.iter().map(|(reason, count)| format!("{count} {reason:?}")).collect();
-    say!(
+    let counted = format!(
         "{} measurements, {} answered in time; commands: {} late, {} old, {} lost, {} malformed",
-        counts.sent,
-        counts.answered,
-        counts.late,
-        counts.old,
-        counts.lost,
-        counts.malformed
+        counts.sent, counts.answered, counts.late, counts.old, counts.lost, counts.malformed
     );
-    say!("| the KRC's grade | answered | bridged | fallbacks | commanding |");
-    say!("| --- | --- | --- | --- | --- |");
-    say!(
+    let row = format!(
         "| {} | {:.1} % | {} | {} | {:.0} % |",
         shares.join(" / "),
         percent(counts.answered),
@@ -187,16 +184,18 @@ fn summary(running: &Running) {
         if fallbacks.is_empty() { "–".into() } else { fallbacks.join(", ") },
         percent(counts.commanding)
     );
-    say!(
+    let timing = format!(
         "latency {:.3} ms, jitter {:.3} ms; command state entered {} time(s), left {} time(s)",
         1e3 * statistics.latency,
         1e3 * statistics.jitter,
         counts.started,
         krc.fallbacks().len()
     );
-    say!(
+    let late = format!(
         "this process began {} cycle(s) more than 0.5 ms late, by {:.2} ms at most",
         held_up.cycles(),
         1e3 * held_up.longest().as_secs_f64()
     );
+    let head = "| the KRC's grade | answered | bridged | fallbacks | commanding |\n| --- | --- | --- | --- | --- |";
+    [&counted, head, &row, &timing, &late].join("\n")
 }
