@@ -98,6 +98,11 @@ pub trait Application<L: Law<6>> {
     /// Something happened.
     fn event(&mut self, event: Event);
 
+    /// A state's answer has been written: so long after the state was read, whichever link it came by.
+    fn answered(&mut self, turnaround: Duration) {
+        let _ = turnaround;
+    }
+
     /// Called after each drained input, before the loop sleeps.
     fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
         let _ = (engine, now);
@@ -206,6 +211,8 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
                     };
                     if !matches!(written, Either::First(Ok(()))) {
                         broken = Some(link);
+                    } else if let Some(turnaround) = self.engine.written(self.clock.now()) {
+                        self.application.answered(turnaround);
                     }
                 }
             }

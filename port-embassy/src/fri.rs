@@ -177,6 +177,7 @@ impl<L: Law<7>, H: KrlHandshake> Runner<'_, L, H> {
         self.engine.handle(now(), input);
         while let Some(Transmit { to, bytes }) = self.engine.poll_transmit() {
             self.socket.send(to, bytes);
+            self.engine.written(now());
         }
         while let Some(event) = self.engine.poll_event() {
             observer.event(event);

@@ -8,9 +8,8 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 use outrigger_core::drive::{self, Outstanding, Unacked};
-use outrigger_core::link::Histogram;
 use outrigger_core::session::{Endpoint, LinkId};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::time::Instant;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -25,7 +24,6 @@ pub struct TcpNet {
     clock: PortClock,
     sockets: [Link; LinkId::COUNT],
     trouble: Trouble,
-    turnaround: Turnaround,
 }
 
 impl std::fmt::Debug for TcpNet {
@@ -52,49 +50,11 @@ impl Trouble {
     }
 }
 
-/// How long after the arrival of a state the text that answers it was in the kernel's hands.
-#[derive(Clone, Debug, Default)]
-pub struct Turnaround(Rc<RefCell<Turnarounds>>);
-
-#[derive(Debug, Default)]
-struct Turnarounds {
-    histogram: Histogram,
-    /// Every single one, while somebody wants them.
-    each: Option<Vec<Duration>>,
-}
-
-impl Turnaround {
-    /// From now on keeps every single one too, for runs of bounded length.
-    pub fn keep_each(&self) {
-        self.0.borrow_mut().each.get_or_insert_default();
-    }
-
-    /// All of them, counted.
-    #[must_use]
-    pub fn histogram(&self) -> Histogram {
-        self.0.borrow().histogram.clone()
-    }
-
-    /// Those that were kept.
-    #[must_use]
-    pub fn each(&self) -> Vec<Duration> {
-        self.0.borrow().each.clone().unwrap_or_default()
-    }
-
-    fn record(&self, span: Duration) {
-        let mut turnarounds = self.0.borrow_mut();
-        turnarounds.histogram.record(span);
-        if let Some(each) = &mut turnarounds.each {
-            each.push(span);
-        }
-    }
-}
-
 impl TcpNet {
     /// Sockets for the robot at `address`, which has been resolved to `ip`.
     #[must_use]
     pub fn new(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
-        let (trouble, turnaround) = (Trouble::default(), Turnaround::default());
+        let trouble = Trouble::default();
         let sockets = LinkId::ALL.map(|id| Link {
             id,
             robot: Robot { address: address.clone(), ip },
@@ -103,12 +63,11 @@ impl TcpNet {
             clock,
             busy_poll_micros,
             trouble: trouble.clone(),
-            turnaround: turnaround.clone(),
-            arrived: None,
+            acknowledge: false,
             tap: None,
             port: 0,
         });
-        Self { clock: PortClock(clock), sockets, trouble, turnaround }
+        Self { clock: PortClock(clock), sockets, trouble }
     }
 
     /// From now on everything that crosses the sockets of `links` is put into `feed` as well.
@@ -118,12 +77,6 @@ impl TcpNet {
             link.tap = Some(Tap::new(feed.clone()));
         }
         self
-    }
-
-    /// Where to ask for turnarounds, also while the sockets are lent out.
-    #[must_use]
-    pub fn turnaround(&self) -> Turnaround {
-        self.turnaround.clone()
     }
 
     /// Where to ask what went wrong, also while the sockets are lent out.
@@ -171,9 +124,9 @@ pub struct Link {
     clock: Clock,
     busy_poll_micros: Option<u32>,
     trouble: Trouble,
-    turnaround: Turnaround,
-    /// When the bytes that are not answered yet were read.
-    arrived: Option<Instant>,
+    /// Something was read: Linux falls back to delayed acknowledgements by itself, and an old controller then waits for
+    /// them. Asked for once what was read is answered, which must not wait for it.
+    acknowledge: bool,
     /// Who listens to what crosses the socket.
     tap: Option<Tap>,
     /// The port of the present connection, as the controller numbers it.
@@ -298,7 +251,11 @@ impl embedded_io_async::ErrorType for Link {
 impl embedded_io_async::Read for Link {
     async fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
         let clock = self.clock;
+        let acknowledge = std::mem::take(&mut self.acknowledge);
         let stream = self.stream()?;
+        if acknowledge {
+            stream.set_quickack(true)?;
+        }
         let mut window = ReadBuf::new(window);
         let read = poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await;
         let arrived = clock.now();
@@ -306,9 +263,7 @@ impl embedded_io_async::Read for Link {
             self.tell_closed();
             return read.map(|()| 0);
         }
-        // Linux falls back to delayed acknowledgements by itself, and an old controller then waits for them.
-        stream.set_quickack(true)?;
-        self.arrived = Some(arrived);
+        self.acknowledge = true;
         if let Some(tap) = &mut self.tap {
             tap.received(arrived, window.filled());
         }
@@ -325,9 +280,6 @@ impl embedded_io_async::Write for Link {
         self.outstanding.wrote(written, now);
         if let Some(tap) = &mut self.tap {
             tap.sent(now, bytes.get(..written).unwrap_or_default());
-        }
-        if let Some(arrived) = self.arrived.take() {
-            self.turnaround.record(now.since(arrived));
         }
         Ok(written)
     }

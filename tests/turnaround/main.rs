@@ -1,5 +1,9 @@
 //! Host turnaround: from a state's leaving the controller to the command's arrival there, against a bare C loop.
 //!
+//! That is the way through the kernel twice and the waking up, with our own part between them: from the end of reading a
+//! state to the end of writing its command, which `demo` and `run` tell and `port-linux/examples/turnaround-trace.sh`
+//! compares with a trace of the system calls.
+//!
 //! `cargo run --release -p outrigger-tests --example turnaround [BLOCKS [CYCLES]]`
 //!
 //! Blocks of the two programs alternate within one run, each a process of its own beside the same load, so that

@@ -11,6 +11,7 @@ use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::Mode;
 use crate::robot::SoftwareVersion;
 use crate::session::peer::Peer;
+use crate::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use crate::session::{Config, Memory};
 
 /// Everything outside the loop: the peer, the wire, the clock.
@@ -26,6 +27,12 @@ struct World {
     read_most: usize,
     /// Writes never end.
     write_blocked: bool,
+    /// How long one write takes \[µs\].
+    write_takes: u64,
+    /// The session has memory for RTDE.
+    rtde: bool,
+    /// What was told of answers.
+    turnarounds: Vec<Duration>,
     inputs: Vec<(u64, Input)>,
     events: Vec<Event>,
     modes: Vec<Mode>,
@@ -84,7 +91,9 @@ impl Write for MemSocket {
         if self.0.borrow().write_blocked {
             pending::<()>().await;
         }
-        self.0.borrow_mut().peer.write(self.1, buf);
+        let mut world = self.0.borrow_mut();
+        world.micros += world.write_takes;
+        world.peer.write(self.1, buf);
         Ok(buf.len())
     }
 
@@ -151,6 +160,10 @@ impl<L: Law<6>> Application<L> for Desk {
         self.0.borrow_mut().events.push(event);
     }
 
+    fn answered(&mut self, turnaround: Duration) {
+        self.0.borrow_mut().turnarounds.push(turnaround);
+    }
+
     fn observe(&mut self, engine: &CoController<'_, L>, _: Instant) {
         let mut world = self.0.borrow_mut();
         if world.modes.last() != Some(&engine.mode()) {
@@ -170,6 +183,9 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
         refuse: false,
         read_most: usize::MAX,
         write_blocked: false,
+        write_takes: 0,
+        rtde: false,
+        turnarounds: Vec::new(),
         inputs: inputs.iter().map(millis).collect(),
         events: Vec::new(),
         modes: Vec::new(),
@@ -179,7 +195,10 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
 /// Runs the loop until it ends, or until `millis`; whether it ended.
 fn run(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
+    let mut room = RtdeRoom::<4096>::new();
+    let mut rtde = RtdeStates::new(&mut room).unwrap();
+    let rtde: Option<&mut dyn StateLink> = if world.borrow().rtde { Some(&mut rtde) } else { None };
+    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let mut engine = CoController::new(Config::default(), law, memory).unwrap();
     let sockets = LinkId::ALL.map(|link| MemSocket(world.clone(), link));
@@ -242,6 +261,22 @@ fn samples_that_always_wait_do_not_starve_the_link() {
     let world = world(&inputs);
     run(&world, 2_500);
     assert!(world.borrow().modes.contains(&Mode::Command));
+}
+
+#[test]
+fn a_turnaround_is_that_of_the_state_which_caused_the_text_whichever_link_it_came_by() {
+    for rtde in [false, true] {
+        let world = world(&[(2_500, Input::Request), (5_000, Input::Release)]);
+        (world.borrow_mut().rtde, world.borrow_mut().write_takes) = (rtde, 70);
+        run(&world, 6_000);
+        let world = world.borrow();
+        assert!(world.modes.contains(&Mode::Command) && world.open[LinkId::RTDE.index()] == rtde, "{:?}", world.modes);
+        let texts = world.peer.programs.len();
+        assert!(world.turnarounds.len().abs_diff(texts) <= 1 && texts > 500, "each text but a stop answers a state");
+        // Packets of 30003 come between the states of RTDE and are answered by nothing.
+        let wrong: Vec<_> = world.turnarounds.iter().filter(|span| span.as_micros() != 70).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
 }
 
 #[test]

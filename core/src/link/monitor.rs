@@ -49,7 +49,7 @@ pub struct Histograms {
     pub interval: Histogram,
     /// Age of accepted states on arrival.
     pub age: Histogram,
-    /// From the arrival of a state to our answer to it.
+    /// From the arrival of a state to the end of writing the answer that it caused, as far as the port tells of writing.
     pub turnaround: Histogram,
 }
 
@@ -203,13 +203,15 @@ impl LinkMonitor {
         self.update_grade(self.broken(now), 0, now)
     }
 
-    /// The newest state has been answered, with motion or without.
-    pub fn answered(&mut self, now: Instant) {
-        if core::mem::take(&mut self.unanswered)
-            && let Some((_, arrival)) = self.clock.newest()
-        {
-            self.histograms.turnaround.record(now.since(arrival));
-        }
+    /// The newest state has been answered, with motion or without: when it arrived, where this is its first answer.
+    pub fn answered(&mut self) -> Option<Instant> {
+        let first = core::mem::take(&mut self.unanswered);
+        self.clock.newest().filter(|_| first).map(|(_, arrival)| arrival)
+    }
+
+    /// An answer has been written so long after the arrival of its state.
+    pub fn written(&mut self, turnaround: Duration) {
+        self.histograms.turnaround.record(turnaround);
     }
 
     /// Figures of a link whose peer reflects counters, taken into the grade from now on.

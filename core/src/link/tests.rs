@@ -144,9 +144,10 @@ fn one_state_is_answered_once() {
     assert_eq!(link.monitor.answer(link.now()), Answer::Moving);
     link.now += 12_001;
     assert_eq!(link.monitor.answer(link.now()), Answer::Still);
-    link.monitor.answered(link.now());
+    assert_eq!(link.monitor.answered(), Some(Instant::from_micros(1_000_000)));
     assert_eq!(link.monitor.answer(link.now()), Answer::Nothing);
-    link.monitor.answered(link.now());
+    assert_eq!(link.monitor.answered(), None);
+    link.monitor.written(Duration::from_micros(12_001));
     let turnaround = &link.monitor.histograms().turnaround;
     assert_eq!((turnaround.count(), turnaround.longest().as_micros()), (1, 12_001));
     // Read again, it is no new state.

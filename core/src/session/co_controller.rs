@@ -77,6 +77,8 @@ pub struct CoController<'m, L> {
     pub(super) path: Option<TextPath>,
     pub(super) take_over: TakeOver,
     pub(super) text: Outbox<{ TextPath::MAX_LEN }>,
+    /// When the state arrived that this text answers, until the text is written.
+    answers: Option<Instant>,
     /// What is set beside the motion, and the text that waits to set it.
     pub(super) outputs: Outputs,
     pub(super) beside: Outbox<BESIDE_LEN>,
@@ -169,6 +171,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             path: None,
             take_over: TakeOver::default(),
             text: Outbox::EMPTY,
+            answers: None,
             outputs: Outputs::new(config.outputs),
             beside: Outbox::EMPTY,
             outputs_due: false,
@@ -267,6 +270,15 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         }
         let bytes = self.rtde.as_deref_mut()?.poll_transmit()?;
         Some(Output::Transmit { link: LinkId::RTDE, bytes })
+    }
+
+    /// The bytes of the last [`Output::Transmit`] have been written to its link, at `now`. From the arrival of the state
+    /// that caused them, on whatever link, to there; `None` for what answers no state.
+    ///
+    /// For figures: nothing else follows from it, and a port may leave it out.
+    pub fn written(&mut self, now: Instant) -> Option<Duration> {
+        let arrival = self.answers.take();
+        self.cycle.written(arrival, now)
     }
 
     /// The next event; `None` once all are taken.
@@ -373,12 +385,14 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     pub(super) fn restore_path(&mut self) {
         self.path = self.identity.map(|identity| TextPath::new(self.config.text, identity.software));
         self.text.len = 0;
+        self.answers = None;
         self.beside.len = 0;
     }
 
     fn forget_session(&mut self) {
         self.rtde.iter_mut().for_each(|rtde| rtde.closed());
         self.text.len = 0;
+        self.answers = None;
         self.forget_outputs();
         self.path = None;
         self.identity = None;
@@ -436,7 +450,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
                 Ok(Verdict::Silent | Verdict::Stop | Verdict::Move(_)) | Err(_) => 0,
             }
         });
-        self.cycle.answered(now);
+        self.answers = self.cycle.answered().filter(|_| self.text.len > 0);
         self.text.len > 0
     }
 

@@ -401,9 +401,16 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
     }
 
-    /// What was decided has gone out.
-    pub(super) fn answered(&mut self, now: Instant) {
-        self.link.answered(now);
+    /// What was decided is on its way out: when the state arrived that it answers, where it answers one.
+    pub(super) fn answered(&mut self) -> Option<Instant> {
+        self.link.answered()
+    }
+
+    /// It has been written at `now`; from the arrival of its state to there, where it answers one.
+    pub(super) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
+        let turnaround = now.since(arrival?);
+        self.link.written(turnaround);
+        Some(turnaround)
     }
 
     /// Something ends commanding.

@@ -29,7 +29,7 @@ use crate::host;
 use crate::net::TcpNet;
 use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
-use crate::report::{Check, Report};
+use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
 use crate::worker::write_within;
 
@@ -47,10 +47,11 @@ const DISK: StdDuration = StdDuration::from_secs(10);
 pub fn run(args: &DemoArgs) -> Outcome {
     let clock = Clock::start();
     let report = crate::runtime()?.block_on(play(args.seconds, clock))?;
-    let said = report.checks.iter().map(|check| {
+    let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
     });
-    tell(&said.collect::<String>())?;
+    let figures = report.figures.iter().map(|Figure { value, unit, name }| format!("{value:>9} {unit:<2}  {name}\n"));
+    tell(&checks.chain(["\n".to_owned()]).chain(figures).collect::<String>())?;
     if let Some(path) = &args.report {
         write_within(DISK, path, report.html().into_bytes())
             .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
@@ -70,8 +71,6 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
     let mut net = TcpNet::new(&target.address, target.ip, clock, None);
-    let turnaround = net.turnaround();
-    turnaround.keep_each();
 
     let config = config();
     let law = Standoff::new(StandoffConfig {
@@ -95,7 +94,6 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     engine::run(config, law, &mut net, &mut demo).await?;
 
     let Demo { panel, mut record, script, world, figures, .. } = demo;
-    record.turnarounds = turnaround.each();
     record.truths = world.truths();
     panel.finish()?;
     let bounds = Bounds { config: &config, source_age: Duration::from_millis(100), options: &world.options };
@@ -241,6 +239,10 @@ impl Application<Law> for Demo {
             _ => {}
         }
         self.panel.event(&event);
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.record.turnarounds.push(turnaround);
     }
 
     fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {

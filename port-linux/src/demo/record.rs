@@ -32,6 +32,7 @@ pub(super) struct Record {
     pub(super) ages: Vec<(Instant, Duration)>,
     /// When each state arrived.
     pub(super) arrivals: Vec<Instant>,
+    /// From the end of the read that completed a state to the end of writing the text that it caused.
     pub(super) turnarounds: Vec<Duration>,
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
@@ -269,7 +270,7 @@ impl Record {
                 figure(
                     number(quantile(&turnarounds, 0.5).map(|v| v * 1e3), 0),
                     "µs",
-                    "median from a state to its command",
+                    "median from reading a state to having written its command",
                 ),
                 figure(number(seen, 1), "ms", "from the link's stall to the end of commanding"),
                 figure(grouped(turnarounds.len() as u64), "", "states answered"),

@@ -196,10 +196,12 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
         while let Some(transmit) = self.session.poll_transmit() {
             // What cannot be sent is lost, as on any network; the KRC and the link monitor notice.
             let _ = self.socket.try_send_to(transmit.bytes, transmit.to);
+            let now = self.clock.now();
             sent = true;
             if let Some(feed) = &self.feed {
-                feed.put(self.clock.now(), What::Sent { port: FRI, bytes: transmit.bytes.into() });
+                feed.put(now, What::Sent { port: FRI, bytes: transmit.bytes.into() });
             }
+            self.session.written(now);
         }
         if !sent {
             return;

@@ -6,7 +6,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriSession, KrlConvention, KrlHandshake};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::Quality;
 
 use crate::json::Json;
@@ -109,11 +109,7 @@ impl Tally {
         }
         json.end_object();
         for (name, histogram) in rows(session) {
-            json.key(&name.replace(' ', "_")).begin_object();
-            for (key, share) in [("p50_us", 5_000), ("p99_us", 9_900), ("max_us", 10_000)] {
-                json.key(key).integer(histogram.quantile(share).map_or(0, Duration::as_micros));
-            }
-            json.end_object();
+            histogram::json(json, &name.replace(' ', "_"), histogram);
         }
     }
 }

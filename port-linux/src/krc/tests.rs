@@ -69,6 +69,8 @@ async fn of_a_flood_no_more_than_a_burst_is_read_before_an_answer_and_before_a_t
         let bursts = u64::from(counter);
         assert_eq!((counts.measurements, counts.malformed), (bursts, bursts * (BURST as u64 - 1)), "turn {counter}");
         assert_eq!((answered(&krc), counts.commands), (vec![counter], bursts), "turn {counter}");
+        let turnaround = &remote.session().histograms().turnaround;
+        assert!(turnaround.count() == bursts && turnaround.longest() > Duration::ZERO, "turn {counter}");
     }
 }
 

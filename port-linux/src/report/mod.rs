@@ -221,7 +221,7 @@ impl Report {
         );
         for (title, values) in [
             ("Time between states", &self.intervals),
-            ("Turnaround: from a state's arrival to its command", &self.turnarounds),
+            ("Turnaround: from reading a state to having written its command", &self.turnarounds),
         ] {
             let quantiles = [(0.5, "median"), (0.99, "99 %"), (1.0, "longest")];
             let names: Vec<_> = quantiles

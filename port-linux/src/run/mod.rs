@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use outrigger_core::command::SourceId;
 use outrigger_core::drive::Application;
 use outrigger_core::law::{AnyLaw, Law as _};
+use outrigger_core::link::Histogram;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::{CoController, Config, Event, Input, LinkId};
@@ -32,7 +33,7 @@ use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
 use crate::net::TcpNet;
-use crate::output::{Format, tell};
+use crate::output::{Format, histogram, tell};
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
 use crate::sensor::{Arrival, Sources};
@@ -137,6 +138,7 @@ async fn serve(
         complained: vec![None; configuration.control.sources.len()],
         inputs: VecDeque::new(),
         tracking: Tracking::default(),
+        turnaround: Histogram::default(),
         period: Duration::from_millis(8),
         requested: false,
         done_at: None,
@@ -187,6 +189,8 @@ struct Service {
     /// What is to be told to the engine before anything from outside.
     inputs: VecDeque<Input>,
     tracking: Tracking,
+    /// From reading a state to having written its command.
+    turnaround: Histogram,
     period: Duration,
     /// Whether this process has asked by itself: it does so once.
     requested: bool,
@@ -302,7 +306,7 @@ impl Service {
     }
 
     fn finish(self, json: bool) -> Outcome {
-        let Self { panel, tracking, period, ending, fell_back, latch, writers, .. } = self;
+        let Self { panel, tracking, turnaround, period, ending, fell_back, latch, writers, .. } = self;
         panel.finish()?;
         for writer in writers {
             // A writer says by itself what went wrong.
@@ -321,10 +325,18 @@ impl Service {
             if let Some(summary) = &summary {
                 summary.json(&mut json);
             }
+            histogram::json(&mut json, "turnaround", &turnaround);
             json.end_object();
             json.as_str().to_owned()
         } else {
-            summary.map(|summary| summary.text()).unwrap_or_default()
+            let commanded = (turnaround.count() > 0).then(|| {
+                format!(
+                    "turnaround, from reading a state to having written its command: {}",
+                    histogram::quantiles(&turnaround)
+                )
+            });
+            let lines: Vec<_> = summary.map(|summary| summary.text()).into_iter().chain(commanded).collect();
+            lines.join("\n")
         };
         if !text.is_empty() {
             tell(&format!("{text}\n"))?;
@@ -371,6 +383,10 @@ impl Application<Law> for Service {
             Event::Refused(_) if self.tracking.summary(self.period).is_none() => self.requested = false,
             _ => {}
         }
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.turnaround.record(turnaround);
     }
 
     fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {

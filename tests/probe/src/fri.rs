@@ -36,6 +36,7 @@ fn live<L: Law<7>>(session: &mut FriSession<L, KrlConvention>) {
         session.handle(now, any_input(now));
         while let Some(transmit) = session.poll_transmit() {
             used((transmit.to, transmit.bytes));
+            used(session.written(now));
         }
         while let Some(event) = session.poll_event() {
             if let Event::Fri(FriEvent::Malformed { error, .. }) = event {

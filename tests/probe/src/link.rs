@@ -21,7 +21,8 @@ fn monitor<C: Counter>(mut monitor: LinkMonitor, counter: C) {
     used(monitor.observe(any(ControllerTime::from_micros(1)), now, now));
     used(monitor.observe_counter(counter, now, now));
     used((monitor.tick(now), monitor.local_stall(now, any(Some(now)))));
-    monitor.answered(now);
+    used(monitor.answered());
+    monitor.written(now.since(Instant::ZERO));
     used((monitor.answer(now), monitor.entry(), monitor.staying(now), monitor.next_deadline(now)));
     used((monitor.grade(), monitor.age(now), monitor.consecutive_misses(now), monitor.figures(now)));
     for bin in monitor.histograms().turnaround.bins() {

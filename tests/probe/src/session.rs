@@ -65,6 +65,7 @@ fn live<L: Law<6>>(engine: &mut CoController<'_, L>) {
                 Output::Abort(link) => used(link),
                 Output::Transmit { link, bytes } => used((link, bytes)),
             }
+            used(engine.written(now));
         }
         while let Some(event) = engine.poll_event() {
             if let Event::Malformed { error, .. } = event {

@@ -63,6 +63,8 @@ pub struct FriSession<L, H = KrlConvention> {
     krl: KrlVariables,
     out: [u8; COMMAND_LEN],
     queued: bool,
+    /// When the measurement arrived that this command answers first, until the command is written.
+    answers_to: Option<Instant>,
     events: Events,
     counts: FriCounts,
     due: Option<Instant>,
@@ -150,6 +152,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             krl: KrlVariables::default(),
             out: [0; COMMAND_LEN],
             queued: false,
+            answers_to: None,
             events: Events::default(),
             counts: FriCounts::default(),
             due: None,
@@ -201,6 +204,13 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
         let to = self.peer.address()?;
         core::mem::take(&mut self.queued).then_some(Transmit { to, bytes: &self.out })
+    }
+
+    /// The command that was taken last has been written to the socket, at `now`: from the arrival of its measurement to
+    /// there. For figures alone; a port may leave it out.
+    pub fn written(&mut self, now: Instant) -> Option<Duration> {
+        let arrival = self.answers_to.take();
+        self.cycle.written(arrival, now)
     }
 
     /// The next event; `None` once all are taken.
@@ -471,7 +481,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
                 self.queued = true;
                 self.counts.commands = self.counts.commands.saturating_add(1);
                 self.answers.sent(counter, now);
-                self.cycle.answered(now);
+                self.answers_to = self.cycle.answered();
             }
             // A variable of the application that is no number: nothing goes out, and commanding ends.
             Err(_) => self.cycle.fault(now, Reason::NotFinite, &mut self.events),
