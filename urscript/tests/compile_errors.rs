@@ -33,6 +33,30 @@ fn functions_of_later_software_are_unknown_names() {
 }
 
 #[test]
+fn outputs_are_assigned_on_software_that_knew_it_and_on_other_software_they_are_no_name() {
+    let line = "digital_out[2]=True\n";
+    let unknown = "1:1: compile_error_name_not_found:digital_out:";
+    for (major, minor, known) in
+        [(1, 5, true), (1, 8, true), (3, 0, true), (3, 15, true), (5, 0, false), (5, 15, false)]
+    {
+        let builtins = Builtins::of(Version::new(major, minor));
+        for (builtins, known) in [(builtins.clone(), known), (builtins.with_assignable_outputs(!known), !known)] {
+            let error = Program::compile(line, &builtins).map(|_| ()).map_err(|error| error.to_string());
+            assert_eq!(error, if known { Ok(()) } else { Err(unknown.into()) }, "{major}.{minor}");
+        }
+    }
+    let cb2 = Version::new(1, 8);
+    for (line, expected) in [
+        ("digital_out[2]\n", "1:15: compile_error_syntax:expected =, found end of line:"),
+        ("digital_out[]=True\n", "1:13: compile_error_syntax:expected a value, found ]:"),
+        ("digital_out[1,2]=True\n", "1:14: compile_error_syntax:expected ], found ,:"),
+        ("x = digital_out[2]\n", "1:5: compile_error_name_not_found:digital_out:"),
+    ] {
+        assert_eq!(error_on(cb2, line), expected);
+    }
+}
+
+#[test]
 fn calls_must_fit_their_function() {
     for (source, expected) in [
         ("stopj()\n", "1:1: compile_error_arguments:stopj:missing a:"),
@@ -64,7 +88,8 @@ fn grammar_errors_say_what_was_expected() {
             "3:1: compile_error_syntax:expected nothing after the end of the program, found halt:",
         ),
         ("end\n", "1:1: compile_error_syntax:expected a statement, found end:"),
-        ("x = \n", "1:5: compile_error_syntax:expected a value, found end of line:"),
+        ("x = \n", "2:1: compile_error_syntax:expected a value, found end of program:"),
+        ("def a():\n x = # nothing\nend\n", "3:1: compile_error_syntax:expected a value, found end:"),
         ("x = (1\n", "2:1: compile_error_syntax:expected ), found end of program:"),
         ("x = [1 2]\n", "1:8: compile_error_syntax:expected , or ], found 2:"),
         ("x = [1][]\n", "1:9: compile_error_syntax:expected an index, found ]:"),

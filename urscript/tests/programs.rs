@@ -119,6 +119,28 @@ fn several_statements_may_stand_on_one_line() {
 }
 
 #[test]
+fn a_value_may_stand_on_the_next_line_after_a_comment_or_without_one() {
+    // The first as the control script of ur_rtde has it.
+    let source = "def a():\n global offset = # where the registers begin\n 0\n local f = 2 * # times\n\n 3.5\n \
+                  g = [1, # one\n 2]\n b = not\n False\n textmsg(offset, f)\n textmsg(g,\n b)\nend\n";
+    assert_eq!(said(source), ["07", "[1, 2]True"]);
+}
+
+#[test]
+fn an_assigned_output_is_a_call_and_a_variable_of_that_name_a_variable() {
+    let calls = |source| {
+        let builtins = Builtins::of(Version::new(3, 15));
+        let mut machine = Machine::new(Program::compile(source, &builtins).unwrap());
+        let mut host = Recorder::default();
+        assert_eq!(machine.step(&mut host, BUDGET), Step::Done);
+        host.calls.iter().map(|(_, name, args)| format!("{name}{args:?}")).collect::<Vec<_>>()
+    };
+    let expected = ["set_digital_out[Int(2), Bool(true)]", "set_digital_out[Int(3), Bool(false)]"];
+    assert_eq!(calls("def a():\n digital_out[2]=True\n n = 2\n digital_out[n + 1] = not True\nend\n"), expected);
+    assert!(calls("def a():\n digital_out = [False, False]\n digital_out[1] = True\nend\n").is_empty());
+}
+
+#[test]
 fn halt_ends_the_program_at_once() {
     assert_eq!(said("def a():\n textmsg(1)\n halt\n textmsg(2)\nend\n"), ["1"]);
 }

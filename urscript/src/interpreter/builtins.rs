@@ -13,6 +13,7 @@ use crate::Version;
 pub struct Builtins {
     version: Version,
     by_name: HashMap<&'static str, &'static Signature>,
+    assignable: bool,
 }
 
 impl Builtins {
@@ -23,7 +24,20 @@ impl Builtins {
         for signature in ALL.iter().filter(|signature| signature.since <= version) {
             by_name.insert(signature.name, signature);
         }
-        Self { version, by_name }
+        Self { version, by_name, assignable: version < Version::new(5, 0) }
+    }
+
+    /// The same, where `digital_out[n] = x` is or is not `set_digital_out(n, x)`. Clients for CB2 and CB3 send it; until
+    /// when software took it is not known, and what is assumed is: all of the CB series, and nothing later.
+    #[must_use]
+    pub fn with_assignable_outputs(self, assignable: bool) -> Self {
+        Self { assignable, ..self }
+    }
+
+    /// What an assignment to an element of `name` calls, where `name` is no variable of the program.
+    pub(super) fn assigned(&self, name: &str) -> Option<&'static Signature> {
+        let known = self.assignable && name == "digital_out";
+        known.then(|| self.find("set_digital_out")).flatten()
     }
 
     /// The version they are of.

@@ -8,7 +8,7 @@ use super::error::{CompileError, CompileErrorKind, Position};
 /// A token. Words and signs are their text, so that the parser reads like the grammar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'s> {
-    /// End of a statement: a line end outside brackets and not after `and` or `or`.
+    /// End of a statement: a line end outside brackets, and not behind what a value must follow.
     LineEnd,
     /// A reserved word.
     Word(&'s str),
@@ -24,6 +24,16 @@ pub(super) enum Token<'s> {
 }
 
 impl Token<'_> {
+    /// Whether no statement can end here: `=`, an operator or a comma. A line end that follows, with a comment before it or
+    /// without, is none (`ur-external-control` 5.1).
+    fn wants_a_value(self) -> bool {
+        match self {
+            Self::Word(word) => matches!(word, "and" | "or" | "xor" | "not"),
+            Self::Sign(sign) => !matches!(sign, ")" | "]" | ":"),
+            _ => false,
+        }
+    }
+
     /// For error texts.
     pub(super) fn describe(self) -> String {
         match self {
@@ -87,8 +97,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Placed<'_>>, CompileError> {
         lexer.skip_blanks();
         let position = lexer.position;
         let token = lexer.token()?;
-        let continued =
-            lexer.open > 0 || matches!(tokens.last(), Some(Placed { token: Token::Word("and" | "or"), .. }));
+        let continued = lexer.open > 0 || tokens.last().is_some_and(|placed| placed.token.wants_a_value());
         if token == Token::LineEnd && continued {
             continue;
         }
@@ -272,11 +281,17 @@ mod tests {
     }
 
     #[test]
-    fn lines_continue_inside_brackets_and_after_and_or() {
-        let count = |source| plain(source).into_iter().filter(|token| *token == Token::LineEnd).count();
+    fn lines_continue_inside_brackets_and_after_what_a_value_must_follow() {
+        let count = |source: &str| plain(source).into_iter().filter(|token| *token == Token::LineEnd).count();
         assert_eq!(count("f(1,\n 2)\n"), 1);
         assert_eq!(count("x = [1,\n2,\n\n3]\n"), 1);
         assert_eq!(count("a and\n b or # why\n c\n"), 1);
+        for before in ["=", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", ",", "xor", "not", "and", "or"] {
+            assert_eq!(count(&format!("x {before}\n\n # why\n 1\ny = 2\n")), 2, "{before}");
+        }
+        for after in ["x", "1", "1.5", "\"a\"", "True", "None", "end", "f()", "l[0]", "if x:", "halt"] {
+            assert_eq!(count(&format!("{after} # why\ny = 2\n")), 2, "{after}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Binding, weakest first: `or` · `xor` · `and` · `not` · comparison · `+ -` · `* / %` · sign · `[ ]`. `and` and `or`
 //! leave their right side alone when the left decides.
 
+use super::super::builtins::Signature;
 use super::super::error::{ArgumentsError, CompileError, Position};
 use super::super::lexer::Token;
 use super::super::program::{Binary, CallSite, Op, Place, Target, Unary};
@@ -264,6 +265,19 @@ impl<'s> Compiler<'_, 's> {
         self.advance();
         self.advance();
         Some(name)
+    }
+
+    /// `[n] = x` of what is no variable: a call with both.
+    pub(super) fn set_element(&mut self, setter: &'static Signature, position: Position) -> Result<(), CompileError> {
+        self.expect(Token::Sign("["), "[")?;
+        self.expression()?;
+        self.expect(Token::Sign("]"), "]")?;
+        self.expect(Token::Sign("="), "=")?;
+        self.expression()?;
+        let callee = Callee { target: Target::Builtin(setter), params: Vec::new() };
+        self.emit_call(&callee, vec![0, 1], position);
+        self.emit(Op::Discard, position);
+        Ok(())
     }
 
     /// The program's own functions come before the controller's.

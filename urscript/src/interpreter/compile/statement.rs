@@ -99,6 +99,12 @@ impl<'s> Compiler<'_, 's> {
                 self.expression()?;
                 self.emit(Op::Store(place), position);
             }
+            Token::Sign("[") if self.declared.place(self.current, name).is_none() => {
+                let Some(setter) = self.builtins.assigned(name) else {
+                    return Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) });
+                };
+                self.set_element(setter, position)?;
+            }
             Token::Sign("[") => {
                 let place = self.variable(name, position)?;
                 let indices = self.subscripts()?;
