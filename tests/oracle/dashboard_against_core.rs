@@ -62,7 +62,7 @@ fn request(kind: RequestKind, argument: &'static str) -> Request<'static> {
         RequestKind::SerialNumber => Request::SerialNumber,
         RequestKind::RobotModel => Request::RobotModel,
         RequestKind::GenerateFlightReport => {
-            Request::GenerateFlightReport(FlightReport::from_word(argument.as_bytes()).expect("a report"))
+            Request::GenerateFlightReport(Some(FlightReport::from_word(argument.as_bytes()).expect("a report")))
         }
         RequestKind::GenerateSupportFile => Request::GenerateSupportFile(text()),
         RequestKind::SaveLog => Request::SaveLog,

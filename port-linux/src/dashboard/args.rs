@@ -145,9 +145,9 @@ Examples:
     SaveLog,
     /// Write a flight report; takes minutes
     FlightReport {
-        /// controller, software or system
-        #[arg(value_name = "KIND", default_value = "system", value_parser = report)]
-        kind: FlightReport,
+        /// controller, software or system; without one, the controller chooses
+        #[arg(value_name = "KIND", value_parser = report)]
+        kind: Option<FlightReport>,
     },
     /// Write a support file; takes up to ten minutes
     SupportFile {

@@ -27,7 +27,7 @@ pub struct SimUrArgs {
     /// Port p is served at B + p - 29999
     #[arg(long, value_name = "B", default_value_t = crate::config::FIRST_PORT)]
     pub port_base: u16,
-    /// State at the start: running, power-off, idle, local or protective-stop
+    /// State at the start: running, power-off, idle, local, remote-not-enabled or protective-stop
     #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]
     pub state: StartState,
     /// A fault over time, e.g. stall@5s:200ms; may be repeated; --help lists them

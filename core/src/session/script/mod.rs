@@ -1,7 +1,7 @@
 //! A program file sent to a controller, and what became of it: over 30001, the only port that says so.
 //!
 //! The text ports answer nothing (`ur-client-interfaces` 5.1). What is known of a program comes from what the primary
-//! interface tells everybody: key messages (5.x), exceptions with line and column, error codes, and the state that
+//! interface tells everybody: key messages (5.x, and CB3 from 3.14), exceptions with line and column, error codes, and the state that
 //! says whether any program runs. [`Upload`] judges by these; old software has only the last, and [`Evidence`] says so.
 
 mod file;

@@ -143,8 +143,8 @@ requests! {
     SerialNumber "get serial number", From(3, 12), From(5, 6), Never, false;
     /// The arm's model.
     RobotModel "get robot model", From(3, 12), From(5, 6), Never, false;
-    /// Write a flight report; takes minutes.
-    GenerateFlightReport(FlightReport) "generate flight report", From(3, 13), From(5, 8), Never, false;
+    /// Write a flight report, of what the controller chooses where nothing is named; takes minutes.
+    GenerateFlightReport(Option<FlightReport>) "generate flight report", From(3, 13), From(5, 8), Never, false;
     /// Write a support file to a folder of the controller; takes up to ten minutes.
     GenerateSupportFile(Argument<'a>) "generate support file", From(3, 13), From(5, 8), Never, false;
     /// Write the log to disk.

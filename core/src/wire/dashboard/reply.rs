@@ -83,6 +83,9 @@ impl core::fmt::Display for Refusal<'_> {
     }
 }
 
+/// What stands before the number of a flight report.
+const REPORTED: &[&str] = &["Flight Report generated with id", "Generating flight report"];
+
 impl<'a> Reply<'a> {
     /// What `line`, with or without its end, answers to a request.
     ///
@@ -157,8 +160,8 @@ impl<'a> Reply<'a> {
                 let plausible = after(line, "UR").is_some() && line.iter().all(u8::is_ascii_alphanumeric);
                 plausible.then_some(Self::RobotModel(Text(line)))
             }
-            // Its number: one word, for what failed has several.
-            Ask::GenerateFlightReport => done(&["Generating flight report"]).or_else(|| match first_word(line) {
+            // Its number after words that sources disagree on, or alone: one word then, for what failed has several.
+            Ask::GenerateFlightReport => done(REPORTED).or_else(|| match first_word(line) {
                 (id, b"") if !id.is_empty() => Some(Self::Done(Text(id))),
                 _ => None,
             }),

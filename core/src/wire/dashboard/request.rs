@@ -155,7 +155,7 @@ impl<'a> Request<'a> {
             | Self::GenerateSupportFile(text) => Some(text.as_str()),
             Self::SetUserRole(role) => Some(role.word()),
             Self::SetOperationalMode(mode) => Some(mode.word()),
-            Self::GenerateFlightReport(about) => Some(about.word()),
+            Self::GenerateFlightReport(Some(about)) => Some(about.word()),
             _ => None,
         }
     }

@@ -116,13 +116,14 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
         (Operation::Stop, Outcome::Done) => "Stopped".to_owned(),
         (Operation::Stop, _) => "Failed to execute: stop".to_owned(),
         (Operation::Report(_), Outcome::Done) => match context.options.reports {
-            ReportReplies::Completed => format!("{}", context.pendant.reports()),
+            ReportReplies::Generated => format!("Flight Report generated with id:{}", context.pendant.reports()),
+            ReportReplies::Number => format!("{}", context.pendant.reports()),
             ReportReplies::Generating => format!("Generating flight report: {}", context.pendant.reports()),
         },
         (Operation::SupportFile(folder), Outcome::Done) => {
             let file = format!("{}/support.zip", folder.trim_end_matches('/'));
             match context.options.reports {
-                ReportReplies::Completed => format!("Completed successfully: {file}"),
+                ReportReplies::Generated | ReportReplies::Number => format!("Completed successfully: {file}"),
                 ReportReplies::Generating => format!("Generating support file: {file}"),
             }
         }

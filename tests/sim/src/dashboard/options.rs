@@ -15,10 +15,13 @@ pub enum OperationalReplies {
 /// How a finished report is announced: sources disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportReplies {
-    /// The report's number; `Completed successfully: FILE`. The vendor's e-Series document.
+    /// `Flight Report generated with id: NUMBER`; `Completed successfully: FILE`. What the vendor's client library waits
+    /// for, and its tests find.
     #[default]
-    Completed,
-    /// `Generating flight report: …`, `Generating support file: …`. The vendor's client library.
+    Generated,
+    /// The report's number alone; `Completed successfully: FILE`. The vendor's e-Series document.
+    Number,
+    /// `Generating flight report: …`, `Generating support file: …`. The table of the vendor's client library.
     Generating,
 }
 

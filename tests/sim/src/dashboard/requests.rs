@@ -5,7 +5,7 @@ use outrigger_core::robot::{Generation, SoftwareVersion};
 use super::{Context, OperationalReplies, Reply};
 use crate::controller::Action;
 use crate::pendant::{Operation, OperationalMode, Report, UserRole, file_name};
-use crate::robot::{Stop, UNLOCK_AFTER};
+use crate::robot::{Control, Stop, UNLOCK_AFTER};
 
 const LOCKED: &str = "Cannot unlock protective stop until 5s after occurrence. Always inspect cause of protective stop \
                       before unlocking";
@@ -142,7 +142,7 @@ static REQUESTS: &[Request] = &[
         Reply::begin(Operation::LoadInstallation(name.into()), c)
     })),
     order("restart safety", cb(3, 7), e(1), |_, _| Reply::act("Restarting safety", Action::RestartSafety)),
-    ask("is in remote control", None, e(6), |c, _| Reply::say(c.robot.remote.to_string())),
+    ask("is in remote control", None, e(6), |c, _| Reply::say((c.robot.control == Control::Remote).to_string())),
     ask("get serial number", cb(3, 12), e(6), |c, _| Reply::say(c.serial_number)),
     ask("get robot model", cb(3, 12), e(6), |c, _| Reply::say(c.model.dashboard_name())),
     with(ask("generate flight report", cb(3, 13), e(8), |c, kind| match Report::named(kind) {

@@ -26,21 +26,26 @@ impl Desk {
         }
     }
 
+    fn with<T>(&mut self, look: impl FnOnce(&mut Context<'_>) -> T) -> T {
+        look(&mut Context {
+            now: SimTime::ZERO,
+            firmware: self.firmware,
+            model: &ArmModel::of(RobotModel::Ur5e),
+            serial_number: "20205500001",
+            robot: &self.robot,
+            pendant: &mut self.pendant,
+            options: &self.options,
+            playing: self.playing,
+            permitted: self.permitted,
+        })
+    }
+
     fn reply(&mut self, line: &str) -> Reply {
-        reply(
-            line,
-            &mut Context {
-                now: SimTime::ZERO,
-                firmware: self.firmware,
-                model: &ArmModel::of(RobotModel::Ur5e),
-                serial_number: "20205500001",
-                robot: &self.robot,
-                pendant: &mut self.pendant,
-                options: &self.options,
-                playing: self.playing,
-                permitted: self.permitted,
-            },
-        )
+        self.with(|context| reply(line, context))
+    }
+
+    fn over(&mut self, operation: &Operation) -> String {
+        self.with(|context| over(operation, Outcome::Done, context))
     }
 
     fn ask(&mut self, line: &str) -> String {
@@ -136,6 +141,22 @@ fn what_is_not_confirmed_can_be_chosen() {
     assert_eq!(desk.ask("isProgramSaved"), "true <unnamed>");
     desk.options.capital = Some(true);
     assert_eq!(desk.ask("isProgramSaved"), "True <unnamed>");
+}
+
+#[test]
+fn a_flight_report_may_be_asked_for_without_its_kind_and_is_announced_as_chosen() {
+    let mut desk = Desk::software(5, 15);
+    let report = Operation::Report(crate::pendant::Report::Unnamed);
+    assert_eq!(desk.reply("generate flight report").operation, Some(report.clone()));
+    assert_eq!(desk.ask("generate flight report dance"), "Error: no flight report of kind dance");
+    for (reports, expected) in [
+        (ReportReplies::Generated, "Flight Report generated with id:0"),
+        (ReportReplies::Number, "0"),
+        (ReportReplies::Generating, "Generating flight report: 0"),
+    ] {
+        desk.options.reports = reports;
+        assert_eq!(desk.over(&report), expected);
+    }
 }
 
 #[test]

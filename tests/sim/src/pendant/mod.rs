@@ -77,6 +77,8 @@ pub(crate) enum Report {
     Controller,
     Software,
     System,
+    /// No kind was named.
+    Unnamed,
 }
 
 impl Report {
@@ -85,6 +87,7 @@ impl Report {
             "controller" => Some(Self::Controller),
             "software" => Some(Self::Software),
             "system" => Some(Self::System),
+            "" => Some(Self::Unnamed),
             _ => None,
         }
     }
