@@ -125,6 +125,8 @@ const STATE_SIZES: &[(u8, u8, Option<usize>, usize)] = &[
     (3, 10, None, 682),
     (5, 0, Some(1376), 706),
     (5, 8, Some(1386), 716),
+    (5, 9, None, 723),
+    (5, 25, None, 723),
 ];
 
 /// Orders of sub-packages that were recorded (client interfaces, 3.1).

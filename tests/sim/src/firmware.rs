@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use outrigger_core::robot::{Generation, SoftwareVersion};
+use outrigger_core::wire::rtde;
 
 /// What follows a `speedj` whose time has passed and whose program has ended (spec 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,12 @@ impl Firmware {
         self.at_least(3, 4)
     }
 
+    /// Bytes of names that one recipe may have (`ur-rtde` 2): the guide's 2048, from 5.10 what a package carries.
+    #[must_use]
+    pub fn rtde_names(self) -> usize {
+        if self.at_least(5, 10) { rtde::MAX_SIZE } else { rtde::MAX_NAMES }
+    }
+
     /// Whether 30002 opens with the version message (from 3.1).
     #[must_use]
     pub fn version_on_secondary(self) -> bool {
@@ -115,8 +122,7 @@ impl Firmware {
             (_, true) if !self.at_least(5, 9) => &[0, 1, 4, 5, 9, 3, 2, 6, 7, 8, 10, 11, 12],
             (_, false) if !self.at_least(5, 9) => &[0, 1, 4, 9, 3, 2, 7, 8, 10, 11, 12],
             (_, true) => &[0, 1, 4, 5, 9, 3, 2, 6, 7, 8, 10, 11, 12, 13],
-            // The short kinematics info stays in the periodic message.
-            (_, false) => &[0, 1, 4, 5, 9, 3, 2, 7, 8, 10, 11, 12, 13],
+            (_, false) => &[0, 1, 4, 9, 3, 2, 7, 8, 10, 11, 12, 13],
         }
     }
 
@@ -127,10 +133,12 @@ impl Firmware {
         self.generation() == Generation::PolyScopeX
     }
 
-    /// Whether running programs are announced by key messages on 30001.
+    /// Whether running programs are announced by key messages on 30001, and exceptions name line and column: from 3.14 on
+    /// the CB series, where the vendor's tests of its client library rely on both (spec 4.3); of older software that is not
+    /// known.
     #[must_use]
-    pub fn key_messages(self) -> bool {
-        self.generation() >= Generation::ESeries
+    pub fn follows_programs(self) -> bool {
+        self.at_least(3, 14)
     }
 
     /// Whether local and remote control are told apart.
@@ -238,13 +246,14 @@ mod tests {
         let e = firmware(5, 0);
         assert_eq!(e.speedj_time(), SpeedJTime::Optional);
         assert_eq!(e.after_t(), AfterT::Stops);
-        assert!(e.version_on_secondary() && e.key_messages() && e.read_only_ports());
+        assert!(e.version_on_secondary() && e.follows_programs() && e.read_only_ports());
         assert!(!e.opens_with_type_24());
     }
 
     #[test]
-    fn kinematics_and_configuration_come_only_in_the_first_message_from_1_8_to_5_8() {
-        for version in [firmware(3, 0), firmware(3, 4), firmware(3, 15), firmware(5, 0), firmware(5, 8)] {
+    fn kinematics_and_configuration_come_only_in_the_first_message_from_3_0_on() {
+        for (major, minor) in [(3, 0), (3, 4), (3, 15), (5, 0), (5, 8), (5, 9), (5, 15), (5, 25), (10, 7), (10, 12)] {
+            let version = firmware(major, minor);
             let (first, periodic) = (version.sub_packages(true), version.sub_packages(false));
             assert!(first.contains(&5) && first.contains(&6), "{version:?}");
             assert!(!periodic.contains(&5) && !periodic.contains(&6), "{version:?}");

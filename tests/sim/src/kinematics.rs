@@ -1,6 +1,8 @@
-//! Forward kinematics of the simulator, in `f64`, by a route of its own: the joint axes as lines in space at the
+//! Kinematics of the simulator, in `f64`, by a route of its own: the joint axes as lines in space at the
 //! zero pose, turned one after another by unit quaternions. No Denavit-Hartenberg matrix occurs, so a mistake in
 //! the core's chain cannot hide behind the same mistake here. Checked on poses of real controllers.
+
+mod inverse;
 
 use crate::model::Lengths;
 
@@ -158,6 +160,7 @@ pub struct Chain {
     axes: [Axis; 6],
     flange: Frame,
     elbow: Vec3,
+    lengths: Lengths,
 }
 
 impl Chain {
@@ -183,6 +186,7 @@ impl Chain {
                 rotation: Rotation::about([1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2),
             },
             elbow: [l.a2, 0.0, l.d1],
+            lengths: l,
         }
     }
 

@@ -96,6 +96,27 @@ pub enum Stop {
     Fault,
 }
 
+/// Whom the controller obeys (e-Series and PolyScope X; before, clients are always obeyed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// The pendant's switch stands at remote: clients are obeyed.
+    Remote,
+    /// The switch stands at local: the pendant alone is.
+    Local,
+    /// Remote control was never enabled in the settings, so that there is no switch: `is in remote control` is answered
+    /// with `false`, and clients are obeyed all the same. So the vendor's tests of its client library find simulators
+    /// of 5.x.
+    NotEnabled,
+}
+
+impl Control {
+    /// Whether programs and orders of clients are taken.
+    #[must_use]
+    pub fn obeys_clients(self) -> bool {
+        self != Self::Local
+    }
+}
+
 /// Power, safety and who is in control.
 #[derive(Clone, Debug)]
 pub struct Robot {
@@ -105,8 +126,8 @@ pub struct Robot {
     pub power: Power,
     /// Why the arm may not move.
     pub stop: Stop,
-    /// Remote control (e-Series); always true before.
-    pub remote: bool,
+    /// Whom it obeys; before e-Series always in remote control.
+    pub control: Control,
     /// Where the speed slider stands, 0 … 1.
     pub slider: f64,
 }
@@ -115,7 +136,7 @@ impl Robot {
     /// Running, normal, in remote control, slider at 1.
     #[must_use]
     pub fn new(generation: Generation, timing: PowerTiming) -> Self {
-        Self { generation, timing, power: Power::Running, stop: Stop::None, remote: true, slider: 1.0 }
+        Self { generation, timing, power: Power::Running, stop: Stop::None, control: Control::Remote, slider: 1.0 }
     }
 
     /// Power and brakes take their time.

@@ -106,6 +106,60 @@ fn in_local_control_questions_are_answered_and_orders_are_not() {
 }
 
 #[test]
+fn where_remote_control_was_never_enabled_orders_and_texts_are_obeyed_and_it_is_not_in_remote_control() {
+    let options = Options { state: StartState::RemoteNotEnabled, ..options((5, 15)) };
+    let mut bench = Bench::new(options);
+    let (conn, text) = (bench.connect(Port::Dashboard), bench.connect(Port::Primary));
+    bench.lines(conn);
+    assert_eq!(bench.ask(conn, "is in remote control"), "false");
+    bench.send(text, "speedj([0.1,0,0,0,0,0],1,5)\n");
+    bench.run(200);
+    assert_eq!(bench.qd_target()[0], 0.1);
+    for row in table().iter().filter(|row| row.remote && row.e.is_some()) {
+        let reply = bench.ask(conn, &row.request);
+        assert!(!reply.starts_with("Command is not allowed"), "{}: {reply}", row.request);
+        bench.run(1000);
+    }
+    // There is no switch that an operator could move.
+    let options = Options { state: StartState::RemoteNotEnabled, ..self::options((5, 15)) };
+    let mut bench = Bench::new(options);
+    for action in [Action::SwitchToLocal, Action::SwitchToRemote] {
+        bench.controller.act(action);
+        let (conn, text) = (bench.connect(Port::Dashboard), bench.connect(Port::Primary));
+        bench.lines(conn);
+        assert_eq!(bench.ask(conn, "is in remote control"), "false", "{action:?}");
+        bench.send(text, "speedj([0.1,0,0,0,0,0],1,1)\n");
+        bench.run(500);
+        assert_eq!(bench.qd_target()[0], 0.1, "{action:?}");
+    }
+}
+
+#[test]
+fn only_5_x_has_a_remote_control_that_may_be_left_disabled() {
+    for (software, exists) in [((3, 15), false), ((5, 0), true), ((5, 25), true), ((10, 12), false)] {
+        let options = Options { state: StartState::RemoteNotEnabled, ..options(software) };
+        let made = outrigger_sim::controller::Controller::new(options);
+        assert_eq!(made.is_ok(), exists, "{software:?}");
+        let told = made.err().is_none_or(|error| error.to_string().contains("a setting of 5.x"));
+        assert!(told, "{software:?}");
+    }
+}
+
+#[test]
+fn the_folder_of_programs_is_also_found_where_the_vendors_simulators_have_it() {
+    let mut bench = Bench::new(options((5, 15)));
+    let conn = bench.connect(Port::Dashboard);
+    bench.lines(conn);
+    for path in ["idle.urp", "/programs/idle.urp", "/ursim/programs/idle.urp"] {
+        let reply = bench.ask(conn, &format!("load {path}"));
+        assert!(reply.starts_with("Loading program: ") && reply.ends_with(path), "{path}: {reply}");
+        assert_eq!(bench.ask(conn, "get loaded program"), "Loaded program: /programs/idle.urp");
+    }
+    assert_eq!(bench.ask(conn, "load /other/idle.urp"), "File not found: /other/idle.urp");
+    assert_eq!(bench.ask(conn, "load /ursim/programsidle.urp"), "File not found: /ursim/programsidle.urp");
+}
+
+#[test]
 fn on_cb2_modes_are_numbers_and_truth_is_capital() {
     let mut bench = Bench::software(1, 8);
     let conn = bench.connect(Port::Dashboard);
@@ -268,7 +322,7 @@ fn replies_go_to_the_asker_and_one_that_waits_does_not_hold_up_another() {
     assert_eq!(bench.ask(other, "robotmode"), "Robotmode: RUNNING");
     assert!(bench.lines(busy).is_empty());
     bench.run(3000);
-    assert_eq!(bench.lines(busy), ["1"]);
+    assert_eq!(bench.lines(busy), ["Flight Report generated with id:1"]);
     assert!(bench.lines(other).is_empty());
 }
 

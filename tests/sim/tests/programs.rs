@@ -359,3 +359,62 @@ fn a_long_program_starts_late_and_the_old_one_runs_until_then() {
     bench.run(150);
     assert_eq!((bench.qd_target()[0], bench.controller.io().digital_out), (0.0, 1));
 }
+
+/// Where the tool is: position \[m\] and rotation vector \[rad\], from the packet of 30003.
+fn tool(bench: &mut Bench, realtime: outrigger_sim::controller::Conn) -> [f64; 6] {
+    let packet = bench.messages(realtime).pop().expect("packets flow");
+    std::array::from_fn(|at| f64_at(&packet, 444 + 8 * at))
+}
+
+#[test]
+fn movej_goes_to_a_pose_by_inverse_kinematics_and_to_a_list_joint_by_joint() {
+    let start = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
+    // Lowered by 5 cm from where the arm is, by a program and by a line; and joints that look like a pose.
+    for line in [
+        "movej(p[{x},{y},{z},{rx},{ry},{rz}],2,1)\n",
+        "def go():\n t = get_actual_tcp_pose()\n t[2] = t[2] - 0.05\n movej(t,a=2,v=1)\nend\n",
+    ] {
+        let mut bench = Bench::new(outrigger_sim::controller::Options { q: start, ..ideal(5, 15) });
+        let realtime = bench.connect(Port::Realtime);
+        bench.cycles(2);
+        let mut goal = tool(&mut bench, realtime);
+        goal[2] -= 0.05;
+        let text = ["{x}", "{y}", "{z}", "{rx}", "{ry}", "{rz}"]
+            .iter()
+            .zip(goal)
+            .fold(line.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
+        bench.send(realtime, &text);
+        bench.run(50);
+        assert_eq!(bench.controller.program(), (true, false), "{text}");
+        bench.run(2000);
+        assert_eq!(bench.controller.program(), (false, false), "it arrived");
+        let there = tool(&mut bench, realtime);
+        assert!(there.iter().zip(goal).all(|(a, b)| (a - b).abs() < 1e-6), "{there:?} is not {goal:?}");
+        let way = bench.controller.truth().q.iter().zip(start).map(|(q, start)| (q - start).abs()).fold(0.0, f64::max);
+        assert!(way < 0.3, "the nearest posture, not {way} rad away");
+        let joints = [0.2, -1.3, -1.2, -1.1, 1.5, 0.2];
+        bench.send(realtime, &format!("movej({joints:?},2,1)\n"));
+        bench.run(2000);
+        let there = bench.controller.truth().q;
+        assert!(there.iter().zip(joints).all(|(a, b)| (a - b).abs() < 1e-5), "{there:?} is not {joints:?}");
+    }
+}
+
+#[test]
+fn a_pose_out_of_reach_and_a_pose_where_joints_are_wanted_end_the_program_with_a_word() {
+    for (line, expected) in [
+        ("movej(p[3,0,0,0,0,0],1,1)", "movej: no solution for p[3, 0, 0, 0, 0, 0]"),
+        ("servoj(p[0.3,0.1,0.4,0,3.1,0],0,0,0.1)", "type_error:servoj:"),
+        ("speedj(p[0.1,0,0,0,0,0],1,1)", "type_error:speedj:"),
+        ("set_tcp([0,0,0.1,0,0,0])", "type_error:set_tcp:"),
+    ] {
+        let mut bench = Bench::software(5, 15);
+        let conn = bench.connect(Port::Primary);
+        bench.send(conn, &format!("{line}\n"));
+        bench.run(100);
+        let told = bench.messages(conn).into_iter().find(|message| message[4] == 20 && message[14] == 10);
+        let told = told.unwrap_or_else(|| panic!("{line} was taken"));
+        assert_eq!(String::from_utf8_lossy(&told[23..]), expected);
+        assert_eq!(bench.controller.program(), (false, false));
+    }
+}

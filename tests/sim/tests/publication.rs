@@ -142,6 +142,10 @@ fn state_messages_have_the_sizes_that_were_observed() {
         ((3, 15), 682, 0),
         ((5, 0), 0, 1376),
         ((5, 8), 716, 1386),
+        // Not observed: those of 5.8 with singularity info (7 B), and the two more fields of configuration data.
+        ((5, 9), 723, 1393),
+        ((5, 15), 723, 1393),
+        ((10, 12), 723, 1397),
     ];
     for ((major, minor), periodic, first) in cases {
         let mut bench = Bench::software(major, minor);
@@ -150,6 +154,25 @@ fn state_messages_have_the_sizes_that_were_observed() {
         let sizes: Vec<usize> = states(&mut bench, conn).iter().map(Vec::len).collect();
         assert!(first == 0 || sizes[0] == first, "{major}.{minor}: {sizes:?}");
         assert!(periodic == 0 || sizes[1] == periodic, "{major}.{minor}: {sizes:?}");
+    }
+}
+
+#[test]
+fn kinematics_of_nine_bytes_come_with_periodic_states_only_where_that_is_chosen() {
+    for short_kinematics in [false, true] {
+        for (major, minor) in [(3, 15), (5, 0), (5, 9), (5, 15), (10, 12)] {
+            let software = SoftwareVersion::new(major, minor);
+            let mut bench = Bench::new(Options { short_kinematics, ..Options::for_software(software) });
+            let conn = bench.connect(Port::Primary);
+            bench.run(250);
+            let states = states(&mut bench, conn);
+            assert_eq!(find(&states[0], 5).len(), 225, "{software}");
+            for state in &states[1..] {
+                let sizes = sub_packages(state).into_iter().filter(|(kind, _)| *kind == 5).map(|(_, part)| part.len());
+                let expected: &[usize] = if short_kinematics && major >= 5 { &[9] } else { &[] };
+                assert_eq!(sizes.collect::<Vec<_>>(), expected, "{software}");
+            }
+        }
     }
 }
 
@@ -371,8 +394,8 @@ fn is_program_running_follows_the_program_on_both_ports() {
 }
 
 #[test]
-fn started_and_stopped_are_announced_on_30001_from_5_0_and_never_for_secondary_programs() {
-    for ((major, minor), announced) in [((3, 15), 0), ((5, 0), 2)] {
+fn started_and_stopped_are_announced_on_30001_from_3_14_and_never_for_secondary_programs() {
+    for ((major, minor), announced) in [((3, 13), 0), ((3, 14), 2), ((3, 15), 2), ((5, 0), 2), ((5, 25), 2)] {
         let mut bench = Bench::software(major, minor);
         let (primary, secondary) = (bench.connect(Port::Primary), bench.connect(Port::Secondary));
         bench.send(primary, "def job():\n sleep(0.1)\nend\nsec io():\n set_digital_out(0,True)\nend\n");
@@ -390,7 +413,9 @@ fn started_and_stopped_are_announced_on_30001_from_5_0_and_never_for_secondary_p
 
 #[test]
 fn an_error_of_compilation_is_told_on_30001_and_on_no_other_port() {
-    for (major, minor) in [(1, 8), (3, 2), (5, 15)] {
+    for (major, minor, names_place) in
+        [(1, 8, false), (3, 2, false), (3, 13, false), (3, 14, true), (3, 15, true), (5, 0, true), (5, 15, true)]
+    {
         let mut bench = Bench::software(major, minor);
         let clients = [Port::Primary, Port::Secondary, Port::Realtime].map(|port| bench.connect(port));
         bench.send(clients[2], "def p():\n wibble(1)\nend\n");
@@ -398,7 +423,7 @@ fn an_error_of_compilation_is_told_on_30001_and_on_no_other_port() {
         let [primary, secondary, realtime] = clients.map(|conn| bench.messages(conn));
         let exceptions: Vec<_> = primary.iter().filter(|message| message[4] == 20 && message[14] == 10).collect();
         assert_eq!(exceptions.len(), 1, "{major}.{minor}");
-        let text = if major == 5 {
+        let text = if names_place {
             assert_eq!((i32_at(exceptions[0], 15), i32_at(exceptions[0], 19)), (2, 2), "line and column");
             &exceptions[0][23..]
         } else {

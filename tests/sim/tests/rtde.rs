@@ -29,6 +29,38 @@ fn data(bench: &mut Bench, conn: Conn) -> Vec<Vec<u8>> {
 }
 
 #[test]
+fn a_list_of_names_beyond_2048_bytes_is_taken_from_5_10_or_as_chosen() {
+    let numbers: Vec<String> = (0..48).map(|n| format!("output_double_register_{n},output_int_register_{n}")).collect();
+    let names = numbers.join(",");
+    assert!(names.len() > 2048, "{}", names.len());
+    for (major, minor, most, taken) in [
+        (3, 15, None, false),
+        (5, 9, None, false),
+        (5, 10, None, true),
+        (5, 25, None, true),
+        (10, 12, None, true),
+        (5, 25, Some(2048), false),
+        (5, 9, Some(4096), true),
+    ] {
+        let mut options = ideal(major, minor);
+        options.rtde.names = most;
+        let mut bench = Bench::new(options);
+        let conn = bench.connect(Port::Rtde);
+        bench.package(conn, b'V', &[0, 2]);
+        bench.package(conn, b'O', &[&125.0_f64.to_be_bytes()[..], names.as_bytes()].concat());
+        let (letter, answer) = bench.packages(conn).pop().unwrap();
+        assert_eq!(letter, if taken { b'O' } else { b'M' }, "{major}.{minor}");
+        if taken {
+            assert_eq!((answer[0], answer.split(|byte| *byte == b',').count()), (1, 96));
+            bench.package(conn, b'S', b"");
+            bench.cycles(10);
+            let data = data(&mut bench, conn);
+            assert!(data.iter().all(|payload| payload.len() == 1 + 48 * 12) && !data.is_empty());
+        }
+    }
+}
+
+#[test]
 fn a_conversation_of_version_2_goes_as_the_specification_has_it() {
     let mut bench = Bench::new(ideal(5, 12));
     let conn = bench.connect(Port::Rtde);

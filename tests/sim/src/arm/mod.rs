@@ -140,6 +140,13 @@ impl Arm {
         self.chain.tool(&self.targets.q, &self.tcp).to_pose()
     }
 
+    /// Joint positions \[rad\] that bring the tool to `pose`, the nearest to where the joints should be; none where the
+    /// arm cannot reach it.
+    #[must_use]
+    pub fn joints_of(&self, pose: &Pose6) -> Option<[f64; 6]> {
+        self.chain.inverse(pose, &self.tcp, &self.targets.q)
+    }
+
     /// Speed of the tool \[m/s, rad/s\].
     #[must_use]
     pub fn tool_speed(&self) -> [f64; 6] {

@@ -50,7 +50,7 @@ impl Controller {
         }
         let id = Conn(self.next_conn);
         self.next_conn += 1;
-        let permitted = self.plant.robot.remote;
+        let permitted = self.plant.robot.control.obeys_clients();
         self.connections.insert(id, Connection::new(port, self.options.seed, id.0, permitted));
         self.set_conditions();
         self.greet(id);

@@ -20,6 +20,8 @@ mod text;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use outrigger_urscript::{Builtins, Version};
+
 pub use action::Action;
 pub use connection::Conn;
 pub use options::{Options, OptionsError, StartState};
@@ -33,7 +35,7 @@ use crate::model::ArmModel;
 use crate::pendant::Pendant;
 use crate::program::{Notice, Plant, Programs, Sender};
 use crate::rng::Rng;
-use crate::robot::{Power, Robot, Stop};
+use crate::robot::{Control, Power, Robot, Stop};
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
@@ -126,10 +128,16 @@ impl Controller {
             StartState::Running => {}
             StartState::PowerOff => robot.power = Power::Off,
             StartState::Idle => robot.power = Power::Idle,
-            StartState::Local => robot.remote = false,
+            StartState::Local => robot.control = Control::Local,
+            StartState::RemoteNotEnabled => robot.control = Control::NotEnabled,
             StartState::ProtectiveStop => robot.stop = Stop::Protective { at: SimTime::ZERO },
         }
         let after_t = options.after_t.unwrap_or(firmware.after_t());
+        let builtins = Builtins::of(Version::new(firmware.0.major, firmware.0.minor));
+        let builtins = match options.assignable_outputs {
+            Some(assignable) => builtins.with_assignable_outputs(assignable),
+            None => builtins,
+        };
         Ok(Self {
             model,
             firmware,
@@ -146,7 +154,7 @@ impl Controller {
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
             },
-            programs: Programs::new(firmware, after_t, options.end_deceleration),
+            programs: Programs::new(builtins, after_t, options.end_deceleration),
             notices: vec![],
             faults: Schedule::new(options.faults.clone()),
             script: vec![],

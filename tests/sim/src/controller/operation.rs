@@ -10,7 +10,7 @@ use crate::firmware::LocalMode;
 use crate::pendant::Pendant;
 use crate::port::Port;
 use crate::program::{Notice, Plant};
-use crate::robot::{Safeguard, Stop};
+use crate::robot::{Control, Safeguard, Stop};
 use crate::service::Service;
 use crate::time::SimTime;
 
@@ -57,7 +57,7 @@ impl Controller {
             }
             Action::ReleaseBrakes => robot.release_brakes(self.now),
             Action::SwitchToLocal => self.switch_to_local(),
-            Action::SwitchToRemote => robot.remote = true,
+            Action::SwitchToRemote if robot.control == Control::Local => robot.control = Control::Remote,
             Action::Slider(share) => robot.slider = share.clamp(0.0, 1.0),
             Action::PauseProgram => self.programs.pause(arm, self.options.end_deceleration),
             Action::ResumeProgram if robot.may_move() => self.programs.resume(arm),
@@ -80,6 +80,7 @@ impl Controller {
             | Action::ReleaseEnablingDevice
             | Action::CloseSafeguard
             | Action::ResumeProgram
+            | Action::SwitchToRemote
             | Action::ChooseOperationalMode(_) => {}
         }
         let safety = self.plant.robot.safety_mode();
@@ -124,10 +125,10 @@ impl Controller {
     }
 
     fn switch_to_local(&mut self) {
-        if !self.firmware.has_remote_control() {
+        if !self.firmware.has_remote_control() || self.plant.robot.control == Control::NotEnabled {
             return;
         }
-        self.plant.robot.remote = false;
+        self.plant.robot.control = Control::Local;
         if self.local_mode() == LocalMode::Code210 {
             let realtime = self.options.local_closes_realtime;
             self.close_where(|port| match port {

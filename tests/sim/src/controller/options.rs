@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
 
 use crate::arm::Drive;
 use crate::dashboard::DashboardOptions;
@@ -30,17 +30,20 @@ pub enum StartState {
     Idle,
     /// Running, but in local control (e-Series).
     Local,
+    /// Running, remote control never enabled in the settings (5.x): it says that it is not in remote control, and obeys.
+    RemoteNotEnabled,
     /// Running, in a protective stop.
     ProtectiveStop,
 }
 
 impl StartState {
     /// Every state with the word options use for it.
-    pub const NAMED: [(Self, &'static str); 5] = [
+    pub const NAMED: [(Self, &'static str); 6] = [
         (Self::Running, "running"),
         (Self::PowerOff, "power-off"),
         (Self::Idle, "idle"),
         (Self::Local, "local"),
+        (Self::RemoteNotEnabled, "remote-not-enabled"),
         (Self::ProtectiveStop, "protective-stop"),
     ];
 
@@ -77,6 +80,11 @@ pub struct Options {
     pub services_off: Vec<Service>,
     /// What of the client interfaces PolyScope X serves; not confirmed.
     pub polyscope_x: PolyScopeXOptions,
+    /// Whether `digital_out[n] = x` is `set_digital_out(n, x)`; by version where `None`: on the CB series.
+    pub assignable_outputs: Option<bool>,
+    /// Whether periodic states of e-Series and PolyScope X carry kinematics info of 9 B: sources disagree, and the vendor's
+    /// client library ends on it.
+    pub short_kinematics: bool,
     /// Whether configuration data has the fields of the newest software; by version where `None`.
     pub long_configuration: Option<bool>,
     /// Deceleration where a program leaves the arm moving and the firmware stops it \[rad/s²\]; not documented,
@@ -128,6 +136,8 @@ impl Options {
             local_closes_realtime: false,
             services_off: vec![],
             polyscope_x: PolyScopeXOptions::default(),
+            assignable_outputs: None,
+            short_kinematics: false,
             long_configuration: None,
             end_deceleration: 10.0,
             fixed_stop_deceleration: 3.0,
@@ -175,6 +185,8 @@ pub enum OptionsError {
     Pairing(UnknownPairing),
     /// Local control, at the start or as a fault, on software that does not tell it from remote control.
     NoLocalControl(SoftwareVersion),
+    /// Remote control that was not enabled, on software without that setting.
+    NoRemoteSetting(SoftwareVersion),
     /// A service switched off, at the start or as a fault, on software whose services are always on.
     NoServiceSwitches(SoftwareVersion),
 }
@@ -186,6 +198,13 @@ impl std::fmt::Display for OptionsError {
             Self::NoLocalControl(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
                 write!(f, "software {major}.{minor} has no local control: that came with e-Series, software 5.0")
+            }
+            Self::NoRemoteSetting(software) => {
+                let SoftwareVersion { major, minor, .. } = software;
+                write!(
+                    f,
+                    "software {major}.{minor} has no remote control that could be left disabled: that is a setting of 5.x"
+                )
             }
             Self::NoServiceSwitches(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
@@ -204,6 +223,11 @@ impl Options {
         let local = self.state == StartState::Local || self.faults.iter().any(|fault| fault.kind == FaultKind::Local);
         if local && !Firmware(self.software).has_remote_control() {
             return Err(OptionsError::NoLocalControl(self.software));
+        }
+        // Of PolyScope X the vendor's own tests say that without remote control nothing is obeyed.
+        let not_enabled = self.state == StartState::RemoteNotEnabled;
+        if not_enabled && self.software.generation() != Generation::ESeries {
+            return Err(OptionsError::NoRemoteSetting(self.software));
         }
         let switched = |fault: &Fault| matches!(fault.kind, FaultKind::ServiceOff(_));
         let switches = !self.services_off.is_empty() || self.faults.iter().any(switched);

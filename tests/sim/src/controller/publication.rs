@@ -28,6 +28,7 @@ impl Controller {
             force: &self.plant.force,
             program_running: self.programs.running(),
             program_paused: self.programs.paused(),
+            short_kinematics: self.options.short_kinematics,
             long_configuration: self.options.long_configuration.unwrap_or(self.firmware.long_configuration()),
         }
     }

@@ -55,7 +55,7 @@ impl Controller {
             pendant: &mut self.pendant,
             options: &self.options.dashboard,
             playing: self.programs.playing(),
-            permitted: opened_in_remote && self.plant.robot.remote,
+            permitted: opened_in_remote && self.plant.robot.control.obeys_clients(),
         }
     }
 

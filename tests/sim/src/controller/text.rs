@@ -43,7 +43,8 @@ impl Controller {
             if let (Some(texts), Assembled::Program(text)) = (&mut self.texts, &assembled) {
                 texts.push(Text { at: now, text: text.clone() });
             }
-            let permitted = self.plant.robot.remote && (connection.permitted || !self.upgrade_needs_reconnect());
+            let obeys = self.plant.robot.control.obeys_clients();
+            let permitted = obeys && (connection.permitted || !self.upgrade_needs_reconnect());
             if muted {
                 continue;
             }

@@ -4,6 +4,8 @@
 const IDLE: &str = "def idle():\n while True:\n  sync()\n end\nend\n";
 /// Where relative names are looked for.
 const FOLDER: &str = "/programs";
+/// Where the vendor's own simulators have that folder: a path there is accepted, too.
+const FOLDER_OF_SIMULATORS: &str = "/ursim/programs";
 
 /// A program of the pendant. What it does is URScript, as the pendant itself makes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +63,8 @@ impl InstallationFile {
 pub struct Files {
     /// The programs folder.
     pub folder: String,
+    /// Another path of the same folder.
+    pub also: Option<String>,
     /// Programs.
     pub programs: Vec<ProgramFile>,
     /// Installations; the first is loaded at the start.
@@ -68,10 +72,11 @@ pub struct Files {
 }
 
 impl Default for Files {
-    /// `idle.urp` with `default.installation`.
+    /// `idle.urp` with `default.installation`, at `/programs` and `/ursim/programs`.
     fn default() -> Self {
         Self {
             folder: FOLDER.to_owned(),
+            also: Some(FOLDER_OF_SIMULATORS.to_owned()),
             programs: vec![ProgramFile::named("idle.urp")],
             installations: vec![InstallationFile::named("default.installation")],
         }
@@ -83,6 +88,16 @@ impl Files {
     #[must_use]
     pub fn resolve(&self, name: &str) -> String {
         if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) }
+    }
+
+    /// The file a name means, whichever path of the folder it uses.
+    fn same(&self, file: &str, name: &str) -> bool {
+        let within = |name: &str| {
+            let path = self.resolve(name);
+            let also = self.also.as_deref().and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
+            also.map(|rest| self.resolve(rest)).unwrap_or(path)
+        };
+        within(file) == within(name)
     }
 
     /// The program of this name, path, or name without extension, as PolyScope X writes it.
@@ -98,13 +113,13 @@ impl Files {
     /// The program of this name or path.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<&ProgramFile> {
-        self.programs.iter().find(|file| self.resolve(&file.name) == self.resolve(name))
+        self.programs.iter().find(|file| self.same(&file.name, name))
     }
 
     /// The installation of this name or path.
     #[must_use]
     pub fn installation(&self, name: &str) -> Option<&InstallationFile> {
-        self.installations.iter().find(|file| self.resolve(&file.name) == self.resolve(name))
+        self.installations.iter().find(|file| self.same(&file.name, name))
     }
 }
 

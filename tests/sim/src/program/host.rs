@@ -2,8 +2,8 @@
 //!
 //! Simulated are `speedj stopj servoj movej sleep sync`, every digital and analogue output, payload, TCP, the
 //! getters of joint and tool state (`super::setting`), the registers and watchdogs of RTDE (`super::exchange`), the force
-//! sensor, `textmsg` and `popup`. `speedl`, `stopl` and `movel` end the program with `not_provided`: the simulator has no
-//! inverse kinematics.
+//! sensor, `textmsg` and `popup`. `speedl`, `stopl` and `movel` end the program with `not_provided`: no motion of the
+//! simulator follows a line in space.
 
 use outrigger_urscript::{Call, CallResult, Host, Value};
 
@@ -67,9 +67,15 @@ pub(super) fn list(values: [f64; 6]) -> CallResult {
     CallResult::Value(Value::List(values.map(Value::Float).to_vec()))
 }
 
-/// Joint values of a program: six finite numbers.
+/// Joint values of a program: a list of six finite numbers. A pose is none.
 pub(super) fn joints(value: &Value) -> Option<[f64; 6]> {
-    value.vector::<6>().filter(|values| values.iter().all(|value| value.is_finite()))
+    let list = matches!(value, Value::List(_)).then(|| value.vector::<6>()).flatten();
+    list.filter(|values| values.iter().all(|value| value.is_finite()))
+}
+
+/// A pose of a program, of finite numbers. A list is none.
+pub(super) fn pose(value: &Value) -> Option<[f64; 6]> {
+    if let Value::Pose(pose) = value { pose.iter().all(|value| value.is_finite()).then_some(*pose) } else { None }
 }
 
 impl ProgramHost<'_> {
@@ -150,8 +156,15 @@ impl ProgramHost<'_> {
         Some(if self.passed(call, time) { done() } else { CallResult::Again })
     }
 
+    /// To joints, or to a pose: the joints for it that are nearest to where the arm is. On the way these stay the same.
     fn movej(&mut self, call: &Call<'_>) -> Option<CallResult> {
-        let q = joints(call.arg(0))?;
+        let q = match pose(call.arg(0)) {
+            Some(pose) => match self.plant.arm.joints_of(&pose) {
+                Some(q) => q,
+                None => return Some(CallResult::Error(format!("movej: no solution for {}", call.arg(0)))),
+            },
+            None => joints(call.arg(0))?,
+        };
         let acceleration = match Self::acceleration(call.arg(1))? {
             Ok(a) => a,
             Err(error) => return Some(error),

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use outrigger_core::robot::SafetyMode;
-use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, ProgramKind, Step, Version};
+use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, ProgramKind, Step};
 
 use crate::arm::{Arm, Motion};
 use crate::controller::Conn;
@@ -153,9 +153,9 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    pub(crate) fn new(firmware: Firmware, after_t: AfterT, end_deceleration: f64) -> Self {
+    pub(crate) fn new(builtins: Builtins, after_t: AfterT, end_deceleration: f64) -> Self {
         Self {
-            builtins: Builtins::of(Version::new(firmware.0.major, firmware.0.minor)),
+            builtins,
             after_t,
             end_deceleration,
             waiting: VecDeque::new(),

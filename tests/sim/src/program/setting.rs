@@ -4,7 +4,7 @@ use outrigger_core::robot::Generation;
 use outrigger_urscript::{Call, CallResult, Value};
 
 use super::Plant;
-use super::host::{ProgramHost, done, joints, list};
+use super::host::{ProgramHost, done, joints, list, pose};
 use crate::io::DigitalOutput;
 
 impl ProgramHost<'_> {
@@ -96,7 +96,7 @@ impl ProgramHost<'_> {
                     return self.payload(call);
                 }
                 "set_tcp" => {
-                    self.plant.arm.tcp = joints(call.arg(0))?;
+                    self.plant.arm.tcp = pose(call.arg(0))?;
                     true
                 }
                 // Taken, without effect: there are no torques to get wrong.

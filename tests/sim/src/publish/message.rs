@@ -73,7 +73,7 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Opt
         let text = Text(name.as_bytes().get(..PROGRAM_NAME).unwrap_or(name.as_bytes()));
         let payload = RobotMessagePayload::Key(Titled { code: 0, argument: 0, title: Text(title), text });
         // What a single line is called is not known: only named programs are announced.
-        let announced = firmware.key_messages() && !name.is_empty();
+        let announced = firmware.follows_programs() && !name.is_empty();
         announced.then(|| robot_message(timestamp, MessageSource::RobotInterface, &payload, PROGRAM_NAME + title.len()))
     };
     let send = |source, payload: &RobotMessagePayload<'_>, len| Some(robot_message(timestamp, source, payload, len));
@@ -81,8 +81,7 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Opt
         Notice::Started(name) => key(b"PROGRAM_XXX_STARTED", name, timestamp),
         Notice::Stopped(name) => key(b"PROGRAM_XXX_STOPPED", name, timestamp),
         Notice::Exception { line, column, text } => {
-            // Line and column came between 3.3 and 5.0.
-            let position = firmware.0.at_least(5, 0).then_some((*line, *column));
+            let position = firmware.follows_programs().then_some((*line, *column));
             let payload = RobotMessagePayload::RuntimeException { position, text: Text(text.as_bytes()) };
             send(MessageSource::RtMachine, &payload, text.len())
         }

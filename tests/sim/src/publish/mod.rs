@@ -35,6 +35,8 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) program_paused: bool,
     /// Whether configuration data has the fields of the newest software.
     pub(crate) long_configuration: bool,
+    /// Whether periodic states carry kinematics info of 9 B.
+    pub(crate) short_kinematics: bool,
 }
 
 impl Snapshot<'_> {

@@ -25,8 +25,10 @@ const UNKNOWN_SUB_PACKAGE: u8 = 77;
 const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
 /// Checksum of a joint without calibration.
 const UNCALIBRATED: u32 = u32::MAX;
-/// The short form of kinematics info that newer e-Series repeats \[B\].
+/// Kinematics info that carries the status alone \[B\].
 const SHORT_KINEMATICS: usize = 9;
+/// After which sub-package it stands, as the long form does in the first message.
+const BEFORE_KINEMATICS: u8 = 4;
 /// Configuration data with the two reserved fields of the newest software \[B\].
 const LONG_CONFIGURATION: usize = 449;
 
@@ -50,8 +52,10 @@ pub(crate) fn message(state: &Snapshot<'_>, first: bool, deviations: Deviations)
 
 fn write(state: &Snapshot<'_>, first: bool, deviations: Deviations, out: &mut [u8]) -> Result<usize, WireError> {
     let mut package =
-        Packages { writer: RobotStateWriter::new(out)?, state, first, extension: vec![0xEE; deviations.extension] };
-    let cb2 = state.firmware.generation() == Generation::Cb2;
+        Packages { writer: RobotStateWriter::new(out)?, state, extension: vec![0xEE; deviations.extension] };
+    let generation = state.firmware.generation();
+    let cb2 = generation == Generation::Cb2;
+    let short_kinematics = !first && state.short_kinematics && generation >= Generation::ESeries;
     for kind in state.firmware.sub_packages(first) {
         match kind {
             0 => package.add(&robot_mode(state))?,
@@ -71,6 +75,9 @@ fn write(state: &Snapshot<'_>, first: bool, deviations: Deviations, out: &mut [u
             13 => package.add(&SingularityInfoRepr::default())?,
             _ => {}
         }
+        if *kind == BEFORE_KINEMATICS && short_kinematics {
+            package.writer.add_extended(&kinematics(state), SHORT_KINEMATICS, &package.extension)?;
+        }
     }
     if deviations.unknown {
         package.writer.add_raw(UNKNOWN_SUB_PACKAGE, b"future")?;
@@ -81,7 +88,6 @@ fn write(state: &Snapshot<'_>, first: bool, deviations: Deviations, out: &mut [u
 struct Packages<'a, 'b> {
     writer: RobotStateWriter<'b>,
     state: &'a Snapshot<'a>,
-    first: bool,
     extension: Vec<u8>,
 }
 
@@ -96,9 +102,6 @@ impl Packages<'_, '_> {
         let euromap = if self.state.io.euromap67 { euromap_size(self.state.firmware.generation()) } else { 0 };
         Some(match kind {
             3 => plain + euromap,
-            5 if !self.first && plain > SHORT_KINEMATICS && self.state.firmware.generation() >= Generation::ESeries => {
-                SHORT_KINEMATICS
-            }
             6 if self.state.long_configuration => LONG_CONFIGURATION,
             _ => plain,
         })

@@ -113,7 +113,7 @@ pub(crate) fn answer(request: &Request, context: &mut Context<'_>) -> Answer {
     let Some((route, tail)) = routes.find(|(route, _)| route.method == request.method) else {
         return Answer::say(405, format!("{} is not for {}", request.method, request.path));
     };
-    if route.needs_remote && !context.robot.remote {
+    if route.needs_remote && !context.robot.control.obeys_clients() {
         return Answer::say(403, "the robot is not in remote control");
     }
     (route.answer)(context, request, tail)

@@ -6,7 +6,7 @@ use super::{Answer, Content, Context, Request, http};
 use crate::controller::Action;
 use crate::firmware::Firmware;
 use crate::pendant::{Operation, OperationalMode, ProgramFile, program_name};
-use crate::robot::{Stop, UNLOCK_AFTER};
+use crate::robot::{Control, Stop, UNLOCK_AFTER};
 
 /// When every program on the disk was made \[s since 1970\]: the simulator has no calendar.
 const CREATED: u64 = 1_700_000_000;
@@ -51,7 +51,7 @@ static ROUTES: &[Route] = &[
     put("/program/v1/state", FIRST, program_action),
     get("/program/v1/state", FIRST, |c, _, _| Answer::json(json!({"state": program_state(c)}))),
     get("/system/v1/controlmode", SECOND, |c, _, _| {
-        Answer::json(json!({"mode": if c.robot.remote { "REMOTE" } else { "LOCAL" }}))
+        Answer::json(json!({"mode": if c.robot.control == Control::Remote { "REMOTE" } else { "LOCAL" }}))
     }),
     get("/system/v1/operationalmode", SECOND, |c, _, _| {
         Answer::json(json!({"mode": c.pendant.operational_mode().map_or("NONE", OperationalMode::name)}))

@@ -28,6 +28,9 @@ use crate::time::SimTime;
 pub struct RtdeOptions {
     /// The highest protocol version that is accepted: 1 or 2. Old software knows only 1.
     pub highest_protocol: u16,
+    /// Bytes of names that one recipe may have; by version where `None`: 2048, as the vendor's guide has it, and from 5.10
+    /// as many as a package carries, for the vendor's tests of its client library ask newer simulators for more.
+    pub names: Option<usize>,
     /// Whether variables exist whose first software is not confirmed.
     pub unconfirmed: bool,
     /// Whether inputs are taken before the start.
@@ -50,6 +53,7 @@ impl Default for RtdeOptions {
     fn default() -> Self {
         Self {
             highest_protocol: 2,
+            names: None,
             unconfirmed: true,
             inputs_before_start: true,
             data_before_start_reply: false,

@@ -1,8 +1,6 @@
 //! One client's conversation (`ur-rtde` 3, 10): requests in, replies and effects out.
 
-use outrigger_core::wire::rtde::{
-    ControllerVersion, HEADER_LEN, Level, MAX_NAMES, MAX_SIZE, Reply, TextMessage, TypeList,
-};
+use outrigger_core::wire::rtde::{ControllerVersion, HEADER_LEN, Level, MAX_SIZE, Reply, TextMessage, TypeList};
 
 use super::inputs::Field;
 use super::outputs::{Output, State};
@@ -156,7 +154,7 @@ impl Session {
         if !(1.0..=rate).contains(&frequency) {
             effects.push(self.say(Level::Warning, &format!("{frequency} Hz is not within 1 and {rate} Hz")));
         }
-        let Some(names) = self.names(names, effects) else { return };
+        let Some(names) = self.names(names, context, effects) else { return };
         let found: Vec<_> = names.iter().map(|name| output(name, context)).collect();
         let mut words: Vec<_> =
             found.iter().map(|found| found.as_ref().map_or("NOT_FOUND", |(_, word)| word)).collect();
@@ -172,7 +170,7 @@ impl Session {
     }
 
     fn set_up_inputs(&mut self, payload: &[u8], context: &mut Context<'_>, effects: &mut Vec<Effect>) {
-        let Some(names) = self.names(payload, effects) else { return };
+        let Some(names) = self.names(payload, context, effects) else { return };
         let found: Vec<_> = names.iter().map(|name| input(name, context)).collect();
         let mut words: Vec<_> =
             found.iter().map(|field| field.as_ref().map_or_else(|word| *word, |f| f.input.zero.word())).collect();
@@ -190,9 +188,10 @@ impl Session {
     }
 
     /// The names of a list; none, and a text, where it is longer than the controller takes.
-    fn names(&self, list: &[u8], effects: &mut Vec<Effect>) -> Option<Vec<String>> {
-        if list.len() > MAX_NAMES {
-            effects.push(self.say(Level::Error, "the list of names is longer than 2048 bytes"));
+    fn names(&self, list: &[u8], context: &Context<'_>, effects: &mut Vec<Effect>) -> Option<Vec<String>> {
+        let most = context.options.names.unwrap_or(context.firmware.rtde_names());
+        if list.len() > most {
+            effects.push(self.say(Level::Error, &format!("the list of names is longer than {most} bytes")));
             return None;
         }
         let list = String::from_utf8_lossy(list).into_owned();
