@@ -8,6 +8,7 @@ mod nothing_by_itself;
 mod outputs;
 mod registers;
 mod robot;
+mod scaling;
 
 use std::time::Duration;
 

@@ -72,6 +72,8 @@ pub enum Milestone {
         /// What follows.
         next: Next,
     },
+    /// The robot's speed scaling holds the arm, or no longer.
+    HeldByScaling(bool),
     /// Lines that found no room.
     Missed(u32),
 }
@@ -89,6 +91,7 @@ impl Milestone {
             Event::Down { link, endpoint, cause, next } => {
                 Some(Self::Down { link, endpoint, cause, trouble: trouble(link), next })
             }
+            Event::HeldByScaling(held) => Some(Self::HeldByScaling(held)),
             Event::Lost(count) => Some(Self::Missed(count)),
             _ => None,
         }
@@ -177,6 +180,8 @@ impl Milestone {
                     }
                 }
             }
+            Self::HeldByScaling(true) => info!("held by the robot's speed slider"),
+            Self::HeldByScaling(false) => info!("the robot's speed slider lets the arm go on"),
             Self::Missed(count) => info!("{} lines missed", count),
         }
     }

@@ -204,7 +204,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {
             return Err(Reason::NotFinite);
         }
-        let scaling = state.speed_scaling.unwrap_or(1.0);
+        let scaling = state.scaling();
         self.setpoint = self.reference(dt, scaling);
         let Setpoint { positions, velocities } = self.setpoint;
         let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);

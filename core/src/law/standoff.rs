@@ -195,8 +195,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
         }
         self.error = error;
         // A paused or slowed robot moves less than it is asked to: nothing is to wind up meanwhile.
-        let scaling = state.speed_scaling.unwrap_or(1.0).clamp(0.0, 1.0);
-        let seconds = dt.as_secs_f32().min(LONGEST_STEP_SECONDS) * scaling;
+        let seconds = dt.as_secs_f32().min(LONGEST_STEP_SECONDS) * state.scaling();
         let toward = self.along(error, seconds);
         let [x, y] = self.travel(error, seconds);
         let posture = self.tool_space.posture(state, room)?;

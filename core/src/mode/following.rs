@@ -23,8 +23,8 @@ pub struct FollowingConfig {
     pub ramp: f32,
     /// How fast the controller's speed scaling may rise \[1/s\]: it lags behind the slider. Default 1.
     pub scaling_rate: f32,
-    /// Where the scaling is only [reported late](Slowed::late): so many cycles in a row in which the target may be
-    /// slower than commanded before it is [`Followed::Lost`]. Default 200 ms, two reports.
+    /// Where the scaling is only reported now and then: so many cycles in a row in which the target may be slower than
+    /// commanded, at most, before it is [`Followed::Lost`]. Default 200 ms, two reports.
     pub late_patience: u16,
 }
 
@@ -74,16 +74,8 @@ impl FollowingConfig {
     }
 }
 
-/// What the controller itself says about being slower than commanded, beside the state's own scaling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Slowed {
-    /// Its program is paused.
-    pub paused: bool,
-    /// The state's scaling does not come with the packet but from a slower report (CB2: ten times a second), and may
-    /// be older than the target.
-    pub late: bool,
-}
+/// A report of the slider may be so much later than the packet that shows what the slider did.
+const REPORT_DELAY: Duration = Duration::from_millis(20);
 
 /// What one state says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,17 +168,15 @@ impl<const N: usize> Following<N> {
         self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| *sent)
     }
 
-    /// Judges a state, `dt` after the one before, against everything sent before it.
-    pub fn judge(&mut self, state: &State<N>, dt: Duration, slowed: Slowed) -> Followed {
-        let Slowed { paused, late } = slowed;
-        let dt = dt.as_secs_f32().min(1.0);
-        let scaling = match state.speed_scaling {
-            Some(scaling) if scaling.is_finite() && !paused => scaling.clamp(0.0, 1.0),
-            None if !paused => 1.0,
-            // Not a number says nothing about the speed: anything up to the command may be meant.
-            Some(_) | None => 0.0,
-        };
-        self.scaling_floor = scaling.min(self.scaling_floor + self.config.scaling_rate * dt);
+    /// Judges a state, `dt` after the one before, against everything sent before it, scaled as the state says.
+    ///
+    /// `reported`: the scaling does not come with the packet alone but from a slower report of this age (ten times a
+    /// second), and may be older than the target.
+    pub fn judge(&mut self, state: &State<N>, dt: Duration, reported: Option<Duration>) -> Followed {
+        let (span, dt) = (dt, dt.as_secs_f32().min(1.0));
+        let scaling = state.scaling();
+        let risen = self.scaling_floor + self.config.scaling_rate * dt;
+        self.scaling_floor = if scaling < risen { scaling } else { risen };
         let excess = self.excess_of(&state.target_velocities, self.scaling_floor);
         let before = core::mem::replace(&mut self.excess, excess);
         if excess <= 0.0 {
@@ -196,15 +186,14 @@ impl<const N: usize> Following<N> {
         } else {
             self.outside = self.outside.saturating_add(1);
         }
-        let only_slower = late && excess > 0.0 && self.excess_of(&state.target_velocities, 0.0) <= 0.0;
-        let patience = if only_slower { self.config.late_patience } else { self.config.patience };
-        if self.outside >= patience {
-            Followed::Lost
-        } else if excess > 0.0 {
-            Followed::Outside(self.outside)
-        } else {
-            Followed::Within
+        if excess <= 0.0 {
+            return Followed::Within;
         }
+        // Nobody has reported the slider since the target left what it may be, and it is slower, not another way.
+        let unreported = |age: Duration| age + REPORT_DELAY >= span.times(u64::from(self.outside));
+        let excused = reported.is_some_and(unreported) && self.excess_of(&state.target_velocities, 0.0) <= 0.0;
+        let patience = if excused { self.config.late_patience } else { self.config.patience };
+        if self.outside >= patience { Followed::Lost } else { Followed::Outside(self.outside) }
     }
 
     /// Whether the target is one of our last moving commands, still in force: an arm that goes on by what *we*
@@ -268,9 +257,9 @@ impl<const N: usize> Following<N> {
                 }
             }
             repeated >>= 1;
-            let largest = if -low > high { -low } else { high };
-            let tolerance = self.tolerance_at(largest);
-            let (below, above) = (low - tolerance - target, target - high - tolerance);
+            // Each side by its own end: the tolerance of a command that is scaled down is scaled with it.
+            let below = low - self.tolerance_at(low.abs()) - target;
+            let above = target - high - self.tolerance_at(high.abs());
             excess = if below > above { below } else { above };
             if excess <= 0.0 {
                 break;
@@ -308,7 +297,7 @@ mod tests {
         let mut following = following();
         (0..cycles)
             .map(|cycle| {
-                let verdict = following.judge(&state(cycle), CYCLE, Slowed::default());
+                let verdict = following.judge(&state(cycle), CYCLE, None);
                 following.sent(&JointVelocities([command(cycle); 6]));
                 verdict
             })
@@ -400,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_slider_reported_late_is_awaited_but_only_for_a_slower_arm() {
-        let judged = |late, target_speed: f32, reported_after: usize| {
+        let judged = |report: Option<usize>, target_speed: f32, reported_after: usize| {
             let mut following = following();
             let mut lost = None;
             for cycle in 0..200 {
@@ -413,16 +402,20 @@ mod tests {
                     target_speed
                 };
                 let state = State { speed_scaling: Some(scaling), ..target(now) };
-                let verdict = following.judge(&state, CYCLE, Slowed { paused: false, late });
+                // Since `report`, every 13 cycles.
+                let since = |report: usize| if cycle < report { cycle + 13 } else { (cycle - report) % 13 };
+                let age = report.map(|report| CYCLE.times(u64::try_from(since(report)).unwrap()));
+                let verdict = following.judge(&state, CYCLE, age);
                 lost = lost.or((verdict == Followed::Lost).then_some(cycle));
                 following.sent(&JointVelocities([0.8; 6]));
             }
             lost
         };
-        assert_eq!(judged(true, 0.4, 13), None, "100 ms late");
-        assert_eq!(judged(false, 0.4, 13), Some(54), "a scaling in the packet is of the same moment");
-        assert_eq!(judged(true, 0.4, 1_000), Some(74), "awaited for 200 ms");
-        assert_eq!(judged(true, -0.4, 13), Some(54), "the other way is no slider");
+        assert_eq!(judged(Some(37), 0.4, 13), None, "100 ms late");
+        assert_eq!(judged(None, 0.4, 13), Some(54), "a scaling in the packet is of the same moment");
+        assert_eq!(judged(Some(37), 0.4, 1_000), Some(63), "the next report knows of no slider");
+        assert_eq!(judged(Some(1_000), 0.4, 1_000), Some(74), "no report is awaited for more than 200 ms");
+        assert_eq!(judged(Some(37), -0.4, 13), Some(54), "the other way is no slider");
     }
 
     #[test]
@@ -445,17 +438,21 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_program_stands_still_without_being_lost() {
-        let mut following = following();
-        for cycle in 0..100 {
-            let paused = cycle >= 50;
-            let verdict = following.judge(
-                &target(if paused || cycle == 0 { 0.0 } else { 0.5 }),
-                CYCLE,
-                Slowed { paused, late: false },
-            );
-            assert!(verdict.holds(), "cycle {cycle}: {verdict:?}");
-            following.sent(&JointVelocities([0.5; 6]));
+    fn a_slowed_arm_is_held_to_the_scaled_command() {
+        // (scaling, target after 50 cycles, lost): the command is 1 rad/s throughout.
+        let cases = [(0.5, 0.5, false), (0.5, 0.0, true), (0.5, 0.3, true), (0.1, 0.1, false), (0.1, 0.0, true)];
+        for (scaling, after, lost) in cases.into_iter().chain([(0.05, 0.0, true), (0.05, 0.05, false)]) {
+            let speed = |c: usize| {
+                if c < 1 {
+                    0.0
+                } else if c < 50 {
+                    scaling
+                } else {
+                    after
+                }
+            };
+            let state = |c: usize| State { speed_scaling: Some(scaling), ..target(speed(c)) };
+            assert_eq!(lost_at(&run(100, |_| 1.0, state)), lost.then_some(54), "{scaling}, {after}");
         }
     }
 
@@ -466,7 +463,7 @@ mod tests {
             following.sent(&JointVelocities([0.5; 6]));
             for _ in 0..10 {
                 following.skipped();
-                assert_eq!(following.judge(&target(speed), CYCLE, Slowed::default()), Followed::Within);
+                assert_eq!(following.judge(&target(speed), CYCLE, None), Followed::Within);
             }
         }
     }

@@ -30,6 +30,7 @@ mod following;
 mod held;
 mod machine;
 mod request;
+mod scaling;
 mod standstill;
 
 #[cfg(test)]
@@ -38,10 +39,11 @@ mod tests;
 pub use acceptance::{Acceptance, Activity, Proof};
 pub use config::ModeConfig;
 pub use evidence::Evidence;
-pub use following::{Followed, Following, FollowingConfig, Slowed};
+pub use following::{Followed, Following, FollowingConfig};
 pub use held::Held;
 pub use machine::ModeMachine;
 pub use request::{Edge, Epoch, Intent, RequestLine};
+pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use standstill::{Standstill, StandstillConfig};
 
 use crate::robot::{Authority, Reason};

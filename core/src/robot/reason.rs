@@ -80,6 +80,7 @@ reasons! {
     Internal "an internal check failed" "report it with the recorder's dump",
     LeftCommand "the KRC left the command state by itself" "see its messages and its program; acknowledge, then request",
     OtherScheme "the KRC commands in a control scheme that does not take what is sent" "let the KRL program select the scheme that `robot.control` names, or name the program's",
+    HeldByScaling "the robot's speed slider, or its limiter, held the arm for too long" "move the speed slider up, then acknowledge and request",
 }
 
 /// A set of reasons.

@@ -127,8 +127,12 @@ pub struct State<const N: usize> {
     pub safety: Safety,
     /// Program state where the packet has it (unconfirmed mapping).
     pub program_state: Option<ProgramState>,
-    /// Factor on speeds by slider and limits, 0 … 1, where the packet has it.
+    /// Factor on speeds by slider and limiter, 0 … 1, where the packet has it; the real-time packet has the limiter's
+    /// alone, until the slider is known from elsewhere.
     pub speed_scaling: Option<f32>,
+    /// Where the speed slider stands, 0 … 1, where the packet has it.
+    #[doc(alias = "target_speed_fraction")]
+    pub speed_slider: Option<f32>,
     /// Digital inputs, bit 0 the first.
     pub digital_inputs: u64,
     /// Digital outputs, bit 0 the first, where the packet has them.
@@ -152,9 +156,23 @@ impl<const N: usize> Default for State<N> {
             safety: Safety::Unknown,
             program_state: None,
             speed_scaling: None,
+            speed_slider: None,
             digital_inputs: 0,
             digital_outputs: None,
             payload: None,
+        }
+    }
+}
+
+impl<const N: usize> State<N> {
+    /// The share of what is sent that the arm gets, 0 … 1: 1 where nobody says, 0 for what is no number.
+    #[must_use]
+    pub const fn scaling(&self) -> f32 {
+        match self.speed_scaling {
+            None => 1.0,
+            Some(scaling) if scaling >= 1.0 => 1.0,
+            Some(scaling) if scaling > 0.0 => scaling,
+            Some(_) => 0.0,
         }
     }
 }

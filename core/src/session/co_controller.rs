@@ -409,7 +409,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             master_safety: facts.master_safety,
             remote: facts.local_control.then(|| Held::new(false, now)),
             program: facts.program,
-            speed_slider: facts.speed_slider,
+            // Both come in one sub-package.
+            speed_slider: facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at)),
             program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
             gate: None,
@@ -537,5 +538,6 @@ pub(super) fn cycle_config(config: &Config, period: Duration) -> CycleConfig {
         link: config.link.of(period),
         mode: config.mode_config(period),
         following: config.mode.following.of(period),
+        scaling: config.mode.scaling,
     }
 }

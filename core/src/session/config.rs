@@ -7,7 +7,7 @@ use super::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
-use crate::mode::{FollowingConfig, ModeConfig, StandstillConfig};
+use crate::mode::{FollowingConfig, ModeConfig, ScalingConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
 
@@ -63,6 +63,7 @@ impl Config {
             self.mode_config(period).check().map_err(value("mode"))?;
             self.mode.following.of(period).check().map_err(value("mode"))?;
         }
+        self.mode.scaling.check().map_err(value("mode"))?;
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
         self.text.check().map_err(value("text"))?;
@@ -423,6 +424,8 @@ pub struct ModeTuning {
     pub require_remote: bool,
     /// Comparison of the controller's target with what was sent.
     pub following: FollowingTuning,
+    /// What the robot's speed scaling lets go out; the same for every period.
+    pub scaling: ScalingConfig,
 }
 
 impl ModeTuning {
@@ -456,7 +459,7 @@ pub struct FollowingTuning {
     pub delay: Option<u8>,
     /// Consecutive cycles outside before it is lost.
     pub patience: Option<u16>,
-    /// Consecutive cycles outside before it is lost while the link is late; see [`FollowingConfig::late_patience`].
+    /// The same while the scaling is only reported now and then; see [`FollowingConfig::late_patience`].
     pub late_patience: Option<u16>,
     /// Absolute tolerance \[rad/s\].
     pub tolerance: Option<f32>,

@@ -11,8 +11,8 @@ use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
-    Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, PeerGate,
-    Slowed, Standstill, StandstillConfig, Transition,
+    Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, Pace,
+    PeerGate, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -39,8 +39,8 @@ pub(super) struct Beside {
     pub(super) master_safety: Option<Held<MasterSafetyState>>,
     pub(super) remote: Option<Held<bool>>,
     pub(super) program: Option<Held<Activity>>,
-    /// The speed slider; stands for the scaling where the packet does not have it.
-    pub(super) speed_slider: Option<f32>,
+    /// The speed slider, where the packet does not have it.
+    pub(super) speed_slider: Option<Held<f32>>,
     /// Whether the state's program state means what it says.
     pub(super) program_state_known: bool,
     /// Whether text can be sent.
@@ -57,6 +57,7 @@ pub(super) struct CycleConfig {
     pub(super) link: LinkConfig,
     pub(super) mode: ModeConfig,
     pub(super) following: FollowingConfig,
+    pub(super) scaling: ScalingConfig,
 }
 
 /// See the module.
@@ -65,6 +66,8 @@ pub(super) struct Cycle<const N: usize, L> {
     link: LinkMonitor,
     mode: ModeMachine,
     following: Following<N>,
+    scaling: Scaling,
+    scaling_config: ScalingConfig,
     standstill: Standstill<N>,
     governor: Governor<N>,
     sources: Sources,
@@ -82,6 +85,8 @@ pub(super) struct Cycle<const N: usize, L> {
     stepped_at: Option<ControllerTime>,
     /// Whether the law has begun in this `Command`.
     begun: bool,
+    /// The share of what the law wanted last that [`Pace::Begin`] let go out.
+    begin_share: f32,
     /// The next beginning goes on with a suspended motion.
     resume: bool,
 }
@@ -106,6 +111,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             link: LinkMonitor::new(config.link),
             mode: ModeMachine::new(config.mode),
             following: Following::new(config.following),
+            scaling: Scaling::BEGIN,
+            scaling_config: config.scaling,
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
             sources,
@@ -119,6 +126,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             judged_at: None,
             stepped_at: None,
             begun: false,
+            begin_share: 1.0,
             resume: false,
         }
     }
@@ -129,6 +137,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if self.mode.config().cycle != config.mode.cycle {
             self.following = Following::new(config.following);
         }
+        self.scaling_config = config.scaling;
         self.link = LinkMonitor::new(config.link);
         self.mode.set_config(config.mode);
         self.standstill.reset();
@@ -181,6 +190,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// The speeds that were approved last.
     pub(super) const fn approved(&self) -> JointVelocities<N> {
         self.governor.last()
+    }
+
+    /// What the robot's speed scaling lets go out.
+    pub(super) const fn pace(&self) -> Pace {
+        self.scaling.pace()
     }
 
     /// Everything a request would be refused for now.
@@ -282,9 +296,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         beside: &Beside,
         events: &mut Events,
     ) -> Option<Asked> {
-        let late = self.state.is_some_and(|state| state.speed_scaling.is_none());
-        if let Some(state) = self.state.as_mut().filter(|_| late) {
-            state.speed_scaling = beside.speed_slider;
+        let slider = beside.speed_slider.filter(|_| self.state.is_some_and(|state| state.speed_slider.is_none()));
+        if let (Some(slider), Some(state)) = (slider, self.state.as_mut()) {
+            // The packet alone has at most the limiter's share of it.
+            state.speed_scaling = Some(state.speed_scaling.unwrap_or(1.0) * slider.value);
+            state.speed_slider = Some(slider.value);
         }
         let state = self.state.as_ref().filter(|_| self.unjudged > 0)?;
         let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
@@ -305,9 +321,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let gets_through = self.mode.mode() != Mode::Command || beside.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let held = |value| Some(Held::new(value, now));
-        let paused = beside.program.is_some_and(|program| program.value == Activity::Paused);
         let at_rest = self.standstill.observe(state, arrival, fresh);
-        let follows = !commanding || self.following.judge(state, dt, Slowed { paused, late }).holds();
+        let reported = slider.map(|slider| now.since(slider.at));
+        let follows = !commanding || self.following.judge(state, dt, reported).holds();
         // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
         let speaks = beside.program_state_known || beside.program.is_none();
         let from_packet = state.program_state.and_then(activity).and_then(held);
@@ -391,9 +407,38 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 if let Some(bridged) = gathered.bridged {
                     events.push(Event::Bridged(bridged));
                 }
-                let wanted = self.law.step(state, &gathered.samples(), dt)?.map(|v| v * gathered.scale);
-                let approved = self.governor.approve(authority, wanted, state, dt)?;
                 self.stepped_at = Some(state.controller_time);
+                let (before, moved) = (self.scaling.pace(), || self.governor.last().max_abs() > 0.0);
+                let (scaling, slider) = (state.scaling(), state.speed_slider);
+                let pace = self.scaling.observe(&self.scaling_config, scaling, slider, dt, moved);
+                if (pace == Pace::Held) != (before == Pace::Held) {
+                    events.push(Event::HeldByScaling(pace == Pace::Held));
+                }
+                if pace == Pace::Held {
+                    if self.scaling.is_overdue(&self.scaling_config) {
+                        return Err(Reason::HeldByScaling);
+                    }
+                    // Whatever goes on afterwards begins at rest.
+                    self.governor.reset();
+                    self.following.sent(&JointVelocities::ZERO);
+                    self.sent = true;
+                    return Ok(Verdict::Hold);
+                }
+                let slowed;
+                let seen = if pace == Pace::Begin {
+                    // What the law reckons with goes on as fast as the arm is asked to, and no faster.
+                    slowed = State { speed_scaling: Some(self.begin_share), ..*state };
+                    &slowed
+                } else {
+                    state
+                };
+                let mut wanted = self.law.step(seen, &gathered.samples(), dt)?.map(|v| v * gathered.scale);
+                if pace == Pace::Begin {
+                    let (fastest, most) = (wanted.max_abs(), self.scaling_config.begin_speed);
+                    self.begin_share = if fastest > most { most / fastest } else { 1.0 };
+                    wanted = wanted.map(|v| v * self.begin_share);
+                }
+                let approved = self.governor.approve(authority, wanted, state, dt)?;
                 self.following.sent(approved.velocities());
                 self.sent = true;
                 Ok(Verdict::Move(approved))
@@ -462,6 +507,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
+        to.put(&(&self.scaling, self.begin_share))?;
         to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
@@ -473,6 +519,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.link = from.take()?;
         self.mode = from.take()?;
+        (self.scaling, self.begin_share) = from.take()?;
         (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
@@ -484,6 +531,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if transition.to == Mode::Arming {
             self.following.reset();
             self.governor.reset();
+            self.scaling = Scaling::BEGIN;
+            self.begin_share = 1.0;
             if let Some(chain) = &self.chain {
                 self.law.use_kinematics(chain);
             }

@@ -87,6 +87,8 @@ pub enum Event {
     Fri(FriEvent),
     /// So many events found no room, because nobody took them.
     Lost(u32),
+    /// The robot's speed scaling is 0 while commanding, so that zero velocity goes out (`true`); or it no longer is.
+    HeldByScaling(bool),
 }
 
 /// What follows the loss of a link.

@@ -11,7 +11,7 @@ use crate::command::Sources;
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Evidence, Mode, ModeMachine};
+use crate::mode::{Evidence, Mode, ModeMachine, Pace};
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::time::Instant;
 
@@ -112,6 +112,12 @@ impl<L: Law<6>> CoController<'_, L> {
     #[must_use]
     pub fn approved(&self) -> Option<JointVelocities<6>> {
         (self.mode() == Mode::Command).then(|| self.cycle.approved())
+    }
+
+    /// Whether the robot's speed scaling is 0 while commanding, so that zero velocity goes out and the law stands.
+    #[must_use]
+    pub fn is_held_by_scaling(&self) -> bool {
+        self.mode() == Mode::Command && self.cycle.pace() == Pace::Held
     }
 
     /// Whether the link has shown that it speaks what is expected of it.

@@ -261,6 +261,7 @@ impl<'a> Packet<'a> {
             safety,
             program_state: self.named_program_state(),
             speed_scaling: self.speed_scaling().map(to_f32),
+            speed_slider: None,
             digital_inputs: self.digital_input_bits(),
             digital_outputs: self.digital_outputs(),
             payload: self

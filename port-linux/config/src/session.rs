@@ -2,7 +2,7 @@
 //! it, and is asked to.
 
 use outrigger_core::link::Grade;
-use outrigger_core::mode::StandstillConfig;
+use outrigger_core::mode::{ScalingConfig, StandstillConfig};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::{
     Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
@@ -79,7 +79,7 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
             let path = match (*section, error.field.split_once('.')) {
-                (_, Some(("following", field))) => format!("session.following_{field}"),
+                (_, Some((part @ ("following" | "scaling"), field))) => format!("session.{part}_{field}"),
                 (_, Some(("limits", field))) => format!("session.grade.{field}"),
                 (_, Some(_)) => error.field.to_owned(),
                 ("connect" | "operator", None) => format!("{section}.{}", error.field),
@@ -121,6 +121,20 @@ pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
             ramp: section.number("following_ramp", 0.01..=150.0, "rad/s²"),
             scaling_rate: section.number("following_scaling_rate", 0.01..=1_000.0, "1/s"),
         },
+        scaling: scaling(section),
+    }
+}
+
+fn scaling(section: &mut Section<'_, '_>) -> ScalingConfig {
+    let default = ScalingConfig::default();
+    let states = section.count("scaling_held_states", 1..=50).and_then(|states| u8::try_from(states).ok());
+    ScalingConfig {
+        zero_below: section.number_or("scaling_zero_below", default.zero_below, 0.0001..=0.1, ""),
+        free_from: section.number_or("scaling_free_from", default.free_from, 0.0001..=0.2, ""),
+        held_states: states.unwrap_or(default.held_states),
+        begin_speed: section.number_or("scaling_begin_speed", default.begin_speed, 0.0..=0.1, "rad/s"),
+        begin_time: section.duration_or("scaling_begin_time", default.begin_time, 0.0..=5.0),
+        held_timeout: section.duration_or("scaling_held_timeout", default.held_timeout, 0.1..=3_600.0),
     }
 }
 

@@ -62,6 +62,14 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
             ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])
         }
         Event::LocalStall => ("local-stall", "this device itself stood still and was woken late".into(), vec![]),
+        Event::HeldByScaling(held) => {
+            let text = if *held {
+                "held by the robot's speed slider: move it up to go on".to_owned()
+            } else {
+                "the robot's speed slider lets the arm go on".to_owned()
+            };
+            ("held-by-scaling", text, vec![("held", held.to_string())])
+        }
         Event::Bridged(bridged) => {
             let text = format!("source {} is late: cycle {} of bridging", bridged.source.0, bridged.cycle);
             ("bridged", text, vec![])

@@ -2,7 +2,7 @@
 
 use outrigger_core::command::{Governor, Limits};
 use outrigger_core::mode::{
-    Action, Evidence, Following, FollowingConfig, ModeConfig, ModeMachine, Slowed, Standstill, StandstillConfig,
+    Action, Evidence, Following, FollowingConfig, ModeConfig, ModeMachine, Standstill, StandstillConfig,
 };
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::{Duration, Instant};
@@ -45,7 +45,7 @@ fn measurements(state: &State<6>) {
     let mut following = any(Following::<6>::new(any(FollowingConfig::new(any(Duration::from_millis(2))))));
     following.sent(&JointVelocities(any_numbers()));
     following.skipped();
-    used(following.judge(state, any(Duration::from_millis(2)), any(Slowed::default())));
+    used(following.judge(state, any(Duration::from_millis(2)), any(Some(Duration::from_millis(2)))));
     used((following.newest(), following.is_moving_by_us(state)));
     let mut standstill = any(Standstill::<6>::new(any(StandstillConfig::default())));
     used((standstill.observe(state, any(Instant::from_micros(9)), any(true)), standstill.at_rest()));

@@ -130,13 +130,23 @@ pub struct Robot {
     pub control: Control,
     /// Where the speed slider stands, 0 … 1.
     pub slider: f64,
+    /// What the trajectory limiter leaves of that, 0 … 1.
+    pub limiter: f64,
 }
 
 impl Robot {
     /// Running, normal, in remote control, slider at 1.
     #[must_use]
     pub fn new(generation: Generation, timing: PowerTiming) -> Self {
-        Self { generation, timing, power: Power::Running, stop: Stop::None, control: Control::Remote, slider: 1.0 }
+        Self {
+            generation,
+            timing,
+            power: Power::Running,
+            stop: Stop::None,
+            control: Control::Remote,
+            slider: 1.0,
+            limiter: 1.0,
+        }
     }
 
     /// Power and brakes take their time.

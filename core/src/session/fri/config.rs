@@ -137,10 +137,11 @@ impl FriConfig {
             .map_err(value("fri"))?;
         self.arm.check().map_err(value("fri"))?;
         for period in [SHORTEST, LONGEST] {
-            let CycleConfig { link, mode, following } = self.of(period);
+            let CycleConfig { link, mode, following, scaling } = self.of(period);
             link.check().map_err(value("link"))?;
             mode.check().map_err(value("mode"))?;
             following.check().map_err(value("mode"))?;
+            scaling.check().map_err(value("mode"))?;
         }
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
@@ -163,6 +164,7 @@ impl FriConfig {
                 ..mode
             },
             following: self.mode.following.of(period),
+            scaling: self.mode.scaling,
         }
     }
 

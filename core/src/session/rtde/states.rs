@@ -340,6 +340,7 @@ fn state(values: &RecipeData<'_, '_>) -> Result<State<6>, WireError> {
         program_state: runtime.or_else(|| status_bits.map(by_bit)),
         // The limiter's share of what the slider leaves.
         speed_scaling: limited.map(|limited| to_f32(limited) * slider.map_or(1.0, to_f32)),
+        speed_slider: slider.map(to_f32),
         digital_inputs,
         digital_outputs: next.value(),
         payload: next.value().zip(next.value()).map(|(mass, center): (f64, [f64; 3])| Payload {

@@ -1,5 +1,6 @@
 use outrigger_core::command::Limits;
 use outrigger_core::law::{LawConfig, Reference};
+use outrigger_core::mode::ScalingConfig;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::FormChoice;
 use outrigger_core::time::Duration;
@@ -176,7 +177,9 @@ fn every_threshold_of_the_core_can_be_set() {
     let source = format!(
         "{ROBOT}[session]\noffline_after = 3\nremote_evidence_age = 1\nrise_time = 0.2\nleak_ppm = 100\n\
          shift_hold = 1\nburst = 0.001\nfollowing_late_patience = 300\nfollowing_relative = 0.1\n\
-         following_ramp = 2\nfollowing_scaling_rate = 5\n[session.grade.ok]\nreceived = 0.9\njitter = 0.003\n\
+         following_ramp = 2\nfollowing_scaling_rate = 5\nscaling_zero_below = 0.002\nscaling_free_from = 0.02\n\
+         scaling_held_states = 5\nscaling_begin_speed = 0.01\nscaling_begin_time = 0.2\n\
+         scaling_held_timeout = 20\n[session.grade.ok]\nreceived = 0.9\njitter = 0.003\n\
          [session.grade.bad]\nreceived = 0.8\njitter = 0.005\nmisses = 40\n\
          [operator]\nrequest_input = 0\nacknowledge_input = 17\n"
     );
@@ -192,6 +195,15 @@ fn every_threshold_of_the_core_can_be_set() {
     assert_eq!(link.limits.perfect.received, 9_900, "what is not set is the default");
     assert_eq!((following.late_patience, following.relative), (300, 0.1));
     assert_eq!((following.ramp, following.scaling_rate), (2.0, 5.0));
+    let scaling = ScalingConfig {
+        zero_below: 0.002,
+        free_from: 0.02,
+        held_states: 5,
+        begin_speed: 0.01,
+        begin_time: Duration::from_millis(200),
+        held_timeout: Duration::from_secs(20),
+    };
+    assert_eq!(config.mode.scaling, scaling);
     assert_eq!((config.operator.request, config.operator.acknowledge), (Some(0), Some(17)));
 }
 

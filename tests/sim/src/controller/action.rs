@@ -44,6 +44,8 @@ pub enum Action {
     SwitchToRemote,
     /// Move the speed slider, 0 … 1.
     Slider(f64),
+    /// The trajectory limiter lets this share of what the slider leaves through, 0 … 1.
+    Limiter(f64),
     /// Pause the program.
     PauseProgram,
     /// Let a paused program go on.

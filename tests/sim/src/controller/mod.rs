@@ -154,7 +154,7 @@ impl Controller {
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
             },
-            programs: Programs::new(builtins, after_t, options.end_deceleration),
+            programs: Programs::new(builtins, after_t, options.end_deceleration, options.flicker),
             notices: vec![],
             faults: Schedule::new(options.faults.clone()),
             script: vec![],
@@ -357,7 +357,7 @@ impl Controller {
         let Plant { arm, robot, .. } = &mut self.plant;
         if robot.power != Power::Running {
             arm.hold();
-        } else if arm.step(robot.slider).is_some() && robot.may_move() {
+        } else if arm.step(robot.slider * robot.limiter).is_some() && robot.may_move() {
             self.act(Action::ProtectiveStop);
         }
         // The brakes close, and power goes, when such a stop has brought the arm to rest.

@@ -1,5 +1,6 @@
 //! What a simulated controller is made from.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
@@ -76,6 +77,10 @@ pub struct Options {
     pub local_mode: Option<LocalMode>,
     /// Whether the switch to local control closes 30003, too, where it closes 30001 and 30002: sources disagree.
     pub local_closes_realtime: bool,
+    /// Whether the trajectory limiter reads 0 while nothing is asked of the arm; not documented.
+    pub limiter_rests: bool,
+    /// Of the programs that replace a running one, every so many-th shows as no program for a cycle; not documented.
+    pub flicker: Option<NonZeroU32>,
     /// Services that are switched off (5.10 on).
     pub services_off: Vec<Service>,
     /// What of the client interfaces PolyScope X serves; not confirmed.
@@ -134,6 +139,8 @@ impl Options {
             after_t: None,
             local_mode: None,
             local_closes_realtime: false,
+            limiter_rests: false,
+            flicker: None,
             services_off: vec![],
             polyscope_x: PolyScopeXOptions::default(),
             assignable_outputs: None,

@@ -29,6 +29,8 @@ impl Controller {
             program_running: self.programs.running(),
             program_paused: self.programs.paused(),
             short_kinematics: self.options.short_kinematics,
+            program_state: self.programs.state(self.plant.arm.targets.qd != [0.0; 6]),
+            limiter_rests: self.options.limiter_rests,
             long_configuration: self.options.long_configuration.unwrap_or(self.firmware.long_configuration()),
         }
     }

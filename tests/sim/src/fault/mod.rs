@@ -107,8 +107,12 @@ pub enum FaultKind {
     PowerOff,
     /// The speed slider goes to this value, and to 1 at the end.
     Slider(f64),
+    /// The trajectory limiter lets this share through, and everything at the end.
+    Limiter(f64),
     /// The program is paused, and resumed at the end.
     Pause,
+    /// The program is stopped, whatever runs then.
+    Stop,
     /// Text, and requests of 29999, 30004 and 80, are taken and silently ignored.
     Mute,
     /// The dashboard and the Robot API answer with what is not the answer, or no text at all; on 30004 noise stands in
@@ -241,7 +245,9 @@ pub(crate) const TABLE: &[Row] = rows! {
     "service-off" Service "rtde" Span None "from 5.10 on: NAME of --service-off is off" => |v| FaultKind::ServiceOff(v.service.unwrap_or(Service::Rtde));
     "power-off" None "" Span None "arm power off, on and released at the end" => |_| FaultKind::PowerOff;
     "slider" Share "50%" Span None "speed slider at X, at 1 from the end" => |v| FaultKind::Slider(v.number);
+    "limiter" Share "0" Span None "trajectory limiter at X, at 1 from the end" => |v| FaultKind::Limiter(v.number);
     "pause" None "" Span None "program paused, resumed at the end" => |_| FaultKind::Pause;
+    "stop" None "" Moment None "program stopped at the pendant" => |_| FaultKind::Stop;
     "mute" None "" Span Port "text and requests silently ignored" => |_| FaultKind::Mute;
     "garbage" None "" Span Port "29999, 80: no answers; 30004: noise for data" => |_| FaultKind::Garbage;
     "hang-up" None "" Span Port "29999, 80: closed instead of answering" => |_| FaultKind::HangUp;

@@ -6,9 +6,10 @@ mod host;
 mod setting;
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use outrigger_core::robot::SafetyMode;
+use outrigger_core::robot::{ProgramState, SafetyMode};
 use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, ProgramKind, Step};
 
 use crate::arm::{Arm, Motion};
@@ -148,12 +149,17 @@ pub(crate) struct Programs {
     paused: Option<Motion>,
     /// Whether the last `speedj` gave its time.
     gave_time: bool,
+    /// Of the programs that replace a running one, every so many-th shows as none.
+    flicker: Option<NonZeroU32>,
+    replacements: u32,
+    /// What the last cycle did to the program that is to be seen for that cycle alone, or until the arm stands.
+    passing: Option<ProgramState>,
     /// Texts that were dropped: too many waiting, or the arm not ready.
     pub(crate) refused: u64,
 }
 
 impl Programs {
-    pub(crate) fn new(builtins: Builtins, after_t: AfterT, end_deceleration: f64) -> Self {
+    pub(crate) fn new(builtins: Builtins, after_t: AfterT, end_deceleration: f64, flicker: Option<NonZeroU32>) -> Self {
         Self {
             builtins,
             after_t,
@@ -162,6 +168,9 @@ impl Programs {
             primary: None,
             paused: None,
             gave_time: false,
+            flicker,
+            replacements: 0,
+            passing: None,
             refused: 0,
         }
     }
@@ -190,6 +199,18 @@ impl Programs {
         self.primary.is_some() && self.paused.is_some()
     }
 
+    /// What is told of the program while the arm is asked to move, or not, in RTDE's numbering, which is the likely one
+    /// on 30003 (spec 2.5).
+    pub(crate) fn state(&self, moves: bool) -> ProgramState {
+        match (self.running(), self.paused()) {
+            (_, true) if moves => ProgramState::Pausing,
+            (_, true) => ProgramState::Paused,
+            (true, false) => self.passing.unwrap_or(ProgramState::Playing),
+            (false, false) if moves && self.passing == Some(ProgramState::Stopping) => ProgramState::Stopping,
+            (false, false) => ProgramState::Stopped,
+        }
+    }
+
     /// The line of the running program that is executed, from 1; 0 where there is none.
     pub(crate) fn line(&self) -> u32 {
         match &self.primary {
@@ -201,9 +222,16 @@ impl Programs {
     /// One control cycle: takes what has arrived early enough, at most one primary program of each sender, and runs
     /// a slice of every program.
     pub(crate) fn cycle(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) {
+        if self.running() {
+            self.passing = None;
+        }
         let replaced = self.take_in(now, plant, notices);
         if replaced {
             plant.watchdogs.clear();
+            self.replacements = self.replacements.wrapping_add(1);
+            if self.flicker.is_some_and(|every| self.replacements.is_multiple_of(every.get())) {
+                self.passing = Some(ProgramState::Stopped);
+            }
         }
         if self.paused.is_some() {
             return;
@@ -366,6 +394,7 @@ impl Programs {
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
         self.release(&mut plant.arm);
+        self.passing = Some(ProgramState::Stopping);
     }
 
     /// Pauses the program; the arm comes to rest with `deceleration` \[rad/s²\], whoever moved it.
@@ -382,6 +411,7 @@ impl Programs {
     pub(crate) fn resume(&mut self, arm: &mut Arm) {
         if let Some(motion) = self.paused.take() {
             arm.motion = motion;
+            self.passing = Some(ProgramState::Resuming);
         }
     }
 

@@ -4,7 +4,7 @@ pub(crate) mod message;
 pub(crate) mod realtime;
 pub(crate) mod state;
 
-use outrigger_core::robot::{Generation, RobotMode, ToolMode};
+use outrigger_core::robot::{Generation, ProgramState, RobotMode, ToolMode};
 
 use crate::arm::Arm;
 use crate::firmware::Firmware;
@@ -33,6 +33,8 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) force: &'a Force,
     pub(crate) program_running: bool,
     pub(crate) program_paused: bool,
+    pub(crate) program_state: ProgramState,
+    pub(crate) limiter_rests: bool,
     /// Whether configuration data has the fields of the newest software.
     pub(crate) long_configuration: bool,
     /// Whether periodic states carry kinematics info of 9 B.
@@ -40,6 +42,15 @@ pub(crate) struct Snapshot<'a> {
 }
 
 impl Snapshot<'_> {
+    /// The trajectory limiter's share of the speed: its product with the slider's is what the motion gets.
+    pub(crate) fn limiter(&self) -> f64 {
+        if self.limiter_rests && self.arm.targets.qd == [0.0; 6] {
+            return 0.0;
+        }
+        let slider = self.robot.slider;
+        if slider > 0.0 { (self.arm.scaling / slider).min(1.0) } else { 1.0 }
+    }
+
     pub(crate) fn robot_mode(&self) -> RobotMode {
         self.robot.mode(self.now)
     }

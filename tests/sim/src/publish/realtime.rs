@@ -1,6 +1,5 @@
 //! The packet of 30003 and 30013: the state of the control cycle just finished.
 
-use outrigger_core::robot::ProgramState;
 use outrigger_core::wire::realtime::Repr;
 
 use super::Snapshot;
@@ -52,26 +51,17 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
         joint_modes: [number(robot.joint_mode(state.now).raw()); 6],
         safety_mode: number(robot.safety_mode().raw()),
         safety_status: number(robot.safety_status().raw()),
-        speed_scaling: arm.scaling,
+        speed_scaling: state.limiter(),
         v_main: volts,
         v_robot: volts,
         i_robot: if robot.powered() { 0.7 } else { 0.0 },
         v_actual: [volts; 6],
-        program_state: number(program_state(state).raw()),
+        program_state: number(state.program_state.raw()),
         elbow_position: arm.elbow(),
         elbow_velocity: arm.elbow_speed(),
         payload_mass: io.payload,
         payload_cog: io.payload_cog,
         payload_inertia: io.payload_inertia,
         ..Repr::default()
-    }
-}
-
-/// RTDE's numbering, which is the likely one here (spec 2.5).
-fn program_state(state: &Snapshot<'_>) -> ProgramState {
-    match (state.program_running, state.program_paused) {
-        (_, true) => ProgramState::Paused,
-        (true, false) => ProgramState::Playing,
-        (false, false) => ProgramState::Stopped,
     }
 }

@@ -3,7 +3,7 @@
 //! Types are those of the values. Where the specification does not confirm the first software, e-Series sends the
 //! variable if the options say so, from the release that one source names where one does.
 
-use outrigger_core::robot::{Generation, SoftwareVersion};
+use outrigger_core::robot::{Generation, ProgramState, SoftwareVersion};
 
 use super::registers::Registers;
 use super::value::Value;
@@ -108,17 +108,14 @@ fn analog(value: f64, domain: u8) -> f64 {
     if domain == 0 { value * 1000.0 } else { value }
 }
 
-/// The trajectory limiter's share of the speed: its product with the slider's is what the motion gets.
-fn limiter(state: &State<'_>) -> f64 {
-    let slider = state.snapshot.robot.slider;
-    if slider > 0.0 { (state.snapshot.arm.scaling / slider).min(1.0) } else { 1.0 }
-}
-
 fn runtime_state(state: &State<'_>) -> u32 {
-    match (state.snapshot.program_running, state.snapshot.program_paused) {
-        (_, true) => 4,
-        (true, false) => 2,
-        (false, false) => 1,
+    match state.snapshot.program_state {
+        ProgramState::Stopping => 0,
+        ProgramState::Playing => 2,
+        ProgramState::Pausing => 3,
+        ProgramState::Paused => 4,
+        ProgramState::Resuming => 5,
+        ProgramState::Stopped | ProgramState::Unknown(_) => 1,
     }
 }
 
@@ -209,7 +206,7 @@ static OUTPUTS: &[Output] = outputs! {
     "safety_mode", Int32 |s, _| s.snapshot.robot.safety_mode().raw();
     "safety_status" since Since::Release(Some((3, 10, 0)), (5, 4, 0)), Int32 |s, _| s.snapshot.robot.safety_status().raw();
     "actual_tool_accelerometer", Vector3 |s, _| s.snapshot.arm.tool().rotation.inverse().turn([0.0, 0.0, GRAVITY]);
-    "speed_scaling", Double |s, _| limiter(s);
+    "speed_scaling", Double |s, _| s.snapshot.limiter();
     "target_speed_fraction", Double |s, _| s.snapshot.robot.slider;
     // Of the payload alone: the arm's links have no masses here.
     "actual_momentum", Double |s, _| s.snapshot.io.payload * norm(s.snapshot.arm.tool_speed().first_chunk::<3>().unwrap_or(&[0.0; 3]));

@@ -1,0 +1,287 @@
+//! Speed scaling: whether the robot carries out at all what it is told, slowed down by its slider and its limiter.
+//!
+//! The controller multiplies what it is sent by its own scaling, so speeds are sent unscaled. Where it scales by nothing,
+//! a law that goes on would only wind up against an arm that stands: then everything stands still here too.
+//!
+//! | pace | what goes out | leaves when |
+//! |---|---|---|
+//! | [`Begin`](Pace::Begin): 0 since `Command` began, and that may only mean "at rest" | the law's speeds, [`begin_speed`](ScalingConfig::begin_speed) at most | once above 0 → `Free`; moved for `begin_time`, or the slider itself at 0 → `Held` |
+//! | [`Free`](Pace::Free) | the law's speeds | 0 for `held_states` in a row → `Held` |
+//! | [`Held`](Pace::Held) | zero velocity; law and time of a trajectory stand | `free_from` or more → `Free`; for longer than `held_timeout` → [`is_overdue`](Scaling::is_overdue) |
+
+use crate::robot::BadValue;
+use crate::time::Duration;
+
+/// Thresholds of [`Scaling`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ScalingConfig {
+    /// Below this the scaling is 0. Default 0.005.
+    pub zero_below: f32,
+    /// From this on it is above 0 again, once it was 0. Default 0.01.
+    pub free_from: f32,
+    /// States in a row with a scaling of 0 before the arm is held. Default 3.
+    pub held_states: u8,
+    /// Until the scaling has once been above 0, joints are told at most this speed \[rad/s\]: whether a limiter reads 0
+    /// while the arm rests is not confirmed. Default 0.02.
+    pub begin_speed: f32,
+    /// For no longer than this. Default 0.5 s.
+    pub begin_time: Duration,
+    /// Held for longer, commanding ends. Default 10 s.
+    pub held_timeout: Duration,
+}
+
+impl Default for ScalingConfig {
+    fn default() -> Self {
+        Self {
+            zero_below: 0.005,
+            free_from: 0.01,
+            held_states: 3,
+            begin_speed: 0.02,
+            begin_time: Duration::from_millis(500),
+            held_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl ScalingConfig {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        BadValue::unless(
+            self.zero_below > 0.0 && self.zero_below <= 0.1,
+            "scaling.zero_below",
+            "above 0, at most 0.1",
+        )?;
+        BadValue::unless(
+            self.free_from >= self.zero_below && self.free_from <= 0.2,
+            "scaling.free_from",
+            "scaling.zero_below to 0.2",
+        )?;
+        BadValue::unless((1..=50).contains(&self.held_states), "scaling.held_states", "1 to 50")?;
+        BadValue::unless((0.0..=0.1).contains(&self.begin_speed), "scaling.begin_speed", "0 to 0.1 rad/s")?;
+        BadValue::unless(self.begin_time <= Duration::from_secs(5), "scaling.begin_time", "0 to 5 s")?;
+        BadValue::unless(
+            self.held_timeout >= Duration::from_millis(100) && self.held_timeout <= Duration::from_secs(3_600),
+            "scaling.held_timeout",
+            "0.1 to 3600 s",
+        )
+    }
+}
+
+/// What the scaling lets go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Pace {
+    /// Little, and not for long: nothing has shown yet that the arm is carried along.
+    Begin,
+    /// What the law wants.
+    Free,
+    /// Zero velocity.
+    Held,
+}
+
+/// One value for each time in `Command`; see the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Scaling {
+    pace: Pace,
+    /// States in a row with a scaling of 0.
+    zeros: u8,
+    /// In `Begin`: for how long there was motion on the wire. In `Held`: for how long it has lasted.
+    spent: Duration,
+}
+
+impl Scaling {
+    /// Nothing was read in this `Command` yet.
+    pub const BEGIN: Self = Self { pace: Pace::Begin, zeros: 0, spent: Duration::ZERO };
+
+    /// Takes a state, `dt` after the one before: its `scaling` as a whole (not a number is 0), and the `slider` alone where
+    /// it is known. `moving`: what was sent last was no zero velocity.
+    pub fn observe(
+        &mut self,
+        config: &ScalingConfig,
+        scaling: f32,
+        slider: Option<f32>,
+        dt: Duration,
+        moving: impl FnOnce() -> bool,
+    ) -> Pace {
+        if scaling >= config.free_from || (scaling >= config.zero_below && self.pace != Pace::Held) {
+            if self.pace != Pace::Free || self.zeros > 0 {
+                *self = Self { pace: Pace::Free, ..Self::BEGIN };
+            }
+            return Pace::Free;
+        }
+        match self.pace {
+            Pace::Held => self.spent = self.spent + dt,
+            Pace::Free => {
+                self.zeros = self.zeros.saturating_add(1);
+                if self.zeros >= config.held_states {
+                    self.hold();
+                }
+            }
+            Pace::Begin => {
+                if moving() {
+                    self.spent = self.spent + dt;
+                }
+                let by_hand = slider.is_some_and(|slider| slider < config.zero_below);
+                // What goes out now lasts for another cycle.
+                if by_hand || self.spent + dt > config.begin_time {
+                    self.hold();
+                }
+            }
+        }
+        self.pace
+    }
+
+    const fn hold(&mut self) {
+        *self = Self { pace: Pace::Held, ..Self::BEGIN };
+    }
+
+    /// What may go out.
+    #[must_use]
+    pub const fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Whether it was held for too long.
+    #[must_use]
+    pub fn is_overdue(&self, config: &ScalingConfig) -> bool {
+        self.pace == Pace::Held && self.spent > config.held_timeout
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    const DT: Duration = Duration::from_millis(8);
+
+    /// Few cycles, so that short sequences get everywhere.
+    const CONFIG: ScalingConfig = ScalingConfig {
+        zero_below: 0.005,
+        free_from: 0.01,
+        held_states: 3,
+        begin_speed: 0.02,
+        begin_time: Duration::from_millis(32),
+        held_timeout: Duration::from_millis(40),
+    };
+
+    /// What a state may say.
+    const READINGS: [f32; 6] = [0.0, 0.004_9, 0.007, 0.01, 1.0, f32::NAN];
+
+    #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+    struct Input {
+        reading: usize,
+        /// Where the slider stands, where it is known.
+        slider: Option<bool>,
+        /// The law wants to move.
+        wants: bool,
+    }
+
+    /// What happened so far, told without the machine.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+    struct Told {
+        ever_above: bool,
+        zeros: u8,
+        moved: u8,
+        moving: bool,
+        held_for: u8,
+        last: Option<Pace>,
+    }
+
+    /// One more state, against the rules as a person would put them.
+    fn follow(machine: &mut Scaling, told: &mut Told, input: Input) {
+        let scaling = READINGS[input.reading];
+        let slider = input.slider.map(|up| if up { 1.0 } else { 0.0 });
+        let pace = machine.observe(&CONFIG, scaling, slider, DT, || told.moving);
+        let (zero, clearly) = (scaling.is_nan() || scaling < 0.005, scaling >= 0.01);
+        told.zeros = if zero { told.zeros.saturating_add(1).min(4) } else { 0 };
+        let was_held = told.last == Some(Pace::Held);
+        match pace {
+            Pace::Begin => {
+                assert!(!told.ever_above && zero && !was_held, "nothing was above 0 in this Command");
+                assert!(slider != Some(0.0), "a slider at 0 is no rest");
+                assert!(told.moved + u8::from(told.moving) < 4, "little, and not for long");
+            }
+            Pace::Free => {
+                assert!(!zero || (told.ever_above && told.zeros < 3), "an arm that is held is not driven");
+                assert!(!was_held || clearly, "what was held goes on when the scaling is clearly above 0");
+            }
+            Pace::Held => {
+                assert!(!clearly, "what is carried along is not held");
+                let begins = !told.ever_above && (slider == Some(0.0) || told.moved + u8::from(told.moving) >= 3);
+                assert!(was_held || told.zeros >= 3 || begins, "held for a reason");
+            }
+        }
+        assert_eq!(clearly, clearly && pace == Pace::Free, "above 0 frees at once");
+        assert!(!(told.ever_above && told.zeros >= 3) || pace == Pace::Held, "three states of 0 hold");
+        told.ever_above |= !zero && !was_held || clearly;
+        if !told.ever_above && told.moving {
+            told.moved = told.moved.saturating_add(1).min(4);
+        }
+        told.held_for = if pace == Pace::Held && was_held { told.held_for.saturating_add(1).min(7) } else { 0 };
+        assert_eq!(machine.is_overdue(&CONFIG), told.held_for > 5, "held for 40 ms and no longer");
+        told.moving = input.wants && pace != Pace::Held;
+        told.last = Some(pace);
+    }
+
+    #[test]
+    fn every_sequence_of_readings_is_held_and_let_go_by_the_rule() {
+        let told = Told { ever_above: false, zeros: 0, moved: 0, moving: false, held_for: 0, last: None };
+        let mut worlds = HashSet::from([(Scaling::BEGIN, told)]);
+        let mut seen = worlds.clone();
+        // Sequences that lead to the same world are followed once; all are over when nothing new is found.
+        while !worlds.is_empty() {
+            let mut next = HashSet::new();
+            for (machine, told) in worlds {
+                for (reading, scaling) in READINGS.into_iter().enumerate() {
+                    for (slider, wants) in
+                        [None, Some(false), Some(true)].into_iter().flat_map(|slider| [(slider, false), (slider, true)])
+                    {
+                        // A slider at 0 leaves nothing.
+                        if slider == Some(false) && scaling >= CONFIG.zero_below {
+                            continue;
+                        }
+                        let (mut machine, mut told) = (machine, told);
+                        follow(&mut machine, &mut told, Input { reading, slider, wants });
+                        // Beyond its end the time that was spent makes no difference.
+                        machine.spent = machine.spent.min(CONFIG.held_timeout + DT);
+                        if seen.insert((machine, told)) {
+                            next.insert((machine, told));
+                        }
+                    }
+                }
+            }
+            worlds = next;
+        }
+        assert!((20..2_000).contains(&seen.len()), "{} worlds", seen.len());
+        for pace in [Pace::Begin, Pace::Free, Pace::Held] {
+            assert!(seen.iter().any(|(machine, _)| machine.pace == pace));
+        }
+    }
+
+    #[test]
+    fn the_defaults_hold_their_own_check_and_each_nonsense_names_its_field() {
+        assert_eq!(ScalingConfig::default().check(), Ok(()));
+        type Case = (&'static str, fn(&mut ScalingConfig));
+        let cases: [Case; 6] = [
+            ("scaling.zero_below", |c| c.zero_below = 0.0),
+            ("scaling.free_from", |c| c.free_from = 0.001),
+            ("scaling.held_states", |c| c.held_states = 0),
+            ("scaling.begin_speed", |c| c.begin_speed = f32::NAN),
+            ("scaling.begin_time", |c| c.begin_time = Duration::from_secs(6)),
+            ("scaling.held_timeout", |c| c.held_timeout = Duration::ZERO),
+        ];
+        for (field, spoil) in cases {
+            let mut config = ScalingConfig::default();
+            spoil(&mut config);
+            assert_eq!(config.check().map_err(|error| error.field), Err(field));
+        }
+    }
+}
