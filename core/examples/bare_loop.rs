@@ -89,7 +89,8 @@ fn main() {
 
         if !requested && engine.mode() == Mode::Monitor && engine.unmet(now).is_empty() {
             requested = true;
-            input(&mut engine, &mut peer, now, Input::Request);
+            let epoch = engine.mode_machine().epoch();
+            input(&mut engine, &mut peer, now, Input::Request(epoch));
         }
         let arrived = (peer.q[0] - f64::from(end.0[0])).abs() < 1e-4;
         if !shutting_down && arrived && engine.mode() == Mode::Command {

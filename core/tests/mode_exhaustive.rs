@@ -1,13 +1,12 @@
 //! Every short sequence of events, from boot and from the middle of each mode, against the invariants of the
-//! mode machine. Sequences that lead to the same machine at the same time are followed once: the 22⁸ from boot
-//! (5 · 10¹⁰) meet in some 10⁵ worlds.
+//! mode machine. Sequences that lead to the same machine at the same time are followed once: the 20⁸ from boot
+//! (3 · 10¹⁰) meet in some 10⁵ worlds. Who may ask is `operator_exhaustive.rs`.
 //!
 //! The rules are written down here a second time, by what can be seen from outside:
 //!
 //! * `Move` in `Command` only, once per state, never for an old one; a fault is never followed by one.
 //! * `Command` is entered from `Arming` only, after the good cycles and with acceptance shown since.
-//! * `Arming` begins by an edge of the operator only, without latch, with every precondition held; so nothing
-//!   resumes by itself, and a level that is high at boot or across a fallback asks for nothing.
+//! * `Arming` begins by a request only, without latch, with every precondition held; so nothing resumes by itself.
 //! * `Stopping` says zero so many times, then stop exactly once, then nothing; rest counts only if measured after.
 //! * A robot known to be stopped by itself is told nothing.
 //! * The first reason stays latched, none is forgotten, until acknowledged.
@@ -127,7 +126,6 @@ enum Event {
     LongSilence,
     Fault(Reason),
     Request,
-    Level(bool),
     Release,
     Acknowledge,
 }
@@ -142,8 +140,6 @@ fn alphabet() -> Vec<Event> {
         Event::Fault(Reason::VelocityLimit),
         Event::Fault(Reason::EmergencyStop),
         Event::Request,
-        Event::Level(true),
-        Event::Level(false),
         Event::Release,
         Event::Acknowledge,
     ]);
@@ -164,8 +160,6 @@ struct World {
     machine: ModeMachine,
     now: Instant,
     seen: Option<(Seen, Instant)>,
-    /// The request line: `None` until it was low since boot or the last fallback.
-    line: Option<bool>,
     /// In `Arming`: timely states in a row, and whether the last state showed our program.
     good: u32,
     shown: bool,
@@ -186,7 +180,6 @@ impl World {
             machine: ModeMachine::new(config()),
             now: Instant::from_micros(1_000_000),
             seen: None,
-            line: None,
             good: 0,
             shown: false,
             holds: 0,
@@ -218,7 +211,7 @@ impl World {
         let (from, latch, reasons) = (before.machine.mode(), before.machine.latch(), before.machine.reasons());
         let mut refused = None;
         let mut acknowledged = false;
-        let mut rising = false;
+        let mut requested = false;
         let transition = match event {
             Event::Established => self.machine.established(self.now),
             Event::LinkLost => self.machine.link_lost(self.now, Reason::LinkClosed),
@@ -237,17 +230,8 @@ impl World {
             }
             Event::Fault(reason) => self.machine.fault(self.now, reason),
             Event::Request => {
-                rising = true;
+                requested = true;
                 let answer = self.machine.request(self.now, &self.evidence());
-                refused = answer.err();
-                answer.ok().flatten()
-            }
-            Event::Level(high) => {
-                rising = high && self.line == Some(false);
-                if self.line.is_some() || !high {
-                    self.line = Some(high);
-                }
-                let answer = self.machine.request_level(self.now, high, &self.evidence());
                 refused = answer.err();
                 answer.ok().flatten()
             }
@@ -271,7 +255,7 @@ impl World {
         }
 
         self.check_latch(latch, reasons, acknowledged, transition.and_then(|t| t.reason), event);
-        self.check_way_up(&before, event, rising, refused);
+        self.check_way_up(&before, event, requested, refused);
         self.check_unknown(&before, event);
         let epoch_moves = match (from, to) {
             (Mode::Offline, Mode::Monitor) | (Mode::Arming, Mode::Monitor | Mode::Offline) => true,
@@ -288,9 +272,6 @@ impl World {
             }
             if from == Mode::Offline {
                 self.stray_stops = 0;
-            }
-            if matches!(to, Mode::Offline | Mode::Monitor | Mode::Stopping) {
-                self.line = None;
             }
         }
         match event {
@@ -335,15 +316,15 @@ impl World {
         }
     }
 
-    fn check_way_up(&mut self, before: &Self, event: Event, rising: bool, refused: Option<Reason>) {
+    fn check_way_up(&mut self, before: &Self, event: Event, requested: bool, refused: Option<Reason>) {
         let (from, to) = (before.machine.mode(), self.machine.mode());
-        if rising && from == Mode::Monitor {
+        if requested && from == Mode::Monitor {
             let unmet = before.machine.unmet(&before.evidence(), self.now);
             assert_eq!(refused.is_none(), unmet.is_empty(), "refused for {refused:?}, unmet {unmet:?}");
             assert!(refused.is_none_or(|reason| unmet.contains(reason)));
         }
         if from != Mode::Arming && to == Mode::Arming {
-            assert!(rising, "armed without an edge");
+            assert!(requested, "armed without a request");
             assert_eq!(before.machine.latch(), None, "armed over a latch");
             assert!(!before.machine.is_motion_unknown(), "armed without knowing that the arm rests");
             let (seen, at) = before.seen.expect("armed without a state");
@@ -449,14 +430,14 @@ impl World {
 
 /// The table of the module, by event.
 fn allowed(from: Mode, to: Mode, event: Event) -> bool {
-    use Event::{Established, Fault, Level, LinkLost, LongSilence, Release, Request, State, Tick};
+    use Event::{Established, Fault, LinkLost, LongSilence, Release, Request, State, Tick};
     match (from, to) {
         (Mode::Offline, Mode::Monitor) => event == Established,
         (Mode::Monitor, Mode::Offline) => matches!(event, LinkLost | LongSilence | Tick),
-        (Mode::Monitor, Mode::Arming) => matches!(event, Request | Level(true)),
+        (Mode::Monitor, Mode::Arming) => event == Request,
         (Mode::Arming, Mode::Offline) => event == LinkLost,
         (Mode::Arming, Mode::Monitor) | (Mode::Command, Mode::Stopping) => {
-            matches!(event, State(_) | Tick | LongSilence | Fault(_) | Release | Level(false))
+            matches!(event, State(_) | Tick | LongSilence | Fault(_) | Release)
         }
         (Mode::Arming, Mode::Command) => matches!(event, State(_)),
         (Mode::Command | Mode::Stopping, Mode::Offline) => event == LinkLost,

@@ -33,8 +33,8 @@ const FAULTS: [FaultKind; 14] = [
 fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
     match what % 32 {
         0..=7 => rig.advance(u64::from(much)),
-        8 => rig.input(FriInput::Request),
-        9 => rig.input(FriInput::Resume),
+        8 => rig.request(),
+        9 => rig.input(FriInput::Resume(rig.session.mode_machine().epoch())),
         10 => rig.input(FriInput::Release),
         11 => rig.input(FriInput::Acknowledge),
         12 => rig.input(FriInput::Tick),

@@ -51,7 +51,7 @@ struct World<'m> {
 impl World<'_> {
     /// Hands over one input and drains, holding the contract of a port.
     fn input(&mut self, input: Input) {
-        if matches!(input, Input::Request | Input::Resume) {
+        if matches!(input, Input::Request(_) | Input::Resume(_)) {
             self.requested = true;
         }
         self.engine.handle(self.now, input);
@@ -190,10 +190,10 @@ impl World<'_> {
         match what % 24 {
             0..=3 => (0..much).for_each(|_| self.cycle()),
             4 => (0..SETTLE).for_each(|_| self.cycle()),
-            5 | 6 => self.input(Input::Request),
+            5 | 6 => self.input(Input::Request(self.engine.mode_machine().epoch())),
             7 => self.input(Input::Release),
             8 | 9 => self.input(Input::Acknowledge),
-            10 => self.input(Input::Resume),
+            10 => self.input(Input::Resume(self.engine.mode_machine().epoch())),
             11 => self.reading = (f32::from(much) - 128.0) / 32.0,
             12 => self.reading = if much % 2 == 0 { f32::NAN } else { f32::INFINITY },
             13 => {

@@ -1,14 +1,17 @@
 //! What operators ask for, while nobody has come to take it.
 
 use heapless::Vec;
+use outrigger_core::mode::{Contact, Epoch};
 
 /// One thing an operator asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
-    Request,
-    Resume,
+    Request(Epoch),
+    Resume(Epoch),
     Release,
     Acknowledge,
+    /// A pin has another level.
+    Pin(Contact, bool),
     Shutdown,
 }
 
@@ -17,11 +20,16 @@ pub(crate) enum Edge {
 /// | comes | does to what waits |
 /// |---|---|
 /// | `Request`, `Resume` | the newer takes the place of the older |
-/// | `Release`, `Shutdown` | takes back what was asked for and has not begun |
+/// | `Release`, `Shutdown`, a stop or request pin that is low | takes back what was asked for by a message and has not begun |
 /// | `Acknowledge`, `Release`, `Shutdown` again | is the one that waits |
+/// | a pin that is low | takes the place of what waits of this pin |
+/// | a pin that is high | waits behind its low |
 /// | anything after `Shutdown` | comes too late |
 #[derive(Debug, Default)]
-pub(crate) struct Edges(Vec<Edge, 4>);
+pub(crate) struct Edges(Vec<Edge, ROOM>);
+
+/// One of `Request` and `Resume`, one of each other message, and the newest two levels of each pin.
+const ROOM: usize = 1 + 3 + 2 * 3;
 
 impl Edges {
     pub(crate) const fn new() -> Self {
@@ -32,11 +40,18 @@ impl Edges {
         if self.0.contains(&Edge::Shutdown) {
             return;
         }
-        if edge != Edge::Acknowledge {
-            self.0.retain(|waiting| !matches!(waiting, Edge::Request | Edge::Resume));
+        let takes_back = match edge {
+            Edge::Acknowledge | Edge::Pin(Contact::Acknowledge, _) | Edge::Pin(_, true) => false,
+            Edge::Request(_) | Edge::Resume(_) | Edge::Release | Edge::Shutdown | Edge::Pin(_, false) => true,
+        };
+        if takes_back {
+            self.0.retain(|waiting| !matches!(waiting, Edge::Request(_) | Edge::Resume(_)));
+        }
+        if let Edge::Pin(pin, false) = edge {
+            self.0.retain(|waiting| !matches!(waiting, Edge::Pin(other, _) if *other == pin));
         }
         if !self.0.contains(&edge) {
-            // One of a kind, and one of `Request` and `Resume`: four at most.
+            // There is room for all that can wait at the same time.
             let _ = self.0.push(edge);
         }
     }
@@ -51,8 +66,11 @@ impl Edges {
 
 #[cfg(test)]
 mod tests {
-    use super::Edge::{Acknowledge, Release, Request, Resume, Shutdown};
+    use super::Edge::{Acknowledge, Pin, Release, Shutdown};
     use super::*;
+
+    const REQUEST: Edge = Edge::Request(Epoch::from_number(3));
+    const RESUME: Edge = Edge::Resume(Epoch::from_number(3));
 
     fn waiting(pushed: &[Edge]) -> Vec<Edge, 8> {
         let mut edges = Edges::new();
@@ -62,34 +80,34 @@ mod tests {
 
     #[test]
     fn edges_are_taken_in_the_order_they_came() {
-        assert_eq!(waiting(&[Acknowledge, Request]), [Acknowledge, Request]);
-        assert_eq!(waiting(&[Release, Acknowledge, Resume, Shutdown]), [Release, Acknowledge, Shutdown]);
-        assert_eq!(waiting(&[Release, Request]), [Release, Request]);
+        assert_eq!(waiting(&[Acknowledge, REQUEST]), [Acknowledge, REQUEST]);
+        assert_eq!(waiting(&[Release, Acknowledge, RESUME, Shutdown]), [Release, Acknowledge, Shutdown]);
+        assert_eq!(waiting(&[Release, REQUEST]), [Release, REQUEST]);
     }
 
     #[test]
     fn a_release_takes_back_what_was_asked_for_before_it_and_nothing_after_it() {
-        assert_eq!(waiting(&[Request, Release]), [Release]);
-        assert_eq!(waiting(&[Release, Request, Release]), [Release]);
-        assert_eq!(waiting(&[Request, Release, Resume]), [Release, Resume]);
-        assert_eq!(waiting(&[Acknowledge, Request, Release]), [Acknowledge, Release]);
+        assert_eq!(waiting(&[REQUEST, Release]), [Release]);
+        assert_eq!(waiting(&[Release, REQUEST, Release]), [Release]);
+        assert_eq!(waiting(&[REQUEST, Release, RESUME]), [Release, RESUME]);
+        assert_eq!(waiting(&[Acknowledge, REQUEST, Release]), [Acknowledge, Release]);
     }
 
     #[test]
     fn the_newer_of_request_and_resume_counts() {
-        assert_eq!(waiting(&[Request, Resume]), [Resume]);
-        assert_eq!(waiting(&[Resume, Acknowledge, Request]), [Acknowledge, Request]);
-        assert_eq!(waiting(&[Request, Request]), [Request]);
+        assert_eq!(waiting(&[REQUEST, RESUME]), [RESUME]);
+        assert_eq!(waiting(&[RESUME, Acknowledge, REQUEST]), [Acknowledge, REQUEST]);
+        assert_eq!(waiting(&[REQUEST, REQUEST]), [REQUEST]);
     }
 
     #[test]
     fn nothing_is_asked_for_after_a_shutdown() {
-        assert_eq!(waiting(&[Request, Shutdown, Request, Acknowledge, Release]), [Shutdown]);
+        assert_eq!(waiting(&[REQUEST, Shutdown, REQUEST, Acknowledge, Release]), [Shutdown]);
     }
 
     #[test]
     fn a_release_and_a_shutdown_are_never_lost_whatever_comes_before_and_after_them() {
-        let all = [Request, Resume, Release, Acknowledge];
+        let all = [REQUEST, RESUME, Release, Acknowledge];
         // Every sequence of six of the four.
         for number in 0..4_usize.pow(6) {
             let pushed: Vec<Edge, 8> = (0..6).map(|digit| all[number >> (2 * digit) & 3]).collect();
@@ -99,6 +117,36 @@ mod tests {
             assert_eq!(taken.iter().rfind(|edge| **edge != Acknowledge).copied(), expected, "{pushed:?} -> {taken:?}");
             assert_eq!(taken.contains(&Release), pushed.contains(&Release), "{pushed:?} -> {taken:?}");
             assert_eq!(taken.contains(&Acknowledge), pushed.contains(&Acknowledge), "{pushed:?} -> {taken:?}");
+        }
+    }
+
+    #[test]
+    fn a_low_level_is_never_lost_and_high_comes_after_it() {
+        use Contact::{Acknowledge as Ack, Request, Stop};
+        assert_eq!(waiting(&[Pin(Request, false), Pin(Request, true)]), [Pin(Request, false), Pin(Request, true)]);
+        assert_eq!(waiting(&[Pin(Request, true), Pin(Request, false)]), [Pin(Request, false)]);
+        assert_eq!(waiting(&[REQUEST, Pin(Stop, false), Acknowledge]), [Pin(Stop, false), Acknowledge]);
+        assert_eq!(waiting(&[REQUEST, Pin(Ack, false), Pin(Ack, true)]), [REQUEST, Pin(Ack, false), Pin(Ack, true)]);
+        // Every sequence of six levels of two pins, with everything else waiting too.
+        for number in 0..4_usize.pow(6) {
+            let mut pushed: Vec<Edge, 16> = [Acknowledge, Release, RESUME].into_iter().collect();
+            let levels = (0..6).map(|digit| number >> (2 * digit) & 3);
+            pushed.extend(levels.map(|level| Pin(if level & 2 == 0 { Stop } else { Request }, level & 1 == 1)));
+            let mut edges = Edges::new();
+            pushed.iter().for_each(|edge| edges.push(*edge));
+            edges.push(Shutdown);
+            let taken: Vec<Edge, 16> = core::iter::from_fn(|| edges.pop()).collect();
+            assert_eq!(taken.last(), Some(&Shutdown), "{pushed:?} -> {taken:?}");
+            for pin in [Stop, Request] {
+                let of = |edges: &[Edge]| -> Vec<bool, 16> {
+                    let level =
+                        |edge: &Edge| if let Pin(of, high) = edge { (*of == pin).then_some(*high) } else { None };
+                    edges.iter().filter_map(level).collect()
+                };
+                let (given, got) = (of(&pushed), of(&taken));
+                assert_eq!(given.last(), got.last(), "{pushed:?} -> {taken:?}");
+                assert_eq!(given.contains(&false), got.contains(&false), "{pushed:?} -> {taken:?}");
+            }
         }
     }
 }

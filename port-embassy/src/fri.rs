@@ -154,6 +154,7 @@ impl<L: Law<7>, H: KrlHandshake> Runner<'_, L, H> {
                 Either3::Second(mail) => self.input(mail.into(), observer),
                 Either3::Third(()) => self.input(FriInput::Tick, observer),
             }
+            self.shared.set_epoch(self.engine.mode_machine().epoch());
             observer.observe(self.engine, now());
         }
     }

@@ -2,6 +2,7 @@
 
 use core::cell::Cell;
 use core::future::poll_fn;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::task::Poll;
 
 use embassy_sync::blocking_mutex::Mutex;
@@ -10,6 +11,7 @@ use embassy_sync::waitqueue::AtomicWaker;
 use heapless::Deque;
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteRefusal};
 use outrigger_core::command::{MAX_SOURCES, Sample};
+use outrigger_core::mode::{Contact, Epoch};
 use outrigger_core::session::fri::FriInput;
 use outrigger_core::session::{Input, LinkId};
 
@@ -22,6 +24,8 @@ use crate::trouble::Trouble;
 /// executors, and what is copied is small.
 pub struct Shared {
     cells: Mutex<CriticalSectionRawMutex, Cells>,
+    /// The epoch of the robot's machine.
+    epoch: AtomicU32,
     /// Of the robot's task.
     waker: AtomicWaker,
 }
@@ -57,8 +61,9 @@ macro_rules! inputs_of_mail {
         impl From<Mail> for $input {
             fn from(mail: Mail) -> Self {
                 match mail {
-                    Mail::Edge(Edge::Request) => Self::Request,
-                    Mail::Edge(Edge::Resume) => Self::Resume,
+                    Mail::Edge(Edge::Request(epoch)) => Self::Request(epoch),
+                    Mail::Edge(Edge::Resume(epoch)) => Self::Resume(epoch),
+                    Mail::Edge(Edge::Pin(contact, high)) => Self::Pin(contact, high),
                     Mail::Edge(Edge::Release) => Self::Release,
                     Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
                     Mail::Edge(Edge::Shutdown) => Self::Shutdown,
@@ -84,8 +89,14 @@ impl Shared {
                 turn: Cell::new(0),
                 troubles: Cell::new([None; LinkId::COUNT]),
             }),
+            epoch: AtomicU32::new(0),
             waker: AtomicWaker::new(),
         }
+    }
+
+    /// The robot's machine is in this epoch.
+    pub(crate) fn set_epoch(&self, epoch: Epoch) {
+        self.epoch.store(epoch.number(), Ordering::Relaxed);
     }
 
     fn push(&self, edge: Edge) {
@@ -196,14 +207,29 @@ impl<'d> Handle<'d> {
         put
     }
 
-    /// An operator asks to command. Each call is one edge: never call it for a level.
-    pub fn request(&self) {
-        self.shared.push(Edge::Request);
+    /// The epoch of the robot's mode machine, which ends with every loss of authority: show it to whoever may ask to
+    /// command from afar.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        Epoch::from_number(self.shared.epoch.load(Ordering::Relaxed))
     }
 
-    /// An operator asks to go on with the motion that the last fallback suspended.
-    pub fn resume(&self) {
-        self.shared.push(Edge::Resume);
+    /// An operator, who saw `epoch`, asks to command; another epoch than the machine's is refused. Each call is one edge:
+    /// levels are for [`pin`](Self::pin).
+    pub fn request(&self, epoch: Epoch) {
+        self.shared.push(Edge::Request(epoch));
+    }
+
+    /// The same, to go on with the motion that the last fallback suspended.
+    pub fn resume(&self, epoch: Epoch) {
+        self.shared.push(Edge::Resume(epoch));
+    }
+
+    /// A pin that stands for an operator is high or low now, [settled](outrigger_core::mode::Debounce); to be called once
+    /// after boot, and then for each change. What the pins mean is
+    /// [configured](outrigger_core::mode::OperatorConfig); high is a closed contact.
+    pub fn pin(&self, contact: Contact, high: bool) {
+        self.shared.push(Edge::Pin(contact, high));
     }
 
     /// The operator takes the request back: the arm is stopped.
@@ -313,10 +339,10 @@ mod tests {
         for _ in 0..3 {
             assert!(pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop())).is_pending());
         }
-        handle.request();
+        handle.request(Epoch::from_number(7));
         drop(shared.next());
         let next = pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop()));
-        assert_eq!(next, Poll::Ready(Mail::Edge(Edge::Request)));
+        assert_eq!(next, Poll::Ready(Mail::Edge(Edge::Request(Epoch::from_number(7)))));
     }
 
     #[test]

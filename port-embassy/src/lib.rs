@@ -20,7 +20,7 @@
 //!     let mut engine = CoController::new(Config::default(), law, windows.memory())?;
 //!     let address = Ipv4Addr::new(10, 0, 2, 2);
 //!     let (handle, mut runner) = outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
-//!     // `handle` goes to whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.request()`.
+//!     // `handle` goes to whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.pin(..)`.
 //!     let _ = handle;
 //!     runner.run(&mut ()).await; // until `handle.shutdown()` has been carried out
 //!     Ok(())

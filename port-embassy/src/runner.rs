@@ -88,6 +88,7 @@ impl<L: Law<6>, O: Observer<L>> Application<L> for Desk<'_, O> {
     }
 
     fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
+        self.shared.set_epoch(engine.mode_machine().epoch());
         self.observer.observe(engine, now);
     }
 }

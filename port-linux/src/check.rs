@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use outrigger_core::law::LawConfig;
+use outrigger_core::mode::RequestAs;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::fri::{Control as FriControl, FriConfig, KrlConvention, TaskFrame};
 
@@ -10,7 +11,7 @@ use crate::args::CheckConfigArgs;
 use crate::coast;
 use crate::config::{
     AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings, KrcBoard,
-    KrcConfiguration, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
+    KrcConfiguration, Pins, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
 
@@ -121,8 +122,10 @@ impl Lines {
 
     fn run(&mut self, run: &RunSettings, host: &HostSettings) {
         let request = match run.request {
-            Start::Operator => "when the operator asks",
-            Start::Start => "by itself, once, when every precondition is met",
+            Start::Operator => "when the operator asks".to_owned(),
+            Start::Start => {
+                format!("by itself, once, when every precondition is met within {} s", run.start_within.as_secs_f32())
+            }
         };
         let end = match run.end {
             End::Never => "ends when it is told to".to_owned(),
@@ -140,13 +143,11 @@ impl Lines {
         self.say("device", format!("{}/{}, {gateway}", device.address, device.prefix));
         let telemetry = device.telemetry.map_or("none".into(), |to| format!("to {}:{}", to.address, to.port));
         self.say("telemetry", telemetry);
-        let pins = match (device.request_pin, device.acknowledge_pin) {
-            (true, true) => "request and acknowledge",
-            (true, false) => "request",
-            (false, true) => "acknowledge",
-            (false, false) => "none",
-        };
-        self.say("pins", pins);
+        let Pins { request, request_as, acknowledge, stop, .. } = device.pins;
+        let held = if request_as == RequestAs::Held { "request (held)" } else { "request (edge)" };
+        let pins = [(stop, "stop"), (acknowledge, "acknowledge"), (request, held)];
+        let pins: Vec<_> = pins.into_iter().filter_map(|(connected, name)| connected.then_some(name)).collect();
+        self.say("pins", if pins.is_empty() { "none".into() } else { pins.join(", ") });
         self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));
     }
 

@@ -43,7 +43,7 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     };
     board.input(Input::Start);
     board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());
-    board.input(Input::Request);
+    board.input(Input::Request(board.engine.mode_machine().epoch()));
     board.run_until(|engine, _| engine.mode() == Mode::Command);
     board.stalled = true;
     board.run_until(|engine, _| engine.mode() == Mode::Stopping);

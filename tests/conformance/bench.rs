@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use outrigger_core::law::JointServoConfig;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, SoftwareVersion};
 use outrigger_core::session::{DownCause, Event, Input, LinkId, StatesFrom};
 use outrigger_core::time;
@@ -56,11 +56,17 @@ pub(crate) trait Bench {
         self.command_by(Input::Resume);
     }
 
+    /// Somebody, who sees how things stand, asks by this edge.
+    fn ask(&mut self, edge: fn(Epoch) -> Input) {
+        let epoch = self.look(|look| look.epoch);
+        self.tell(edge(epoch));
+    }
+
     /// The same by this edge.
-    fn command_by(&mut self, edge: Input) {
+    fn command_by(&mut self, edge: fn(Epoch) -> Input) {
         self.ready();
         let before = self.look(|look| look.said(Said::Move));
-        self.tell(edge);
+        self.ask(edge);
         self.wait("the arm is commanded to move", |look| look.mode == Mode::Command && look.said(Said::Move) > before);
     }
 }
@@ -69,6 +75,7 @@ pub(crate) trait Bench {
 pub(crate) struct Look<'a> {
     pub(crate) events: &'a [Event],
     pub(crate) mode: Mode,
+    pub(crate) epoch: Epoch,
     pub(crate) latch: Option<Reason>,
     pub(crate) unmet: ReasonSet,
     /// States the engine was seen with in `Command`, each counted once.

@@ -26,6 +26,7 @@ impl EmbassyBench {
             events: &self.events,
             texts: &self.texts,
             mode: self.rig.mode(),
+            epoch: self.rig.handle().epoch(),
             latch: self.rig.latch(),
             unmet: self.rig.unmet(),
             commanded: self.rig.commanded(),
@@ -43,8 +44,8 @@ impl Bench for EmbassyBench {
     fn tell(&mut self, input: Input) {
         let handle = self.rig.handle();
         match input {
-            Input::Request => handle.request(),
-            Input::Resume => handle.resume(),
+            Input::Request(epoch) => handle.request(epoch),
+            Input::Resume(epoch) => handle.resume(epoch),
             Input::Release => handle.release(),
             Input::Acknowledge => handle.acknowledge(),
             Input::Shutdown => handle.shutdown(),

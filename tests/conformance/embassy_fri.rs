@@ -82,10 +82,11 @@ fn after_a_loss_either_way_only_an_acknowledgement_and_a_request_command_again()
         rig.run_for(millis(2_000));
         assert_eq!((rig.mode(), rig.latch()), (Mode::Monitor, Some(reason)), "{way}\n{}", rig.story());
         assert_eq!(rig.fallbacks(), [reason], "{way}: nothing resumed by itself");
-        rig.handle().request();
+        rig.handle().request(rig.handle().epoch());
         rig.run_for(millis(500));
         assert_eq!(rig.mode(), Mode::Monitor, "{way}: not before an acknowledgement");
-        let refused = |(at, event): &(SimTime, Event)| *at > until && *event == Event::Refused(Reason::Latched);
+        let refused =
+            |(at, event): &(SimTime, Event)| *at > until && *event == outrigger_tests::refused(Reason::Latched);
         assert!(rig.events().iter().any(refused), "{way}\n{}", rig.story());
         rig.handle().acknowledge();
         rig.run_for(millis(500));
@@ -179,8 +180,9 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
             _ => {}
         }
         rig.handle().acknowledge();
-        rig.handle().request();
-        edges.extend([FriInput::Acknowledge, FriInput::Request].map(|edge| (rig.now(), edge)));
+        let epoch = rig.handle().epoch();
+        rig.handle().request(epoch);
+        edges.extend([FriInput::Acknowledge, FriInput::Request(epoch)].map(|edge| (rig.now(), edge)));
     }
     rig.run_for(millis(100));
     (rig, edges)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use outrigger_core::drive::Application;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::link::Grade;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::session::{CoController, Config, Event, GradeLimitsTuning, GradeTuning, Input};
 use outrigger_core::time;
@@ -58,6 +58,7 @@ impl Shared {
 struct Log {
     events: Vec<Event>,
     mode: Mode,
+    epoch: Epoch,
     latch: Option<Reason>,
     unmet: ReasonSet,
     commanded: u64,
@@ -69,17 +70,28 @@ struct Log {
 impl Default for Log {
     fn default() -> Self {
         let (mode, unmet) = (Mode::Offline, ReasonSet::default());
-        Self { events: vec![], mode, latch: None, unmet, commanded: 0, newest: None, texts: vec![], over: false }
+        Self {
+            events: vec![],
+            mode,
+            epoch: Epoch::default(),
+            latch: None,
+            unmet,
+            commanded: 0,
+            newest: None,
+            texts: vec![],
+            over: false,
+        }
     }
 }
 
 impl Log {
     fn look<'a>(&'a mut self, controller: &'a Controller) -> Look<'a> {
         Said::learn(&mut self.texts, controller);
-        let Self { events, mode, latch, unmet, commanded, texts, over, .. } = self;
+        let Self { events, mode, epoch, latch, unmet, commanded, texts, over, .. } = self;
         Look {
             events,
             mode: *mode,
+            epoch: *epoch,
             latch: *latch,
             unmet: *unmet,
             commanded: *commanded,
@@ -114,6 +126,7 @@ impl Application<AnyLaw<6>> for Desk {
         let log = &mut *self.shared.log();
         log.events.append(&mut self.events);
         log.mode = engine.mode();
+        log.epoch = engine.mode_machine().epoch();
         log.latch = engine.latch();
         log.unmet = engine.unmet(now);
         let newest = engine.state().map(|state| state.controller_time);

@@ -72,7 +72,7 @@ fn a_shutdown_stops_the_arm_waits_for_the_program_and_ends_requests() {
     assert!(!rig.session.is_finished(), "the arm moves");
     rig.until(5_000, "the end", |rig| rig.session.is_finished());
     assert_eq!((rig.session.mode(), rig.krc.state()), (Mode::Monitor, FriState::Monitor));
-    rig.input(FriInput::Request);
+    rig.request();
     rig.advance(100);
     assert_eq!(rig.session.mode(), Mode::Monitor, "no request is heard any more");
     assert_clean(&rig, "shutdown");
@@ -147,7 +147,7 @@ fn silence_of_the_krc_ends_commanding_and_is_found_again_without_a_step() {
     rig.advance_to(SimTime::from_millis(3_020));
     assert_eq!(rig.session.latch(), Some(Reason::StateStale));
     rig.until(1_000, "monitor", |rig| rig.session.mode() == Mode::Monitor);
-    rig.input(FriInput::Request);
+    rig.request();
     assert_eq!(rig.session.mode(), Mode::Monitor, "not before an acknowledge");
     rig.command(1_900);
     rig.advance_to(SimTime::from_millis(5_250));
@@ -324,7 +324,7 @@ fn a_krc_that_starts_in_another_scheme_is_told_with_both_and_moves_nothing() {
     ] {
         let mut rig = unasked(control, krc);
         ready(&mut rig);
-        rig.input(FriInput::Request);
+        rig.request();
         let before = rig.krc.truth().q;
         rig.until(1_000, "the end of arming", |rig| rig.session.mode() == Mode::Monitor);
         let what = format!("{control:?} in {krc:?}");
@@ -354,7 +354,7 @@ fn a_scheme_that_is_told_a_little_late_is_waited_for_while_arming_and_one_that_c
     let mut rig = rig(options(&[]));
     ready(&mut rig);
     rig.told_scheme = Some(ControlScheme::Other);
-    rig.input(FriInput::Request);
+    rig.request();
     rig.until(1_000, "command state", |rig| rig.krc.state() == FriState::Command);
     rig.advance(90);
     assert_eq!(rig.session.mode(), Mode::Arming, "good cycles enough, but nothing to command");
@@ -384,7 +384,7 @@ fn mirrors(theirs: Wanted, ours: MirroredFrame) -> (bool, Rig<Swing>) {
     rig.until(1_500, "rest", |rig| rig.session.mode() == Mode::Monitor && rig.krc.state() == FriState::Monitor);
     rig.advance_to(SimTime::from_secs(7));
     ready(&mut rig);
-    rig.input(FriInput::Request);
+    rig.request();
     let started = rig.krc.counts().started;
     rig.until(1_000, "a start", |rig| rig.krc.counts().started > started);
     rig.advance(500);
@@ -431,8 +431,8 @@ fn a_foreign_motion_underneath_is_refused() {
     let motion = vec![Move::Ptp { to: there, speed: 0.2 }, Move::Ptp { to: Options::default().start, speed: 0.2 }];
     let mut rig = rig(Options { motion, ..options(&[]) });
     rig.advance(2_000);
-    rig.input(FriInput::Request);
-    assert!(rig.events.contains(&Event::Refused(Reason::NotAtRest)), "{:?}", rig.events);
+    rig.request();
+    assert!(rig.events.contains(&outrigger_tests::refused(Reason::NotAtRest)), "{:?}", rig.events);
     assert_eq!(rig.session.mode(), Mode::Monitor);
 }
 
@@ -474,7 +474,7 @@ fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     for _ in 0..80 {
         rig.advance(100);
         rig.input(FriInput::Acknowledge);
-        rig.input(FriInput::Request);
+        rig.request();
     }
     (rig, excused)
 }

@@ -4,7 +4,7 @@ use outrigger_core::law::{JointServoConfig, Law as _};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::session::{Event, Input, KnownBy};
+use outrigger_core::session::{Input, KnownBy};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::fault::FaultKind;
@@ -43,14 +43,14 @@ fn nothing_is_said_without_a_request_and_one_that_comes_too_early_is_spent() {
         let mut buffers = Buffers::default();
         let mut rig = Rig::new(Setup::sweep(software, 0.5), &mut buffers);
         rig.run_for(ms(100));
-        rig.input(Input::Request);
-        let refused = Event::Refused(Reason::GradeLow);
+        rig.request();
+        let refused = outrigger_tests::refused(Reason::GradeLow);
         assert!(rig.record().events.iter().any(|(_, event)| *event == refused), "{}", rig.record().story());
         rig.ready();
         rig.run_for(secs(2));
         assert_eq!(rig.record().modes(), [Mode::Monitor], "the early request is not remembered");
         assert_eq!(rig.record().commands, []);
-        rig.input(Input::Request);
+        rig.request();
         rig.run_to(Mode::Command);
         assert_eq!(rig.record().modes(), [Mode::Monitor, Mode::Arming, Mode::Command]);
     }

@@ -217,14 +217,14 @@ fn rearms_only_when_told(rig: &mut Rig<'_>, kind: FaultKind, what: &str) {
     rig.run_for(secs(5));
     assert!(!rig.record().modes().ends_with(&[Mode::Command]), "{what}\n{}", rig.record().story());
     recover(rig, kind);
-    rig.input(Input::Request);
+    rig.request();
     let story = rig.record().story();
     assert!(matches!(rig.record().events.last(), Some((_, Event::Refused(_)))), "{what}\n{story}");
     rig.input(Input::Acknowledge);
     rig.ready();
     rig.run_for(secs(1));
     assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}: an acknowledge moved something\n{story}");
-    rig.input(Input::Request);
+    rig.request();
     rig.run_to(Mode::Command);
 }
 

@@ -84,7 +84,7 @@ fn a_loop_that_comes_round_too_rarely_never_commands_late() {
             setup.reading = Reading::Every(ms(every));
             let mut rig = Rig::new(setup, &mut buffers);
             rig.run_for(secs(5));
-            rig.input(Input::Request);
+            rig.request();
             // Whatever comes of it: the rules see every text.
             rig.run_for(secs(5));
             let what = format!("{software}, every {every} ms:\n{}", rig.record().story());
@@ -173,7 +173,7 @@ fn with_neither_only_a_packet_that_shows_the_program_can_prove_acceptance() {
         let mut rig = Rig::new(setup, &mut buffers);
         rig.run_for(secs(5));
         assert_eq!(rig.record().modes(), [Mode::Monitor], "monitoring needs the real-time port alone");
-        rig.input(Input::Request);
+        rig.request();
         // The program's state is in the packet from 3.2 on.
         if software.at_least(3, 2) {
             rig.run_to(Mode::Command);

@@ -68,7 +68,7 @@ fn run(kind: &str, with_rtde: bool, seed: u64) {
     // A request alone is refused as long as nobody has acknowledged, and an acknowledge alone moves nothing.
     rig.run_for(secs(8));
     assert!(rig.engine().latch().is_some(), "{what}");
-    rig.input(Input::Request);
+    rig.request();
     assert!(matches!(rig.record().events.last(), Some((_, Event::Refused(_)))), "{what}");
     rig.input(Input::Acknowledge);
     rig.run_for(ms(500));

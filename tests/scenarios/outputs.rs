@@ -59,7 +59,7 @@ fn driven(software: SoftwareVersion, form: FormChoice, every: Option<std::time::
     setup.config.text.form = form;
     let mut rig = Rig::new(setup, &mut buffers);
     rig.ready();
-    rig.input(Input::Request);
+    rig.request();
     let mut n = 0;
     let end = rig.now() + secs(7);
     while rig.now() < end {
@@ -294,7 +294,7 @@ fn a_motion_does_not_notice_inputs_being_written() {
         setup.config.connect.claims = claims;
         let mut rig = Rig::new(setup, &mut buffers);
         rig.ready();
-        rig.input(Input::Request);
+        rig.request();
         let end = rig.now() + secs(5);
         let mut n = 0;
         while rig.now() < end {

@@ -24,7 +24,8 @@ fn trajectory() -> Trajectory<6> {
 
 /// The reasons of refused requests, in order.
 fn refusals(rig: &Rig<'_>) -> Vec<Reason> {
-    let refused = |(_, event): &(_, Event)| if let Event::Refused(reason) = event { Some(*reason) } else { None };
+    let refused =
+        |(_, event): &(_, Event)| if let Event::Refused(refusal) = event { Some(refusal.reason) } else { None };
     rig.record().events.iter().filter_map(refused).collect()
 }
 
@@ -36,7 +37,7 @@ fn text_that_a_robot_in_local_control_ignores_never_leads_to_command() {
         setup.controller.state = StartState::Local;
         let mut rig = Rig::new(setup, &mut buffers);
         rig.ready();
-        rig.input(Input::Request);
+        rig.request();
         rig.run_for(secs(12));
         let story = rig.record().story();
         assert!(!rig.record().modes().contains(&Mode::Command), "{software}\n{story}");
@@ -59,7 +60,7 @@ fn text_that_is_ignored_without_a_word_never_leads_to_command() {
         let mut rig = Rig::new(Setup::sweep(software, 0.5), &mut buffers);
         rig.fault(FaultKind::Mute, None);
         rig.ready();
-        rig.input(Input::Request);
+        rig.request();
         rig.run_for(secs(12));
         assert_eq!(rig.record().modes(), [Mode::Monitor, Mode::Arming, Mode::Monitor], "{}", rig.record().story());
         assert_eq!(rig.engine().latch(), Some(Reason::NotGranted));
@@ -76,7 +77,7 @@ fn another_program_is_left_alone_unless_taking_over_is_allowed() {
             let mut rig = Rig::new(setup, &mut buffers);
             rig.controller.act(Action::StartForeignProgram(0.0));
             rig.run_for(secs(4));
-            rig.input(Input::Request);
+            rig.request();
             if take_over {
                 rig.run_to(Mode::Command);
                 continue;
@@ -98,7 +99,7 @@ fn an_arm_that_somebody_else_moves_is_not_armed() {
         rig.ready();
         rig.controller.act(Action::SecondCommander(Some(0.1)));
         rig.run_for(secs(1));
-        rig.input(Input::Request);
+        rig.request();
         rig.run_for(secs(1));
         let refused = refusals(&rig);
         assert!(matches!(refused[..], [Reason::NotAtRest | Reason::ForeignProgram]), "{software}: {refused:?}");
@@ -117,7 +118,7 @@ fn a_second_commander_who_gets_his_way_ends_ours() {
                 rig.input(Input::Release);
                 rig.run_to(Mode::Monitor);
                 rig.ready();
-                rig.input(Input::Request);
+                rig.request();
             }
             rig.run_for(ms(500).min(rig.controller.period() * 40));
             assert_eq!(rig.engine().mode(), mode);
@@ -161,7 +162,7 @@ fn a_stop_of_the_robot_in_any_mode_is_answered_with_silence() {
                     rig.ready();
                 }
                 if mode == Mode::Arming {
-                    rig.input(Input::Request);
+                    rig.request();
                     rig.run_for(rig.controller.period() * 20);
                 }
                 assert_eq!(rig.engine().mode(), mode);
@@ -175,7 +176,7 @@ fn a_stop_of_the_robot_in_any_mode_is_answered_with_silence() {
                 assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}");
                 let latched = (mode == Mode::Arming).then_some(reason);
                 assert!(rig.engine().latch() == latched || mode == Mode::Stopping, "{what}");
-                rig.input(Input::Request);
+                rig.request();
                 assert!(refusals(&rig).len() == 1, "{what}");
             }
         }
@@ -263,7 +264,7 @@ fn a_motion_that_a_stop_interrupted_goes_on_only_when_resumed() {
         rig.input(Input::Release);
         rig.run_to(Mode::Monitor);
         rig.ready();
-        rig.input(Input::Resume);
+        rig.resume();
         rig.run_to(Mode::Command);
         rig.run_for(secs(4));
         let off = (rig.controller.truth().q[0] - begun - 0.5).to_degrees().abs();

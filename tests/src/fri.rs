@@ -202,6 +202,11 @@ impl<L: Law<7>> Rig<L> {
         self.drain(now);
     }
 
+    /// An operator, who sees how things stand, asks to command.
+    pub fn request(&mut self) {
+        self.input(FriInput::Request(self.session.mode_machine().epoch()));
+    }
+
     fn drain(&mut self, now: SimTime) {
         while let Some(event) = self.session.poll_event() {
             self.events.push(event);
@@ -337,7 +342,7 @@ impl<L: Law<7>> Rig<L> {
             unmet.iter().all(|reason| reason == Reason::Latched)
         });
         self.input(FriInput::Acknowledge);
-        self.input(FriInput::Request);
+        self.request();
         self.until(millis, "command", |rig| rig.session.mode() == Mode::Command);
     }
 

@@ -8,3 +8,13 @@ pub mod noise;
 #[path = "../oracle/mod.rs"]
 pub mod oracle;
 pub mod require;
+
+use outrigger_core::mode::{Channel, Refusal};
+use outrigger_core::robot::Reason;
+use outrigger_core::session::Event;
+
+/// A request by a message was refused for `reason`.
+#[must_use]
+pub const fn refused(reason: Reason) -> Event {
+    Event::Refused(Refusal::of_request(Channel::Message, reason))
+}

@@ -67,7 +67,7 @@ fn run(period: u64, faults: &[&str]) -> Figures {
         let unmet = rig.session.unmet(now(&rig));
         if rig.session.mode() == Mode::Monitor && unmet.iter().all(|reason| reason == Reason::Latched) {
             rig.input(FriInput::Acknowledge);
-            rig.input(FriInput::Request);
+            rig.request();
         }
     }
     let after = rig.krc.counts();

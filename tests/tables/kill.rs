@@ -68,7 +68,7 @@ fn run(loss: Loss, software: SoftwareVersion, form: FormChoice, mode: Mode) -> R
     match mode {
         Mode::Offline | Mode::Monitor => {}
         Mode::Arming => {
-            rig.input(Input::Request);
+            rig.request();
             rig.run_for(rig.controller.period() * 30);
         }
         Mode::Command | Mode::Stopping => {

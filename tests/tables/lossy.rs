@@ -63,7 +63,7 @@ fn run(software: SoftwareVersion, loss: f64, repair: Repair, jitter: u64) -> Fig
         };
         if rig.run_until(rest, able) {
             rig.input(Input::Acknowledge);
-            rig.input(Input::Request);
+            rig.request();
         }
     }
     let spent = rig.record().cycles;

@@ -66,7 +66,7 @@ impl Application<Law> for Operator {
     fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
         if !self.commanded && engine.mode() == Mode::Monitor && engine.unmet(now).is_empty() {
             self.commanded = true;
-            self.inputs = Some(Input::Request);
+            self.inputs = Some(Input::Request(engine.mode_machine().epoch()));
         }
     }
 }

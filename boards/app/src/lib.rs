@@ -6,7 +6,7 @@
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
-//! | [`watch`](button::watch) | an edge of a contact becomes a request or an acknowledgement |
+//! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request |
 //!
 //! Beside a KRC the control loop is that of [`krc::Robot`]; everything else is the same.
 //!
@@ -18,7 +18,7 @@
 #[macro_use]
 mod log;
 
-pub mod button;
+mod contacts;
 mod desk;
 pub mod krc;
 mod lamp;
@@ -30,10 +30,12 @@ mod sensors;
 mod stack;
 pub mod telemetry;
 
+pub use contacts::Contacts;
 pub use desk::Desk;
 pub use lamp::Status;
 pub use milestone::Milestone;
 pub use network::{hardware_address, network};
+pub use outrigger_core::mode::OperatorConfig;
 pub use outrigger_core::session::{Settings, TelemetryTarget};
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;

@@ -6,7 +6,7 @@
 use core::net::Ipv4Addr;
 
 use outrigger_core::link::GradeChange;
-use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::fri::FriEvent;
 use outrigger_core::session::{DownCause, Endpoint, Event, Identity, LinkId, Next};
@@ -50,7 +50,7 @@ pub enum Milestone {
     /// Command was granted, for the how manyth time since boot.
     Armed(u32),
     /// A request or an acknowledgement was refused.
-    Refused(Reason),
+    Refused(Refusal),
     /// Arming was given up.
     NotArmed(Reason),
     /// Commanding ended.
@@ -86,7 +86,7 @@ impl Milestone {
             Event::Established(identity) => Some(Self::Connected(identity)),
             Event::Fri(event) => Some(Self::Krc(event)),
             Event::Grade(change) => Some(Self::Grade(change)),
-            Event::Refused(reason) => Some(Self::Refused(reason)),
+            Event::Refused(refusal) => Some(Self::Refused(refusal)),
             Event::Transition(transition) => Self::of_transition(&transition, armed),
             Event::Down { link, endpoint, cause, next } => {
                 Some(Self::Down { link, endpoint, cause, trouble: trouble(link), next })
@@ -161,7 +161,9 @@ impl Milestone {
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),
             Self::Armed(times) => info!("armed again ({})", times),
-            Self::Refused(reason) => info!("refused: {}, {}", reason, reason.text()),
+            Self::Refused(Refusal { word, by, reason }) => {
+                info!("refused: {}, {} ({} by {})", reason, reason.text(), word.name(), by.name());
+            }
             Self::NotArmed(reason) => info!("not armed: {}, {}", reason, reason.text()),
             Self::Fallback(reason) => info!("fallback: {}, {}", reason, reason.text()),
             Self::Released => info!("released"),

@@ -101,8 +101,6 @@ mod tests {
                 mac: None,
                 telemetry: None,
                 sensors,
-                request_pin: false,
-                acknowledge_pin: false,
                 recorder: None,
             },
         }

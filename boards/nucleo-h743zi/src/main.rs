@@ -16,7 +16,9 @@ use embassy_stm32::{bind_interrupts, uid};
 #[cfg(krc)]
 use outrigger_app::krc::{Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{AnalogSensor, Desk, Handle, SerialSensor, TelemetryTarget, button, hardware_address, network};
+use outrigger_app::{
+    AnalogSensor, Contacts, Desk, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
+};
 #[cfg(not(krc))]
 use outrigger_app::{Memory, Robot, Settings};
 use panic_probe as _;
@@ -81,11 +83,11 @@ async fn main(spawner: Spawner) {
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
-    if settings.device.request_pin {
-        spawner.spawn(defmt::unwrap!(request(Input::new(p.PC13, Pull::Down), handle)));
-    }
-    if settings.device.acknowledge_pin {
-        spawner.spawn(defmt::unwrap!(acknowledge(Input::new(p.PE9, Pull::Up), handle)));
+    let operator = settings.config.operator;
+    if operator.has_pins() {
+        let (stop, acknowledge) = (Input::new(p.PE13, Pull::Up), Input::new(p.PE9, Pull::Up));
+        let button = Input::new(p.PC13, Pull::Down);
+        spawner.spawn(defmt::unwrap!(contacts(operator, stop, acknowledge, button, handle)));
     }
     if let Some(sensor) = serial {
         let mut config = usart::Config::default();
@@ -135,13 +137,15 @@ async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarge
 }
 
 #[embassy_executor::task]
-async fn request(button: Input<'static>, robot: Handle<'static>) -> ! {
-    button::watch(|| button.is_high(), || robot.request()).await
-}
-
-#[embassy_executor::task]
-async fn acknowledge(contact: Input<'static>, robot: Handle<'static>) -> ! {
-    button::watch(|| contact.is_low(), || robot.acknowledge()).await
+async fn contacts(
+    operator: OperatorConfig,
+    stop: Input<'static>,
+    acknowledge: Input<'static>,
+    button: Input<'static>,
+    robot: Handle<'static>,
+) -> ! {
+    let (stop, acknowledge, request) = (|| stop.is_low(), || acknowledge.is_low(), || button.is_high());
+    Contacts { stop, acknowledge, request }.watch(&operator, robot).await
 }
 
 #[embassy_executor::task]

@@ -102,11 +102,11 @@ async fn main(spawner: Spawner) {
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
-    if settings.device.request_pin {
-        spawner.spawn(defmt::unwrap!(request(Input::new(p.PIN_2, Pull::Up), handle)));
-    }
-    if settings.device.acknowledge_pin {
-        spawner.spawn(defmt::unwrap!(acknowledge(Input::new(p.PIN_3, Pull::Up), handle)));
+    let operator = settings.config.operator;
+    if operator.has_pins() {
+        let (stop, acknowledge) = (Input::new(p.PIN_5, Pull::Up), Input::new(p.PIN_3, Pull::Up));
+        let request = Input::new(p.PIN_2, Pull::Up);
+        spawner.spawn(defmt::unwrap!(contacts(operator, stop, acknowledge, request, handle)));
     }
     if let Some(sensor) = serial {
         let mut config = uart::Config::default();
@@ -157,13 +157,15 @@ async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarge
 }
 
 #[embassy_executor::task]
-async fn request(contact: Input<'static>, robot: Handle<'static>) -> ! {
-    button::watch(|| contact.is_low(), || robot.request()).await
-}
-
-#[embassy_executor::task]
-async fn acknowledge(contact: Input<'static>, robot: Handle<'static>) -> ! {
-    button::watch(|| contact.is_low(), || robot.acknowledge()).await
+async fn contacts(
+    operator: OperatorConfig,
+    stop: Input<'static>,
+    acknowledge: Input<'static>,
+    request: Input<'static>,
+    robot: Handle<'static>,
+) -> ! {
+    let (stop, acknowledge, request) = (|| stop.is_low(), || acknowledge.is_low(), || request.is_low());
+    Contacts { stop, acknowledge, request }.watch(&operator, robot).await
 }
 
 #[embassy_executor::task]

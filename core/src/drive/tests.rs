@@ -8,11 +8,14 @@ use std::task::{Context, Waker};
 use super::*;
 use crate::command::{Sample, SampleValue, SourceId};
 use crate::law::{JointServo, JointServoConfig, Reference};
-use crate::mode::Mode;
+use crate::mode::{Epoch, Mode};
 use crate::robot::SoftwareVersion;
 use crate::session::peer::Peer;
 use crate::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use crate::session::{Config, Memory};
+
+/// The epoch of the first session.
+const FIRST: Epoch = Epoch::from_number(1);
 
 /// Everything outside the loop: the peer, the wire, the clock.
 struct World {
@@ -229,7 +232,7 @@ fn programs(world: &Shared) -> Vec<String> {
 
 #[test]
 fn the_loop_connects_commands_on_request_and_ends_at_rest_after_shutdown() {
-    let world = world(&[(1_500, Input::Request), (3_000, Input::Shutdown)]);
+    let world = world(&[(1_500, Input::Request(FIRST)), (3_000, Input::Shutdown)]);
     assert!(run(&world, 6_000), "the loop ends once the arm is at rest");
     assert_eq!(
         world.borrow().modes,
@@ -243,9 +246,9 @@ fn the_loop_connects_commands_on_request_and_ends_at_rest_after_shutdown() {
 
 #[test]
 fn reads_of_a_few_bytes_lose_nothing() {
-    let whole = world(&[(1_500, Input::Request)]);
+    let whole = world(&[(1_500, Input::Request(FIRST))]);
     run(&whole, 2_500);
-    let pieces = world(&[(1_500, Input::Request)]);
+    let pieces = world(&[(1_500, Input::Request(FIRST))]);
     pieces.borrow_mut().read_most = 7;
     run(&pieces, 2_500);
     assert!(whole.borrow().modes.contains(&Mode::Command));
@@ -257,7 +260,7 @@ fn reads_of_a_few_bytes_lose_nothing() {
 fn samples_that_always_wait_do_not_starve_the_link() {
     let sample = |seq| Sample { source: SourceId(1), value: SampleValue::scalar(0.0), seq, taken_at: Instant::ZERO };
     let mut inputs: Vec<_> = (0..3_000).map(|seq| (0, Input::Sample(sample(seq)))).collect();
-    inputs.push((1_500, Input::Request));
+    inputs.push((1_500, Input::Request(FIRST)));
     let world = world(&inputs);
     run(&world, 2_500);
     assert!(world.borrow().modes.contains(&Mode::Command));
@@ -266,7 +269,7 @@ fn samples_that_always_wait_do_not_starve_the_link() {
 #[test]
 fn a_turnaround_is_that_of_the_state_which_caused_the_text_whichever_link_it_came_by() {
     for rtde in [false, true] {
-        let world = world(&[(2_500, Input::Request), (5_000, Input::Release)]);
+        let world = world(&[(2_500, Input::Request(FIRST)), (5_000, Input::Release)]);
         (world.borrow_mut().rtde, world.borrow_mut().write_takes) = (rtde, 70);
         run(&world, 6_000);
         let world = world.borrow();
@@ -292,7 +295,7 @@ fn a_refused_connection_is_tried_again() {
 
 #[test]
 fn a_write_that_does_not_end_costs_the_connection_and_not_the_loop() {
-    let world = world(&[(1_500, Input::Request)]);
+    let world = world(&[(1_500, Input::Request(FIRST))]);
     world.borrow_mut().write_blocked = true;
     run(&world, 4_000);
     assert!(programs(&world).is_empty());
@@ -303,7 +306,7 @@ fn a_write_that_does_not_end_costs_the_connection_and_not_the_loop() {
 
 #[test]
 fn local_control_is_never_commanded() {
-    let world = world(&[(1_500, Input::Request)]);
+    let world = world(&[(1_500, Input::Request(FIRST))]);
     world.borrow_mut().peer.local = true;
     run(&world, 15_000);
     let world = world.borrow();
@@ -314,7 +317,7 @@ fn local_control_is_never_commanded() {
 fn a_protective_stop_or_another_program_is_not_armed_over() {
     let touches: [fn(&mut Peer); 2] = [|peer| peer.safety = 3, |peer| peer.foreign = true];
     for touch in touches {
-        let world = world(&[(1_500, Input::Request)]);
+        let world = world(&[(1_500, Input::Request(FIRST))]);
         touch(&mut world.borrow_mut().peer);
         run(&world, 3_000);
         assert!(!world.borrow().modes.contains(&Mode::Arming));

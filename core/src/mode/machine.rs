@@ -3,7 +3,7 @@
 use super::acceptance::{Baseline, Proof, Verdict};
 use super::config::ModeConfig;
 use super::evidence::{Evidence, Stage, stops_the_robot};
-use super::request::{Edge, Epoch, Intent, RequestLine};
+use super::request::{Epoch, Intent};
 use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
 use crate::time::Instant;
@@ -15,7 +15,7 @@ use crate::time::Instant;
 /// | [`established`](Self::established), [`link_lost`](Self::link_lost) | the session's links stand, one of them fell |
 /// | [`observe`](Self::observe) | once per newest state, with everything known |
 /// | [`fault`](Self::fault) | something else ends commanding: the link monitor, the law, the governor |
-/// | [`request`](Self::request), [`request_level`](Self::request_level), [`release`](Self::release), [`acknowledge`](Self::acknowledge) | an operator, or a line that stands for one |
+/// | [`request`](Self::request), [`release`](Self::release), [`acknowledge`](Self::acknowledge) | an operator, by way of [`Operator`](super::Operator) |
 /// | [`tick`](Self::tick) | at [`next_deadline`](Self::next_deadline), or at any other time |
 ///
 /// After each of them, [`action`](Self::action) says what may go out: at most one thing per state.
@@ -27,7 +27,6 @@ pub struct ModeMachine {
     epoch: Epoch,
     latch: Option<Reason>,
     reasons: ReasonSet,
-    line: RequestLine,
     /// Since when in this mode.
     entered: Instant,
     /// The newest state; in `Arming` and `Command` the newest timely one.
@@ -89,7 +88,6 @@ impl ModeMachine {
             epoch: Epoch::from_number(0),
             latch: None,
             reasons: ReasonSet::EMPTY,
-            line: RequestLine::Unknown,
             entered: Instant::ZERO,
             heard: Instant::ZERO,
             owed: false,
@@ -263,24 +261,6 @@ impl ModeMachine {
             }
             Mode::Arming | Mode::Command => Ok(None),
             Mode::Stopping => Err(Reason::NotAtRest),
-        }
-    }
-
-    /// A line that requests while high. Its rising edge is a request, its falling edge a release; high at boot
-    /// or across a fallback is none.
-    ///
-    /// # Errors
-    /// As [`request`](Self::request), for a rising edge.
-    pub fn request_level(
-        &mut self,
-        now: Instant,
-        high: bool,
-        evidence: &Evidence,
-    ) -> Result<Option<Transition>, Reason> {
-        match self.line.observe(high) {
-            Some(Edge::Rise) => self.request(now, evidence),
-            Some(Edge::Fall) => Ok(self.release(now)),
-            None => Ok(None),
         }
     }
 
@@ -604,13 +584,8 @@ impl ModeMachine {
         if loses_authority {
             self.epoch = self.epoch.next();
         }
-        match to {
-            // Whatever the line says now was said before: only a new rise counts.
-            Mode::Offline | Mode::Monitor | Mode::Stopping => {
-                self.line.disarm();
-                self.grant = Grant::NotYet;
-            }
-            Mode::Arming | Mode::Command => {}
+        if !matches!(to, Mode::Arming | Mode::Command) {
+            self.grant = Grant::NotYet;
         }
         Transition { from, to, reason, at: now }
     }

@@ -12,7 +12,7 @@
 //!   [`acknowledge`](ModeMachine::acknowledge) clears them; it never moves anything. `Released` is no fault
 //!   and latches nothing, and neither does losing a link over which nothing was commanded.
 //! * A request is an edge. One that is refused is spent: nothing begins later by itself. A level that was high
-//!   at boot, or is still high after a fallback, is no edge ([`ModeMachine::request_level`]).
+//!   at boot, or is still high after a fallback, is no edge; what lines and messages say is judged by [`Operator`].
 //! * While the robot is known not to run, or its safety system not to be NORMAL or REDUCED, no motion text is
 //!   sent at all: `Stopping` waits in silence.
 //! * `MotionUnknown` is cleared by measured standstill alone. An arm that after a reconnect still moves by our
@@ -28,7 +28,10 @@ mod config;
 mod evidence;
 mod following;
 mod held;
+mod line;
 mod machine;
+mod operator;
+mod operator_config;
 mod request;
 mod scaling;
 mod standstill;
@@ -41,8 +44,11 @@ pub use config::ModeConfig;
 pub use evidence::Evidence;
 pub use following::{Followed, Following, FollowingConfig};
 pub use held::Held;
+pub use line::Debounce;
 pub use machine::ModeMachine;
-pub use request::{Edge, Epoch, Intent, RequestLine};
+pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
+pub use operator_config::{OperatorConfig, RequestAs};
+pub use request::{Epoch, Intent};
 pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use standstill::{Standstill, StandstillConfig};
 

@@ -146,10 +146,6 @@ impl Trace {
         self.machine.request(self.now, &self.evidence).map(|t| t.map_or(self.machine.mode(), |t| t.to))
     }
 
-    fn level(&mut self, high: bool) -> Result<Option<Mode>, Reason> {
-        self.machine.request_level(self.now, high, &self.evidence).map(|t| t.map(|t| t.to))
-    }
-
     fn fault(&mut self, reason: Reason) {
         self.last = self.machine.fault(self.now, reason);
     }

@@ -81,6 +81,9 @@ reasons! {
     LeftCommand "the KRC left the command state by itself" "see its messages and its program; acknowledge, then request",
     OtherScheme "the KRC commands in a control scheme that does not take what is sent" "let the KRL program select the scheme that `robot.control` names, or name the program's",
     HeldByScaling "the robot's speed slider, or its limiter, held the arm for too long" "move the speed slider up, then acknowledge and request",
+    StopOpen "the stop input is open, or was not seen yet" "close it, then request; a broken wire reads as open",
+    LineLow "the request line is low, or was not seen yet" "raise the request line: while it is low nothing is commanded",
+    LineHeld "the request line was not low for long enough before it rose" "take it low, wait a second, then raise it again",
 }
 
 /// A set of reasons.
@@ -104,6 +107,12 @@ impl ReasonSet {
     /// Adds `reason`.
     pub const fn insert(&mut self, reason: Reason) {
         *self = self.with(reason);
+    }
+
+    /// The reasons of both sets.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether `reason` is in the set.

@@ -7,7 +7,7 @@
 //! | `Unacked` | a peer that acknowledges nothing ends commanding, later the connection |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
 //! | `Set` | an output is set beside the motion, and confirmed by what the controller shows |
-//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of the robot's inputs |
+//! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | an operator's words, judged by [`Operator`](crate::mode::Operator); so are those of the robot's inputs |
 //! | `Shutdown` | the arm is brought to rest, then everything is closed |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
 
@@ -21,14 +21,13 @@ use super::identity::Identity;
 use super::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use super::keep::Keeper;
-use super::operator::Asked;
 use super::path::{Opening, TakeOver, TextPath};
 use super::primary::Primary;
 use super::realtime::Realtime;
 use super::rtde::StateLink;
 use crate::command::outputs::{BATCH, Outputs};
 use crate::law::Law;
-use crate::mode::{Held, Mode};
+use crate::mode::{Epoch, Held, Mode};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
 use crate::robot::{Generation, Reason, SoftwareVersion};
@@ -200,6 +199,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             Input::Start => {
                 if self.lifecycle == Lifecycle::Idle {
                     self.lifecycle = Lifecycle::Running;
+                    self.cycle.start(now);
                     self.connector.start(now);
                 }
             }
@@ -209,12 +209,17 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             Input::Unacked { link, bytes, age } => self.take_unacked(link, bytes, age, now),
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
             Input::Set(write) => self.set(write, now),
-            Input::Request => self.request(false, now),
-            Input::Resume => self.request(true, now),
+            Input::Request(epoch) => self.request(epoch, false, now),
+            Input::Resume(epoch) => self.request(epoch, true, now),
+            Input::Pin(contact, high) => {
+                if self.cycle.pin(contact, high, now, &mut self.events) {
+                    self.acknowledged(now);
+                }
+            }
             Input::Release => self.cycle.release(now, &mut self.events),
             Input::Acknowledge => self.acknowledge(now),
             Input::Shutdown => {
-                self.cycle.release(now, &mut self.events);
+                self.cycle.end(now, &mut self.events);
                 self.lifecycle = Lifecycle::ShuttingDown;
             }
             // Waking up is all there is to it, except that no more bytes came: what arrived is complete.
@@ -416,13 +421,11 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             gate: None,
             unacked: self.unacked_age(LinkId::REALTIME, now),
         };
-        let asked = self.cycle.judge(arrival, now, &beside, &mut self.events);
+        let acknowledged = self.cycle.judge(arrival, now, &beside, &mut self.events);
         self.observe_state_outputs(arrival);
         self.admit_outputs(now);
-        match asked {
-            Some(Asked::Request) => self.request(false, now),
-            Some(Asked::Acknowledge) => self.acknowledge(now),
-            None => {}
+        if acknowledged {
+            self.acknowledged(now);
         }
     }
 
@@ -466,14 +469,17 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         }
     }
 
-    fn request(&mut self, resume: bool, now: Instant) {
-        if self.lifecycle == Lifecycle::Running {
-            self.cycle.request(now, resume, &mut self.events);
-        }
+    fn request(&mut self, epoch: Epoch, resume: bool, now: Instant) {
+        self.cycle.request(epoch, now, resume, &mut self.events);
     }
 
     fn acknowledge(&mut self, now: Instant) {
-        self.cycle.acknowledge(&mut self.events);
+        self.cycle.acknowledge(now, &mut self.events);
+        self.acknowledged(now);
+    }
+
+    /// Somebody did.
+    fn acknowledged(&mut self, now: Instant) {
         let resting = self.mode() == Mode::Monitor;
         if resting && self.primary.facts().local_control {
             // Connections made in local control stay deaf to text after it.

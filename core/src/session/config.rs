@@ -1,13 +1,12 @@
 //! Every threshold of a session, with its default.
 
 use super::coast::Coast;
-use super::operator::OperatorInputs;
 use super::path::{TextConfig, TextPath};
 use super::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
-use crate::mode::{FollowingConfig, ModeConfig, ScalingConfig, StandstillConfig};
+use crate::mode::{FollowingConfig, ModeConfig, OperatorConfig, ScalingConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
 
@@ -37,8 +36,8 @@ pub struct Config {
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
     /// Form of the text.
     pub text: TextConfig,
-    /// The robot's digital inputs that stand for an operator.
-    pub operator: OperatorInputs,
+    /// Where an operator speaks beside messages: the robot's digital inputs, pins, and a request at the start.
+    pub operator: OperatorConfig,
     /// How long setting an output may take.
     pub outputs: OutputsConfig,
     /// The sensor, of six channels \[N, Nm\], whose readings a program gets as its force; [`Claim::Force`] has to be claimed.

@@ -5,14 +5,14 @@
 //! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
 
 use super::event::{Event, Events};
-use super::operator::{Asked, OperatorInputs, OperatorLines};
 use crate::command::{Approved, Governor, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
-    Acceptance, Action, Activity, Evidence, Following, FollowingConfig, Held, Mode, ModeConfig, ModeMachine, Pace,
-    PeerGate, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
+    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mode,
+    ModeConfig, ModeMachine, Operator, OperatorConfig, Outcome, Pace, PeerGate, Refusal, Scaling, ScalingConfig,
+    Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -71,7 +71,7 @@ pub(super) struct Cycle<const N: usize, L> {
     standstill: Standstill<N>,
     governor: Governor<N>,
     sources: Sources,
-    operator: OperatorLines,
+    operator: Operator,
     law: L,
     /// The arm's kinematics, where they are known.
     chain: Option<KinematicChain<N>>,
@@ -104,7 +104,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         standstill: StandstillConfig,
         limits: Limits<N>,
         sources: Sources,
-        operator: OperatorInputs,
+        operator: OperatorConfig,
         law: L,
     ) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
             sources,
-            operator: OperatorLines::new(operator),
+            operator: Operator::new(operator),
             law,
             chain: None,
             evidence: Evidence::default(),
@@ -199,7 +199,16 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// Everything a request would be refused for now.
     pub(super) fn unmet(&self, now: Instant) -> ReasonSet {
-        self.mode.unmet(&self.evidence, now)
+        self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
+    }
+
+    pub(super) const fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// This device has started.
+    pub(super) fn start(&mut self, now: Instant) {
+        self.operator.start(now);
     }
 
     /// The arm's kinematics, for the law from the next arming on.
@@ -288,21 +297,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.unjudged = self.unjudged.saturating_add(1);
     }
 
-    /// Judges the newest state, once all that has arrived is read; what its inputs ask for, if they do.
-    pub(super) fn judge(
-        &mut self,
-        arrival: Instant,
-        now: Instant,
-        beside: &Beside,
-        events: &mut Events,
-    ) -> Option<Asked> {
+    /// Judges the newest state, once all that has arrived is read; whether its inputs have acknowledged.
+    pub(super) fn judge(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events) -> bool {
         let slider = beside.speed_slider.filter(|_| self.state.is_some_and(|state| state.speed_slider.is_none()));
         if let (Some(slider), Some(state)) = (slider, self.state.as_mut()) {
             // The packet alone has at most the limiter's share of it.
             state.speed_scaling = Some(state.speed_scaling.unwrap_or(1.0) * slider.value);
             state.speed_slider = Some(slider.value);
         }
-        let state = self.state.as_ref().filter(|_| self.unjudged > 0)?;
+        let Some(state) = self.state.as_ref().filter(|_| self.unjudged > 0) else { return false };
         let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
         if commanding {
             // Cycles whose state was overtaken by a newer one, or is still too old, got no answer.
@@ -360,7 +363,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         let transition = self.mode.observe(now, &self.evidence);
         self.after(transition, events);
-        self.operator.observe(levels, fresh, self.mode.epoch(), now, self.link.config().stale_after)
+        let gap = self.link.config().stale_after;
+        let outcome = self.operator.observe(levels, fresh, gap, &mut self.mode, &self.evidence, now);
+        outcome.is_some_and(|outcome| self.carry_out(&outcome, events))
     }
 
     /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
@@ -470,29 +475,62 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.after(transition, events);
     }
 
-    /// An operator asks to command; `resume` goes on with a suspended motion.
-    pub(super) fn request(&mut self, now: Instant, resume: bool, events: &mut Events) {
-        match self.mode.request(now, &self.evidence) {
+    /// An operator, who saw `epoch`, asks to command; `resume` goes on with a suspended motion.
+    pub(super) fn request(&mut self, epoch: Epoch, now: Instant, resume: bool, events: &mut Events) {
+        let asked = self.operator.request(epoch, &mut self.mode, &self.evidence, now);
+        self.begin(asked, resume, events);
+    }
+
+    /// A pin of this device has another level; whether that has acknowledged.
+    pub(super) fn pin(&mut self, contact: Contact, high: bool, now: Instant, events: &mut Events) -> bool {
+        let outcome = self.operator.pin(contact, high, &mut self.mode, &self.evidence, now);
+        self.carry_out(&outcome, events)
+    }
+
+    /// The operator takes the request back.
+    pub(super) fn release(&mut self, now: Instant, events: &mut Events) {
+        let transition = self.operator.release(&mut self.mode, now);
+        self.after(transition, events);
+    }
+
+    /// The same, and nobody's request is heard any more.
+    pub(super) fn end(&mut self, now: Instant, events: &mut Events) {
+        let transition = self.operator.end(&mut self.mode, now);
+        self.after(transition, events);
+    }
+
+    /// The operator has seen the latched reasons.
+    pub(super) fn acknowledge(&mut self, now: Instant, events: &mut Events) {
+        let acknowledged = self.operator.acknowledge(Channel::Message, &mut self.mode, now);
+        if let Err(refusal) = acknowledged {
+            events.push(Event::Refused(refusal));
+        }
+    }
+
+    /// What lines have said; whether they have acknowledged.
+    fn carry_out(&mut self, outcome: &Outcome, events: &mut Events) -> bool {
+        self.after(outcome.stopped, events);
+        if let Some(Err(refusal)) = outcome.acknowledged {
+            events.push(Event::Refused(refusal));
+        }
+        if let Some(asked) = outcome.requested {
+            self.begin(asked, false, events);
+        }
+        if let Some(lapse) = outcome.lapsed {
+            events.push(Event::Lapsed(lapse));
+        }
+        outcome.acknowledged.is_some()
+    }
+
+    fn begin(&mut self, asked: Result<Option<Transition>, Refusal>, resume: bool, events: &mut Events) {
+        match asked {
             Ok(transition) => {
                 if transition.is_some() {
                     self.resume = resume;
                 }
                 self.after(transition, events);
             }
-            Err(reason) => events.push(Event::Refused(reason)),
-        }
-    }
-
-    /// The operator takes the request back.
-    pub(super) fn release(&mut self, now: Instant, events: &mut Events) {
-        let transition = self.mode.release(now);
-        self.after(transition, events);
-    }
-
-    /// The operator has seen the latched reasons.
-    pub(super) fn acknowledge(&mut self, events: &mut Events) {
-        if let Err(reason) = self.mode.acknowledge() {
-            events.push(Event::Refused(reason));
+            Err(refusal) => events.push(Event::Refused(refusal)),
         }
     }
 

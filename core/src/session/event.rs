@@ -13,7 +13,7 @@ use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
 use crate::frame::FrameError;
 use crate::link::GradeChange;
-use crate::mode::Transition;
+use crate::mode::{Lapse, Refusal, Transition};
 use crate::robot::Reason;
 use crate::time::Duration;
 use crate::wire::WireError;
@@ -49,7 +49,9 @@ pub enum Event {
     /// The mode changed.
     Transition(Transition),
     /// A request, or an acknowledgement, was refused; it is spent.
-    Refused(Reason),
+    Refused(Refusal),
+    /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
+    Lapsed(Lapse),
     /// The grade of the real-time link changed.
     Grade(GradeChange),
     /// The controller's clock began anew, or jumped; counted from the start of the session.

@@ -2,6 +2,7 @@
 
 use crate::command::Sample;
 use crate::command::outputs::Write;
+use crate::mode::{Contact, Epoch};
 use crate::time::Duration;
 
 /// One connection of a session; the port owns the socket behind it.
@@ -84,10 +85,14 @@ pub enum Input {
     },
     /// A reading of a sensor. The newest of each source wins.
     Sample(Sample),
-    /// An operator asks to command: an edge, never a level.
-    Request,
-    /// An operator asks to go on with the motion that the last fallback suspended: an edge as well.
-    Resume,
+    /// An operator asks to command, by a message: an edge, never a level. The epoch is the machine's as the operator saw
+    /// it; another is refused.
+    Request(Epoch),
+    /// The same, to go on with the motion that the last fallback suspended.
+    Resume(Epoch),
+    /// A pin of this device is high or low now, and has been for
+    /// [`pin_filter`](crate::mode::OperatorConfig::pin_filter). The newest level holds until the next.
+    Pin(Contact, bool),
     /// The operator takes the request back: the arm is stopped.
     Release,
     /// Set an output of the controller. It goes out beside the motion and never changes it; an [`Event::Output`](super::Event)

@@ -18,7 +18,6 @@ mod intake;
 mod io;
 #[cfg(feature = "postcard")]
 mod keep;
-mod operator;
 mod outputs;
 mod path;
 mod primary;
@@ -53,7 +52,6 @@ pub use identity::{Identity, KnownBy, oldest_software};
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 pub use keep::KeptFallback;
-pub use operator::OperatorInputs;
 pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use realtime::StreamCounts;

@@ -17,7 +17,7 @@ use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x05";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x06";
 
 /// Room kept for what one input makes, beside its own payload: transitions, one text that moves, one that sets outputs.
 const ROOM_FOR_OUTCOMES: usize = 1280;

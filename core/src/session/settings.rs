@@ -11,9 +11,9 @@ use crate::sensor::{Form, Scale};
 use crate::time::Duration;
 
 /// What the bytes begin with; the last one counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGSET\x02";
+const MAGIC: &[u8; 10] = b"OUTRIGSET\x03";
 /// The same beside a KRC.
-const KRC_MAGIC: &[u8; 10] = b"OUTRIGKRC\x01";
+const KRC_MAGIC: &[u8; 10] = b"OUTRIGKRC\x02";
 /// Before the content: the magic, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 8;
 
@@ -60,10 +60,6 @@ pub struct Device {
     pub telemetry: Option<TelemetryTarget>,
     /// The sensors, in the order of the configuration.
     pub sensors: [Option<Sensor>; MAX_SOURCES],
-    /// Whether a contact that closes at the board's request pin asks to command.
-    pub request_pin: bool,
-    /// Whether one at its acknowledge pin clears the latched reason.
-    pub acknowledge_pin: bool,
     /// Memory for the recorder \[B\], where the board leaves the choice.
     pub recorder: Option<u32>,
 }
@@ -231,8 +227,6 @@ mod tests {
                 period: Duration::from_millis(100),
             }),
             sensors: [None; MAX_SOURCES],
-            request_pin: false,
-            acknowledge_pin: true,
             recorder: Some(65_536),
         }
     }

@@ -11,7 +11,7 @@ use crate::command::Sources;
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Evidence, Mode, ModeMachine, Pace};
+use crate::mode::{Evidence, Mode, ModeMachine, Operator, Pace};
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::time::Instant;
 
@@ -26,6 +26,12 @@ impl<L: Law<6>> CoController<'_, L> {
     #[must_use]
     pub const fn mode_machine(&self) -> &ModeMachine {
         self.cycle.mode()
+    }
+
+    /// What operators' words are judged by.
+    #[must_use]
+    pub const fn operator(&self) -> &Operator {
+        self.cycle.operator()
     }
 
     /// The first reason since the last acknowledge.

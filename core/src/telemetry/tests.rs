@@ -34,7 +34,7 @@ impl Device {
     fn fallen(memory: usize) -> Self {
         let mut device = Self::new(memory);
         device.run_until(|b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
-        device.bench.input(Input::Request);
+        device.bench.request();
         device.run_until(|b| b.engine.mode() == Mode::Command);
         device.run(1_000);
         device.bench.stalled = true;
@@ -211,7 +211,7 @@ fn what_is_recorded_after_a_kept_fallback_is_recorded_again() {
     device.bench.input(Input::Acknowledge);
     device.run_until(|b| b.engine.kept_fallback().is_none());
     device.run_until(|b| b.engine.unmet(b.now).is_empty());
-    device.bench.input(Input::Request);
+    device.bench.request();
     device.run_until(|b| b.engine.mode() == Mode::Command);
     device.run(500);
     assert!(device.bench.replay().is_ok(), "{:?}", device.bench.replay());
@@ -308,7 +308,7 @@ fn another_format_is_named() {
     assert_eq!(Datagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(Datagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 2: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 3: device and listener differ in version");
 }
 
 #[test]

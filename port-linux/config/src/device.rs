@@ -3,11 +3,13 @@
 use std::net::Ipv4Addr;
 
 use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::mode::{OperatorConfig, RequestAs};
 use outrigger_core::sensor::{Form, Scale};
 use outrigger_core::session::{Device, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::time::Duration;
 
 use crate::reader::Section;
+use crate::session::REQUEST_AS;
 use crate::sources::{Format, Input, SourceSettings};
 
 /// What is around the engine of a board.
@@ -23,10 +25,8 @@ pub struct DeviceSettings {
     pub mac: Option<[u8; 6]>,
     /// Where telemetry goes.
     pub telemetry: Option<TelemetryTarget>,
-    /// Whether the request pin is looked at.
-    pub request_pin: bool,
-    /// Whether the acknowledge pin is looked at.
-    pub acknowledge_pin: bool,
+    /// What operators' contacts are connected.
+    pub pins: Pins,
     /// Memory for the recorder \[B\].
     pub recorder: Option<u32>,
 }
@@ -56,12 +56,11 @@ impl DeviceSettings {
             }
             parsed.map(|to| TelemetryTarget { address: *to.ip(), port: to.port(), period })
         });
-        let request_pin = section.flag("request_pin", false);
-        let acknowledge_pin = section.flag("acknowledge_pin", false);
+        let pins = Pins::read(&mut section);
         let recorder = section.count("recorder", 16_384..=16_777_216);
         section.finish();
         let (address, prefix) = network?;
-        Some(Self { address, prefix, gateway, mac, telemetry, request_pin, acknowledge_pin, recorder })
+        Some(Self { address, prefix, gateway, mac, telemetry, pins, recorder })
     }
 
     /// What is compiled in.
@@ -77,8 +76,43 @@ impl DeviceSettings {
             };
             *slot = Some(Sensor { input, scale: Scale { factor: source.scale, offset: source.offset } });
         }
-        let Self { address, prefix, gateway, mac, telemetry, request_pin, acknowledge_pin, recorder } = *self;
-        Device { address, prefix, gateway, mac, telemetry, sensors, request_pin, acknowledge_pin, recorder }
+        let Self { address, prefix, gateway, mac, telemetry, recorder, .. } = *self;
+        Device { address, prefix, gateway, mac, telemetry, sensors, recorder }
+    }
+}
+
+/// What operators' contacts are connected to a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pins {
+    /// Whether the request pin is looked at.
+    pub request: bool,
+    /// What it means.
+    pub request_as: RequestAs,
+    /// Whether the acknowledge pin is looked at.
+    pub acknowledge: bool,
+    /// Whether the stop pin is looked at.
+    pub stop: bool,
+    /// How long a level must be the same before it counts.
+    pub filter: Duration,
+}
+
+impl Pins {
+    fn read(section: &mut Section<'_, '_>) -> Self {
+        let default = OperatorConfig::default();
+        Self {
+            request: section.flag("request_pin", default.request_pin),
+            request_as: section.choice("request_pin_as", &REQUEST_AS, default.pin_as),
+            acknowledge: section.flag("acknowledge_pin", default.acknowledge_pin),
+            stop: section.flag("stop_pin", default.stop_pin),
+            filter: section.duration_or("pin_filter", default.pin_filter, 0.005..=0.2),
+        }
+    }
+
+    /// Into what the engine is told.
+    pub(crate) const fn write(self, operator: &mut OperatorConfig) {
+        (operator.request_pin, operator.pin_as) = (self.request, self.request_as);
+        (operator.acknowledge_pin, operator.stop_pin) = (self.acknowledge, self.stop);
+        operator.pin_filter = self.filter;
     }
 }
 

@@ -62,7 +62,9 @@ impl KrcConfiguration {
         }
         let host = HostSettings::read(root.section("host"));
         let serve = ServeSettings::read(root.section("serve"));
-        let Common { listen, handshake, engine, law, sources } = common?;
+        let Common { listen, handshake, mut engine, law, sources } = common?;
+        engine.operator.start_within = run.asks_within();
+        session::check_operator(root, &engine.operator);
         Some(Self { listen, handshake, engine, law, sources, run, host, serve })
     }
 }
@@ -97,7 +99,9 @@ impl KrcBoard {
         crate::refuse_tables_of_hosts(root);
         let common = Common::read(root);
         let device = DeviceSettings::read(root.section("device"));
-        let (Common { listen, handshake, engine, law, sources }, device) = common.zip(device)?;
+        let (Common { listen, handshake, mut engine, law, sources }, device) = common.zip(device)?;
+        device.pins.write(&mut engine.operator);
+        session::check_operator_of_board(root, &engine.operator);
         if !listen.ip().is_unspecified() && listen.ip() != IpAddr::V4(device.address) {
             root.complain_at("robot.listen", "\"0.0.0.0:PORT\": a board has one address, that of device.address");
         }

@@ -28,7 +28,7 @@ use outrigger_core::session::Settings;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use control::{Control, RobotSettings};
-pub use device::{BoardInput, DeviceSettings};
+pub use device::{BoardInput, DeviceSettings, Pins};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
@@ -99,7 +99,10 @@ impl Configuration {
             let run = RunSettings::read(root.section("run"));
             let host = HostSettings::read(root.section("host"));
             let serve = ServeSettings::read(root.section("serve"));
-            control.map(|control| Self { control, run, host, serve })
+            let mut control = control?;
+            control.session.operator.start_within = run.asks_within();
+            session::check_operator(root, &control.session.operator);
+            Some(Self { control, run, host, serve })
         })
     }
 }
@@ -131,7 +134,11 @@ impl Board {
             refuse_tables_of_hosts(root);
             let control = Control::read(root);
             let device = DeviceSettings::read(root.section("device"));
-            let board = control.zip(device).map(|(control, device)| Self { control, device });
+            let board = control.zip(device).map(|(mut control, device)| {
+                device.pins.write(&mut control.session.operator);
+                session::check_operator_of_board(root, &control.session.operator);
+                Self { control, device }
+            });
             if board.as_ref().is_some_and(|board| board.robot().is_none()) {
                 root.complain_at("robot.address", "the robot's IPv4 address: a board asks no name server");
             }

@@ -11,6 +11,8 @@ use crate::reader::Section;
 pub struct RunSettings {
     /// Who asks to command the first time. After a fallback it is always the operator.
     pub request: Start,
+    /// How long after its start this process asks by itself.
+    pub start_within: Duration,
     /// When the run ends by itself.
     pub end: End,
     /// How long the end of the motion is held before the run ends.
@@ -26,7 +28,7 @@ pub struct RunSettings {
 pub enum Start {
     /// An operator, by a line or a key.
     Operator,
-    /// This process, whenever every precondition is met, until it has commanded once.
+    /// This process, once, when every precondition is met.
     Start,
 }
 
@@ -40,11 +42,18 @@ pub enum End {
 }
 
 impl RunSettings {
+    /// Until how long after its start this process asks by itself; `None` where it does not.
+    #[must_use]
+    pub fn asks_within(&self) -> Option<Duration> {
+        (self.request == Start::Start).then_some(self.start_within)
+    }
+
     pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
         let request =
             section.choice("request", &[("operator", Start::Operator), ("start", Start::Start)], Start::Operator);
         let settings = Self {
             request,
+            start_within: section.duration_or("start_within", Duration::from_secs(60), 0.1..=3_600.0),
             end: section.choice("end", &[("never", End::Never), ("done", End::Done)], End::Never),
             settle: section.duration_or("settle", Duration::from_secs(1), 0.0..=600.0),
             recordings: section.text("recordings", "a directory").map(PathBuf::from),

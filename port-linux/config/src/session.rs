@@ -2,11 +2,11 @@
 //! it, and is asked to.
 
 use outrigger_core::link::Grade;
-use outrigger_core::mode::{ScalingConfig, StandstillConfig};
+use outrigger_core::mode::{OperatorConfig, RequestAs, ScalingConfig, StandstillConfig};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::{
     Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
-    ModeTuning, OperatorInputs, StatesFrom, TextConfig,
+    ModeTuning, StatesFrom, TextConfig,
 };
 
 use crate::reader::Section;
@@ -26,8 +26,8 @@ pub struct SessionSettings {
     pub standstill: StandstillConfig,
     /// How long is waited for what.
     pub connect: ConnectConfig,
-    /// The robot's inputs that stand for an operator.
-    pub operator: OperatorInputs,
+    /// Where an operator speaks beside messages.
+    pub operator: OperatorConfig,
 }
 
 /// A whole version, e.g. `5.15` or `3.15.4`.
@@ -172,12 +172,48 @@ fn grade(mut section: Section<'_, '_>) -> GradeTuning {
     tuning
 }
 
-pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorInputs {
+/// What a request line means, by its word.
+pub(crate) const REQUEST_AS: [(&str, RequestAs); 2] = [("held", RequestAs::Held), ("edge", RequestAs::Edge)];
+
+pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorConfig {
+    let default = OperatorConfig::default();
     // Bits of the real-time packet: 0 … 17 are the inputs that controllers have.
     let mut input = |key| section.count(key, 0..=17).and_then(|bit| u8::try_from(bit).ok());
-    let inputs = OperatorInputs { request: input("request_input"), acknowledge: input("acknowledge_input") };
+    let (request_input, acknowledge_input, stop_input) =
+        (input("request_input"), input("acknowledge_input"), input("stop_input"));
+    let operator = OperatorConfig {
+        request_input,
+        acknowledge_input,
+        stop_input,
+        input_as: section.choice("request_as", &REQUEST_AS, default.input_as),
+        low_for: section.duration_or("low_for", default.low_for, 0.01..=5.0),
+        released_for: section.duration_or("released_for", default.released_for, 0.0..=60.0),
+        low_states: section.count_or("low_states", default.low_states.into(), 1..=20).try_into().unwrap_or(u8::MAX),
+        ..default
+    };
     section.finish();
-    inputs
+    operator
+}
+
+/// Holds what the file says of operators together, once all of it is read.
+pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) {
+    if operator.start_within.is_some() && operator.is_held() {
+        let key = if operator.request_pin { "device.request_pin" } else { "operator.request_input" };
+        root.complain_at(
+            "run.request",
+            format!("\"operator\" beside {key}: a request line that is held starts by itself"),
+        );
+    }
+}
+
+/// The same for a board, where nobody can release by a key.
+pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &OperatorConfig) {
+    check_operator(root, operator);
+    if operator.has_edge() && !operator.can_release() {
+        let pin = operator.request_pin && operator.pin_as == RequestAs::Edge;
+        let key = if pin { "device.request_pin_as" } else { "operator.request_as" };
+        root.complain_at(key, "\"held\", or device.stop_pin beside it: an edge cannot be taken back");
+    }
 }
 
 fn text(section: &mut Section<'_, '_>) -> TextConfig {

@@ -78,7 +78,8 @@ impl<L: Law<7>> Arm<L> {
     /// Asks to command as soon as a request would not be refused.
     pub(crate) fn request_when_ready(&mut self) {
         if self.mode() == Mode::Monitor && self.remote.session().unmet(self.clock.now()).is_empty() {
-            self.remote.give(FriInput::Request);
+            let epoch = self.remote.session().mode_machine().epoch();
+            self.remote.give(FriInput::Request(epoch));
         }
     }
 

@@ -171,7 +171,7 @@ impl Demo {
             match ask {
                 Ask::Engine(input) => {
                     let word = match input {
-                        Input::Request => "requested",
+                        Input::Request(_) => "requested",
                         Input::Acknowledge => "acknowledged",
                         _ => "released",
                     };
@@ -257,7 +257,8 @@ impl Application<Law> for Demo {
             self.record.arrivals.push(now);
         }
         self.figures = Some(figures);
-        self.look(Sight { now, mode: engine.mode(), latch: engine.latch(), unmet: engine.unmet(now) });
+        let epoch = engine.mode_machine().epoch();
+        self.look(Sight { now, mode: engine.mode(), epoch, latch: engine.latch(), unmet: engine.unmet(now) });
         self.panel
             .observe(engine, now, || vec![("standoff error".into(), format!("{:+.3} mm", engine.law().error() * 1e3))]);
     }

@@ -1,7 +1,7 @@
 //! The demo's story: arm, work, lose the link, recover, lose the sensor, recover, end. An operator who follows a
 //! script; every step has a deadline, so that the story ends whatever happens.
 
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::session::Input;
 use outrigger_core::time::{Duration, Instant};
@@ -60,6 +60,7 @@ pub(super) enum Ask {
 pub(super) struct Sight {
     pub(super) now: Instant,
     pub(super) mode: Mode,
+    pub(super) epoch: Epoch,
     pub(super) latch: Option<Reason>,
     pub(super) unmet: ReasonSet,
 }
@@ -155,7 +156,7 @@ impl Script {
 
     /// What to do now, one thing at a time.
     pub(super) fn next(&mut self, sight: Sight) -> Option<Ask> {
-        let Sight { now, mode, latch, unmet } = sight;
+        let Sight { now, mode, epoch, latch, unmet } = sight;
         if !matches!(self.step, Step::Working | Step::Over) && now.since(self.since) > PATIENCE {
             return self.end_early(now);
         }
@@ -164,7 +165,7 @@ impl Script {
             Step::Ready if mode == Mode::Monitor && unmet.is_empty() => {
                 self.requested.get_or_insert(now);
                 self.go(Step::Arming, now);
-                Some(Ask::Engine(Input::Request))
+                Some(Ask::Engine(Input::Request(epoch)))
             }
             Step::Arming if mode == Mode::Command => {
                 self.go(Step::Working, now);
@@ -248,14 +249,18 @@ mod tests {
 
     fn sight(seconds: u64, mode: Mode, latch: Option<Reason>, ready: bool) -> Sight {
         let unmet = if ready { ReasonSet::EMPTY } else { ReasonSet::EMPTY.with(Reason::GradeLow) };
-        Sight { now: Instant::ZERO + Duration::from_secs(seconds), mode, latch, unmet }
+        let epoch = Epoch::default();
+        Sight { now: Instant::ZERO + Duration::from_secs(seconds), mode, epoch, latch, unmet }
     }
 
     #[test]
     fn the_story_is_told_to_its_end() {
         let mut script = Script::new(Instant::ZERO, 100);
         assert_eq!(script.next(sight(1, Mode::Monitor, None, false)), None);
-        assert_eq!(script.next(sight(2, Mode::Monitor, None, true)), Some(Ask::Engine(Input::Request)));
+        assert_eq!(
+            script.next(sight(2, Mode::Monitor, None, true)),
+            Some(Ask::Engine(Input::Request(Epoch::default())))
+        );
         assert_eq!(script.next(sight(3, Mode::Command, None, true)), None);
         for (due, fault) in [(38, Fault::LinkStall), (67, Fault::SensorCable)] {
             assert_eq!(script.next(sight(due - 1, Mode::Command, None, true)), None);
@@ -265,7 +270,10 @@ mod tests {
             assert_eq!(script.next(sight(due, Mode::Stopping, latch, false)), None);
             assert_eq!(script.next(sight(due + 1, Mode::Monitor, latch, false)), Some(Ask::Repair(fault)));
             assert_eq!(script.next(sight(due + 4, Mode::Monitor, latch, false)), Some(Ask::Engine(Input::Acknowledge)));
-            assert_eq!(script.next(sight(due + 5, Mode::Monitor, None, true)), Some(Ask::Engine(Input::Request)));
+            assert_eq!(
+                script.next(sight(due + 5, Mode::Monitor, None, true)),
+                Some(Ask::Engine(Input::Request(Epoch::default())))
+            );
             assert_eq!(script.next(sight(due + 6, Mode::Command, None, true)), None);
         }
         assert_eq!(script.next(sight(95, Mode::Command, None, true)), Some(Ask::Engine(Input::Release)));
@@ -290,7 +298,10 @@ mod tests {
         assert_eq!(script.next(sight(4, Mode::Monitor, latch, false)), None);
         assert_eq!(script.next(sight(4, Mode::Monitor, latch, false)), None);
         assert_eq!(script.next(sight(7, Mode::Monitor, latch, false)), Some(Ask::Engine(Input::Acknowledge)));
-        assert_eq!(script.next(sight(8, Mode::Monitor, None, true)), Some(Ask::Engine(Input::Request)));
+        assert_eq!(
+            script.next(sight(8, Mode::Monitor, None, true)),
+            Some(Ask::Engine(Input::Request(Epoch::default())))
+        );
     }
 
     #[test]

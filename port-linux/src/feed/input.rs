@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::mode::Epoch;
 use outrigger_core::session::fri::FriInput;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
@@ -29,16 +30,18 @@ pub enum Given {
     },
     /// A reading of a sensor.
     Sample(Sample),
+    /// A request, by the epoch that was seen.
+    Request(Epoch),
+    /// The same, to go on with a suspended motion.
+    Resume(Epoch),
     /// An input of which there is nothing more to say, by its name.
     Plain(&'static str),
 }
 
 /// Inputs that have a name and nothing else.
-const PLAIN: [(&str, FriInput<'static>); 7] = [
+const PLAIN: [(&str, FriInput<'static>); 5] = [
     ("drained", FriInput::Drained),
     ("tick", FriInput::Tick),
-    ("request", FriInput::Request),
-    ("resume", FriInput::Resume),
     ("release", FriInput::Release),
     ("acknowledge", FriInput::Acknowledge),
     ("shutdown", FriInput::Shutdown),
@@ -53,13 +56,14 @@ impl EngineInput {
             FriInput::Sample(sample) => Given::Sample(*sample),
             FriInput::Drained => Given::Plain("drained"),
             FriInput::Tick => Given::Plain("tick"),
-            FriInput::Request => Given::Plain("request"),
-            FriInput::Resume => Given::Plain("resume"),
+            FriInput::Request(epoch) => Given::Request(*epoch),
+            FriInput::Resume(epoch) => Given::Resume(*epoch),
             FriInput::Release => Given::Plain("release"),
             FriInput::Acknowledge => Given::Plain("acknowledge"),
             FriInput::Shutdown => Given::Plain("shutdown"),
-            // No command of this package sets outputs beside a KRC: told, and not read back.
+            // No command of this package sets outputs beside a KRC, and no host has pins: told, and not read back.
             FriInput::Set(_) => Given::Plain("set"),
+            FriInput::Pin(..) => Given::Plain("pin"),
         };
         Self { at, what }
     }
@@ -70,6 +74,8 @@ impl EngineInput {
         match self.what {
             Given::Datagram { from, arrival } => Some(FriInput::Datagram { from, bytes, arrival }),
             Given::Sample(sample) => Some(FriInput::Sample(sample)),
+            Given::Request(epoch) => Some(FriInput::Request(epoch)),
+            Given::Resume(epoch) => Some(FriInput::Resume(epoch)),
             Given::Plain(name) => PLAIN.into_iter().find(|(known, _)| *known == name).map(|(_, input)| input),
         }
     }
@@ -94,6 +100,11 @@ impl EngineInput {
                     visitor.field("", Value::Unsigned(value.to_bits().into()));
                 }
                 visitor.end();
+            }
+            Given::Request(epoch) | Given::Resume(epoch) => {
+                let name: &[u8] = if matches!(self.what, Given::Request(_)) { b"request" } else { b"resume" };
+                visitor.field("input", Value::Text(name));
+                visitor.field("epoch", Value::Unsigned(epoch.number().into()));
             }
             Given::Plain(name) => visitor.field("input", Value::Text(name.as_bytes())),
         }
@@ -121,6 +132,11 @@ impl EngineInput {
                     taken_at: micros("taken_us")?,
                 })
             }
+            name @ ("request" | "resume") => {
+                let number = read.get("epoch").and_then(Read::as_u64)?;
+                let epoch = Epoch::from_number(u32::try_from(number).ok()?);
+                if name == "request" { Given::Request(epoch) } else { Given::Resume(epoch) }
+            }
             name => Given::Plain(PLAIN.iter().find(|(known, _)| *known == name)?.0),
         };
         Some(Self { at: micros("at_us")?, what })
@@ -140,6 +156,7 @@ mod tests {
         let sample = Sample { source: SourceId(3), value, seq: u32::MAX, taken_at: at };
         let from = "192.0.2.7:49938".parse().expect("an address");
         let mut inputs = vec![FriInput::Sample(sample), FriInput::Datagram { from, bytes: b"", arrival: at }];
+        inputs.extend([FriInput::Request(Epoch::from_number(7)), FriInput::Resume(Epoch::from_number(u32::MAX))]);
         inputs.extend(PLAIN.map(|(_, input)| input));
         for input in inputs {
             let kept = EngineInput::of(&input, at);

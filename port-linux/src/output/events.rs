@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use outrigger_core::mode::{Lapse, Refusal};
 use outrigger_core::session::{DownCause, Event, Found, Identity, KnownBy, LinkId, Next, Report, ReportKind};
 use outrigger_core::time::{Duration, Instant};
 
@@ -45,9 +46,22 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
             }
             ("transition", text, fields)
         }
-        Event::Refused(reason) => {
-            let text = format!("refused: {} ({}); {}", reason.text(), reason.name(), reason.advice());
-            ("refused", text, vec![("reason", reason.name().into())])
+        Event::Refused(Refusal { word, by, reason }) => {
+            let whose = format!("{} by {}", word.name(), by.name());
+            let text = format!("refused ({whose}): {} ({}); {}", reason.text(), reason.name(), reason.advice());
+            let fields = vec![("reason", reason.name().into()), ("word", word.name().into()), ("by", by.name().into())];
+            ("refused", text, fields)
+        }
+        Event::Lapsed(lapse) => {
+            let (why, name) = match lapse {
+                Lapse::TooLate => ("the robot was not ready in time", "TooLate"),
+                Lapse::Latched => ("a fault is latched: acknowledge it", "Latched"),
+            };
+            (
+                "lapsed",
+                format!("nothing is requested by itself any more, {why}; request to go on"),
+                vec![("why", name.into())],
+            )
         }
         Event::Grade(change) => {
             let text = format!("link {} → {}: {}", change.from.name(), change.to.name(), change.cause.name());

@@ -1,12 +1,11 @@
 //! `outrigger run` beside a KRC: datagrams in, one command per measurement out.
 
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
 use outrigger_core::command::SourceId;
 use outrigger_core::law::{AnyLaw, Law as _};
-use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriInput, FriSession};
@@ -15,7 +14,7 @@ use outrigger_core::trajectory::Progress;
 
 use super::listeners::{Listeners, Listening};
 use crate::clock::Clock;
-use crate::config::{End, KrcConfiguration, RunSettings, Start};
+use crate::config::{End, KrcConfiguration, RunSettings};
 use crate::exit::{Failure, Outcome};
 use crate::feed::What;
 use crate::host;
@@ -95,10 +94,9 @@ async fn serve(
         panel,
         settings: configuration.run.clone(),
         ending: None,
-        requested: false,
+        seen: Epoch::default(),
         done_at: None,
         fell_back: None,
-        inputs: VecDeque::new(),
         progress,
     };
     while !service.is_over() {
@@ -121,13 +119,12 @@ struct Service {
     settings: RunSettings,
     /// Who ended the run.
     ending: Option<&'static str>,
-    /// Whether this process has asked by itself: it does so once.
-    requested: bool,
+    /// The epoch that operators have seen.
+    seen: Epoch,
     /// When the motion will have been held long enough.
     done_at: Option<Instant>,
     /// Why commanding ended last, where nobody asked for it.
     fell_back: Option<Reason>,
-    inputs: VecDeque<FriInput<'static>>,
     /// Of the recorder, until it has failed.
     progress: Option<Arc<record::Progress>>,
 }
@@ -136,8 +133,8 @@ impl Service {
     fn wish(&mut self, wish: Wish) {
         match wish {
             Wish::End(who) => self.end(who),
-            Wish::Request => self.give(FriInput::Request),
-            Wish::Resume => self.give(FriInput::Resume),
+            Wish::Request => self.give(FriInput::Request(self.seen)),
+            Wish::Resume => self.give(FriInput::Resume(self.seen)),
             Wish::Release => self.give(FriInput::Release),
             Wish::Acknowledge => self.give(FriInput::Acknowledge),
         }
@@ -161,11 +158,8 @@ impl Service {
 
     fn event(&mut self, event: &Event) {
         self.panel.event(&self.remote, event);
-        match event {
-            Event::Transition(transition) => self.transition(transition),
-            // The request is spent; the preconditions are waited for again.
-            Event::Refused(_) if self.session().latch().is_none() => self.requested = false,
-            _ => {}
+        if let Event::Transition(transition) = event {
+            self.transition(transition);
         }
     }
 
@@ -194,8 +188,8 @@ impl Service {
             }
             Arrival::Line(line) => match line.as_str() {
                 "" => {}
-                "request" => self.give(FriInput::Request),
-                "resume" => self.give(FriInput::Resume),
+                "request" => self.give(FriInput::Request(self.seen)),
+                "resume" => self.give(FriInput::Resume(self.seen)),
                 "release" => self.give(FriInput::Release),
                 "acknowledge" => self.give(FriInput::Acknowledge),
                 "quit" => self.end("quit"),
@@ -225,16 +219,9 @@ impl Service {
 
     fn observe(&mut self) {
         self.tell();
-        while let Some(input) = self.inputs.pop_front() {
-            self.give(input);
-        }
         let now = self.clock.now();
         let mode = self.session().mode();
-        let ready = mode == Mode::Monitor && self.session().unmet(now).is_empty();
-        if ready && self.settings.request == Start::Start && !self.requested && self.ending.is_none() {
-            self.requested = true;
-            self.inputs.push_back(FriInput::Request);
-        }
+        self.seen = self.session().mode_machine().epoch();
         if mode == Mode::Command && self.session().law().progress() == Progress::Finished && self.ending.is_none() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end == End::Done && now >= done_at {

@@ -12,7 +12,7 @@ use outrigger_core::command::SourceId;
 use outrigger_core::drive::Application;
 use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::link::Histogram;
-use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::{CoController, Config, Event, Input, LinkId};
 use outrigger_core::time::{Duration, Instant};
@@ -140,7 +140,7 @@ async fn serve(
         tracking: Tracking::default(),
         turnaround: Histogram::default(),
         period: Duration::from_millis(8),
-        requested: false,
+        seen: Epoch::default(),
         done_at: None,
         ending: None,
         fell_back: None,
@@ -192,8 +192,8 @@ struct Service {
     /// From reading a state to having written its command.
     turnaround: Histogram,
     period: Duration,
-    /// Whether this process has asked by itself: it does so once.
-    requested: bool,
+    /// The epoch that operators have seen.
+    seen: Epoch,
     /// When the motion will have been held long enough.
     done_at: Option<Instant>,
     /// Who ended the run.
@@ -223,8 +223,8 @@ impl Service {
     fn command(&mut self, line: &str) -> Option<Input> {
         match line {
             "" => None,
-            "request" => Some(Input::Request),
-            "resume" => Some(Input::Resume),
+            "request" => Some(Input::Request(self.seen)),
+            "resume" => Some(Input::Resume(self.seen)),
             "release" => Some(Input::Release),
             "acknowledge" => Some(Input::Acknowledge),
             "quit" => {
@@ -357,8 +357,8 @@ impl Application<Law> for Service {
             let input = tokio::select! {
                 wish = self.panel.next() => match wish {
                     Wish::End(who) => { self.end(who); None }
-                    Wish::Request => Some(Input::Request),
-                    Wish::Resume => Some(Input::Resume),
+                    Wish::Request => Some(Input::Request(self.seen)),
+                    Wish::Resume => Some(Input::Resume(self.seen)),
                     Wish::Release => Some(Input::Release),
                     Wish::Acknowledge => Some(Input::Acknowledge),
                 },
@@ -379,8 +379,6 @@ impl Application<Law> for Service {
                 self.panel.say("coast", text, vec![]);
             }
             Event::Transition(transition) => self.transition(transition),
-            // The request is spent; the preconditions are waited for again.
-            Event::Refused(_) if self.tracking.summary(self.period).is_none() => self.requested = false,
             _ => {}
         }
     }
@@ -399,11 +397,7 @@ impl Application<Law> for Service {
         if let (Some(state), AnyLaw::JointServo(servo)) = (engine.state(), law) {
             self.tracking.observe(state, mode, servo, law.progress());
         }
-        let ready = mode == Mode::Monitor && engine.unmet(now).is_empty();
-        if ready && self.settings.request == Start::Start && !self.requested && self.ending.is_none() {
-            self.requested = true;
-            self.inputs.push_back(Input::Request);
-        }
+        self.seen = engine.mode_machine().epoch();
         if mode == Mode::Command && law.progress() == Progress::Finished {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end == End::Done && now >= done_at {

@@ -94,7 +94,7 @@ pub(crate) fn local_control_is_never_commanded_and_left_by_connecting_anew<B: Be
     let mut bench = B::start(setup);
     // Nothing tells of it before the first text.
     bench.ready();
-    bench.tell(Input::Request);
+    bench.ask(Input::Request);
     bench.wait("the end of arming", |look| look.modes().contains(&Mode::Arming) && look.mode == Mode::Monitor);
     bench.look(|look| {
         assert_eq!(look.modes(), [Mode::Monitor, Mode::Arming, Mode::Monitor]);

@@ -23,8 +23,8 @@ fn only_a_new_request_moves_again<B: Bench>(bench: &mut B, reason: Reason) {
         assert_eq!((look.fallbacks(), look.latch), (vec![reason], Some(reason)));
         look.said(Said::Move)
     });
-    let spent = |look: &Look<'_>| look.events.contains(&Event::Refused(Reason::Latched));
-    bench.tell(Input::Request);
+    let spent = |look: &Look<'_>| look.events.contains(&outrigger_tests::refused(Reason::Latched));
+    bench.ask(Input::Request);
     bench.wait("a request that is refused", spent);
     bench.tell(Input::Acknowledge);
     bench.ready();

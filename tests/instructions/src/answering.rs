@@ -71,7 +71,8 @@ impl Answering {
             answering.answer();
             match answering.session.mode() {
                 Mode::Monitor if answering.session.unmet(answering.now).is_empty() => {
-                    answering.session.handle(answering.now, FriInput::Request);
+                    let epoch = answering.session.mode_machine().epoch();
+                    answering.session.handle(answering.now, FriInput::Request(epoch));
                 }
                 Mode::Arming => answering.measured.state = FriState::Command.raw(),
                 Mode::Command => break,

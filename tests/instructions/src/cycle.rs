@@ -58,7 +58,8 @@ impl<'m> Cycle<'m> {
             cycle.prepare();
             cycle.answer();
             if cycle.engine.mode() == Mode::Monitor && cycle.engine.unmet(cycle.now).is_empty() {
-                cycle.engine.handle(cycle.now, Input::Request);
+                let epoch = cycle.engine.mode_machine().epoch();
+                cycle.engine.handle(cycle.now, Input::Request(epoch));
             }
             if cycle.engine.mode() == Mode::Command {
                 break;

@@ -75,8 +75,9 @@ fn any_input(now: Instant) -> FriInput<'static> {
             let value = SampleValue::new(any::<&[f32]>(&any_numbers::<3>())).unwrap_or(SampleValue::scalar(any(0.1)));
             FriInput::Sample(Sample { source: any(SourceId(1)), value, seq: any(3), taken_at: now })
         }
-        3 => FriInput::Request,
-        4 => FriInput::Resume,
+        3 => FriInput::Request(any(Epoch::from_number(1))),
+        4 => FriInput::Resume(any(Epoch::from_number(1))),
+        7 => FriInput::Pin(any(Contact::Request), any(true)),
         5 => FriInput::Release,
         6 => FriInput::Acknowledge,
         _ => FriInput::Tick,

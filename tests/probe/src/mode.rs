@@ -24,7 +24,7 @@ fn machine(state: &State<6>) {
     let mut machine = any(ModeMachine::new(any(ModeConfig::new(any(Duration::from_millis(2))))));
     let mut governor = Governor::<6>::new(any(Limits::default()));
     used(machine.config().check());
-    used((machine.established(now), machine.request(now, &evidence), machine.request_level(now, any(true), &evidence)));
+    used((machine.established(now), machine.request(now, &evidence)));
     used((machine.observe(now, &evidence), machine.tick(now), machine.next_deadline()));
     if let Action::Move(authority) = machine.action() {
         match governor.approve(authority, JointVelocities(any_numbers()), state, any(Duration::from_millis(2))) {

@@ -256,7 +256,7 @@ impl KrcRig {
             rig.mode() == Mode::Monitor && unmet.iter().all(|reason| reason == Reason::Latched)
         });
         self.handle.acknowledge();
-        self.handle.request();
+        self.handle.request(self.handle.epoch());
         self.wait("command", |rig| rig.mode() == Mode::Command);
     }
 

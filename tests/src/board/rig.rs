@@ -318,7 +318,7 @@ impl Rig {
     /// Where that does not happen, with the story so far.
     pub fn command(&mut self) {
         self.wait("nothing speaks against a request", |rig| rig.mode() == Mode::Monitor && rig.unmet().is_empty());
-        self.handle.request();
+        self.handle.request(self.handle.epoch());
         self.wait("command", |rig| rig.mode() == Mode::Command);
     }
 

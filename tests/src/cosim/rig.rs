@@ -160,10 +160,22 @@ impl<'m> Rig<'m> {
     /// Where the host does not run, or a rule is broken.
     pub fn input(&mut self, input: Input) {
         assert!(self.host == Host::Runs, "nobody is there to take {input:?}");
-        if matches!(input, Input::Request | Input::Resume) {
+        if matches!(input, Input::Request(_) | Input::Resume(_)) {
             self.rules.request();
         }
         self.hand_over(input);
+    }
+
+    /// An operator, who sees how things stand, asks to command.
+    pub fn request(&mut self) {
+        let epoch = self.engine().mode_machine().epoch();
+        self.input(Input::Request(epoch));
+    }
+
+    /// The same, to go on with a suspended motion.
+    pub fn resume(&mut self) {
+        let epoch = self.engine().mode_machine().epoch();
+        self.input(Input::Resume(epoch));
     }
 
     /// One more fault, from now on; for good where no time is given.
@@ -237,7 +249,7 @@ impl<'m> Rig<'m> {
     /// Where that does not happen, with the story so far.
     pub fn command(&mut self) {
         self.ready();
-        self.input(Input::Request);
+        self.request();
         self.run_to(Mode::Command);
     }
 

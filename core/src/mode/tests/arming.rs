@@ -209,20 +209,3 @@ fn releasing_while_arming_goes_back_without_a_latch() {
     expect_transition!(t: Arming -> Monitor, Released);
     expect!(t: Monitor);
 }
-
-#[test]
-fn a_level_high_across_a_fallback_asks_for_nothing() {
-    let mut t = Trace::new();
-    t.connect();
-    assert_eq!(t.level(true), Ok(None), "high at boot");
-    assert_eq!(t.level(false), Ok(None));
-    assert_eq!(t.level(true), Ok(Some(Mode::Arming)));
-    state!(t 8, link_entry = false => Silent);
-    expect!(t: Monitor, GradeLow);
-    state!(t 8, link_entry = true => Silent);
-    assert_eq!(t.machine.acknowledge(), Ok(()));
-    assert_eq!(t.level(true), Ok(None), "still high");
-    assert_eq!(t.level(false), Ok(None));
-    assert_eq!(t.level(true), Ok(Some(Mode::Arming)));
-    assert_eq!(t.level(false), Ok(Some(Mode::Monitor)), "its fall releases");
-}

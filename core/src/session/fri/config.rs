@@ -5,11 +5,10 @@ use core::net::IpAddr;
 use super::control::{Control, TaskFrame};
 use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkConfig;
-use crate::mode::{ModeConfig, StandstillConfig};
+use crate::mode::{ModeConfig, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
 use crate::session::config::{ConfigError, LinkTuning, ModeTuning};
 use crate::session::cycle::CycleConfig;
-use crate::session::operator::OperatorInputs;
 use crate::time::Duration;
 use crate::wire::fri::JOINTS;
 
@@ -92,8 +91,8 @@ pub struct FriConfig {
     pub arm: ArmLimits,
     /// Sensors.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
-    /// KRL truth values, bit 0 `BOOL[1]`, that stand for an operator.
-    pub operator: OperatorInputs,
+    /// Where an operator speaks beside messages: KRL truth values, bit 0 `BOOL[1]`, pins, and a request at the start.
+    pub operator: OperatorConfig,
 }
 
 impl Default for FriConfig {
@@ -119,7 +118,7 @@ impl Default for FriConfig {
             },
             arm,
             sources: [None; MAX_SOURCES],
-            operator: OperatorInputs::default(),
+            operator: OperatorConfig::default(),
         }
     }
 }

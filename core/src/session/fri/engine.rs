@@ -22,7 +22,6 @@ use crate::robot::{ControllerTime, Reason};
 use crate::session::config::ConfigError;
 use crate::session::cycle::{Beside, Cycle, Verdict};
 use crate::session::event::{Event, Events};
-use crate::session::operator;
 use crate::time::{Duration, Instant};
 use crate::wire::fri::{
     COMMAND_LEN, CommandRepr, ControlScheme, Frame, FriState, JOINTS, KrlVariables, Measurement, Quality,
@@ -165,6 +164,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: FriInput<'_>) {
         self.events.begin();
+        self.cycle.start(now);
         self.cycle.wake(now, self.due, &mut self.events);
         self.miss_the_peer(now);
         match input {
@@ -172,15 +172,18 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             // Woken without anything read: what was read before is complete too.
             FriInput::Drained | FriInput::Tick => self.answer(now),
             FriInput::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
-            FriInput::Request => self.request(now, false),
-            FriInput::Resume => self.request(now, true),
+            FriInput::Request(epoch) => self.cycle.request(epoch, now, false, &mut self.events),
+            FriInput::Resume(epoch) => self.cycle.request(epoch, now, true, &mut self.events),
+            FriInput::Pin(contact, high) => {
+                self.cycle.pin(contact, high, now, &mut self.events);
+            }
             FriInput::Release => self.cycle.release(now, &mut self.events),
-            FriInput::Acknowledge => self.cycle.acknowledge(&mut self.events),
+            FriInput::Acknowledge => self.cycle.acknowledge(now, &mut self.events),
             FriInput::Set(write) => {
                 self.events.push(Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) });
             }
             FriInput::Shutdown => {
-                self.cycle.release(now, &mut self.events);
+                self.cycle.end(now, &mut self.events);
                 if self.ending == Ending::NotAsked {
                     self.ending = Ending::Asked(None);
                 }
@@ -225,12 +228,6 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let queued = self.queued || self.waiting.is_some() || !self.events.is_empty();
         if queued { Some(Instant::ZERO) } else { self.due }
-    }
-
-    fn request(&mut self, now: Instant, resume: bool) {
-        if self.ending == Ending::NotAsked {
-            self.cycle.request(now, resume, &mut self.events);
-        }
     }
 
     /// Brings a shutdown on its way.
@@ -391,11 +388,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         self.watch(newest.told, now);
         self.limit(newest.scale);
         let beside = Beside { path_open: true, gate: Some(newest.told.gate(&self.control)), ..Beside::default() };
-        match self.cycle.judge(arrival, now, &beside, &mut self.events) {
-            Some(operator::Asked::Request) => self.request(now, false),
-            Some(operator::Asked::Acknowledge) => self.cycle.acknowledge(&mut self.events),
-            None => {}
-        }
+        self.cycle.judge(arrival, now, &beside, &mut self.events);
         // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
         let longest = period.times(u64::from(self.cycle.link().config().max_misses).saturating_add(1));
         let dt = self.answered.map_or(period, |before| newest.at.since(before)).min(longest);

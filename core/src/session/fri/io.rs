@@ -4,6 +4,7 @@ use core::net::SocketAddr;
 
 use crate::command::Sample;
 use crate::command::outputs::Write;
+use crate::mode::{Contact, Epoch};
 use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::fri::{ControlScheme, FriState, Quality};
@@ -26,10 +27,13 @@ pub enum FriInput<'a> {
     Tick,
     /// A sensor's reading.
     Sample(Sample),
-    /// An operator asks to command.
-    Request,
+    /// An operator asks to command, by a message. The epoch is the machine's as the operator saw it; another is refused.
+    Request(Epoch),
     /// The same, to go on with a suspended motion.
-    Resume,
+    Resume(Epoch),
+    /// A pin of this device is high or low now, and has been for
+    /// [`pin_filter`](crate::mode::OperatorConfig::pin_filter). The newest level holds until the next.
+    Pin(Contact, bool),
     /// The operator takes the request back.
     Release,
     /// The operator has seen the latched reasons.

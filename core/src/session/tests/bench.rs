@@ -1,7 +1,7 @@
 //! A bench: one engine, one scripted peer, one clock; everything that comes out is kept and held to the invariants.
 
 use crate::law::{JointServo, JointServoConfig, Reference};
-use crate::mode::{Mode, Transition};
+use crate::mode::{Channel, Mode, Refusal, Transition};
 use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
 use crate::session::peer::Peer;
 use crate::session::rtde::{RtdeRoom, RtdeStates};
@@ -10,6 +10,11 @@ use crate::session::{CoController, Config, Event, Input, LinkId, Memory, Output}
 use crate::session::{ReplayError, Replayed, replay};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+
+/// A request by a message was refused for `reason`.
+pub(crate) const fn refused(reason: Reason) -> Event {
+    Event::Refused(Refusal::of_request(Channel::Message, reason))
+}
 
 /// One text that went out.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,10 +153,12 @@ impl Bench {
         Self::new(major, minor, config).started()
     }
 
-    /// Started, and run until a request would be granted.
+    /// Started, and run until a request would be granted, or a rise of the request line.
     pub(crate) fn started(mut self) -> Self {
         self.input(Input::Start);
-        self.run_until(10_000, |b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
+        self.run_until(10_000, |b| {
+            b.engine.mode() == Mode::Monitor && b.unmet().iter().all(|unmet| *unmet == Reason::LineLow)
+        });
         self
     }
 
@@ -166,7 +173,7 @@ impl Bench {
 
     /// Requested, and run until the arm is in motion.
     pub(crate) fn commanding(mut self) -> Self {
-        self.input(Input::Request);
+        self.request();
         self.run_until(12_000, |b| b.engine.mode() == Mode::Command);
         self.run(1_000);
         assert!(self.sent.last().unwrap().is_moving() && self.peer.qd[0] > 0.1);
@@ -177,6 +184,16 @@ impl Bench {
     pub(crate) fn input(&mut self, input: Input) {
         self.engine.handle(self.now, input);
         self.drain();
+    }
+
+    /// An operator, who sees how things stand, asks to command.
+    pub(crate) fn request(&mut self) {
+        self.input(Input::Request(self.engine.mode_machine().epoch()));
+    }
+
+    /// The same, to go on with a suspended motion.
+    pub(crate) fn resume(&mut self) {
+        self.input(Input::Resume(self.engine.mode_machine().epoch()));
     }
 
     /// Bytes arrive on `link`, whatever they are.

@@ -1,9 +1,9 @@
 //! Arming, commanding and stopping, on every kind of firmware.
 
-use super::bench::{Bench, Sent};
+use super::bench::{Bench, Sent, refused};
 use crate::mode::Mode;
 use crate::robot::Reason;
-use crate::session::{Config, Event, FormChoice, Input, LinkId, ModeTuning, TextConfig};
+use crate::session::{Config, FormChoice, Input, LinkId, ModeTuning, TextConfig};
 use crate::time::Duration;
 
 const FIRMWARES: [(u8, u8); 7] = [(1, 8), (3, 0), (3, 1), (3, 3), (3, 5), (3, 15), (5, 15)];
@@ -25,7 +25,7 @@ fn every_firmware_is_armed_commanded_and_brought_to_rest() {
 fn arming_sends_zero_velocity_to_every_state_and_nothing_else() {
     let mut bench = Bench::ready(5, 15);
     let begun = bench.now;
-    bench.input(Input::Request);
+    bench.request();
     bench.run(100);
     let sent = bench.sent_since(begun);
     assert!(sent.len() >= 48, "{} texts in 50 cycles", sent.len());
@@ -77,7 +77,7 @@ fn stopping_is_zero_velocity_then_one_stop_then_silence() {
 fn text_dropped_in_local_control_is_never_commanded_over() {
     let mut bench = Bench::ready(5, 15);
     bench.peer.local = true;
-    bench.input(Input::Request);
+    bench.request();
     bench.run(12_000);
     assert_eq!(bench.engine.mode(), Mode::Monitor);
     assert!(!bench.transitions().iter().any(|t| t.to == Mode::Command));
@@ -91,15 +91,15 @@ fn a_running_program_is_only_taken_over_with_leave_and_is_ended_first() {
     let mut bench = Bench::ready(3, 15);
     bench.peer.foreign = true;
     bench.run(500);
-    bench.input(Input::Request);
-    assert_eq!(bench.events.last(), Some(&Event::Refused(Reason::ForeignProgram)));
+    bench.request();
+    assert_eq!(bench.events.last(), Some(&refused(Reason::ForeignProgram)));
     assert!(bench.sent.is_empty() && bench.peer.foreign);
 
     let mode = ModeTuning { take_over: true, ..ModeTuning::default() };
     let mut bench = Bench::ready_with(3, 15, Config { mode, ..Config::default() });
     bench.peer.foreign = true;
     bench.run(500);
-    bench.input(Input::Request);
+    bench.request();
     bench.run_until(5_000, |b| b.engine.mode() == Mode::Command);
     assert!(bench.sent[0].is_stop(), "{:?}", bench.sent[0]);
     assert!(!bench.peer.foreign);
@@ -111,7 +111,7 @@ fn without_a_primary_link_the_packet_proves_it_where_it_has_a_program_state() {
     with_state.refused = vec![30_001, 30_002];
     with_state.input(Input::Start);
     with_state.run(3_000);
-    with_state.input(Input::Request);
+    with_state.request();
     with_state.run_until(3_000, |b| b.engine.mode() == Mode::Command);
 
     let mut without = Bench::new(3, 1, Config::default());
@@ -119,8 +119,8 @@ fn without_a_primary_link_the_packet_proves_it_where_it_has_a_program_state() {
     without.input(Input::Start);
     without.run(5_000);
     assert_eq!(without.unmet(), [Reason::AcceptanceUnknown]);
-    without.input(Input::Request);
-    assert_eq!(without.events.last(), Some(&Event::Refused(Reason::AcceptanceUnknown)));
+    without.request();
+    assert_eq!(without.events.last(), Some(&refused(Reason::AcceptanceUnknown)));
 }
 
 #[test]
@@ -138,10 +138,10 @@ fn a_protective_stop_ends_commanding_without_another_word() {
     );
     bench.peer.safety = 1;
     bench.run(500);
-    bench.input(Input::Request);
-    assert_eq!(bench.events.last(), Some(&Event::Refused(Reason::Latched)), "nothing resumes by itself");
+    bench.request();
+    assert_eq!(bench.events.last(), Some(&refused(Reason::Latched)), "nothing resumes by itself");
     bench.input(Input::Acknowledge);
-    bench.input(Input::Request);
+    bench.request();
     assert_eq!(bench.engine.mode(), Mode::Arming);
 }
 
@@ -187,7 +187,7 @@ fn a_motion_is_suspended_by_a_fault_and_goes_on_only_when_asked_to_resume() {
     bench.run(1_000);
     let stopped_at = bench.peer.q[0];
     bench.input(Input::Acknowledge);
-    bench.input(Input::Resume);
+    bench.resume();
     bench.run_until(3_000, |b| b.engine.mode() == Mode::Command);
     bench.run(8_000);
     assert!(stopped_at < 0.5 && (bench.peer.q[0] - 1.0).abs() < 1e-3, "{stopped_at} then {}", bench.peer.q[0]);
@@ -201,7 +201,7 @@ fn shutdown_brings_the_arm_to_rest_before_anything_is_closed() {
     bench.run_until(3_000, |b| b.engine.is_finished());
     assert_eq!(bench.peer.qd, [0.0; 6]);
     assert!(bench.sent.last().unwrap().is_stop());
-    bench.input(Input::Request);
+    bench.request();
     assert_eq!(bench.engine.mode(), Mode::Offline);
 }
 
@@ -215,8 +215,8 @@ fn a_law_that_needs_no_sensor_is_not_asked_for_one_and_one_that_does_is_not_arme
         JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() })
     };
     bench.run(10);
-    bench.input(Input::Request);
-    assert_eq!(bench.events.last(), Some(&Event::Refused(Reason::SourceStale)));
+    bench.request();
+    assert_eq!(bench.events.last(), Some(&refused(Reason::SourceStale)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What links do to a session: pieces, stalls, backlogs, silence, loss.
 
 use super::bench::{Bench, Sent};
-use crate::mode::Mode;
+use crate::mode::{Channel, Mode, Refusal};
 use crate::robot::{MessageSource, Reason};
 use crate::session::{DownCause, Event, Input, LinkId};
 use crate::time::Duration;
@@ -14,7 +14,7 @@ fn pieces_of_any_size_give_the_same_texts() {
         bench.read_most = most;
         bench.input(Input::Start);
         bench.run(2_000);
-        bench.input(Input::Request);
+        bench.request();
         bench.run(3_000);
         let texts: Vec<_> = bench.sent.iter().map(|sent| (sent.at, sent.text.clone())).collect();
         (texts, bench.transitions())
@@ -127,7 +127,10 @@ fn a_closed_link_in_mid_motion_leaves_the_motion_unknown_until_rest_is_measured(
     assert_eq!(bench.engine.mode(), Mode::Offline);
     assert_eq!(bench.engine.latch(), Some(Reason::LinkClosed));
     bench.input(Input::Acknowledge);
-    assert_eq!(bench.events.last(), Some(&Event::Refused(Reason::MotionUnknown)));
+    assert_eq!(
+        bench.events.last(),
+        Some(&Event::Refused(Refusal::of_acknowledge(Channel::Message, Reason::MotionUnknown)))
+    );
     bench.run(1_500);
     assert_eq!(bench.engine.mode(), Mode::Monitor);
     assert!(!bench.engine.mode_machine().is_motion_unknown(), "the program ended in rest by itself");
@@ -194,7 +197,7 @@ fn a_controller_clock_that_jumps_ends_commanding() {
 #[test]
 fn the_timeout_is_in_the_past_while_anything_is_queued() {
     let mut bench = Bench::ready(5, 15);
-    bench.engine.handle(bench.now, Input::Request);
+    bench.engine.handle(bench.now, Input::Request(bench.engine.mode_machine().epoch()));
     assert!(bench.engine.poll_timeout().is_some_and(|at| at <= bench.now));
     while bench.engine.poll_event().is_some() {}
     assert!(bench.engine.poll_timeout().is_some_and(|at| at > bench.now));

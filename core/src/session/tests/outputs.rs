@@ -42,7 +42,7 @@ fn an_output_is_set_in_every_mode_with_a_session_and_refused_in_the_one_without(
         assert_eq!(bench.settings.last().unwrap().mode, mode);
     };
     set_in(&mut bench, Mode::Monitor);
-    bench.input(Input::Request);
+    bench.request();
     bench.run(10);
     set_in(&mut bench, Mode::Arming);
     bench.run_until(12_000, |b| b.engine.mode() == Mode::Command);

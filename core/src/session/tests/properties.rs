@@ -79,8 +79,8 @@ fn apply(bench: &mut Bench, op: &Op) {
         Op::Run(millis) => bench.run(u64::from(*millis)),
         Op::Input(plain) => bench.input(match plain {
             Plain::Start => Input::Start,
-            Plain::Request => Input::Request,
-            Plain::Resume => Input::Resume,
+            Plain::Request => Input::Request(bench.engine.mode_machine().epoch()),
+            Plain::Resume => Input::Resume(bench.engine.mode_machine().epoch()),
             Plain::Release => Input::Release,
             Plain::Acknowledge => Input::Acknowledge,
             Plain::Shutdown => Input::Shutdown,

@@ -96,7 +96,7 @@ fn bytes_that_are_no_dump_are_refused_and_a_cut_one_is_replayed_as_far_as_it_goe
 fn another_law_put_in_place_is_part_of_the_recording() {
     let mut bench = Bench::ready(3, 15);
     *bench.engine.law_mut() = super::bench::turning();
-    bench.input(Input::Request);
+    bench.request();
     bench.run_until(5_000, |b| b.engine.mode() == Mode::Command);
     bench.run(300);
     assert!(bench.replay().unwrap().texts > 30);

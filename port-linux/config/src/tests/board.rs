@@ -48,7 +48,8 @@ fn the_file_and_the_firmware_say_the_same() {
     let listener =
         TelemetryTarget { address: Ipv4Addr::new(10, 0, 2, 2), port: 47_000, period: Duration::from_millis(100) };
     assert_eq!(settings.device.telemetry, Some(listener));
-    assert_eq!((settings.device.request_pin, settings.device.acknowledge_pin), (true, false));
+    let operator = settings.config.operator;
+    assert_eq!((operator.request_pin, operator.acknowledge_pin, operator.stop_pin), (true, false, false));
     assert_eq!(settings.device.recorder, Some(65_536));
     settings.config.check().expect("what is read can be run");
     let LawConfig::Standoff(law) = &settings.law else { panic!("another law") };

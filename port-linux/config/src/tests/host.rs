@@ -204,7 +204,8 @@ fn every_threshold_of_the_core_can_be_set() {
         held_timeout: Duration::from_secs(20),
     };
     assert_eq!(config.mode.scaling, scaling);
-    assert_eq!((config.operator.request, config.operator.acknowledge), (Some(0), Some(17)));
+    let operator = config.operator;
+    assert_eq!((operator.request_input, operator.acknowledge_input), (Some(0), Some(17)));
 }
 
 #[test]

@@ -80,6 +80,8 @@ pub struct Bench<'f> {
     record: Record,
     teller: Option<Teller<'f>>,
     hostile: Hostile,
+    /// The operator holds the request line.
+    holds: bool,
 }
 
 impl std::fmt::Debug for Bench<'_> {
@@ -109,6 +111,7 @@ impl<'f> Bench<'f> {
             record: Record::default(),
             teller: None,
             hostile: Hostile::new(Target::default(), seed),
+            holds: false,
         })
     }
 

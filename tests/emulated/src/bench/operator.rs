@@ -8,11 +8,13 @@ use outrigger_sim::time::SimTime;
 use super::Bench;
 use crate::qemu::Line;
 
-/// The robot's digital input that asks the board to command, and the one that acknowledges: a bit each.
+/// The robot's digital input that asks the board to command and is held, and the one that acknowledges: a bit each.
 const REQUEST: u32 = 1 << 0;
 const ACKNOWLEDGE: u32 = 1 << 1;
 /// How long an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);
+/// How long an operator lets go of the line before it is raised again.
+const LET_GO: Duration = Duration::from_millis(150);
 /// By when the board says something to that.
 const ANSWER: Duration = Duration::from_millis(1_000);
 /// How long an operator looks at what the board says before the next press.
@@ -28,22 +30,24 @@ pub struct Armed {
 }
 
 impl Bench<'_> {
-    /// Somebody presses the button that asks the board to command.
+    /// Somebody raises the line that asks the board to command, and holds it; where it is held, it is let go first.
     pub fn request(&mut self) {
+        if self.holds {
+            self.controller_mut().act(Action::DigitalInputs(0));
+            self.run_for(LET_GO);
+        }
         self.say("operator: requests");
-        self.press(REQUEST);
+        self.controller_mut().act(Action::DigitalInputs(REQUEST));
+        self.holds = true;
     }
 
-    /// Somebody presses the button that acknowledges.
+    /// Somebody lets go of that line, and presses the button that acknowledges.
     pub fn acknowledge(&mut self) {
         self.say("operator: acknowledges");
-        self.press(ACKNOWLEDGE);
-    }
-
-    fn press(&mut self, button: u32) {
+        self.holds = false;
         let released = self.controller().now() + PRESS;
         let controller = self.controller_mut();
-        controller.act(Action::DigitalInputs(button));
+        controller.act(Action::DigitalInputs(ACKNOWLEDGE));
         controller.schedule(released, Action::DigitalInputs(0));
     }
 

@@ -16,6 +16,8 @@ const REQUEST: u8 = 1 << 0;
 const ACKNOWLEDGE: u8 = 1 << 1;
 /// How long an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);
+/// How long an operator lets go of the line before it is raised again.
+const LET_GO: Duration = Duration::from_millis(150);
 /// How long an operator looks at what the board says before the next press.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -33,6 +35,8 @@ pub struct KrcBench<'f> {
     /// What it sent to the telemetry port.
     pub datagrams: Vec<Datagram>,
     released: SimTime,
+    /// The operator holds the request line.
+    holds: bool,
 }
 
 impl<'f> KrcBench<'f> {
@@ -53,6 +57,7 @@ impl<'f> KrcBench<'f> {
             log: vec![],
             datagrams: vec![],
             released: SimTime::MAX,
+            holds: false,
         })
     }
 
@@ -101,18 +106,20 @@ impl<'f> KrcBench<'f> {
         format!("{said}{:?} {:?} {:?} {fallbacks:?}\n{}", krc.state(), krc.quality(), krc.counts(), self.complaints())
     }
 
-    /// Somebody presses the button that asks the board to command.
+    /// Somebody raises the line that asks the board to command, and holds it; where it is held, it is let go first.
     pub fn request(&mut self) {
-        self.press(REQUEST);
+        if self.holds {
+            self.peer.krc_mut().set_inputs(0);
+            self.run_for(LET_GO);
+        }
+        self.peer.krc_mut().set_inputs(REQUEST);
+        self.holds = true;
     }
 
-    /// Somebody presses the button that acknowledges.
+    /// Somebody lets go of that line, and presses the button that acknowledges.
     pub fn acknowledge(&mut self) {
-        self.press(ACKNOWLEDGE);
-    }
-
-    fn press(&mut self, button: u8) {
-        self.peer.krc_mut().set_inputs(button);
+        self.holds = false;
+        self.peer.krc_mut().set_inputs(ACKNOWLEDGE);
         self.released = self.now() + PRESS;
     }
 

@@ -6,7 +6,7 @@ use super::FriSession;
 use crate::command::Sources;
 use crate::law::Law;
 use crate::link::{Figures, Histogram, Histograms};
-use crate::mode::{Mode, ModeMachine};
+use crate::mode::{Mode, ModeMachine, Operator};
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::session::fri::handshake::KrlHandshake;
 use crate::session::fri::io::{FriCounts, PeerReport};
@@ -24,6 +24,12 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     #[must_use]
     pub const fn mode_machine(&self) -> &ModeMachine {
         self.cycle.mode()
+    }
+
+    /// What operators' words are judged by.
+    #[must_use]
+    pub const fn operator(&self) -> &Operator {
+        self.cycle.operator()
     }
 
     /// The sensors.

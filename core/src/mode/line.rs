@@ -1,0 +1,148 @@
+//! One line of an operator: a level, and since when it is so.
+
+use crate::time::{Duration, Instant};
+
+/// A level as far as it has been seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) enum Line {
+    /// Not seen since boot, or not for too long.
+    Unknown,
+    /// Low since then, in so many states.
+    Low { since: Instant, states: u8 },
+    /// High.
+    High,
+}
+
+/// A line has risen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rise {
+    /// Since when it had been low.
+    pub(super) low_since: Instant,
+}
+
+impl Line {
+    /// One more state shows the level. One that was not seen low before does not rise.
+    pub(super) fn see(&mut self, high: bool, now: Instant) -> Option<Rise> {
+        self.take(high, now, 1)
+    }
+
+    /// The level has settled: one look is enough.
+    pub(super) fn see_settled(&mut self, high: bool, now: Instant) -> Option<Rise> {
+        self.take(high, now, u8::MAX)
+    }
+
+    /// An old state shows the level.
+    pub(super) const fn see_old(&mut self, high: bool) {
+        if high && matches!(self, Self::Low { .. }) {
+            *self = Self::Unknown;
+        }
+    }
+
+    pub(super) const fn is_high(self) -> bool {
+        matches!(self, Self::High)
+    }
+
+    /// Whether it was low in so many states in a row.
+    pub(super) const fn is_low_in(self, least: u8) -> bool {
+        matches!(self, Self::Low { states, .. } if states >= least)
+    }
+
+    fn take(&mut self, high: bool, now: Instant, looks: u8) -> Option<Rise> {
+        let before = *self;
+        *self = match (before, high) {
+            (_, true) => Self::High,
+            (Self::Low { since, states }, false) => Self::Low { since, states: states.saturating_add(looks) },
+            (Self::Unknown | Self::High, false) => Self::Low { since: now, states: looks },
+        };
+        match before {
+            Self::Low { since, .. } if high => Some(Rise { low_since: since }),
+            Self::Unknown | Self::Low { .. } | Self::High => None,
+        }
+    }
+}
+
+/// Makes a settled level of looks at a contact that bounces.
+#[derive(Clone, Copy, Debug)]
+pub struct Debounce {
+    filter: Duration,
+    /// The newest look, and since when all have been the same.
+    newest: Option<(bool, Instant)>,
+    settled: Option<bool>,
+}
+
+impl Debounce {
+    /// A level counts once every look for `filter` has found it.
+    #[must_use]
+    pub const fn new(filter: Duration) -> Self {
+        Self { filter, newest: None, settled: None }
+    }
+
+    /// Takes a look; the level where it has settled anew, the first one included.
+    pub fn look(&mut self, high: bool, now: Instant) -> Option<bool> {
+        let since = self.newest.filter(|(level, _)| *level == high).map_or(now, |(_, since)| since);
+        self.newest = Some((high, since));
+        if self.settled == Some(high) || now.since(since) < self.filter {
+            return None;
+        }
+        self.settled = Some(high);
+        Some(high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOK: Duration = Duration::from_millis(5);
+
+    fn at(number: u64) -> Instant {
+        Instant::ZERO + LOOK.times(number)
+    }
+
+    /// The settled levels in a drawing of looks every 5 ms: `#` is high, `.` is low.
+    fn settled(looks: &str) -> String {
+        let mut contact = Debounce::new(Duration::from_millis(20));
+        let looks = (0..).zip(looks.chars());
+        let settled = looks.filter_map(|(number, look)| contact.look(look == '#', at(number)));
+        settled.map(|high| if high { '#' } else { '.' }).collect()
+    }
+
+    #[test]
+    fn a_contact_that_bounces_settles_once() {
+        assert_eq!(settled(".....######.#.##.#####....."), ".#.");
+        assert_eq!(settled("#.#.#.#.#.####"), "");
+        assert_eq!(settled("#####"), "#");
+        assert_eq!(settled("#####.##.#..#"), "#", "a spike is none");
+        assert_eq!(settled("#####....#"), "#", "15 ms are too few");
+    }
+
+    #[test]
+    fn a_line_that_was_not_seen_low_does_not_rise() {
+        let mut line = Line::Unknown;
+        assert_eq!([true, true, false, false].map(|high| line.see(high, at(1))), [None; 4]);
+        assert_eq!(line.see(true, at(2)), Some(Rise { low_since: at(1) }));
+    }
+
+    #[test]
+    fn an_old_state_spends_a_rise_and_shows_no_low() {
+        let mut line = Line::Unknown;
+        line.see(false, at(1));
+        line.see_old(true);
+        assert_eq!(line.see(true, at(2)), None);
+        line.see_old(false);
+        assert!(line.is_high());
+    }
+
+    #[test]
+    fn low_counts_in_states_and_settled_at_once() {
+        let mut line = Line::High;
+        line.see(false, at(1));
+        assert_eq!([1, 2].map(|least| line.is_low_in(least)), [true, false]);
+        line.see(false, at(2));
+        assert!(line.is_low_in(2));
+        line.see_settled(true, at(3));
+        line.see_settled(false, at(4));
+        assert!(line.is_low_in(10));
+    }
+}
