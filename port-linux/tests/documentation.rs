@@ -101,6 +101,41 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     assert_eq!(shown.limits, absent.limits);
 }
 
+/// What is claimed names where it does not hold, as long as it does not.
+#[test]
+fn claims_name_their_exceptions() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = |name: &str| {
+        let text = std::fs::read_to_string(top.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (readme, changes, architecture) = (page("README.md"), page("CHANGELOG.md"), page("ARCHITECTURE.md"));
+
+    // The link proof is made at these levels, and at z it does not hold.
+    let (ci, probe) = (page(".ci/run"), page("tests/probe/Cargo.toml"));
+    assert!(ci.contains("for profile in release small; do") && probe.contains("\"release\" opt-level = \"z\""));
+    assert!(readme.contains("without reachable panics in builds at opt-level 3 or s"));
+    assert!(!readme.contains("without panics") && !readme.contains("every message"));
+    assert!(readme.contains("What stays raw bytes"));
+
+    let wired = |board: &str| {
+        let main = page(&format!("boards/{board}/src/main.rs"));
+        main.contains("Gp2y0e03") || main.contains("Ads131m06")
+    };
+    let wired = ["nucleo-h743zi", "w5500-evb-pico2", "qemu-mps2"].into_iter().any(wired);
+    assert_ne!(wired, changes.contains("which no board wires up yet"));
+
+    // As long as nobody had them.
+    let tried = !changes.contains("Foxglove and PlotJuggler were not at hand");
+    assert_ne!(tried, page("port-linux/docs/recording.md").contains("**Foxglove** (not tried"));
+
+    let in_port = top.join("port-linux/src/dashboard/robot_api.rs").exists();
+    assert_eq!(
+        in_port,
+        architecture.contains("One exception is left: requests and answers of PolyScope X's Robot API")
+    );
+}
+
 /// The worked example: a reading, step by step to its frame.
 #[test]
 fn the_bytes_in_the_documentation_of_sensors_are_those_of_the_program() {
