@@ -64,6 +64,19 @@ fn with_wait_a_program_is_followed_to_its_end_with_everything_it_says() {
 }
 
 #[test]
+fn a_statement_that_says_something_is_heard_to_have_run_by_its_own_words() {
+    for said in ["popup(\"look here\")", "textmsg(\"look here\")"] {
+        let ended = script(&serve_software(5, 15), &format!("{said}\n"), &["--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.complained);
+        let last = ended.said.last().expect("an outcome");
+        assert_eq!(last, r#"{"type":"outcome","outcome":"ended","program":null,"evidence":"own-words"}"#);
+    }
+    // Of one that says nothing, nothing is heard, and that is what is said.
+    let ended = script(&serve_software(5, 15), "set_digital_out(0, True)\n", &["--json"]);
+    assert!(ended.said.last().is_some_and(|line| line.contains("unheard")), "{:?}", ended.said);
+}
+
+#[test]
 fn on_old_software_the_state_is_the_evidence_and_the_answer_says_so() {
     let ended = script(&serve_software(1, 8), WAVE, &["--json", "--wait"]);
     assert_eq!(ended.code, 0, "{}", ended.complained);

@@ -248,6 +248,7 @@ const fn evidence_name(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::KeyMessage => "key-message",
         Evidence::RobotModeData => "robot-mode-data",
+        Evidence::OwnWords => "own-words",
     }
 }
 
@@ -255,6 +256,7 @@ const fn evidence_words(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::KeyMessage => "the controller names it",
         Evidence::RobotModeData => "by isProgramRunning of the robot mode data",
+        Evidence::OwnWords => "it said what stands in it",
     }
 }
 

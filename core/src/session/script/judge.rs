@@ -162,6 +162,11 @@ impl<'t> Judge<'t> {
             ReportKind::Key if said.title == STOPPED && self.is_ours(said.text) && self.started.is_some() => {
                 self.decide(UploadOutcome::Ended(Evidence::KeyMessage));
             }
+            ReportKind::Text | ReportKind::Popup
+                if self.file.kind() == ScriptKind::Statement && self.says(said.text) =>
+            {
+                self.decide(UploadOutcome::Ended(Evidence::OwnWords));
+            }
             ReportKind::RuntimeException(position) => {
                 let (started, text) = (self.started.is_some(), Text::from_bytes(said.text));
                 self.decide(UploadOutcome::Failed { started, position, text });
@@ -174,6 +179,14 @@ impl<'t> Judge<'t> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether `text` stands in what was sent, in quotes.
+    fn says(&self, text: &[u8]) -> bool {
+        let quoted = |words: &[u8]| {
+            words.strip_prefix(b"\"").and_then(|words| words.strip_suffix(b"\"")).is_some_and(|words| words == text)
+        };
+        !text.is_empty() && self.file.bytes().windows(text.len().saturating_add(2)).any(quoted)
     }
 
     /// Whether a key message names this program. What a statement is called is not documented: any name is its own.

@@ -61,6 +61,8 @@ pub enum Evidence {
     KeyMessage,
     /// `isProgramRunning` of the robot mode data changed: some program runs, or none does.
     RobotModeData,
+    /// A message or pop-up says what stands in the statement: software names no single statement when it starts.
+    OwnWords,
 }
 
 /// What became of the program. Every upload ends with one of these.
