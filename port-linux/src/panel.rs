@@ -16,6 +16,7 @@ use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::net::Trouble;
 use crate::output::events::{Surroundings, notice};
+use crate::output::log::{Grades, Unmet};
 use crate::output::{Format, Key, Notice, Output, Snapshot, States};
 use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 
@@ -80,9 +81,6 @@ impl Target {
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
-/// People are told of a change of grade at most once in this time.
-pub(crate) const GRADE_PACE: Duration = Duration::from_secs(1);
-
 /// Time between two figures of the link in a feed.
 const FIGURES: Duration = Duration::from_millis(100);
 
@@ -101,8 +99,9 @@ pub struct Panel {
     ending: bool,
     next_snapshot: Instant,
     accepted: (Instant, u64),
-    /// When a change of grade was said last.
-    grade_said: Instant,
+    grades: Grades,
+    /// What is not met, for commands whose operator asks what keeps commanding from beginning.
+    unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
     last_down: Option<String>,
     /// Why this session does without RTDE.
@@ -143,7 +142,8 @@ impl Panel {
             ending: false,
             next_snapshot: now,
             accepted: (now, 0),
-            grade_said: Instant::ZERO,
+            grades: Grades::default(),
+            unmet: (matches!(title, "run" | "monitor") && format == Format::Lines).then(Unmet::default),
             last_fallback: None,
             last_down: None,
             done_without: None,
@@ -200,6 +200,7 @@ impl Panel {
         }
         let around = Surroundings {
             at: self.clock.now(),
+            here: self.is_here(),
             address: &|port| self.target.socket(port),
             trouble: &|link| self.trouble.of(link),
         };
@@ -224,11 +225,11 @@ impl Panel {
             }
         }
         // A busy machine changes the grade of its link many times a second; scripts get them all.
-        if matches!(event, Event::Grade(_)) && self.output.format() != Format::Json {
-            if notice.at.since(self.grade_said) < GRADE_PACE && self.grade_said != Instant::ZERO {
-                return;
-            }
-            self.grade_said = notice.at;
+        if let Event::Grade(change) = event
+            && self.output.format() != Format::Json
+        {
+            self.grades.note(*change);
+            return self.say_grade(notice.at);
         }
         // The end that was asked for needs no explanation.
         if !(self.ending && matches!(event, Event::Transition(transition) if transition.to == Mode::Offline)) {
@@ -243,6 +244,17 @@ impl Panel {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
         self.output.notice(notice);
+    }
+
+    /// Whether the controller runs on this machine.
+    pub(crate) const fn is_here(&self) -> bool {
+        self.target.ip.is_loopback()
+    }
+
+    fn say_grade(&mut self, now: Instant) {
+        if let Some(text) = self.grades.next(now, self.is_here()) {
+            self.output.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
+        }
     }
 
     /// Shows the session where it is time to.
@@ -263,6 +275,7 @@ impl Panel {
         if now < self.next_snapshot {
             return;
         }
+        self.say_grade(now);
         self.next_snapshot = now + self.output.format().pace();
         let figures = engine.identity().is_some().then(|| engine.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
@@ -271,15 +284,17 @@ impl Panel {
         self.accepted = (now, accepted);
         let mode = engine.mode();
         let intervals = engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect();
+        // While commanding, what a request would be refused for is of no interest.
+        let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
         self.output.snapshot(Snapshot {
             at: now,
             robot: self.target.address.to_string(),
+            here: self.is_here(),
             identity: engine.identity().and(self.model.clone()),
             mode,
             latch: engine.latch(),
             last_fallback: self.last_fallback,
-            // While commanding, what a request would be refused for is of no interest.
-            unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
+            unmet,
             state: figures.and_then(|_| engine.state().map(Into::into)),
             figures,
             states: States::of(engine, self.done_without.as_deref()),
@@ -289,6 +304,10 @@ impl Panel {
             values: values(),
             counters: Vec::new(),
         });
+        let here = self.is_here();
+        if let Some(text) = self.unmet.as_mut().and_then(|said| said.next(now, mode, unmet, here)) {
+            self.output.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
+        }
     }
 
     /// Ends the output. Without any session so far, the failure that says why.

@@ -217,7 +217,8 @@ impl Application<Idle> for Desk {
             Event::Down { .. } if !self.ending => {
                 let trouble = |link| self.trouble.of(link);
                 let address = |port| self.target.socket(port);
-                let around = Surroundings { at: self.clock.now(), address: &address, trouble: &trouble };
+                let here = self.target.ip.is_loopback();
+                let around = Surroundings { at: self.clock.now(), here, address: &address, trouble: &trouble };
                 self.last_down = notice(&event, &around).map(|notice| notice.text);
             }
             _ => {}

@@ -102,10 +102,16 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
         self.listens
     }
 
+    /// Whether the KRC is a program on this machine, with no network between.
+    pub(crate) fn is_here(&self) -> bool {
+        self.session.peer().is_some_and(|peer| peer.ip().is_loopback())
+    }
+
     /// `event` in words, which go into the feed too; `None` for what is of no interest.
     pub(crate) fn notice(&self, event: &Event) -> Option<Notice> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let around = Surroundings { at: self.clock.now(), address: &|_| nowhere, trouble: &|_| None };
+        let around =
+            Surroundings { at: self.clock.now(), here: self.is_here(), address: &|_| nowhere, trouble: &|_| None };
         let notice = notice(event, &around)?;
         self.put(notice.at, || What::Notice(notice.clone()));
         Some(notice)

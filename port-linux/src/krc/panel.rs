@@ -4,7 +4,7 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriSession, KrlConvention};
+use outrigger_core::session::fri::{FriEvent, FriSession, KrlConvention};
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -12,8 +12,9 @@ use super::{Remote, words};
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
+use crate::output::log::{Grades, PACE, Unmet};
 use crate::output::{Arm, Format, Key, Notice, Output, Snapshot, Word};
-use crate::panel::{GRADE_PACE, Wish};
+use crate::panel::Wish;
 use crate::signals::{Leaves, Signals, end_is_under_way};
 
 /// See the module.
@@ -27,8 +28,12 @@ pub(crate) struct Panel {
     next_snapshot: Instant,
     /// Measurements at the snapshot before.
     accepted: (Instant, u64),
-    /// When a change of grade or quality was said last.
-    grade_said: Instant,
+    grades: Grades,
+    /// When a change of the KRC's quality was said last, and the newest that was not said since.
+    quality_said: Option<Instant>,
+    quality: Option<Notice>,
+    /// What is not met, for commands whose operator asks what keeps commanding from beginning.
+    unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
     /// Who else hears of what is said.
     feed: Option<Feed>,
@@ -51,7 +56,10 @@ impl Panel {
             signals,
             next_snapshot: now,
             accepted: (now, 0),
-            grade_said: Instant::ZERO,
+            grades: Grades::default(),
+            quality_said: None,
+            quality: None,
+            unmet: (matches!(title, "run" | "monitor") && format == Format::Lines).then(Unmet::default),
             last_fallback: None,
             feed: None,
         })
@@ -93,14 +101,25 @@ impl Panel {
     pub(crate) fn event<L: Law<7>>(&mut self, remote: &Remote<L>, event: &Event) {
         let Some(notice) = remote.notice(event) else { return };
         // A busy machine changes grades many times a second; scripts get them all.
-        let of_grade = matches!(notice.kind, "grade" | "krc-quality");
-        if of_grade && self.output.format() != Format::Json {
-            if notice.at.since(self.grade_said) < GRADE_PACE && self.grade_said != Instant::ZERO {
-                return;
-            }
-            self.grade_said = notice.at;
+        let (at, scripts) = (notice.at, self.output.format() == Format::Json);
+        match event {
+            Event::Grade(change) if !scripts => self.grades.note(*change),
+            Event::Fri(FriEvent::Quality(_)) if !scripts => self.quality = Some(notice),
+            _ => return self.output.notice(notice),
         }
-        self.output.notice(notice);
+        self.say_grades(remote, at);
+    }
+
+    fn say_grades<L: Law<7>>(&mut self, remote: &Remote<L>, now: Instant) {
+        if let Some(text) = self.grades.next(now, remote.is_here()) {
+            self.output.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
+        }
+        if self.quality_said.is_none_or(|at| now.since(at) >= PACE)
+            && let Some(notice) = self.quality.take()
+        {
+            self.quality_said = Some(now);
+            self.output.notice(notice);
+        }
     }
 
     /// Shows the session where it is time to, and `more` about it.
@@ -116,6 +135,7 @@ impl Panel {
             return;
         }
         self.next_snapshot = now + self.output.format().pace();
+        self.say_grades(remote, now);
         let heard = session.period().is_some();
         let figures = heard.then(|| session.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
@@ -123,15 +143,17 @@ impl Panel {
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
         let mode = session.mode();
+        // While commanding, what a request would be refused for is of no interest.
+        let unmet = if mode == Mode::Monitor { session.unmet(now) } else { ReasonSet::EMPTY };
         self.output.snapshot(Snapshot {
             at: now,
             robot: self.robot.clone(),
+            here: remote.is_here(),
             identity: words::identity(session),
             mode,
             latch: session.latch(),
             last_fallback: self.last_fallback,
-            // While commanding, what a request would be refused for is of no interest.
-            unmet: if mode == Mode::Monitor { session.unmet(now) } else { ReasonSet::EMPTY },
+            unmet,
             state: session
                 .state()
                 .filter(|_| heard)
@@ -144,6 +166,9 @@ impl Panel {
             values: more().into_iter().chain(words::values(session)).collect(),
             counters: words::counters(session.counts()).to_vec(),
         });
+        if let Some(text) = self.unmet.as_mut().and_then(|said| said.next(now, mode, unmet, remote.is_here())) {
+            self.output.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
+        }
     }
 
     /// Ends the output; the terminal is as it was.

@@ -127,7 +127,7 @@ impl Replay {
         engine.now = at;
         engine.session.handle(at, input);
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let around = Surroundings { at, address: &|_| nowhere, trouble: &|_| None };
+        let around = Surroundings { at, here: false, address: &|_| nowhere, trouble: &|_| None };
         while let Some(event) = engine.session.poll_event() {
             if let Some(notice) = notice(&event, &around).filter(|notice| notice.kind == "transition") {
                 let seconds = at.since(Instant::ZERO).as_secs_f64();

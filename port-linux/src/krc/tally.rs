@@ -66,8 +66,10 @@ impl Tally {
         let fallbacks: Vec<_> =
             self.fallbacks.iter().map(|(reason, count)| format!("{count} {}", reason.name())).collect();
         let mut text = format!(
-            "{} measurements, {} commands, {} overtaken, {} not used\n\
-             | our grade | the KRC's | reflected | fallbacks | commanding |\n\
+            "{} measurements, {} commands, {} overtaken by a newer one, {} not used\n\
+             shares of commands while the link was perfect / ok / bad / unacceptable, commands that the KRC reflected, \
+             fallbacks by reason, and share of commands in mode Command:\n\
+             | our grade [%] | the KRC's [%] | reflected | fallbacks | commanding |\n\
              | --- | --- | --- | --- | --- |\n\
              | {} | {} | {:.1} % | {} | {:.0} % |\n",
             counts.measurements,

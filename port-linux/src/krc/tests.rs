@@ -81,6 +81,11 @@ async fn measurements_that_wait_together_are_one_answer_to_the_newest() {
     turn(&mut remote).await;
     assert_eq!(answered(&krc), [19]);
     assert_eq!(remote.session().counts().overtaken, 9);
+    // Every number of the summary has a name.
+    let summary = remote.tally().text(remote.session());
+    for name in ["9 overtaken by a newer one", "perfect / ok / bad / unacceptable", "our grade [%]", "the KRC's [%]"] {
+        assert!(summary.contains(name), "{name} in {summary}");
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,8 @@ use super::{Notice, words};
 pub struct Surroundings<'a> {
     /// When it happened.
     pub at: Instant,
+    /// The controller runs on this machine.
+    pub here: bool,
     /// The socket address of one of the controller's ports.
     pub address: &'a dyn Fn(u16) -> SocketAddr,
     /// What the operating system said last about a link.
@@ -48,7 +50,8 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
         }
         Event::Refused(Refusal { word, by, reason }) => {
             let whose = format!("{} by {}", word.name(), by.name());
-            let text = format!("refused ({whose}): {} ({}); {}", reason.text(), reason.name(), reason.advice());
+            let advice = words::advice(*reason, around.here);
+            let text = format!("refused ({whose}): {} ({}); {advice}", reason.text(), reason.name());
             let fields = vec![("reason", reason.name().into()), ("word", word.name().into()), ("by", by.name().into())];
             ("refused", text, fields)
         }
@@ -149,17 +152,22 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
             format!("{address} sends {found}, expected {expected}: is the port base right?")
         }
         DownCause::Closed => format!("the controller closed the connection to {address}"),
-        DownCause::Silent => {
-            format!("nothing more comes from {address}: is the cable plugged in, the controller busy?")
-        }
-        DownCause::Unacknowledged => {
-            format!("{address} acknowledges nothing: is the cable plugged in, the controller busy?")
-        }
+        DownCause::Silent => format!("nothing more comes from {address}: {}", unplugged(address)),
+        DownCause::Unacknowledged => format!("{address} acknowledges nothing: {}", unplugged(address)),
         DownCause::OtherController => format!("{address} is not the controller that the session began with"),
         DownCause::LocalControl => {
             format!("{address} was in local control, where connections take no text; it is connected anew")
         }
         DownCause::Rtde(why) => format!("RTDE at {address} cannot give the robot's state: {why}"),
+    }
+}
+
+/// What to look at where bytes stay away.
+fn unplugged(address: SocketAddr) -> &'static str {
+    if address.ip().is_loopback() {
+        "does the controller on this machine still run, and has the machine time for it?"
+    } else {
+        "is the cable plugged in, the controller busy?"
     }
 }
 

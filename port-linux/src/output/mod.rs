@@ -6,6 +6,7 @@
 pub mod events;
 pub mod histogram;
 mod keys;
+pub(crate) mod log;
 mod snapshot;
 mod states;
 mod straight;

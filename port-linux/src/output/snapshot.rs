@@ -15,6 +15,8 @@ pub struct Snapshot {
     pub at: Instant,
     /// Where the robot is.
     pub robot: String,
+    /// It is this machine: no network lies between.
+    pub here: bool,
     /// What it is, e.g. `ur5e, software 5.15.0`; `None` until it has said so.
     pub identity: Option<String>,
     /// Mode of the machine.

@@ -15,12 +15,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{
-    Bar, BarChart, BarGroup, Block, BorderType, Cell, Padding, Paragraph, Row, Table, Widget as _, Wrap,
+    Bar, BarChart, BarGroup, Block, BorderType, Borders, Cell, Padding, Paragraph, Row, Table, Widget as _, Wrap,
 };
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
-use super::{Key, Message, Notice, Snapshot, next, notice_line, terminal};
+use super::{Key, Message, Notice, Snapshot, next, notice_line, terminal, words};
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +29,8 @@ mod tests;
 const EVENTS: usize = 50;
 /// Rows of the panel of events, at least, where the screen is 24 rows high.
 const EVENTS_LEAST: u16 = 4;
+/// Rows of the panels of mode and link, at least.
+const TOP_LEAST: u16 = 8;
 const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
 /// As KRL names them.
 const LWR_JOINTS: [&str; 7] = ["A1", "A2", "E1", "A3", "A4", "A5", "A6"];
@@ -89,7 +91,11 @@ impl Screen<'_> {
         // Border, titles and a row for each joint; what is left beside the events is for what there is to say.
         let joints = self.snapshot.iter().filter_map(|snapshot| snapshot.state.as_ref()).map(|arm| arm.joints.len());
         let middle = u16::try_from(joints.max().unwrap_or(JOINTS.len())).unwrap_or(u16::MAX).saturating_add(3);
-        let top = frame.area().height.saturating_sub(middle).saturating_sub(EVENTS_LEAST + 2).clamp(8, 10);
+        let height = frame.area().height;
+        // Where there is no room for all, joints and intervals go first: what there is to say, and the keys, stay.
+        let middle = if height < middle.saturating_add(TOP_LEAST + EVENTS_LEAST + 2) { 0 } else { middle };
+        let above = height.saturating_sub(EVENTS_LEAST + 2);
+        let top = above.saturating_sub(middle).clamp(TOP_LEAST, TOP_LEAST + 2).min(above);
         let [head, top, middle, bottom, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(top),
@@ -106,10 +112,12 @@ impl Screen<'_> {
         let [mode, link] = Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(top);
         draw_mode(frame, mode, snapshot);
         draw_link(frame, link, snapshot);
-        let [joints, histogram] =
-            Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(middle);
-        draw_joints(frame, joints, snapshot);
-        draw_histogram(frame, histogram, snapshot);
+        if middle.height > 0 {
+            let [joints, histogram] =
+                Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(middle);
+            draw_joints(frame, joints, snapshot);
+            draw_histogram(frame, histogram, snapshot);
+        }
         self.draw_events(frame, bottom);
         // What only listens takes no requests.
         let keys = match self.title {
@@ -135,10 +143,43 @@ impl Screen<'_> {
     }
 
     fn draw_events(&self, frame: &mut Frame<'_>, area: Rect) {
-        let room = usize::from(area.height.saturating_sub(2));
-        let lines: Vec<_> = self.events.iter().rev().take(room).rev().map(|n| Line::from(notice_line(n))).collect();
-        frame.render_widget(Paragraph::new(lines).block(panel("events")), area);
+        // Of few rows none is for a frame.
+        let block = panel("events");
+        let block = if area.height > EVENTS_LEAST + 1 { block } else { block.borders(Borders::TOP) };
+        let inner = block.inner(area);
+        let (width, mut room) = (usize::from(inner.width), usize::from(inner.height));
+        let mut rows = VecDeque::new();
+        for notice in self.events.iter().rev() {
+            let lines = broken(&notice_line(notice), width);
+            if lines.len() > room {
+                if rows.is_empty() {
+                    rows.extend(lines.into_iter().map(Line::from));
+                }
+                break;
+            }
+            room -= lines.len();
+            lines.into_iter().rev().for_each(|line| rows.push_front(Line::from(line)));
+        }
+        frame.render_widget(Paragraph::new(Vec::from(rows)).block(block), area);
     }
+}
+
+/// `text` in rows of at most `width` characters, broken at spaces; each but the first begins with a little room.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    const INDENT: &str = "  ";
+    let mut rows = vec![];
+    let mut rest = text;
+    while !rest.is_empty() {
+        let indent = if rows.is_empty() { "" } else { INDENT };
+        let room = width.saturating_sub(indent.len()).max(1);
+        let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
+        let whole = end == rest.len();
+        let space = rest.get(..=end).and_then(|row| row.rfind(' ')).filter(|at| !whole && *at > 0);
+        let (row, more) = rest.split_at(space.unwrap_or(end));
+        rows.push(format!("{indent}{}", row.trim_end()));
+        rest = more.trim_start();
+    }
+    rows
 }
 
 fn panel(title: &str) -> Block<'_> {
@@ -247,7 +288,7 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     if let Some(reason) = snapshot.latch {
         let mut line = vec!["latched: ".red().bold(), reason.text().into()];
         if advice {
-            line.extend([" - ".into(), reason.advice().into()]);
+            line.extend([" - ".into(), words::advice(reason, snapshot.here).into()]);
         }
         lines.push(Line::from(line));
     }
@@ -310,7 +351,16 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
             sequence.reordered, figures.epoch, figures.local_stalls
         )),
     ]);
-    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(panel("link")), area);
+    let block = panel("link");
+    let meaning = words::of_metric(figures.held_by, snapshot.here);
+    if figures.grade != Grade::Perfect {
+        let mut explained = lines.clone();
+        explained.insert(1, Line::from(meaning).fg(SOFT));
+        if is_within(&explained, block.inner(area)) {
+            lines = explained;
+        }
+    }
+    frame.render_widget(wrapped(lines).block(block), area);
 }
 
 fn draw_joints(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {

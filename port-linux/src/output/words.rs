@@ -1,7 +1,45 @@
 //! Outputs of the controller, what became of them, and what a KRC says, in words.
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::link::Metric;
+use outrigger_core::robot::Reason;
 use outrigger_core::session::fri::FriEvent;
+
+/// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
+#[must_use]
+pub const fn advice(reason: Reason, here: bool) -> &'static str {
+    match reason {
+        Reason::StateStale | Reason::StatesMissed | Reason::Unacknowledged if here => {
+            "the controller runs on this machine: see that it still does, and that the machine has time for both"
+        }
+        Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
+        _ => reason.advice(),
+    }
+}
+
+/// What it means that `metric` holds a grade down, and what to do.
+#[must_use]
+pub const fn of_metric(metric: Metric, here: bool) -> &'static str {
+    match (metric, here) {
+        (Metric::Samples, _) => "fewer than 100 cycles were seen since the start; wait",
+        (Metric::Received, false) => {
+            "too many of the last 100 cycles did not come; look at the network and at `outrigger doctor`"
+        }
+        (Metric::Received, true) => {
+            "too many of the last 100 cycles did not come; this machine has too little time for both sides"
+        }
+        (Metric::Delay, false) => "states come late on average; look at the network and at `outrigger doctor`",
+        (Metric::Delay, true) => "states come late on average; this machine has too little time for both sides",
+        (Metric::Jitter, false) => "states come unevenly; look at the network and at `outrigger doctor`",
+        (Metric::Jitter, true) => "states come unevenly; this machine has too little time for both sides",
+        (Metric::Misses, false) => "cycles in a row did not come; look at the network and at `outrigger doctor`",
+        (Metric::Misses, true) => "cycles in a row did not come; this machine has too little time for both sides",
+        (Metric::Age, false) => "the newest state is old; look at the network and at `outrigger doctor`",
+        (Metric::Age, true) => "the newest state is old; this machine has too little time for both sides",
+        (Metric::Epoch, _) => "the controller's clock began anew; wait for 100 cycles",
+        (Metric::LocalStall, _) => "this program itself stood still; see `outrigger doctor`",
+    }
+}
 
 /// What was to be set, as the command line of `io` has it.
 #[must_use]

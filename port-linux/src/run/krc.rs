@@ -233,7 +233,7 @@ impl Service {
             self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
         }
         let law = self.remote.session().law();
-        self.panel.observe(&self.remote, now, || super::values(law));
+        self.panel.observe(&self.remote, now, || super::values(law, mode));
     }
 
     /// Whether nothing is left to be waited for.
@@ -266,7 +266,7 @@ impl Service {
         }
         match standing {
             None => Ok(()),
-            Some(reason) => Err(Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason.advice()))),
+            Some(reason) => Err(super::failed_by(reason, self.remote.is_here())),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use outrigger_core::command::SourceId;
+use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::link::Histogram;
@@ -33,7 +33,7 @@ use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
 use crate::net::TcpNet;
-use crate::output::{Format, histogram, tell};
+use crate::output::{Format, histogram, tell, words};
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
 use crate::sensor::{Arrival, Sources};
@@ -94,6 +94,10 @@ pub fn run(args: &RunArgs) -> Outcome {
     let served = crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target, feed));
     // What they listen to has ended: the file is completed, and readers are sent away.
     let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(args.json));
+    if let (Err(Failure::Connection(_)), Some(file)) = (&served, record) {
+        // Nothing was heard: the next try may have the name.
+        let _ = std::fs::remove_file(file);
+    }
     served.and(recorded)
 }
 
@@ -307,6 +311,7 @@ impl Service {
 
     fn finish(self, json: bool) -> Outcome {
         let Self { panel, tracking, turnaround, period, ending, fell_back, latch, writers, .. } = self;
+        let here = panel.is_here();
         panel.finish()?;
         for writer in writers {
             // A writer says by itself what went wrong.
@@ -343,7 +348,7 @@ impl Service {
         }
         match standing {
             None => Ok(()),
-            Some(reason) => Err(Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason.advice()))),
+            Some(reason) => Err(failed_by(reason, here)),
         }
     }
 }
@@ -409,13 +414,39 @@ impl Application<Law> for Service {
         {
             self.write_recording(engine, reason);
         }
-        self.panel.observe(engine, now, || values(law));
+        let settings = &self.source_settings;
+        self.panel.observe(engine, now, || {
+            let mut values = values(law, mode);
+            if matches!(mode, Mode::Offline | Mode::Monitor) {
+                values.extend(readings(engine.sources(), settings));
+            }
+            values
+        });
     }
 }
 
-/// What the law has to show.
-fn values<const N: usize>(law: &AnyLaw<N>) -> Vec<(String, String)> {
+/// How a run ends whose last fallback stands.
+fn failed_by(reason: Reason, here: bool) -> Failure {
+    Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), words::advice(reason, here)))
+}
+
+/// The newest reading of each source, where there is one.
+fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(String, String)> {
+    let of = |monitor: &SourceMonitor| {
+        let name = settings.get(usize::from(monitor.config().id.0)).map(|settings| settings.name.clone());
+        let reading = monitor.newest().map_or_else(
+            || "no reading yet".into(),
+            |sample| sample.value.as_slice().iter().map(|value| format!("{value:.4}")).collect::<Vec<_>>().join(" "),
+        );
+        (name.unwrap_or_default(), reading)
+    };
+    sources.monitors().iter().map(of).collect()
+}
+
+/// What the law has to show: an error only while it is measured, in every cycle.
+fn values<const N: usize>(law: &AnyLaw<N>, mode: Mode) -> Vec<(String, String)> {
     match law {
+        AnyLaw::Standoff(_) if mode != Mode::Command => vec![],
         AnyLaw::Standoff(standoff) => {
             vec![("standoff error".into(), format!("{:+.3} mm", standoff.error() * 1e3))]
         }

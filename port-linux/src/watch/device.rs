@@ -182,7 +182,8 @@ impl Device {
             Message::Event(event) => {
                 let port = |port| SocketAddr::new(self.robot.unwrap_or(Ipv4Addr::UNSPECIFIED).into(), port);
                 let trouble = |link: LinkId| self.troubles.get(link.index()).cloned().flatten();
-                notices.extend(notice(&event, &Surroundings { at, address: &port, trouble: &trouble }));
+                let around = Surroundings { at, here: false, address: &port, trouble: &trouble };
+                notices.extend(notice(&event, &around));
             }
             Message::Port(report) => self.port(&report, now, notices),
             Message::Settings(chunk) => {
@@ -273,6 +274,7 @@ impl Device {
         let board = Snapshot {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
+            here: false,
             identity: None,
             mode: Mode::Offline,
             latch: standing.latch(),

@@ -33,6 +33,11 @@ pub fn run(args: &WatchArgs) -> Outcome {
     if let Some(directory) = &args.out {
         std::fs::create_dir_all(directory)
             .map_err(|error| Failure::BadInput(format!("cannot make {}: {error}", directory.display())))?;
+        // A fallback of the board comes once, and is not for a directory that takes no files.
+        let probe = directory.join(".outrigger-can-write");
+        std::fs::write(&probe, [])
+            .and_then(|()| std::fs::remove_file(&probe))
+            .map_err(|error| Failure::BadInput(format!("cannot write into {}: {error}", directory.display())))?;
     }
     crate::runtime()?.block_on(watch(args, board))
 }

@@ -30,6 +30,7 @@ fn snapshot(state: Arm) -> Snapshot {
     Snapshot {
         at: Instant::from_micros(15_000_000),
         robot: "192.168.0.20".into(),
+        here: false,
         identity: Some("KRC at 192.168.0.20:49938, a measurement every 5 ms".into()),
         mode: Mode::Monitor,
         latch: Some(Reason::StateStale),
@@ -71,9 +72,13 @@ fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
 
 /// The rows of a screen.
 fn drawn(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16) -> Vec<String> {
+    drawn_after(title, snapshot, columns, rows, (0..20).map(|number| format!("event {number}")).collect())
+}
+
+/// The same after events with these texts.
+fn drawn_after(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16, texts: Vec<String>) -> Vec<String> {
     let mut screen = Screen { title, snapshot: snapshot.map(Box::new), events: VecDeque::new() };
-    for number in 0..20 {
-        let text = format!("event {number}");
+    for text in texts {
         screen.note(Notice { at: Instant::ZERO, kind: "test", text, fields: vec![] });
     }
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("memory");
@@ -207,6 +212,45 @@ fn what_only_listens_offers_no_requests() {
         let rows = drawn(title, Some(snapshot(lwr())), 80, 24);
         assert_eq!(rows.last().map(|row| row.trim()), Some("q quit"), "{title}");
     }
+}
+
+#[test]
+fn an_event_that_is_wider_than_the_screen_keeps_its_remedy() {
+    for (columns, rows) in [(80, 24), (80, 20), (200, 60)] {
+        for here in [false, true] {
+            for reason in Reason::ALL {
+                let advice = words::advice(*reason, here);
+                let text = format!("refused (request by keys): {} ({}); {advice}", reason.text(), reason.name());
+                for arm in [snapshot(lwr()), beside_ur(None)] {
+                    let rows = drawn_after("run", Some(arm), columns, rows, vec!["before".into(), text.clone()]);
+                    let rows: Vec<_> = rows.iter().map(|row| row.trim_matches([' ', '│'])).collect();
+                    assert!(rows.join(" ").contains(advice), "{advice} in\n{}", rows.join("\n"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn on_a_screen_below_24_rows_mode_link_newest_event_and_keys_stay() {
+    for rows in [20, 16, 14, 12] {
+        let drawn = drawn("monitor", Some(beside_ur(None)), 80, rows);
+        shows(&drawn, &["Monitor", "Ok   held by", "event 19"]);
+        assert_eq!(drawn.last().map(|row| row.trim()), Some("q quit"), "{}", drawn.join("\n"));
+        assert!(!drawn.iter().any(|row| row.contains("shoulder")), "whole panels go: {}", drawn.join("\n"));
+    }
+}
+
+#[test]
+fn what_holds_the_grade_down_is_explained_where_there_is_room() {
+    let mut arm = snapshot(lwr());
+    if let Some(figures) = &mut arm.figures {
+        figures.held_by = outrigger_core::link::Metric::Misses;
+    }
+    shows(
+        &drawn("monitor", Some(arm), 160, 40),
+        &["held by misses", "cycles in a row did not come; look at the network"],
+    );
 }
 
 #[test]

@@ -1,0 +1,143 @@
+//! What lines tell of things that go on: grades of the link, and what keeps commanding from beginning.
+
+use outrigger_core::link::{Grade, GradeChange, Metric};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::ReasonSet;
+use outrigger_core::time::{Duration, Instant};
+
+use super::words;
+
+/// People are told of changes of grade at most once in this time.
+pub(crate) const PACE: Duration = Duration::from_secs(1);
+/// What is not met is said again after this time.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Changes of grade, which a busy machine makes many times a second: one line per [`PACE`] tells from where to where, and how
+/// deep the link had fallen between.
+#[derive(Debug, Default)]
+pub(crate) struct Grades {
+    said_at: Option<Instant>,
+    /// What was said last, or was there before the first change.
+    said: Option<Grade>,
+    newest: Option<GradeChange>,
+    worst: Option<(Grade, Metric)>,
+}
+
+impl Grades {
+    /// The grade changed.
+    pub(crate) fn note(&mut self, change: GradeChange) {
+        self.said.get_or_insert(change.from);
+        self.newest = Some(change);
+        if self.worst.is_none_or(|(grade, _)| change.to < grade) {
+            self.worst = Some((change.to, change.cause));
+        }
+    }
+
+    /// What there is to say at `now`; `here` where the controller runs on this machine.
+    pub(crate) fn next(&mut self, now: Instant, here: bool) -> Option<String> {
+        let (Some(newest), Some(said), Some((worst, fell_by))) = (self.newest, self.said, self.worst) else {
+            return None;
+        };
+        if self.said_at.is_some_and(|at| now.since(at) < PACE) {
+            return None;
+        }
+        (self.newest, self.worst, self.said) = (None, None, Some(newest.to));
+        let fell_between = worst < said && worst < newest.to;
+        if newest.to == said && !fell_between {
+            return None;
+        }
+        self.said_at = Some(now);
+        let between = if fell_between { format!("{} → ", worst.name()) } else { String::new() };
+        let cause = if fell_between { fell_by } else { newest.cause };
+        let text = format!("link {} → {between}{}: {}", said.name(), newest.to.name(), cause.name());
+        // Only a fall needs an explanation.
+        let fell = fell_between || newest.to < said;
+        Some(if fell { format!("{text}: {}", words::of_metric(cause, here)) } else { text })
+    }
+}
+
+/// What a request would be refused for, where nobody looks at a screen.
+#[derive(Debug, Default)]
+pub(crate) struct Unmet {
+    said: Option<(Instant, ReasonSet)>,
+}
+
+impl Unmet {
+    /// What there is to say at `now`: where it has changed, and every [`AGAIN`].
+    pub(crate) fn next(&mut self, now: Instant, mode: Mode, unmet: ReasonSet, here: bool) -> Option<String> {
+        if mode != Mode::Monitor {
+            self.said = None;
+            return None;
+        }
+        let due = self.said.is_none_or(|(at, before)| before != unmet || (!unmet.is_empty() && now.since(at) >= AGAIN));
+        if !due {
+            return None;
+        }
+        self.said = Some((now, unmet));
+        if unmet.is_empty() {
+            return Some("every precondition is met".into());
+        }
+        let each = unmet
+            .iter()
+            .map(|reason| format!("{} ({}): {}", reason.text(), reason.name(), words::advice(reason, here)));
+        Some(format!("not met: {}", each.collect::<Vec<_>>().join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outrigger_core::robot::Reason;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_micros(millis * 1_000)
+    }
+
+    fn change(from: Grade, to: Grade, cause: Metric) -> GradeChange {
+        GradeChange { from, to, cause }
+    }
+
+    #[test]
+    fn a_fall_right_after_a_rise_is_told() {
+        let mut grades = Grades::default();
+        grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
+        assert_eq!(grades.next(at(0), false).as_deref(), Some("link Ok → Perfect: misses"));
+        grades.note(change(Grade::Perfect, Grade::Bad, Metric::Jitter));
+        assert_eq!(grades.next(at(300), false), None, "not yet");
+        let told = grades.next(at(1_000), false).expect("the fall");
+        assert!(told.starts_with("link Perfect → Bad: jitter: "), "{told}");
+    }
+
+    #[test]
+    fn a_link_that_fell_and_rose_within_the_pace_is_told_with_how_deep_it_fell_and_why() {
+        let mut grades = Grades::default();
+        grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
+        assert!(grades.next(at(0), false).is_some());
+        grades.note(change(Grade::Perfect, Grade::Unacceptable, Metric::Age));
+        grades.note(change(Grade::Unacceptable, Grade::Ok, Metric::Misses));
+        let told = grades.next(at(1_200), false).expect("what became of it");
+        assert!(told.starts_with("link Perfect → Unacceptable → Ok: age: "), "{told}");
+        // Up and down again is where it was.
+        grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
+        grades.note(change(Grade::Perfect, Grade::Ok, Metric::Jitter));
+        assert_eq!(grades.next(at(3_000), false), None);
+    }
+
+    #[test]
+    fn what_is_not_met_is_said_when_it_changes_and_every_five_seconds_with_what_to_do() {
+        let mut unmet = Unmet::default();
+        let stale = ReasonSet::EMPTY.with(Reason::SourceStale);
+        let mut next = |millis, mode, set| unmet.next(at(millis), mode, set, false);
+        assert_eq!(next(0, Mode::Offline, stale), None);
+        let first = next(1_000, Mode::Monitor, stale).expect("said");
+        assert!(first.contains("(SourceStale)") && first.contains(Reason::SourceStale.advice()), "{first}");
+        assert_eq!(next(5_900, Mode::Monitor, stale), None);
+        assert_eq!(next(6_000, Mode::Monitor, stale), Some(first), "again");
+        let more = next(6_100, Mode::Monitor, stale.with(Reason::ForeignProgram)).expect("changed");
+        assert!(more.contains("(SourceStale)") && more.contains("take_over"), "{more}");
+        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY).as_deref(), Some("every precondition is met"));
+        assert_eq!(next(60_000, Mode::Monitor, ReasonSet::EMPTY), None);
+        assert_eq!(next(61_000, Mode::Command, stale), None);
+        assert!(next(62_000, Mode::Monitor, stale).is_some(), "after a fallback it is news");
+    }
+}
