@@ -42,7 +42,7 @@ First steps with a robot (nothing here moves it):
 Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or failed check.
 Outrigger performs no safety function: keep the emergency stop in reach."
 )]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -164,7 +164,7 @@ Examples:
   outrigger record 192.168.56.101 --out weld.mcap
   outrigger record 127.0.0.1:40000 --out test.mcap --seconds 60
   outrigger record 192.168.0.20 --kind krc --out lwr.mcap
-  outrigger decode --port fri lwr.mcap | jq .msr_jnt_pos
+  outrigger decode --port fri lwr.mcap | jq 'select(.message == \"measurement\") | .msr_jnt_pos'
   outrigger decode --port 30003 weld.mcap | head -n 1
   outrigger export weld.mcap --csv weld.csv")]
     Record(RecordArgs),

@@ -17,7 +17,11 @@ pub fn describe(config: &Config, software: SoftwareVersion) -> String {
                  stop at its end; use session.form = \"self-ending\""
             .into(),
     };
-    let missing = if reach.is_some() { "" } else { " (set robot.model to know the tool's travel)" };
+    let missing = if reach.is_some() {
+        ""
+    } else {
+        " (the tool's travel is known where a configuration has `model` under [robot])"
+    };
     format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
 }
 
@@ -49,5 +53,7 @@ mod tests {
         config.text.form = FormChoice::Bare;
         assert!(describe(&config, old).contains("NOTHING stops the arm"));
         assert!(!describe(&config, SoftwareVersion::new(5, 15)).contains("NOTHING"));
+        let unknown = describe(&Config::default(), old);
+        assert!(unknown.ends_with("where a configuration has `model` under [robot])"), "{unknown}");
     }
 }

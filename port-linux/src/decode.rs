@@ -19,7 +19,7 @@ use crate::exit::{Failure, Outcome, output_closed};
 use crate::feed::{Conversation, FRI};
 use crate::fields::Fields;
 use crate::json::Json;
-use crate::record::{each_raw, is_recording};
+use crate::record::{each_raw, is_none, is_recording};
 
 /// Runs the command.
 ///
@@ -32,6 +32,7 @@ pub fn run(args: &DecodeArgs) -> Outcome {
     if is_recording(&args.file) {
         return decode_recording(args, BufWriter::new(io::stdout().lock()));
     }
+    is_none(&args.file).map_or(Ok(()), Err)?;
     let input: Box<dyn Read> = if args.file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -222,8 +223,14 @@ fn print_realtime(message: &[u8], line: &mut Json) -> Result<(), WireError> {
 fn print_fri(message: &[u8], line: &mut Json) -> Result<(), WireError> {
     let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
     match header {
-        fri::Datagram::Measurement => fri::Measurement::new_checked(message)?.visit(&mut Fields::new(line)),
-        fri::Datagram::Command => fri::Command::new_checked(message)?.visit(&mut Fields::new(line)),
+        fri::Datagram::Measurement => {
+            line.key("message").text("measurement");
+            fri::Measurement::new_checked(message)?.visit(&mut Fields::new(line));
+        }
+        fri::Datagram::Command => {
+            line.key("message").text("command");
+            fri::Command::new_checked(message)?.visit(&mut Fields::new(line));
+        }
     }
     Ok(())
 }

@@ -171,10 +171,10 @@ fn self_stop(config: &Config, software: SoftwareVersion) -> &'static str {
     let path = TextPath::new(config.text, software);
     match (path.is_self_ending(), path.ends_without_us()) {
         (true, _) => {
-            "each command is a program that ends in stopj, for this software is not recorded to stop at the end of t"
+            "each command is a program that ends in stopj, for this software is not recorded to stop when a command's time is over"
         }
-        (false, true) => "a bare speedj, for this software is recorded to stop at the end of t",
-        (false, false) => "NONE: a bare speedj on software that is not recorded to stop at the end of t",
+        (false, true) => "a bare speedj, for this software is recorded to stop when a command's time is over",
+        (false, false) => "NONE: a bare speedj on software that is not recorded to stop when a command's time is over",
     }
 }
 

@@ -79,6 +79,18 @@ pub(crate) fn write_within(patience: Duration, path: &Path, bytes: Vec<u8>) -> i
     told.try_recv().unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing takes it")))
 }
 
+/// Whether a file can be written where its bytes come only after long work: it is there afterwards, and what was in it stays.
+///
+/// # Errors
+/// As of [`write_within`].
+pub(crate) fn writable_within(patience: Duration, path: &Path) -> io::Result<()> {
+    let (tell, told) = sync_channel(1);
+    let path = path.to_owned();
+    let open = move || std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop);
+    within(patience, move || drop(tell.send(open())));
+    told.try_recv().unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing takes it")))
+}
+
 /// Whether a thread hangs that nobody waits for any more. Then the process must not end by way of what that thread may
 /// hold, such as the lock of standard output.
 pub(crate) fn is_one_left_behind() -> bool {

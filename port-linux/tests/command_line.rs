@@ -118,10 +118,14 @@ fn decode_prints_datagrams_of_fri_in_either_direction() {
     let output = outrigger(&["decode", "--port", "fri", "-"], &stream);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let lines: Vec<_> = text(&output.stdout).lines().collect();
-    let head = r#"{"offset":0,"send_seq_count":65535,"refl_seq_count":0,"packet_size":916,"datagram_id":8198,"#;
+    let head = r#"{"offset":0,"message":"measurement","send_seq_count":65535,"refl_seq_count":0,"packet_size":916,"datagram_id":8198,"#;
     assert!(lines[0].starts_with(head), "{}", lines[0]);
     assert!(lines[0].contains(r#""msr_jnt_pos":[0.5,0.5,0.5,0.5,0.5,0.5,0.5]"#), "{}", lines[0]);
-    assert!(lines[1].starts_with(r#"{"offset":916,"send_seq_count":0,"refl_seq_count":65535,"#), "{}", lines[1]);
+    assert!(
+        lines[1].starts_with(r#"{"offset":916,"message":"command","send_seq_count":0,"refl_seq_count":65535,"#),
+        "{}",
+        lines[1]
+    );
 
     // The second header names a measurement: told with the place, after what came before it.
     stream[size + 6..size + 8].copy_from_slice(&0x2006_u16.to_le_bytes());
@@ -225,6 +229,47 @@ fn monitor_says_which_address_does_not_answer_and_what_to_check() {
         error.contains(&format!("127.0.0.1:{}", free.min(65_000))) && error.contains("is the controller started"),
         "{error}"
     );
+}
+
+#[test]
+fn a_port_of_the_controller_is_no_port_base_and_the_answer_says_so() {
+    for port in [30_001, 30_003, 30_004] {
+        let refused = outrigger(&["monitor", &format!("127.0.0.1:{port}"), "--seconds", "1"], b"");
+        assert_eq!(refused.status.code(), Some(2));
+        let error = text(&refused.stderr);
+        assert!(error.contains("a port base is expected") && error.contains("give '127.0.0.1' alone"), "{error}");
+    }
+}
+
+#[test]
+fn an_empty_recording_is_said_to_be_one_and_a_robot_that_is_not_there_leaves_none() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let empty = folder.join("empty.mcap");
+    std::fs::write(&empty, b"").expect("a file");
+    let file = empty.to_str().expect("UTF-8");
+    for arguments in [&["decode", "--port", "30003", file][..], &["export", file, "--csv", "-"]] {
+        let refused = outrigger(arguments, b"");
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        assert!(text(&refused.stderr).contains("is empty: its recording never began"), "{}", text(&refused.stderr));
+    }
+    let never = folder.join("never.mcap");
+    let _ = std::fs::remove_file(&never);
+    let file = never.to_str().expect("UTF-8");
+    let refused = outrigger(&["record", "127.0.0.1:64000", "--out", file, "--seconds", "1"], b"");
+    assert_eq!((refused.status.code(), never.exists()), (Some(3), false), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_report_or_a_directory_that_cannot_be_written_is_refused_before_the_work() {
+    for arguments in [
+        &["demo", "--report", "/no/such/folder/report.html"][..],
+        &["watch", "127.0.0.1", "--out", "/proc/no-such-folder"],
+        &["record", "127.0.0.1:64000", "--out", "/no/such/folder/file.mcap"],
+    ] {
+        let refused = outrigger(arguments, b"");
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {}", text(&refused.stderr));
+        assert!(refused.stdout.is_empty() && text(&refused.stderr).contains("cannot "), "{}", text(&refused.stderr));
+    }
 }
 
 #[test]

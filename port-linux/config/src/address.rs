@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 /// The lowest of the controller's ports (the dashboard): the one a port base replaces.
 pub const FIRST_PORT: u16 = 29_999;
+/// Ports of a controller that are easily taken for a port base.
+const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
 /// The last port a controller serves (30013, real-time read-only).
 const LAST_PORT: u16 = 30_013;
 
@@ -77,6 +79,13 @@ impl FromStr for RobotAddress {
         } else {
             text.split_once(':').map_or((text, None), |(host, base)| (host, Some(base)))
         };
+        // Whoever writes one of these means that port, and would look for it at 9 and more above.
+        if let Some(port) = base.filter(|base| CONTROLLERS_OWN.contains(base)) {
+            return Err(format!(
+                "{port} is one of the controller's own ports, and a port base is expected here (with base B the controller's \
+                 port 29999 is found at B); give '{host}' alone for the controller's own ports"
+            ));
+        }
         let base = match base {
             None => FIRST_PORT,
             Some(base) => base.parse().map_err(|_| format!("expected a port base after the ':', found '{base}'"))?,

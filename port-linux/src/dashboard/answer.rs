@@ -18,6 +18,10 @@ pub(super) fn readable(text: Text<'_>) -> String {
 pub(super) fn words(reply: &Reply<'_>) -> String {
     match reply {
         Reply::Done(added) if added.0.is_empty() => "done".into(),
+        // Nothing else answers with a number.
+        Reply::Done(added) if added.0.iter().all(u8::is_ascii_digit) => {
+            format!("done: flight report {}", readable(*added))
+        }
         Reply::Done(added) => format!("done: {}", readable(*added)),
         Reply::Running(yes) | Reply::RemoteControl(yes) => (if *yes { "yes" } else { "no" }).into(),
         Reply::RobotMode(mode) => mode.name().into(),
@@ -61,4 +65,15 @@ pub(super) fn value(reply: &Reply<'_>, json: &mut Json) {
         Reply::SerialNumber(text) | Reply::RobotModel(text) => json.text(&readable(*text)),
         Reply::LoadedProgram(None) | Reply::OperationalMode(None) | Reply::Refused(_) | Reply::Other(_) => json.null(),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_says_nothing_by_itself_is_named() {
+        assert_eq!(words(&Reply::Done(Text(b"1"))), "done: flight report 1");
+        assert_eq!(words(&Reply::Done(Text(b""))), "done");
+    }
 }

@@ -6,12 +6,14 @@ mod world;
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::drive::Application;
 use outrigger_core::law::{Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
 use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::{Duration, Instant};
@@ -31,7 +33,7 @@ use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
-use crate::worker::write_within;
+use crate::worker::{writable_within, write_within};
 
 const DISTANCE: f32 = 0.05;
 const SENSOR: SourceId = SourceId(0);
@@ -46,6 +48,11 @@ const DISK: StdDuration = StdDuration::from_secs(10);
 /// [`Failure::Fault`] with the name of the first check that failed.
 pub fn run(args: &DemoArgs) -> Outcome {
     let clock = Clock::start();
+    let unwritten = |path: &Path, error| Failure::BadInput(format!("cannot write {}: {error}", path.display()));
+    if let Some(path) = &args.report {
+        // Half a minute of work is not done for a page that cannot be written.
+        writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
+    }
     let report = crate::runtime()?.block_on(play(args.seconds, clock))?;
     let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
@@ -53,14 +60,38 @@ pub fn run(args: &DemoArgs) -> Outcome {
     let figures = report.figures.iter().map(|Figure { value, unit, name }| format!("{value:>9} {unit:<2}  {name}\n"));
     tell(&checks.chain(["\n".to_owned()]).chain(figures).collect::<String>())?;
     if let Some(path) = &args.report {
-        write_within(DISK, path, report.html().into_bytes())
-            .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
+        write_within(DISK, path, report.html().into_bytes()).map_err(|error| unwritten(path, error))?;
         tell(&format!("report: {}\n", path.display()))?;
     }
+    tell(&verdict(&report.checks))?;
     match report.checks.iter().find(|check| !check.passed) {
         None => Ok(()),
         Some(Check { name, detail, .. }) => Err(Failure::Fault(format!("self-check {name} failed: {detail}"))),
     }
+}
+
+/// What all of it says, and what to try next.
+fn verdict(checks: &[Check]) -> String {
+    let failed = checks.iter().filter(|check| !check.passed).count();
+    let verdict = if failed == 0 {
+        format!(
+            "verdict: all {} checks hold: the arm kept its distance, came to rest after each fault, and moved again only when \
+             asked",
+            checks.len()
+        )
+    } else {
+        format!(
+            "verdict: {failed} of {} checks FAILED; on a busy machine try again, and see `outrigger doctor`",
+            checks.len()
+        )
+    };
+    let next = [
+        ("outrigger sim ur", "a simulated controller on the ports of a real one"),
+        ("outrigger monitor 127.0.0.1", "what it sends, in another terminal"),
+        ("outrigger run port-linux/examples/half-turn.toml --robot 127.0.0.1", "moves it"),
+    ];
+    let next = next.map(|(command, what)| format!("  {command:<68} {what}\n"));
+    format!("{verdict}\nnext:\n{}", next.concat())
 }
 
 /// Plays the whole story and judges it.
@@ -259,7 +290,34 @@ impl Application<Law> for Demo {
         self.figures = Some(figures);
         let epoch = engine.mode_machine().epoch();
         self.look(Sight { now, mode: engine.mode(), epoch, latch: engine.latch(), unmet: engine.unmet(now) });
-        self.panel
-            .observe(engine, now, || vec![("standoff error".into(), format!("{:+.3} mm", engine.law().error() * 1e3))]);
+        self.panel.observe(engine, now, || match engine.mode() {
+            Mode::Command => vec![("standoff error".into(), format!("{:+.3} mm", engine.law().error() * 1e3))],
+            Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => vec![],
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn it_ends_with_a_verdict_and_three_commands_that_there_are() {
+        let check = |passed| Check { name: "armed", passed, detail: String::new() };
+        let good = verdict(&[check(true), check(true)]);
+        assert!(good.starts_with("verdict: all 2 checks hold"), "{good}");
+        let commands: Vec<_> = good.lines().filter_map(|line| line.strip_prefix("  outrigger ")).collect();
+        assert_eq!(commands.len(), 3, "{good}");
+        for command in commands {
+            let command = command.split("  ").next().unwrap_or_default();
+            let words = ["outrigger"].into_iter().chain(command.split(' '));
+            if let Err(error) = Cli::try_parse_from(words) {
+                panic!("{command}: {error}");
+            }
+        }
+        assert!(verdict(&[check(true), check(false)]).starts_with("verdict: 1 of 2 checks FAILED"));
     }
 }

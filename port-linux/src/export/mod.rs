@@ -10,13 +10,14 @@ use self::csv::Table;
 use crate::args::ExportArgs;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::feed::{FRI, Message, Streams, stream_memory};
-use crate::record::{each_raw, is_recording};
+use crate::record::{each_raw, is_none, is_recording};
 
 /// Runs the command.
 ///
 /// # Errors
 /// [`Failure::BadInput`] where the recording cannot be read, has nothing of the port, or the output cannot be written.
 pub fn run(args: &ExportArgs) -> Outcome {
+    is_none(&args.file).map_or(Ok(()), Err)?;
     if !is_recording(&args.file) {
         return Err(Failure::BadInput(format!(
             "{}: this is no MCAP file; `outrigger record` makes them",

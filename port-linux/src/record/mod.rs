@@ -19,12 +19,12 @@ use outrigger_core::time::Instant;
 
 pub use self::file::{raw_topic, sent_topic};
 pub(crate) use self::read::each_message;
-pub use self::read::{Raw, each_raw, is_recording};
+pub use self::read::{Raw, each_raw, is_none, is_recording};
 pub use self::recorder::{Progress, Recorder};
 use crate::args::RecordArgs;
 use crate::clock::Clock;
 use crate::engine;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::feed::{CAPACITY, Feed};
 use crate::net::TcpNet;
 use crate::output::{Format, tell};
@@ -46,8 +46,8 @@ type Idle = JointServo<6>;
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`](crate::exit::Failure::BadInput) where the file cannot be written,
-/// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
+/// [`Failure::BadInput`] where the file cannot be written, [`Failure::Connection`] where there never was a session: then
+/// there is no file.
 pub fn run(args: &RecordArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
@@ -55,6 +55,10 @@ pub fn run(args: &RecordArgs) -> Outcome {
     let recorder = Recorder::start(&args.out, feed.reader(), clock, &args.robot.to_string(), !args.uncompressed)?;
     let session = crate::runtime()?.block_on(watch(args, clock, target, feed, recorder.progress()));
     let said = recorder.finish();
+    if matches!(session, Err(Failure::Connection(_))) {
+        // Nothing was heard: the next try may have the name.
+        let _ = std::fs::remove_file(&args.out);
+    }
     session?;
     let said = said?;
     if args.json {

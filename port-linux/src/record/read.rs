@@ -29,6 +29,17 @@ pub fn is_recording(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == mcap::MAGIC
 }
 
+/// Why `path` is no recording although its name says so; `None` for one, and for a file of another name.
+#[must_use]
+pub fn is_none(path: &Path) -> Option<Failure> {
+    let size = std::fs::metadata(path).ok()?.len();
+    let named = path.extension().is_some_and(|extension| extension == "mcap");
+    (named && !is_recording(path)).then(|| {
+        let why = if size == 0 { "is empty: its recording never began" } else { "does not begin as an MCAP file does" };
+        Failure::BadInput(format!("{} {why}", path.display()))
+    })
+}
+
 /// Calls `take` with everything that crossed `ports`, in order.
 ///
 /// # Errors
@@ -55,6 +66,7 @@ pub(crate) fn each_message(
     mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let shown = path.display();
+    is_none(path).map_or(Ok(()), Err)?;
     let file = File::open(path).map_err(|error| Failure::BadInput(format!("cannot open {shown}: {error}")))?;
     for message in MessageReader::new(BufReader::new(file)) {
         let message = message.map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
