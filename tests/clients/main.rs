@@ -5,12 +5,16 @@
 //! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
 //! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
 //!
-//! ur_rtde 1.6.5 reads 30004 and writes inputs there; its third interface, which moves the arm, is not used. UR's own
-//! client does the same where there is a copy of it.
+//! ur_rtde 1.6.5 reads 30004 and writes inputs there, and makes every call of the dashboard. Its third interface, which
+//! moves the arm, uploads a script that the interpreter cannot run yet; how far it is read is held here. UR's own client
+//! reads and writes 30004 where there is a copy of it, and so do the examples of UR's client library.
 //!
 //! Of FRI 1.0 there is no remote computer that could lawfully be run here: all that are public are built on files of
 //! KUKA's that may not be used without its consent. A program that only reads measurements is not, and reads the
 //! simulated KRC's where there is a copy of it.
+
+mod commands;
+mod library;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -55,11 +59,15 @@ impl Understood {
 
 /// The clients know no other ports, so each controller gets a loopback address of its own.
 fn serve(software: SoftwareVersion) -> Running {
+    let mut options = Options { q: Q, ..Options::for_software(software) };
+    options.rtde.echo = true;
+    serve_with(options)
+}
+
+fn serve_with(options: Options) -> Running {
     let mut last = None;
     for host in 2..255 {
-        let mut options = Options { q: Q, ..Options::for_software(software) };
-        options.rtde.echo = true;
-        let mut controller = Controller::new(options).expect("a controller that existed");
+        let mut controller = Controller::new(options.clone()).expect("a controller that existed");
         controller.act(Action::DigitalInputs(INPUTS));
         match Server::bind(controller, IpAddr::V4(Ipv4Addr::new(127, 0, 30, host)), REAL_PORTS) {
             Ok(server) => return server.spawn().expect("a thread"),
@@ -77,10 +85,15 @@ fn read(server: &Running, script: &str, arguments: &[&str]) -> Understood {
 }
 
 fn run(python: &str, arguments: &[&str]) -> Understood {
+    Understood::of(&run_text(python, arguments))
+}
+
+/// What it prints.
+fn run_text(python: &str, arguments: &[&str]) -> String {
     let output = Command::new(python).args(arguments).output().expect("Python runs");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{arguments:?} failed:\n{stdout}{stderr}");
-    Understood::of(&stdout)
+    stdout.into_owned()
 }
 
 /// What urx reads right on every software: the arm stands still, so that the truth is that of any time.
@@ -260,6 +273,53 @@ fn main() -> ExitCode {
         }),
         test("ur_rtde_reads_states_and_writes_outputs_and_registers_of_a_cb3_with_3_15", &[Need::Python], || {
             reads_and_writes_by_rtde(SoftwareVersion::new(3, 15));
+        }),
+        test("urx_moves_to_joints_and_to_a_pose_and_switches_outputs_of_a_cb2_with_1_8", &[Need::Python], || {
+            commands::urx_moves_and_switches(SoftwareVersion::new(1, 8));
+        }),
+        test("urx_moves_to_joints_and_to_a_pose_and_switches_outputs_of_a_cb3_with_3_2", &[Need::Python], || {
+            commands::urx_moves_and_switches(SoftwareVersion::new(3, 2));
+        }),
+        test("ur_rtde_makes_every_call_of_the_dashboard_of_an_e_series_with_5_15", &[Need::Python], || {
+            commands::every_call_of_the_dashboard_client(SoftwareVersion::new(5, 15));
+        }),
+        test("ur_rtde_makes_every_call_of_the_dashboard_of_a_cb3_with_3_15", &[Need::Python], || {
+            commands::every_call_of_the_dashboard_client(SoftwareVersion::new(3, 15));
+        }),
+        test(
+            "the_control_script_of_ur_rtde_is_read_to_the_first_function_there_is_not_on_5_15",
+            &[Need::Python],
+            || {
+                commands::the_control_script_is_read_to_the_first_function_there_is_not(SoftwareVersion::new(5, 15));
+            },
+        ),
+        test(
+            "the_control_script_of_ur_rtde_is_read_to_the_first_function_there_is_not_on_3_15",
+            &[Need::Python],
+            || {
+                commands::the_control_script_is_read_to_the_first_function_there_is_not(SoftwareVersion::new(3, 15));
+            },
+        ),
+        test("urs_client_library_reads_every_message_of_30001_of_an_e_series", &[Need::ClientLibrary], || {
+            library::reads_the_primary_interface(SoftwareVersion::new(5, 15));
+        }),
+        test("urs_client_library_reads_every_message_of_30001_of_a_cb3", &[Need::ClientLibrary], || {
+            library::reads_the_primary_interface(SoftwareVersion::new(3, 15));
+        }),
+        test("urs_client_library_ends_on_kinematics_info_of_9_bytes", &[Need::ClientLibrary], || {
+            library::ends_on_short_kinematics_info();
+        }),
+        test("urs_client_library_reads_30004_and_moves_the_slider_of_an_e_series", &[Need::ClientLibrary], || {
+            library::moves_the_slider_by_rtde(SoftwareVersion::new(5, 15));
+        }),
+        test("urs_client_library_reads_30004_and_moves_the_slider_of_a_cb3", &[Need::ClientLibrary], || {
+            library::moves_the_slider_by_rtde(SoftwareVersion::new(3, 15));
+        }),
+        test("urs_client_library_works_the_dashboard_of_an_e_series", &[Need::ClientLibrary], || {
+            library::works_the_dashboard(SoftwareVersion::new(5, 15));
+        }),
+        test("urs_client_library_works_the_dashboard_of_a_cb3", &[Need::ClientLibrary], || {
+            library::works_the_dashboard(SoftwareVersion::new(3, 15));
         }),
         test("mcap_reads_a_recording_of_an_e_series_with_5_15", &[Need::Python], || {
             reads_a_recording(SoftwareVersion::new(5, 15));

@@ -25,6 +25,8 @@ pub enum Need {
     Python,
     /// UR's own RTDE client, which no registry has, see [`vendor_client`]; `all` does not include it.
     VendorClient,
+    /// The examples of UR's client library, built, see [`client_library`]; `all` does not include it.
+    ClientLibrary,
     /// A reader of FRI's measurements that nobody here wrote, see [`fri_client`]; `all` does not include it.
     FriClient,
 }
@@ -41,6 +43,7 @@ impl Need {
             Self::Root => "root",
             Self::Python => "python",
             Self::VendorClient => "vendor-client",
+            Self::ClientLibrary => "client-library",
             Self::FriClient => "fri-client",
         }
     }
@@ -78,6 +81,16 @@ impl Need {
                         .to_owned()
                 })
             }
+            Self::ClientLibrary => {
+                let there =
+                    client_library().is_some_and(|folder| folder.join("build/examples/rtde_client_example").is_file());
+                (!there).then(|| {
+                    "needs the examples of UR's client library: git clone \
+                     https://github.com/UniversalRobots/Universal_Robots_Client_Library, cmake -B build and cmake --build build \
+                     there, and set OUTRIGGER_CLIENT_LIBRARY to that folder"
+                        .to_owned()
+                })
+            }
             Self::VendorClient => {
                 let there = vendor_client().is_some_and(|folder| folder.join("rtde/rtde.py").is_file());
                 (!there).then(|| {
@@ -92,7 +105,7 @@ impl Need {
 
     fn required(self) -> bool {
         let list = std::env::var("OUTRIGGER_REQUIRE").unwrap_or_default();
-        let elsewhere = matches!(self, Self::VendorClient | Self::FriClient);
+        let elsewhere = matches!(self, Self::VendorClient | Self::ClientLibrary | Self::FriClient);
         list.split(',').any(|name| (name == "all" && !elsewhere) || name == self.name())
     }
 }
@@ -139,6 +152,12 @@ pub fn fri_client() -> Option<PathBuf> {
 #[must_use]
 pub fn vendor_client() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_VENDOR_CLIENT").map(PathBuf::from)
+}
+
+/// A copy of UR's client library with what was built of it in `build`: `OUTRIGGER_CLIENT_LIBRARY`.
+#[must_use]
+pub fn client_library() -> Option<PathBuf> {
+    std::env::var_os("OUTRIGGER_CLIENT_LIBRARY").map(PathBuf::from)
 }
 
 fn without(program: &str, arguments: &[&str]) -> Option<String> {

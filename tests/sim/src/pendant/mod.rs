@@ -140,7 +140,8 @@ impl Default for OperationTiming {
             play: Duration::from_millis(100),
             report: Duration::from_secs(60),
             support_file: Duration::from_secs(120),
-            save_log: Duration::from_secs(2),
+            // The vendor's client library waits 1 s for it.
+            save_log: Duration::from_millis(500),
         }
     }
 }

@@ -1,0 +1,90 @@
+//! UR's client library, in C++: its examples as they were built from a copy of it, opposite the simulated controller.
+//!
+//! Of its examples those are run that need no control script: the script needs sockets, which the interpreter does not
+//! have, so that `driver_example` and what is built like it end with "Program did not start running", and 30001 says
+//! `compile_error_name_not_found:socket_read_binary_integer`. `send_script` ends at `get_target_tcp_pose`.
+
+use std::process::Command;
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::controller::Options;
+use outrigger_sim::pendant::ProgramFile;
+use outrigger_sim::port::Port;
+use outrigger_sim::tcp::Running;
+use outrigger_tests::require::client_library;
+
+use super::{Q, serve_with};
+
+/// Longer than any of them takes here \[s\].
+const PATIENCE: &str = "60";
+
+fn serve(software: SoftwareVersion, short_kinematics: bool) -> Running {
+    let mut options = Options { q: Q, short_kinematics, ..Options::for_software(software) };
+    options.files.programs.push(ProgramFile::named("wait_program.urp"));
+    serve_with(options)
+}
+
+/// Runs an example for so many seconds; says whether it ended well, and what it printed.
+fn example(server: &Running, name: &str, seconds: Option<u32>) -> (bool, String) {
+    let folder = client_library().expect("asked for before");
+    let address = server.address(Port::Primary).ip().to_string();
+    let output = Command::new("timeout")
+        .arg(PATIENCE)
+        .arg(folder.join("build/examples").join(name))
+        .arg(address)
+        .args(seconds.map(|seconds| seconds.to_string()))
+        .current_dir(&folder)
+        .output()
+        .expect("the example runs");
+    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    (output.status.success(), told)
+}
+
+fn ends_well(server: &Running, name: &str, seconds: Option<u32>) -> String {
+    let (ended, told) = example(server, name, seconds);
+    // At its end it may write once more to a socket that it has closed itself.
+    let own = |line: &&str| line.contains("Attempt to write on a non-connected socket");
+    let bad = |line: &&str| ["ERROR", "FATAL", "terminate called"].iter().any(|word| line.contains(word));
+    let complaints: Vec<&str> = told.lines().filter(bad).filter(|line| !own(line)).collect();
+    let end: String = told.lines().rev().take(12).collect::<Vec<_>>().join("\n");
+    assert!(ended && complaints.is_empty(), "{name}: {complaints:?}\n{end}");
+    told
+}
+
+/// Every message of three seconds is parsed, and the arm's geometry is found in the first of them.
+pub(super) fn reads_the_primary_interface(software: SoftwareVersion) {
+    let server = serve(software, false);
+    let told = ends_well(&server, "primary_pipeline_example", Some(3));
+    let count = |word: &str| told.matches(word).count();
+    let SoftwareVersion { major, minor, .. } = software;
+    assert_eq!(count(&format!("version: {major}.{minor}.0")), 1, "{software}");
+    assert!((28..=32).contains(&count("JOINT_DATA")), "{software}: {} states", count("JOINT_DATA"));
+    assert_eq!(count("checksum: ["), 1, "{software}: the first state alone carries kinematics");
+    let geometry = ends_well(&server, "primary_pipeline_calibration_example", Some(1));
+    assert!(geometry.contains("dh_a: [0 -0.425 -0.3922"), "{geometry}");
+}
+
+/// Kinematics info of 9 B ends it: why no controller in use sends it periodically.
+pub(super) fn ends_on_short_kinematics_info() {
+    let server = serve(SoftwareVersion::new(5, 15), true);
+    let (ended, told) = example(&server, "primary_pipeline_example", Some(3));
+    let states = told.matches("JOINT_DATA").count();
+    assert!(!ended || states < 10, "{states} states were read");
+}
+
+/// States at 50 Hz, each followed by where the speed slider should stand.
+pub(super) fn moves_the_slider_by_rtde(software: SoftwareVersion) {
+    let server = serve(software, false);
+    let told = ends_well(&server, "rtde_client_example", Some(5));
+    let shown = told.matches("target_speed_fraction: [").count();
+    assert!(shown > 200, "{shown} states in 5 s at 50 Hz");
+    assert!(told.contains("[####----------------]") || told.contains("[###-----------------]"), "it moved");
+}
+
+/// From power off to a played, paused and stopped program, and back.
+pub(super) fn works_the_dashboard(software: SoftwareVersion) {
+    let server = serve(software, false);
+    let told = ends_well(&server, "dashboard_example", None);
+    assert!(told.contains("Program state: STOPPED wait_program.urp"), "{told}");
+    assert!(told.contains("Power off command success: 1"), "{told}");
+}
