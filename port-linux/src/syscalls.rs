@@ -104,6 +104,26 @@ pub fn set_busy_poll(socket: impl AsFd, micros: u32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// For how long reads of `socket` poll the network device before they sleep \[µs\].
+///
+/// # Errors
+/// Those of the kernel; `ENOPROTOOPT` where it is built without it.
+pub fn busy_poll(socket: impl AsFd) -> io::Result<u32> {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the option gives one `int` into `value`, whose size `length` says; both outlive the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_BUSY_POLL,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { Ok(u32::try_from(value).unwrap_or_default()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// A descriptor that the runtime of the calling thread watches.
 ///
 /// # Errors

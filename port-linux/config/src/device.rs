@@ -56,6 +56,9 @@ impl DeviceSettings {
             }
             parsed.map(|to| TelemetryTarget { address: *to.ip(), port: to.port(), period })
         });
+        if !section.has("telemetry") && section.has("telemetry_period") {
+            section.complain("telemetry_period", "telemetry = \"ADDRESS:PORT\" beside it");
+        }
         let pins = Pins::read(&mut section);
         let recorder = section.count("recorder", 16_384..=16_777_216);
         section.finish();

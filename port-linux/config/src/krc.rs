@@ -53,7 +53,7 @@ impl KrcConfiguration {
         crate::read(source, Self::read)
     }
 
-    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
         let common = Common::read(root);
         let run = RunSettings::read(root.section("run"));
@@ -95,7 +95,7 @@ impl KrcBoard {
         crate::read(source, Self::read)
     }
 
-    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         crate::refuse_tables_of_hosts(root);
         let common = Common::read(root);
         let device = DeviceSettings::read(root.section("device"));

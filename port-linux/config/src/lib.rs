@@ -32,7 +32,7 @@ pub use device::{BoardInput, DeviceSettings, Pins};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
-pub use reader::Problem;
+pub use reader::{Key, Problem, Takes};
 pub use run::{End, RunSettings, Start};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states};
@@ -93,17 +93,19 @@ impl Configuration {
     /// # Errors
     /// Every problem, in the order of the document; never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
-        read(source, |root| {
-            root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
-            let control = Control::read(root);
-            let run = RunSettings::read(root.section("run"));
-            let host = HostSettings::read(root.section("host"));
-            let serve = ServeSettings::read(root.section("serve"));
-            let mut control = control?;
-            control.session.operator.start_within = run.asks_within();
-            session::check_operator(root, &control.session.operator);
-            Some(Self { control, run, host, serve })
-        })
+        read(source, Self::read)
+    }
+
+    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
+        root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
+        let control = Control::read(root);
+        let run = RunSettings::read(root.section("run"));
+        let host = HostSettings::read(root.section("host"));
+        let serve = ServeSettings::read(root.section("serve"));
+        let mut control = control?;
+        control.session.operator.start_within = run.asks_within();
+        session::check_operator(root, &control.session.operator);
+        Some(Self { control, run, host, serve })
     }
 }
 
@@ -130,20 +132,22 @@ impl Board {
     /// # Errors
     /// Every problem, in the order of the document; never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
-        read(source, |root| {
-            refuse_tables_of_hosts(root);
-            let control = Control::read(root);
-            let device = DeviceSettings::read(root.section("device"));
-            let board = control.zip(device).map(|(mut control, device)| {
-                device.pins.write(&mut control.session.operator);
-                session::check_operator_of_board(root, &control.session.operator);
-                Self { control, device }
-            });
-            if board.as_ref().is_some_and(|board| board.robot().is_none()) {
-                root.complain_at("robot.address", "the robot's IPv4 address: a board asks no name server");
-            }
-            board.filter(|board| board.robot().is_some())
-        })
+        read(source, Self::read)
+    }
+
+    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
+        refuse_tables_of_hosts(root);
+        let control = Control::read(root);
+        let device = DeviceSettings::read(root.section("device"));
+        let board = control.zip(device).map(|(mut control, device)| {
+            device.pins.write(&mut control.session.operator);
+            session::check_operator_of_board(root, &control.session.operator);
+            Self { control, device }
+        });
+        if board.as_ref().is_some_and(|board| board.robot().is_none()) {
+            root.complain_at("robot.address", "the robot's IPv4 address: a board asks no name server");
+        }
+        board.filter(|board| board.robot().is_some())
     }
 
     /// What is compiled into the firmware; `None` where the robot has a name instead of an address.
@@ -206,6 +210,24 @@ impl AnyConfiguration {
             (false, false) => Configuration::parse(source).map(|configuration| Self::Host(Box::new(configuration))),
         }
     }
+}
+
+/// Every key that a file of the same kind as `source` may have, as far as it is for what `source` chooses: a law, an
+/// input. What is wrong in `source` is not told here.
+///
+/// # Errors
+/// Where it is no TOML, or for neither kind of robot.
+pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
+    let document = Document::parse(source).map_err(|problem| vec![problem])?;
+    let mut root = document.root();
+    match (root.has("device"), is_krc(source)?) {
+        (true, true) => drop(KrcBoard::read(&mut root)),
+        (true, false) => drop(Board::read(&mut root)),
+        (false, true) => drop(KrcConfiguration::read(&mut root)),
+        (false, false) => drop(Configuration::read(&mut root)),
+    }
+    drop(root);
+    Ok(document.into_keys())
 }
 
 /// What a board's build script compiles in.

@@ -2,6 +2,7 @@
 //! was expected, and all complaints come at once.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Range, RangeInclusive};
@@ -33,11 +34,38 @@ impl fmt::Display for Problem {
     }
 }
 
+/// A key that the reader looks for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Its full name, e.g. `limits.velocity`; in an array of tables that of every table, e.g. `source[].name`.
+    pub name: String,
+    /// What may stand there.
+    pub takes: Takes,
+}
+
+/// What may stand at a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Takes {
+    /// Any text, judged by what it says.
+    Text,
+    /// One of these.
+    Words(Vec<&'static str>),
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// So many numbers; where it says so, one stands for all.
+    Numbers(usize),
+}
+
 /// A document being read. Problems are collected, not returned one by one.
 pub(crate) struct Document<'i> {
     source: &'i str,
     table: DeTable<'i>,
     problems: RefCell<Vec<(usize, Problem)>>,
+    keys: RefCell<BTreeSet<Key>>,
 }
 
 impl<'i> Document<'i> {
@@ -47,7 +75,9 @@ impl<'i> Document<'i> {
     /// Where it is not TOML: one problem with the parser's message.
     pub(crate) fn parse(source: &'i str) -> Result<Self, Problem> {
         match DeTable::parse(source) {
-            Ok(table) => Ok(Self { source, table: table.into_inner(), problems: RefCell::default() }),
+            Ok(table) => {
+                Ok(Self { source, table: table.into_inner(), problems: RefCell::default(), keys: RefCell::default() })
+            }
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
                 let found = source.get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
@@ -76,6 +106,11 @@ impl<'i> Document<'i> {
         let mut problems = self.problems.into_inner();
         problems.sort_by_key(|(at, _)| *at);
         problems.into_iter().map(|(_, problem)| problem).collect()
+    }
+
+    /// Every key that was looked for, whether or not it is there.
+    pub(crate) fn into_keys(self) -> Vec<Key> {
+        self.keys.into_inner().into_iter().collect()
     }
 
     fn complain(&self, at: &Range<usize>, key: String, found: String, expected: String) {
@@ -116,7 +151,13 @@ impl<'d, 'i> Section<'d, 'i> {
         if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
     }
 
-    fn take(&mut self, key: &'static str) -> Option<&'d Spanned<DeValue<'i>>> {
+    fn take(&mut self, key: &'static str, takes: Takes) -> Option<&'d Spanned<DeValue<'i>>> {
+        let name = without_indices(&self.name(key));
+        self.document.keys.borrow_mut().insert(Key { name, takes });
+        self.descend(key)
+    }
+
+    fn descend(&mut self, key: &'static str) -> Option<&'d Spanned<DeValue<'i>>> {
         self.known.push(key);
         self.table.and_then(|table| table.get(key))
     }
@@ -158,7 +199,7 @@ impl<'d, 'i> Section<'d, 'i> {
     /// The table `key`; an absent one reads as empty.
     pub(crate) fn section(&mut self, key: &'static str) -> Self {
         let path = self.name(key);
-        let (table, at) = match self.take(key) {
+        let (table, at) = match self.descend(key) {
             None => (None, self.at.clone()),
             Some(value) => match value.get_ref() {
                 DeValue::Table(table) => (Some(table), value.span()),
@@ -174,7 +215,7 @@ impl<'d, 'i> Section<'d, 'i> {
     /// The tables of the array `key`; an absent one reads as empty.
     pub(crate) fn sections(&mut self, key: &'static str) -> Vec<Self> {
         let path = self.name(key);
-        let Some(value) = self.take(key) else { return Vec::new() };
+        let Some(value) = self.descend(key) else { return Vec::new() };
         let DeValue::Array(items) = value.get_ref() else {
             self.mistyped(key, value, format!("an array of tables: [[{path}]]"));
             return Vec::new();
@@ -198,7 +239,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// The string `key`, if it is there.
     pub(crate) fn text(&mut self, key: &'static str, what: &str) -> Option<&'d str> {
-        let value = self.take(key)?;
+        let value = self.take(key, Takes::Text)?;
         let text = value.get_ref().as_str().filter(|text| !text.is_empty());
         if text.is_none() {
             self.mistyped(key, value, format!("{what}, as a string"));
@@ -214,7 +255,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// The truth value `key`, or `default`.
     pub(crate) fn flag(&mut self, key: &'static str, default: bool) -> bool {
-        let Some(value) = self.take(key) else { return default };
+        let Some(value) = self.take(key, Takes::Flag) else { return default };
         value.get_ref().as_bool().unwrap_or_else(|| {
             self.mistyped(key, value, "true or false");
             default
@@ -223,7 +264,9 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// One of `choices`, or the first of them where the key is absent.
     pub(crate) fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&'static str, T)], default: T) -> T {
-        let Some(value) = self.take(key) else { return default };
+        let Some(value) = self.take(key, Takes::Words(choices.iter().map(|(name, _)| *name).collect())) else {
+            return default;
+        };
         let text = value.get_ref().as_str().unwrap_or_default();
         if let Some((_, chosen)) = choices.iter().find(|(name, _)| *name == text) {
             return *chosen;
@@ -240,7 +283,7 @@ impl<'d, 'i> Section<'d, 'i> {
         default: Option<i64>,
         range: RangeInclusive<i64>,
     ) -> Option<i64> {
-        let Some(value) = self.take(key) else { return default };
+        let Some(value) = self.take(key, Takes::Whole) else { return default };
         let number = value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
         number.filter(|n| range.contains(n)).or_else(|| {
             self.mistyped(key, value, format!("a whole number in {}…{}", range.start(), range.end()));
@@ -250,7 +293,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// The number `key`, if it is there and in `range`.
     pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<f32>, unit: &str) -> Option<f32> {
-        let value = self.take(key)?;
+        let value = self.take(key, Takes::Number)?;
         let number = as_number(value.get_ref()).filter(|n| range.contains(n));
         if number.is_none() {
             self.mistyped(key, value, format!("a number in {}", range_text(&range, unit)));
@@ -299,7 +342,7 @@ impl<'d, 'i> Section<'d, 'i> {
         range: RangeInclusive<f32>,
         unit: &str,
     ) -> Option<[f32; N]> {
-        let value = self.take(key)?;
+        let value = self.take(key, Takes::Numbers(N))?;
         let numbers = match value.get_ref() {
             DeValue::Array(items) => exactly(items, &range),
             single => as_number(single).filter(|n| range.contains(n)).map(|n| [n; N]),
@@ -312,7 +355,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// Two numbers, the first below the second.
     pub(crate) fn span(&mut self, key: &'static str, range: RangeInclusive<f32>, unit: &str) -> Option<[f32; 2]> {
-        let value = self.take(key)?;
+        let value = self.take(key, Takes::Numbers(2))?;
         let numbers = value.get_ref().as_array().and_then(|items| exactly::<2>(items, &range)).filter(|[a, b]| a < b);
         if numbers.is_none() {
             self.mistyped(key, value, format!("[low, high] in {}", range_text(&range, unit)));
@@ -333,6 +376,13 @@ impl<'d, 'i> Section<'d, 'i> {
             self.document.complain(&key.span(), self.name(name), "an unknown key".into(), expected);
         }
     }
+}
+
+/// `source[].name` for `source[3].name`.
+fn without_indices(name: &str) -> String {
+    let mut parts = name.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| name + "[" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Seconds of the document; ranges admit no negative or unbounded time.

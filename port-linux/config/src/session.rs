@@ -108,7 +108,8 @@ pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
         stop_timeout: section.duration("stop_timeout", 0.1..=60.0),
         program_timeout: section.duration("program_timeout", 0.02..=5.0),
         offline_after: section.duration("offline_after", 0.05..=60.0),
-        remote_evidence_age: section.duration("remote_evidence_age", 0.02..=10.0),
+        // Of remote control a session hears only that it is off: there is no word whose age could be judged.
+        remote_evidence_age: None,
         take_over: section.flag("take_over", default.take_over),
         acceptance_unknown: section.flag("acceptance_unknown", default.acceptance_unknown),
         require_remote: section.flag("require_remote", default.require_remote),

@@ -175,7 +175,7 @@ fn the_engine_is_told_what_the_file_says() {
 #[test]
 fn every_threshold_of_the_core_can_be_set() {
     let source = format!(
-        "{ROBOT}[session]\noffline_after = 3\nremote_evidence_age = 1\nrise_time = 0.2\nleak_ppm = 100\n\
+        "{ROBOT}[session]\noffline_after = 3\nrise_time = 0.2\nleak_ppm = 100\n\
          shift_hold = 1\nburst = 0.001\nfollowing_late_patience = 300\nfollowing_relative = 0.1\n\
          following_ramp = 2\nfollowing_scaling_rate = 5\nscaling_zero_below = 0.002\nscaling_free_from = 0.02\n\
          scaling_held_states = 5\nscaling_begin_speed = 0.01\nscaling_begin_time = 0.2\n\
@@ -187,7 +187,7 @@ fn every_threshold_of_the_core_can_be_set() {
     let period = Duration::from_millis(2);
     let (link, mode, following) =
         (config.link.of(period), config.mode_config(period), config.mode.following.of(period));
-    assert_eq!((mode.offline_after, mode.remote_evidence_age), (Duration::from_secs(3), Duration::from_secs(1)));
+    assert_eq!(mode.offline_after, Duration::from_secs(3));
     assert_eq!((link.rise_time, link.leak_ppm), (Duration::from_millis(200), 100));
     assert_eq!((link.shift_hold, link.burst), (Duration::from_secs(1), Duration::from_millis(1)));
     assert_eq!((link.limits.ok.received, link.limits.ok.jitter), (9_000, Duration::from_millis(3)));

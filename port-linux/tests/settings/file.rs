@@ -1,0 +1,66 @@
+//! Files to begin with, and how a key is set in one.
+
+use std::fmt::Write as _;
+
+/// One table of a file: its header, and its lines.
+type Table = (String, Vec<(String, String)>);
+
+/// A file as it is written: tables in order, keys in order.
+#[derive(Clone, Debug)]
+pub(crate) struct File(Vec<Table>);
+
+impl File {
+    /// Reads the plain form that the files here have: headers in brackets, one `key = value` a line.
+    pub(crate) fn new(text: &str) -> Self {
+        let mut tables: Vec<Table> = vec![];
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            match line.split_once(" = ") {
+                Some((key, value)) if !line.starts_with('[') => {
+                    let (_, lines) = tables.last_mut().expect("a header comes first");
+                    lines.push((key.into(), value.into()));
+                }
+                _ => tables.push((line.into(), vec![])),
+            }
+        }
+        Self(tables)
+    }
+
+    /// The same with `key`, e.g. `limits.velocity`, or `source[].name` of the table in the middle of an array: a motion's
+    /// ends are at rest.
+    pub(crate) fn with(&self, key: &str, value: &str) -> Self {
+        let (table, key) = key.rsplit_once('.').expect("a table and a key");
+        let header = table.strip_suffix("[]").map_or_else(|| format!("[{table}]"), |array| format!("[[{array}]]"));
+        let mut file = self.clone();
+        if !file.0.iter().any(|(known, _)| *known == header) {
+            file.0.push((header.clone(), vec![]));
+        }
+        let count = file.0.iter().filter(|(known, _)| *known == header).count();
+        let mut tables = file.0.iter_mut().filter(|(known, _)| *known == header);
+        let (_, lines) = tables.nth(count / 2).expect("just made");
+        lines.retain(|(known, _)| known != key);
+        lines.push((key.into(), value.into()));
+        file
+    }
+
+    /// The same with every `key = value` of a list parted by semicolons; a value of nothing takes the key away.
+    pub(crate) fn with_all(&self, settings: &str) -> Self {
+        settings.split(';').map(str::trim).filter(|setting| !setting.is_empty()).fold(self.clone(), |file, setting| {
+            let (key, value) = setting.split_once(" = ").unwrap_or((setting.trim_end_matches(" ="), ""));
+            let mut file = file.with(key, value);
+            file.0.iter_mut().for_each(|(_, lines)| lines.retain(|(_, value)| !value.is_empty()));
+            file
+        })
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for (header, lines) in &self.0 {
+            let _ = writeln!(text, "{header}");
+            for (key, value) in lines {
+                let _ = writeln!(text, "{key} = {value}");
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,118 @@
+//! What shows each setting beside a KRC.
+
+use outrigger_core::session::fri::FriInput;
+use outrigger_core::wire::fri::ControlScheme;
+use outrigger_sim::krc::{Convention, Options};
+
+use super::scenes::{KRC_CALM, KrcScene};
+
+/// Seven joints on a motion.
+pub(crate) const SWING: &str = r#"
+[robot]
+kind = "krc"
+[limits]
+velocity = 0.5
+[law]
+kind = "joint-servo"
+relative = true
+[[law.waypoint]]
+at = 0
+joints = 0
+[[law.waypoint]]
+at = 1.5
+joints = [0.3, 0.2, 0, 0.1, 0, 0, 0]
+velocities = 0.05
+[[law.waypoint]]
+at = 4.0
+joints = 0.1
+"#;
+
+/// A setting beside a KRC, and the life in which it shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KrcRow {
+    pub(crate) key: &'static str,
+    pub(crate) value: &'static str,
+    /// What else the file says, with and without the setting.
+    pub(crate) beside: &'static str,
+    pub(crate) scene: KrcScene,
+    /// Words of the first line that differs, with the setting or without.
+    pub(crate) shows: &'static str,
+}
+
+const fn row(key: &'static str, value: &'static str, scene: KrcScene, shows: &'static str) -> KrcRow {
+    KrcRow { key, value, beside: "", scene, shows }
+}
+
+impl KrcRow {
+    const fn beside(self, beside: &'static str) -> Self {
+        Self { beside, ..self }
+    }
+}
+
+macro_rules! scenes {
+    ($($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
+        $(pub(crate) const $name: KrcScene = KrcScene { name: $text, $($field: $value,)* ..KRC_CALM };)+
+    };
+}
+
+fn joint_impedance(options: &mut Options) {
+    options.program.scheme = ControlScheme::JointImpedance;
+}
+
+fn tool_impedance(options: &mut Options) {
+    options.program.scheme = ControlScheme::CartesianImpedance;
+}
+
+scenes! {
+    STIFF "joint impedance, and somebody pushes" { faults: "hand@4500ms:2s:40", more: joint_impedance };
+    SOFT_TOOL "tool impedance, and somebody pushes" { faults: "hand@4500ms:2s:40", more: tool_impedance };
+    ISIR "a program of the ISIR's convention" { more: |options| options.program.convention = Convention::Isir };
+    QUIET150 "nothing for 150 ms" { faults: "silence@4500ms:150ms" };
+    LOSS "measurements are lost" { faults: "drop/down@0s::3%" };
+    JITTER "jitter of half a millisecond" { faults: "jitter@0s::500us" };
+    LATE3 "late by 3 ms later" { faults: "delay/down@4500ms:2s:3ms" };
+    RELEASED "it is released in the motion" { asks: |rig| { rig.advance(1_500); rig.input(FriInput::Release); } };
+    RESUMED "a motion is stopped and resumed" { asks: |rig| {
+        rig.advance(1_500);
+        rig.input(FriInput::Release);
+        rig.advance(1_500);
+        rig.input(FriInput::Resume(rig.session.mode_machine().epoch()));
+    }, lasts: 12 };
+    BITS "it is released, and the program sets truth values" { asks: |rig| {
+        rig.advance(1_500);
+        rig.input(FriInput::Release);
+        rig.advance(2_000);
+        rig.krc.set_inputs(0b11);
+    }, lasts: 12 };
+}
+
+/// Every key that only a file for a KRC has, and those of the others that show beside one.
+pub(crate) const ROWS: &[KrcRow] = &[
+    row("robot.peer", "\"192.0.2.7\"", KRC_CALM, "Foreign"),
+    row("robot.handshake", "\"isir\"", KRC_CALM, "Monitor"),
+    row("robot.control", "\"joint-impedance\"", STIFF, "Scheme"),
+    row("robot.stiffness", "300", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
+    row("robot.damping", "0.3", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
+    row("robot.mirrored_frame", "\"measured\"", RESUMED, "Command").beside("robot.control = \"tool-impedance\""),
+    row("robot.task_frame", "\"tool\"", SOFT_TOOL, "Command").beside("robot.control = \"tool-impedance\""),
+    row("robot.silence", "0.3", QUIET150, "Silent"),
+    row("limits.position_min", "[0.15, -2, -2, -2, -2, -2, -2]", KRC_CALM, "PositionLimit"),
+    row("limits.position_max", "[0.25, 2, 2, 2, 2, 2, 2]", KRC_CALM, "PositionLimit"),
+    row("limits.acceleration", "0.8", KRC_CALM, "Command"),
+    row("limits.braking", "0.1", KRC_CALM, "PositionLimit").beside("limits.position_max = [0.35, 2, 2, 2, 2, 2, 2]"),
+    row("limits.reaction", "1.0", KRC_CALM, "PositionLimit").beside("limits.position_max = [0.31, 2, 2, 2, 2, 2, 2]"),
+    row("session.entry", "\"Perfect\"", LOSS, "GradeLow"),
+    row("session.margin", "0.002", LATE3, "StateStale"),
+    row("session.good_cycles", "300", KRC_CALM, "Command"),
+    row("session.state_timeout", "0.2", QUIET150, "StateStale")
+        .beside("session.stale_after = 0.5; session.max_misses = 1000"),
+    row("session.stop_timeout", "1.0", LATE3, "StopTimeout"),
+    row("session.acceptance_unknown", "true", ISIR, "Command"),
+    row("session.require_remote", "true", KRC_CALM, "EvidenceMissing"),
+    row("session.rise_time", "1.0", KRC_CALM, "Samples"),
+    row("session.leak_ppm", "10000", LATE3, "StateStale"),
+    row("session.grade.ok.misses", "0", LOSS, "").beside("session.grade.perfect.misses = 0"),
+    row("session.grade.ok.jitter", "0.0001", JITTER, "").beside("session.grade.perfect.jitter = 0.0001"),
+    row("standstill.window", "1.0", RELEASED, ""),
+    row("operator.request_input", "0", BITS, ""),
+];
