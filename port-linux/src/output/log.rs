@@ -50,9 +50,12 @@ impl Grades {
         let between = if fell_between { format!("{} → ", worst.name()) } else { String::new() };
         let cause = if fell_between { fell_by } else { newest.cause };
         let text = format!("link {} → {between}{}: {}", said.name(), newest.to.name(), cause.name());
-        // Only a fall needs an explanation.
         let fell = fell_between || newest.to < said;
-        Some(if fell { format!("{text}: {}", words::of_metric(cause, here)) } else { text })
+        Some(if fell {
+            format!("{text}: {}", words::of_metric(cause, here))
+        } else {
+            format!("{text} within its limit")
+        })
     }
 }
 
@@ -101,7 +104,7 @@ mod tests {
     fn a_fall_right_after_a_rise_is_told() {
         let mut grades = Grades::default();
         grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
-        assert_eq!(grades.next(at(0), false).as_deref(), Some("link Ok → Perfect: misses"));
+        assert_eq!(grades.next(at(0), false).as_deref(), Some("link Ok → Perfect: misses within its limit"));
         grades.note(change(Grade::Perfect, Grade::Bad, Metric::Jitter));
         assert_eq!(grades.next(at(300), false), None, "not yet");
         let told = grades.next(at(1_000), false).expect("the fall");
