@@ -2,7 +2,8 @@
 //!
 //! Age is judged in time, never in packets: a sensor slower than the robot's cycle is fresh between its
 //! readings. Beyond the age the last reading is *bridged* for a few cycles, counted and reported each time,
-//! while the motion it caused is held and then decays to zero; after that it is a fault.
+//! while the motion it caused is held and then decays to zero; after that it is a fault. Only a cycle that finds
+//! a reading within its age begins the count anew: readings that are too old when they arrive do not.
 
 use super::{Sample, SourceId};
 use crate::robot::Reason;
@@ -162,7 +163,6 @@ impl SourceMonitor {
             count(&mut self.figures.faulty, 1);
         }
         self.newest = Some(sample);
-        self.bridging = 0;
         count(&mut self.figures.accepted, 1);
     }
 
@@ -196,19 +196,25 @@ impl SourceMonitor {
         if now.since(newest.taken_at) > self.config.max_age { Err(Reason::SourceStale) } else { Ok(newest) }
     }
 
-    /// The reading for this cycle's command: as [`fresh`](Self::fresh), but a reading that is merely too
-    /// old is bridged. To be called once per cycle.
+    /// The reading for this command, of an arm with this control `cycle`: as [`fresh`](Self::fresh), but a reading
+    /// that is merely too old is bridged, counted by its age where commands are farther apart. To be called once per
+    /// command.
     ///
     /// # Errors
     /// The sensor's fault, or [`Reason::SourceStale`] once bridging is used up or there was no reading yet.
-    pub fn read(&mut self, now: Instant) -> Result<Reading, Reason> {
+    pub fn read(&mut self, now: Instant, cycle: Duration) -> Result<Reading, Reason> {
         match (self.fresh(now), self.newest) {
             (Ok(sample), _) => {
                 self.bridging = 0;
                 Ok(Reading::Fresh(sample))
             }
-            (Err(Reason::SourceStale), Some(sample)) if self.bridging < self.config.bridge_cycles => {
-                let done = self.bridging;
+            (Err(Reason::SourceStale), Some(sample)) => {
+                let over = now.since(sample.taken_at) - self.config.max_age;
+                let by_age = (over - Duration::from_micros(1)).whole(cycle).unwrap_or(u64::MAX);
+                let done = self.bridging.max(u8::try_from(by_age).unwrap_or(u8::MAX));
+                if done >= self.config.bridge_cycles {
+                    return Err(Reason::SourceStale);
+                }
                 let cycle = done.saturating_add(1);
                 self.bridging = cycle;
                 count(&mut self.figures.bridged, 1);

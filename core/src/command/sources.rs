@@ -4,7 +4,7 @@ use heapless::Vec;
 
 use super::{Reading, Sample, Samples, SourceConfig, SourceId, SourceMonitor};
 use crate::robot::Reason;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Most sensors of one robot.
 pub const MAX_SOURCES: usize = 4;
@@ -133,15 +133,15 @@ impl Sources {
         Ok(())
     }
 
-    /// The readings for this cycle's command, with bridging. To be called once per cycle.
+    /// The readings for this command, of an arm with this control `cycle`, with bridging. To be called once per command.
     ///
     /// # Errors
     /// The first needed source's reason.
-    pub fn gather(&mut self, needed: &[SourceId], now: Instant) -> Result<Gathered, Reason> {
+    pub fn gather(&mut self, needed: &[SourceId], now: Instant, cycle: Duration) -> Result<Gathered, Reason> {
         let mut gathered = Gathered { samples: Vec::new(), scale: 1.0, bridged: None };
         for id in needed {
             let monitor = self.monitors.iter_mut().find(|m| m.config().id == *id).ok_or(Reason::SourceStale)?;
-            let sample = match monitor.read(now)? {
+            let sample = match monitor.read(now, cycle)? {
                 Reading::Fresh(sample) => sample,
                 Reading::Bridged { sample, cycle, scale: factor } => {
                     gathered.scale = gathered.scale.min(factor);
@@ -161,7 +161,6 @@ impl Sources {
 mod tests {
     use super::*;
     use crate::command::SampleValue;
-    use crate::time::Duration;
 
     fn config(id: u8) -> SourceConfig {
         SourceConfig::new(SourceId(id), 1, 0.0, 1.0)
@@ -190,7 +189,7 @@ mod tests {
         sources.observe(sample, now);
         assert_eq!(sources.fresh(&[SourceId(2)], now), Ok(()));
         assert_eq!(sources.fresh(&[SourceId(2), SourceId(1)], now), Err(Reason::SourceStale));
-        let gathered = sources.gather(&[SourceId(2)], now).unwrap();
+        let gathered = sources.gather(&[SourceId(2)], now, Duration::from_millis(8)).unwrap();
         assert_eq!(gathered.samples().of(SourceId(2)), Some(&sample));
         assert_eq!(gathered.samples().of(SourceId(1)), None);
         assert_eq!((gathered.scale, gathered.bridged), (1.0, None));
@@ -203,7 +202,7 @@ mod tests {
         sources.observe(sample, now);
         assert_eq!(sources.unknown(), 1);
         assert_eq!(sources.fresh(&[SourceId(9)], now), Err(Reason::SourceStale));
-        assert!(sources.gather(&[SourceId(9)], now).is_err());
+        assert!(sources.gather(&[SourceId(9)], now, Duration::from_millis(8)).is_err());
     }
 
     #[test]
@@ -215,10 +214,10 @@ mod tests {
         }
         let both = [SourceId(1), SourceId(2)];
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let first = sources.gather(&both, at(101)).unwrap();
+        let first = sources.gather(&both, at(101), Duration::from_millis(8)).unwrap();
         assert_eq!((first.scale, first.bridged), (1.0, Some(Bridged { source: SourceId(1), cycle: 1 })));
-        let second = sources.gather(&both, at(109)).unwrap();
+        let second = sources.gather(&both, at(109), Duration::from_millis(8)).unwrap();
         assert_eq!((second.scale, second.bridged), (0.0, Some(Bridged { source: SourceId(1), cycle: 2 })));
-        assert_eq!(sources.gather(&both, at(117)).err(), Some(Reason::SourceStale));
+        assert_eq!(sources.gather(&both, at(117), Duration::from_millis(8)).err(), Some(Reason::SourceStale));
     }
 }

@@ -408,7 +408,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 }
                 let period = self.link.config().period;
                 let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
-                let gathered = self.sources.gather(self.law.sources(), now)?;
+                let gathered = self.sources.gather(self.law.sources(), now, period)?;
                 if let Some(bridged) = gathered.bridged {
                     events.push(Event::Bridged(bridged));
                 }

@@ -25,5 +25,5 @@ pub fn probe() {
         sources.observe(Sample { source: id, value, seq: any(1), taken_at: now }, now);
     }
     used((sources.fresh(any(&[id]), now), sources.unknown(), sources.monitors().len()));
-    used(sources.gather(any(&[id]), now).is_ok());
+    used(sources.gather(any(&[id]), now, any(Duration::from_millis(2))).is_ok());
 }

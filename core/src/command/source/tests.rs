@@ -2,6 +2,7 @@ use super::*;
 use crate::command::SampleValue;
 
 const ID: SourceId = SourceId(3);
+const CYCLE: Duration = Duration::from_millis(2);
 
 fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
@@ -26,7 +27,7 @@ fn noisy(seq: u32) -> f32 {
 fn a_sensor_never_heard_is_stale_and_cannot_be_bridged() {
     let mut monitor = distance_sensor();
     assert_eq!(monitor.fresh(ms(0)), Err(Reason::SourceStale));
-    assert_eq!(monitor.read(ms(0)), Err(Reason::SourceStale));
+    assert_eq!(monitor.read(ms(0), CYCLE), Err(Reason::SourceStale));
     assert_eq!(monitor.figures().bridged, 0);
 }
 
@@ -35,7 +36,7 @@ fn age_is_judged_in_time_not_in_cycles() {
     let mut monitor = distance_sensor();
     feed(&mut monitor, 0, 10, 0.2);
     for at in (10..=110).step_by(2) {
-        assert!(matches!(monitor.read(ms(at)), Ok(Reading::Fresh(_))), "at {at}");
+        assert!(matches!(monitor.read(ms(at), CYCLE), Ok(Reading::Fresh(_))), "at {at}");
     }
     assert_eq!(monitor.fresh(ms(111)), Err(Reason::SourceStale));
 }
@@ -45,17 +46,17 @@ fn a_missing_reading_holds_then_decays_then_ends() {
     let mut monitor = distance_sensor();
     feed(&mut monitor, 0, 0, 0.2);
     let scales: Vec<_> = [102, 104]
-        .map(|at| match monitor.read(ms(at)) {
+        .map(|at| match monitor.read(ms(at), CYCLE) {
             Ok(Reading::Bridged { cycle, scale, .. }) => (cycle, scale),
             other => panic!("{other:?}"),
         })
         .into();
     assert_eq!(scales, [(1, 1.0), (2, 0.0)]);
-    assert_eq!(monitor.read(ms(106)), Err(Reason::SourceStale));
-    assert_eq!(monitor.read(ms(108)), Err(Reason::SourceStale), "bridging does not start again");
+    assert_eq!(monitor.read(ms(106), CYCLE), Err(Reason::SourceStale));
+    assert_eq!(monitor.read(ms(108), CYCLE), Err(Reason::SourceStale), "bridging does not start again");
     assert_eq!(monitor.figures().bridged, 2);
     feed(&mut monitor, 1, 110, 0.2);
-    assert!(matches!(monitor.read(ms(110)), Ok(Reading::Fresh(_))));
+    assert!(matches!(monitor.read(ms(110), CYCLE), Ok(Reading::Fresh(_))));
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn longer_bridges_decay_evenly_and_none_means_none() {
             SourceMonitor::new(SourceConfig { bridge_cycles: cycles, ..SourceConfig::new(ID, 1, 0.0, 1.0) });
         feed(&mut monitor, 0, 0, 0.5);
         let mut seen = Vec::new();
-        while let Ok(Reading::Bridged { scale, .. }) = monitor.read(ms(200)) {
+        while let Ok(Reading::Bridged { scale, .. }) = monitor.read(ms(101), CYCLE) {
             seen.push(scale);
         }
         seen
@@ -81,12 +82,12 @@ fn a_reading_out_of_range_or_too_fast_is_a_fault_at_once() {
         let mut monitor = distance_sensor();
         feed(&mut monitor, 0, 0, 0.2);
         feed(&mut monitor, 1, 1_000, bad);
-        assert_eq!(monitor.read(ms(1_000)), Err(Reason::SourceOutOfRange), "{bad}");
+        assert_eq!(monitor.read(ms(1_000), CYCLE), Err(Reason::SourceOutOfRange), "{bad}");
     }
     let mut monitor = distance_sensor();
     feed(&mut monitor, 0, 0, 0.2);
     feed(&mut monitor, 1, 20, 0.23);
-    assert_eq!(monitor.read(ms(20)), Err(Reason::SourceRate), "30 mm in 20 ms at 1 m/s");
+    assert_eq!(monitor.read(ms(20), CYCLE), Err(Reason::SourceRate), "30 mm in 20 ms at 1 m/s");
     feed(&mut monitor, 2, 40, 0.23);
     assert!(monitor.fresh(ms(40)).is_ok(), "a step that stays heals with the next reading");
     assert_eq!(monitor.figures().faulty, 1);
@@ -182,4 +183,64 @@ fn a_clock_ahead_of_ours_cannot_keep_a_reading_fresh() {
     let sample = Sample { source: ID, value: SampleValue::scalar(0.2), seq: 0, taken_at: ms(3_600_000) };
     monitor.observe(sample, ms(10));
     assert_eq!(monitor.fresh(ms(111)), Err(Reason::SourceStale));
+}
+
+mod stamps {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// However old readings are stamped and however often they come: between two cycles that find one within its age,
+        /// no more cycles are bridged than are configured, and the motion has decayed to nothing in the last of them.
+        #[test]
+        fn bridging_ends_whatever_the_stamps_say(
+            cycles in prop::collection::vec((1_u64..20, prop::collection::vec((prop_oneof![0_u64..400, 98_u64..106], 0_u32..3), 0..3)), 1..200),
+            bridge_cycles in 0_u8..5,
+        ) {
+            let mut monitor = SourceMonitor::new(SourceConfig {
+                bridge_cycles, stuck_after: None, ..SourceConfig::new(ID, 1, 0.0, 1.0)
+            });
+            let (mut now, mut seq, mut run) = (1_000, 0, 0);
+            for (passed, arrivals) in cycles {
+                now += passed;
+                for (age, step) in arrivals {
+                    seq += step;
+                    let sample = Sample { source: ID, value: SampleValue::scalar(0.5), seq, taken_at: ms(now - age) };
+                    monitor.observe(sample, ms(now));
+                }
+                match monitor.read(ms(now), CYCLE) {
+                    Ok(Reading::Fresh(sample)) => {
+                        prop_assert!(ms(now).since(sample.taken_at) <= Duration::from_millis(100));
+                        run = 0;
+                    }
+                    Ok(Reading::Bridged { sample, cycle, scale }) => {
+                        run += 1;
+                        prop_assert!(run <= bridge_cycles, "{} cycles are bridged in a row", run);
+                        prop_assert!(run <= cycle && cycle <= bridge_cycles);
+                        prop_assert!(cycle < bridge_cycles || bridge_cycles == 1 || scale == 0.0);
+                        let oldest = Duration::from_millis(100) + CYCLE.times(u64::from(bridge_cycles));
+                        prop_assert!(ms(now).since(sample.taken_at) <= oldest);
+                    }
+                    Err(reason) => prop_assert_eq!(reason, Reason::SourceStale),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn readings_that_are_too_old_when_they_arrive_are_not_bridged_for_ever() {
+        let mut monitor = distance_sensor();
+        feed(&mut monitor, 0, 0, 0.2);
+        assert!(matches!(monitor.read(ms(0), CYCLE), Ok(Reading::Fresh(_))));
+        let answers: Vec<_> = (1..10_u32)
+            .map(|seq| {
+                let now = 150 + 8 * u64::from(seq);
+                let sample =
+                    Sample { source: ID, value: SampleValue::scalar(noisy(seq)), seq, taken_at: ms(now - 101) };
+                monitor.observe(sample, ms(now));
+                monitor.read(ms(now), CYCLE).is_ok()
+            })
+            .collect();
+        assert_eq!(answers, [true, true, false, false, false, false, false, false, false]);
+    }
 }
