@@ -7,6 +7,10 @@
 //! Along the line `v = P·e + I·∫e`, with `e` the measured minus the wanted distance, limited to the approach
 //! and retreat speeds, and far from the wanted distance to what the arm can brake in time; the integral stands still while the limits hold, and follows a surface that recedes
 //! steadily. Across it and about it, speed is proportional to the error.
+//!
+//! A beam that misses the surface reads far, and would be followed for ever. A reading beyond the range is
+//! therefore no sight of it: the tool nears at most a given way farther, as its kinematics measure it, until a
+//! reading is in range again, or commanding ends. One below the range ends it at once.
 
 use super::closing::closing_speed;
 use super::tool_space::{ToolSpace, positive};
@@ -26,6 +30,11 @@ pub struct StandoffConfig {
     pub source: SourceId,
     /// The distance to hold, as the sensor measures it \[m\].
     pub distance: f32,
+    /// The least and the greatest reading that is a sight of the surface \[m\], with `distance` between them. Default 0 to
+    /// 0.2 m beyond the distance.
+    pub range: [f32; 2],
+    /// How far the tool may near the surface without a reading in range \[m\]. Default 0.05.
+    pub longest_approach: f32,
     /// Speed along the axis per distance error \[1/s\].
     pub proportional: f32,
     /// Growth of that speed per distance error \[1/s²\]; 0 for none.
@@ -58,6 +67,8 @@ impl StandoffConfig {
         Self {
             source,
             distance,
+            range: [0.0, distance + 0.2],
+            longest_approach: 0.05,
             proportional: 5.0,
             integral: 5.0,
             approach_limit: 0.05,
@@ -78,6 +89,10 @@ impl StandoffConfig {
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<(), LawConfigError> {
         LawConfigError::unless(positive(self.distance), "distance", "a distance above 0 m")?;
+        let [least, most] = self.range;
+        let within = least >= 0.0 && least < self.distance && self.distance < most && most.is_finite();
+        LawConfigError::unless(within, "range", "two distances from 0 m, with the wanted one between them")?;
+        LawConfigError::unless(positive(self.longest_approach), "longest_approach", "a distance above 0 m")?;
         LawConfigError::unless(positive(self.proportional), "proportional", "a gain above 0")?;
         let integral = self.integral.is_finite() && self.integral >= 0.0;
         LawConfigError::unless(integral, "integral", "a gain of 0 or more")?;
@@ -106,6 +121,8 @@ pub struct Standoff<const N: usize> {
     line: Option<Frame>,
     /// How far the line has travelled since, along its x and y axes \[nm\]: an integrator that loses nothing.
     travelled: [i64; 2],
+    /// How far the tool had come along its line when the surface was seen last \[m\].
+    seen_at: f32,
     /// Speed from the integral \[m/s\].
     trend: f32,
     error: f32,
@@ -116,7 +133,7 @@ impl<const N: usize> Standoff<N> {
     #[must_use]
     pub const fn new(config: StandoffConfig) -> Self {
         let tool_space = ToolSpace::new(config.tool_space);
-        Self { config, tool_space, line: None, travelled: [0; 2], trend: 0.0, error: 0.0 }
+        Self { config, tool_space, line: None, travelled: [0; 2], seen_at: 0.0, trend: 0.0, error: 0.0 }
     }
 
     /// Measured minus wanted distance at the last step \[m\].
@@ -181,6 +198,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
         self.line = Some(self.tool_space.posture(state, &mut None)?.tcp);
         self.travelled = [0; 2];
+        self.seen_at = 0.0;
         self.trend = 0.0;
         Ok(())
     }
@@ -199,6 +217,15 @@ impl<const N: usize> Law<N> for Standoff<N> {
         let toward = self.along(error, seconds);
         let [x, y] = self.travel(error, seconds);
         let posture = self.tool_space.posture(state, room)?;
+        let [least, most] = self.config.range;
+        let come = dot(subtract(posture.tcp.position, line.position), line.rotation.z);
+        if sample.value.first() < least {
+            return Err(Reason::SourceOutOfRange);
+        } else if sample.value.first() <= most {
+            self.seen_at = come;
+        } else if come - self.seen_at > self.config.longest_approach {
+            return Err(Reason::SourceOutOfRange);
+        }
         let twist = self.hold(&line, posture, [x, y, toward])?;
         self.tool_space.realise(posture, &twist)
     }

@@ -139,9 +139,12 @@ fn standoff<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings
     if !section.has("distance") {
         section.complain("distance", "the distance to hold [m]");
     }
-    let default = StandoffConfig::new(SourceId::default(), 1.0);
+    let default = StandoffConfig::new(SourceId::default(), distance.unwrap_or(1.0));
+    let range = section.span("range", 0.0..=10.0, "m");
     let travel = section.numbers("travel", -1.0..=1.0, "m/s");
     let config = StandoffConfig {
+        range: range.unwrap_or(default.range),
+        longest_approach: section.number_or("longest_approach", default.longest_approach, 0.001..=1.0, "m"),
         proportional: section.number_or("proportional", default.proportional, 0.01..=100.0, "1/s"),
         integral: section.number_or("integral", default.integral, 0.0..=100.0, "1/s²"),
         approach_limit: section.number_or("approach_limit", default.approach_limit, 0.0001..=1.0, "m/s"),

@@ -91,7 +91,7 @@ fn the_distance_is_reached_and_held_without_turning_or_drifting_aside() {
 fn nearing_is_slower_than_its_limit_and_so_is_retreating() {
     for (start, limit) in [(0.5, 0.05), (0.02, 0.1)] {
         let mut scene = Scene::new(|_, _| start);
-        let mut law = law(StandoffConfig::new(SOURCE, WANTED));
+        let mut law = law(StandoffConfig { range: [0.0, 1.0], ..StandoffConfig::new(SOURCE, WANTED) });
         law.arm(&scene.plant.state).unwrap();
         let fastest = (0..500).map(|_| scene.cycle(&mut law).unwrap().abs()).fold(0.0, f32::max);
         assert!(fastest <= limit * 1.01, "{fastest} m/s");
@@ -231,4 +231,36 @@ proptest! {
             prop_assert!((-0.1..=0.05).contains(&law.trend), "{} m/s", law.trend);
         }
     }
+}
+
+#[test]
+fn a_beam_that_misses_ends_the_approach_after_a_bounded_way() {
+    // The surface ends 0.2 s after arming; from there on the sensor reads its farthest.
+    for travel in [[0.0, 0.0], [0.01, 0.0]] {
+        let mut scene = Scene::new(|seconds, [_, _, along]| if seconds < 0.2 { WANTED } else { 0.5 + along });
+        let config = StandoffConfig { travel, ..StandoffConfig::new(SOURCE, WANTED) };
+        let mut law = law(config);
+        law.arm(&scene.plant.state).unwrap();
+        assert_eq!(scene.run(&mut law, 10.0), Err(Reason::SourceOutOfRange));
+        let [_, _, along] = scene.moved();
+        let farthest = config.longest_approach + config.approach_limit * 3.0 * CYCLE.as_secs_f32();
+        assert!(along > 0.5 * config.longest_approach && along < farthest, "{along} m");
+    }
+}
+
+#[test]
+fn a_surface_that_comes_into_range_is_found_and_each_sight_begins_the_way_anew() {
+    let mut scene = Scene::new(|_, _| WANTED + 0.24);
+    let mut law = law(StandoffConfig::new(SOURCE, WANTED));
+    law.arm(&scene.plant.state).unwrap();
+    assert_eq!(scene.run(&mut law, 15.0), Ok(()));
+    assert!((scene.measure() - WANTED).abs() < 1e-3, "{} m", scene.measure());
+}
+
+#[test]
+fn a_reading_below_the_range_ends_commanding() {
+    let mut scene = Scene::new(|seconds, [_, _, along]| if seconds < 0.2 { WANTED } else { 0.03 + along });
+    let mut law = law(StandoffConfig { range: [0.05, 0.3], ..StandoffConfig::new(SOURCE, WANTED) });
+    law.arm(&scene.plant.state).unwrap();
+    assert_eq!(scene.run(&mut law, 1.0), Err(Reason::SourceOutOfRange));
 }
