@@ -96,6 +96,7 @@ impl Seen {
             safety: held(Safety::Mode(safety), at),
             sources: held(if self == Self::SourceStale { Err(Reason::SourceStale) } else { Ok(()) }, at),
             at_rest: held(!moving, at),
+            strays: false,
             following: held(self != Self::NotFollowing, at),
             moving_by_us: held(self == Self::MovingByUs, at),
             gate: held(PeerGate::Ready, at),

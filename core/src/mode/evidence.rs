@@ -29,6 +29,9 @@ pub struct Evidence {
     pub at_rest: Option<Held<bool>>,
     /// The controller's target follows what was sent ([`Following`](super::Following)).
     pub following: Option<Held<bool>>,
+    /// What is commanded, or would be at the beginning, is too far from what is measured; `false` where no position is
+    /// commanded.
+    pub strays: bool,
     /// The arm moves, and as our own last command would have it: asked only after a reconnect.
     pub moving_by_us: Option<Held<bool>>,
     /// What the peer says of itself.
@@ -85,6 +88,9 @@ impl Evidence {
             PeerGate::No => Some(Reason::NotGranted),
             PeerGate::Ready | PeerGate::Granted => None,
         }));
+        if self.strays {
+            against.add(Some(Reason::TrackingError));
+        }
         against.add(missing_or(self.sources, now, age, Result::err));
         match stage {
             Stage::Entry => {

@@ -68,6 +68,7 @@ impl World {
             remote: self.remote.and_then(|r| held(r, at)),
             sources: held(self.sources, at),
             at_rest: held(self.at_rest, at),
+            strays: false,
             following: held(self.following, at),
             moving_by_us: held(self.moving_by_us, at),
             gate: held(self.gate, at),

@@ -84,6 +84,7 @@ reasons! {
     StopOpen "the stop input is open, or was not seen yet" "close it, then request; a broken wire reads as open",
     LineLow "the request line is low, or was not seen yet" "raise the request line: while it is low nothing is commanded",
     LineHeld "the request line was not low for long enough before it rose" "take it low, wait a second, then raise it again",
+    TrackingError "the arm is too far from where it is commanded to be" "look for what holds it, or what pushes it; `limits.tracking_error` is how far it may be",
 }
 
 /// A set of reasons.

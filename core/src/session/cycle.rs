@@ -45,6 +45,8 @@ pub(super) struct Beside {
     pub(super) program_state_known: bool,
     /// Whether text can be sent.
     pub(super) path_open: bool,
+    /// What is commanded, or would be at the beginning, is too far from what is measured (FRI).
+    pub(super) strays: bool,
     /// What the peer says of itself, where it does.
     pub(super) gate: Option<PeerGate>,
     /// For how long the oldest text waits to be acknowledged; zero where none does.
@@ -340,6 +342,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             sources: Some(Held::new(self.sources_verdict(now), now)),
             at_rest: Some(Held::new(at_rest, now)),
             following: Some(Held::new(follows, now)),
+            strays: beside.strays,
             // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
             moving_by_us: (self.mode.is_motion_unknown())
                 .then(|| Held::new(self.following.is_moving_by_us(state), now)),

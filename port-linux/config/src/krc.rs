@@ -6,7 +6,7 @@ use std::path::Path;
 use outrigger_core::law::LawConfig;
 use outrigger_core::session::KrcSettings;
 use outrigger_core::session::fri::{
-    Control, FriConfig, JointImpedance, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
+    Control, FriConfig, JointImpedance, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance, Tracking,
 };
 use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
 
@@ -147,7 +147,10 @@ impl<I: Input> Common<I> {
         let task_frame = robot.choice("task_frame", &task_frames, default.task_frame);
         let silence = robot.duration_or("silence", default.silence, 0.01..=10.0);
         robot.finish();
-        let limits = limits::read(root.section("limits"), default.limits);
+        let mut section = root.section("limits");
+        let limits = limits::read(&mut section, default.limits);
+        let tracking = tracking(&mut section);
+        section.finish();
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
         let mut judging = root.section("session");
@@ -156,14 +159,26 @@ impl<I: Input> Common<I> {
         let standstill = session::standstill(root.section("standstill"));
         let operator = session::operator(root.section("operator"));
         let sources: Vec<_> = sources.into_iter().collect::<Option<_>>()?;
-        let mut engine =
-            FriConfig { peer, silence, control, task_frame, link, mode, standstill, limits, operator, ..default };
+        let mut engine = FriConfig {
+            peer,
+            silence,
+            control,
+            task_frame,
+            link,
+            mode,
+            standstill,
+            limits,
+            tracking,
+            operator,
+            ..default
+        };
         for ((index, slot), source) in (0..).zip(&mut engine.sources).zip(&sources) {
             *slot = Some(source.engine(index));
         }
-        if let Err(error) = engine.check() {
+        if let Err(error) = engine.check_ranges() {
             root.complain_at("session", error.to_string());
         }
+        engine.conflicts(|conflict| root.complain_of(&conflict));
         Some(Self { listen, handshake, engine, law: law?, sources })
     }
 }
@@ -171,6 +186,16 @@ impl<I: Input> Common<I> {
 fn address<T: std::str::FromStr>(section: &mut Section<'_, '_>, key: &'static str, what: &str) -> Option<T> {
     let text = section.text(key, what)?;
     text.parse().map_err(|_| section.complain(key, what)).ok()
+}
+
+/// How far the target may be from what is measured, in `[limits]`.
+fn tracking(section: &mut Section<'_, '_>) -> Tracking {
+    let default = Tracking::default();
+    Tracking {
+        joints: section.numbers("tracking_error", 0.001..=1.0, "rad"),
+        linear: section.number_or("tool_tracking_error", default.linear, 0.001..=1.0, "m"),
+        angular: section.number_or("tool_turn_tracking_error", default.angular, 0.001..=1.0, "rad"),
+    }
 }
 
 fn control(section: &mut Section<'_, '_>) -> Control {

@@ -2,12 +2,14 @@
 
 use core::net::IpAddr;
 
+use super::bounds::Tracking;
 use super::control::{Control, TaskFrame};
 use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkConfig;
 use crate::mode::{ModeConfig, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
-use crate::session::config::{ConfigError, LinkTuning, ModeTuning};
+use crate::session::coast::Coast;
+use crate::session::config::{ConfigError, Conflict, LinkTuning, ModeTuning};
 use crate::session::cycle::CycleConfig;
 use crate::time::Duration;
 use crate::wire::fri::JOINTS;
@@ -60,6 +62,8 @@ impl ArmLimits {
         BadValue::unless(positive(&self.velocity), "arm.velocity", each)?;
         BadValue::unless(positive(&self.acceleration), "arm.acceleration", each)?;
         BadValue::unless(positive(&self.braking), "arm.braking", each)?;
+        let braked = self.braking.iter().zip(&self.acceleration).all(|(braking, most)| braking <= most);
+        BadValue::unless(braked, "arm.braking", "at most arm.acceleration")?;
         BadValue::unless((0.0..=0.5).contains(&self.margin), "arm.margin", "0 to 0.5 rad")
     }
 }
@@ -89,6 +93,8 @@ pub struct FriConfig {
     pub limits: Limits<JOINTS>,
     /// What the arm can do.
     pub arm: ArmLimits,
+    /// How far the target may be from what is measured.
+    pub tracking: Tracking,
     /// Sensors.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
     /// Where an operator speaks beside messages: KRL truth values, bit 0 `BOOL[1]`, pins, and a request at the start.
@@ -117,6 +123,7 @@ impl Default for FriConfig {
                 ..Limits::default()
             },
             arm,
+            tracking: Tracking::default(),
             sources: [None; MAX_SOURCES],
             operator: OperatorConfig::default(),
         }
@@ -124,11 +131,62 @@ impl Default for FriConfig {
 }
 
 impl FriConfig {
+    /// Whether every field is in its range, for every period there is, and none stands against another.
+    ///
+    /// # Errors
+    /// The first that is not, or does.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_ranges()?;
+        let mut first = Ok(());
+        self.conflicts(|conflict| first = first.and(Err(ConfigError::Conflict(conflict))));
+        first
+    }
+
+    /// Tells every limit beyond what the arm itself does, by its first joint.
+    pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
+        let Self { limits, arm, .. } = self;
+        let mut at_most = |key, values: &[f32; JOINTS], most: &[f32; JOINTS], unit, other| {
+            let mut pairs = (0_u8..).zip(values.iter().zip(most));
+            if let Some((joint, (found, most))) = pairs.find(|(_, (found, most))| found > most) {
+                tell(Conflict { key, joint, found: *found, most: *most, unit, other, why: "what the arm does" });
+            }
+        };
+        at_most("limits.velocity", &limits.velocity.0, &arm.velocity, "rad/s", "arm.velocity");
+        at_most("limits.acceleration", &limits.acceleration.0, &arm.acceleration, "rad/s²", "arm.acceleration");
+        at_most("limits.braking", &limits.braking.0, &arm.braking, "rad/s²", "arm.braking");
+    }
+
+    /// For how long a KRC of this period is taken to go on by itself when answers are missing: as long as missing
+    /// measurements are forgiven. What it really bridges is not published (`kuka-fri` A11).
+    pub(super) fn bridged(&self, period: Duration) -> Duration {
+        period.times(u64::from(self.of(period).link.max_misses).saturating_add(1))
+    }
+
+    /// How far the arm coasts at worst beside a KRC of this period, whatever we can see going wrong: a measurement or a
+    /// sensor's reading grows stale, then the target is braked, as `friStart` scales it.
+    #[must_use]
+    pub fn worst_coast(&self, period: Duration) -> Coast<JOINTS> {
+        let CycleConfig { link, mode, .. } = self.of(period);
+        let silent = self.sources.iter().flatten().map(|source| {
+            // What is bridged still moves the arm.
+            source.max_age + period.times(u64::from(source.bridge_cycles))
+        });
+        let seen = silent.fold(link.stale_after.max(mode.state_timeout), Duration::max);
+        let time = seen + period.times(2) + self.bridged(period) + self.limits.reaction;
+        let mut limits = self.limits;
+        let arms = self.arm.braking.iter().zip(&self.arm.velocity);
+        for ((braking, v), (most, fastest)) in limits.braking.0.iter_mut().zip(&limits.velocity.0).zip(arms) {
+            // Less scale brakes less, down to the one that forbids the speed.
+            *braking = braking.min(most * (v / fastest).min(1.0));
+        }
+        Coast::of(&limits, time, f32::INFINITY)
+    }
+
     /// Whether every field is in its range, for every period there is.
     ///
     /// # Errors
     /// The first field that is not.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = |section| move |error| ConfigError::Value { section, error };
         let silence = (Duration::from_millis(10)..=Duration::from_secs(10)).contains(&self.silence);
         BadValue::unless(silence, "silence", "10 ms to 10 s").map_err(value("fri"))?;
@@ -144,6 +202,7 @@ impl FriConfig {
         }
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
+        self.tracking.check().map_err(value("fri"))?;
         self.operator.check().map_err(value("operator"))?;
         self.watched().map(|_| ()).map_err(ConfigError::Sources)
     }

@@ -4,6 +4,7 @@ mod report;
 
 use core::net::SocketAddr;
 
+use super::bounds::Bounds;
 use super::config::{FriConfig, period_of};
 use super::control::{Control, MirroredFrame, ToolImpedance};
 use super::handshake::{Asked, KrlConvention, KrlHandshake};
@@ -58,6 +59,8 @@ pub struct FriSession<L, H = KrlConvention> {
     schemes: SchemeWatch,
     /// What `friStart` was given, as the limits in force know it.
     scale: f32,
+    /// What the target is held to, with that.
+    bounds: Bounds,
     handshake: H,
     krl: KrlVariables,
     out: [u8; COMMAND_LEN],
@@ -86,6 +89,7 @@ struct Newest {
     at: ControllerTime,
     told: Told,
     setpoint: [f32; JOINTS],
+    joints: [f32; JOINTS],
     commanded: Frame,
     frame_offset: Frame,
     measured: Frame,
@@ -147,6 +151,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             control: config.control,
             schemes: SchemeWatch::default(),
             scale: 1.0,
+            bounds: Bounds::new(&config, 1.0, config.bridged(period)),
             handshake,
             krl: KrlVariables::default(),
             out: [0; COMMAND_LEN],
@@ -313,6 +318,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             at,
             told,
             setpoint: measurement.setpoint(),
+            joints: measurement.msr_jnt_pos(),
             commanded: measurement.cmd_cart_pos(),
             frame_offset: measurement.cmd_cart_pos_fri_offset(),
             measured: measurement.msr_cart_pos(),
@@ -350,6 +356,7 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
             self.cycle.link_lost(now, Reason::ClockJump, &mut self.events);
         }
         self.period = Some(period);
+        self.bounds = Bounds::new(&self.config, self.scale, self.config.bridged(period));
         // A round trip contains the KRC's wait for its next cycle: later than half a cycle after that is late.
         self.answers = Answers::new(period.percent(150));
         self.begin_anew();
@@ -386,28 +393,26 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         };
         self.cycle.law_mut().use_posture(&newest.posture);
         self.watch(newest.told, now);
-        self.limit(newest.scale);
-        let beside = Beside { path_open: true, gate: Some(newest.told.gate(&self.control)), ..Beside::default() };
+        self.limit(newest.scale, period);
+        let beside = Beside { path_open: true, gate: Some(newest.told.gate(&self.control)), strays: self.strays(), ..Beside::default() };
         self.cycle.judge(arrival, now, &beside, &mut self.events);
         // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
-        let longest = period.times(u64::from(self.cycle.link().config().max_misses).saturating_add(1));
+        let longest = self.config.bridged(period);
         let dt = self.answered.map_or(period, |before| newest.at.since(before)).min(longest);
         self.answered = Some(newest.at);
         let tool = matches!(self.control, Control::ToolImpedance(_)).then_some(&newest.posture.jacobian);
         let moved = match self.cycle.answer(now, &mut self.events) {
-            Ok(Verdict::Move(approved)) if newest.told.leads() => {
-                self.target.advance(approved, dt, &self.config.arm, newest.scale, tool)
-            }
+            Ok(Verdict::Move(approved)) if newest.told.leads() => self.target.advance(approved, dt, &self.bounds, tool),
             Ok(Verdict::Move(_)) => Err(Reason::NotGranted),
             Ok(Verdict::Silent | Verdict::Hold | Verdict::Stop) => {
-                self.target.brake(dt, &self.config.arm, tool);
+                self.target.brake(dt, &self.bounds, tool);
                 Ok(())
             }
             Err(reason) => Err(reason),
         };
         if let Err(reason) = moved {
             self.cycle.fault(now, reason, &mut self.events);
-            self.target.brake(dt, &self.config.arm, tool);
+            self.target.brake(dt, &self.bounds, tool);
         }
         if !newest.told.leads() {
             self.target.mirror(&newest.setpoint, &self.mirrored_frame(&newest));
@@ -428,20 +433,43 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
     }
 
     /// `friStart` scales what the KRC lets the arm do: what is approved stays within it.
-    fn limit(&mut self, scale: f32) {
+    fn limit(&mut self, scale: f32, period: Duration) {
         if core::mem::replace(&mut self.scale, scale).to_bits() == scale.to_bits() {
             return;
         }
-        let (mut limits, arm) = (self.config.limits, &self.config.arm);
+        self.bounds = Bounds::new(&self.config, scale, self.config.bridged(period));
+        let mut limits = self.config.limits;
         // A scale that says nothing is left to the target, which refuses to move by it.
         if scale > 0.0 && scale < 1.0 {
             let bounded = |own: &mut [f32; JOINTS], arms: &[f32; JOINTS]| {
-                own.iter_mut().zip(arms).for_each(|(own, arms)| *own = own.min(arms * scale));
+                own.iter_mut().zip(arms).for_each(|(own, arms)| *own = own.min(*arms));
             };
-            bounded(&mut limits.velocity.0, &arm.velocity);
-            bounded(&mut limits.acceleration.0, &arm.acceleration);
+            bounded(&mut limits.velocity.0, &self.bounds.velocity);
+            bounded(&mut limits.acceleration.0, &self.bounds.acceleration);
+            bounded(&mut limits.braking.0, &self.bounds.braking);
         }
         self.cycle.set_limits(limits);
+    }
+
+    /// Whether what is commanded, or would be at the beginning, is too far from where the arm is.
+    fn strays(&self) -> bool {
+        let Some(newest) = &self.newest else { return false };
+        let (joints, frame) = match self.target.wanted() {
+            Some(wanted) if newest.told.leads() => wanted,
+            Some(_) | None => (newest.setpoint, self.mirrored_frame(newest)),
+        };
+        // What is no number is judged by whoever uses it.
+        if !newest.joints.iter().all(|q| q.is_finite()) {
+            return false;
+        }
+        let tracking = &self.config.tracking;
+        // A frame without the offset that FRI has left is not where the tool is.
+        let by_tool = match self.control {
+            Control::ToolImpedance(ToolImpedance { mirrors, .. }) => mirrors != MirroredFrame::Commanded,
+            Control::Position | Control::JointImpedance(_) => false,
+        };
+        tracking.strays(&self.control, &joints, &newest.joints)
+            || by_tool && tracking.strays_from(&frame, &newest.measured)
     }
 
     fn mirrored_frame(&self, newest: &Newest) -> Frame {

@@ -19,9 +19,13 @@
 //! | `Command` | the target, moved by the approved speeds | mirrored |
 //! | `Stopping` | the target, braked to rest; then the program is asked to stop | mirrored |
 //!
+//! A target that the arm does not reach ends commanding ([`Tracking`]), and one that is far from the measured position is not
+//! begun with.
+//!
 //! The target is thus the mirrored setpoint whenever the KRC does not follow it, and starts again from there after
 //! every fallback: nothing jumps.
 
+mod bounds;
 mod config;
 mod control;
 mod engine;
@@ -36,6 +40,7 @@ mod target;
 mod tests;
 mod tool;
 
+pub use bounds::Tracking;
 pub use config::{ArmLimits, FriConfig};
 pub use control::{Control, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
 pub use engine::FriSession;

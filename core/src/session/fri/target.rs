@@ -2,7 +2,7 @@
 //!
 //! Kept in `f64`: a cycle's share of a slow motion is below the last place of an `f32` angle.
 
-use super::config::ArmLimits;
+use super::bounds::Bounds;
 use super::tool::Tool;
 use crate::command::Approved;
 use crate::kinematics::Jacobian;
@@ -52,32 +52,29 @@ impl Target {
     /// A step of `dt` at the approved speeds, for which the authority is spent.
     ///
     /// # Errors
-    /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration allows; then nothing moved.
+    /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration allows, and of the configured
+    /// ranges; then nothing moved.
     pub(super) fn advance(
         &mut self,
         approved: Approved<'_, JOINTS>,
         dt: Duration,
-        limits: &ArmLimits,
-        scale: f32,
+        bounds: &Bounds,
         jacobian: Option<&Jacobian<JOINTS>>,
     ) -> Result<(), Reason> {
         let (JointVelocities(wanted), _authority) = approved.into_parts();
         let seconds = dt.as_secs_f32();
         let mut next = *self;
         let joints = next.at.iter_mut().zip(&mut next.speed).zip(wanted);
-        let bounds = limits.position.iter().zip(&limits.velocity).zip(&limits.acceleration).zip(&limits.braking);
-        for (((at, speed), wanted), (((position, velocity), acceleration), braking)) in joints.zip(bounds) {
-            let change = acceleration * scale * seconds;
+        let most = bounds.velocity.iter().zip(&bounds.acceleration);
+        for (joint, (((at, speed), wanted), (velocity, acceleration))) in joints.zip(most).enumerate() {
+            let change = acceleration * seconds;
             *speed = crate::math::bounded(wanted, *speed - change, *speed + change);
-            // A scale that is no number has no speed within it.
-            if wanted.abs() > velocity * scale || scale.is_nan() {
+            // A limit that is no number has no speed within it.
+            if wanted.abs() > *velocity || velocity.is_nan() {
                 return Err(Reason::VelocityLimit);
             }
             *at += f64::from(*speed) * f64::from(seconds);
-            let outward = if *speed < 0.0 { -to_f32(*at) } else { to_f32(*at) };
-            let room = position - limits.margin - outward;
-            let travel = *speed * *speed / (2.0 * braking);
-            if *speed != 0.0 && travel > room {
+            if !bounds.has_room(joint, *at, *speed) {
                 return Err(Reason::PositionLimit);
             }
         }
@@ -94,13 +91,19 @@ impl Target {
         }
     }
 
-    /// A step of `dt` with less speed than the one before, until there is none.
-    pub(super) fn brake(&mut self, dt: Duration, limits: &ArmLimits, jacobian: Option<&Jacobian<JOINTS>>) {
+    /// A step of `dt` with less speed than the one before, until there is none; no joint leaves its range.
+    pub(super) fn brake(&mut self, dt: Duration, bounds: &Bounds, jacobian: Option<&Jacobian<JOINTS>>) {
         let seconds = dt.as_secs_f32();
-        for ((at, speed), braking) in self.at.iter_mut().zip(&mut self.speed).zip(&limits.braking) {
+        let joints = self.at.iter_mut().zip(&mut self.speed).zip(&bounds.braking);
+        for (joint, ((at, speed), braking)) in joints.enumerate() {
             let change = braking * seconds;
             *speed = if speed.abs() <= change { 0.0 } else { *speed - change.copysign(*speed) };
-            *at += f64::from(*speed) * f64::from(seconds);
+            let to = *at + f64::from(*speed) * f64::from(seconds);
+            let edge = bounds.edge(joint, *at, to);
+            if edge.is_some() {
+                *speed = 0.0;
+            }
+            *at = edge.unwrap_or(to);
         }
         self.lead(jacobian, seconds);
     }

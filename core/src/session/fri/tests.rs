@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 
+use super::bounds::Bounds;
 use super::config::ArmLimits;
 use super::reading::{Readings, posture};
 use super::target::Target;
@@ -186,8 +187,13 @@ fn a_variable_that_is_no_number_is_not_sent() {
     assert!(bench.give(A, &bytes(&measurement(2))).is_some());
 }
 
+/// On a KRC that bridges nothing.
+fn bounds(limits: &Limits<7>, scale: f32) -> Bounds {
+    Bounds::new(&FriConfig { limits: *limits, ..FriConfig::default() }, scale, Duration::ZERO)
+}
+
 /// Target at 0.75 rad, moved at `speed` for `cycles` of 2 ms.
-fn moved(speed: f32, cycles: u32, limits: &ArmLimits, scale: f32) -> (Target, Result<(), Reason>) {
+fn moved(speed: f32, cycles: u32, limits: &Limits<7>, scale: f32) -> (Target, Result<(), Reason>) {
     let mut target = Target::UNKNOWN;
     target.mirror(&[0.75; 7], &Frame::IDENTITY);
     let dt = Duration::from_millis(2);
@@ -202,7 +208,7 @@ fn moved(speed: f32, cycles: u32, limits: &ArmLimits, scale: f32) -> (Target, Re
         let mut machine = ();
         let authority = Authority::granted_by(&mut machine);
         let approved = governor.approve(authority, JointVelocities([speed; 7]), &State::default(), dt).unwrap();
-        let outcome = target.advance(approved, dt, limits, scale, None);
+        let outcome = target.advance(approved, dt, &bounds(limits, scale), None);
         if outcome.is_err() {
             return (target, outcome);
         }
@@ -212,7 +218,7 @@ fn moved(speed: f32, cycles: u32, limits: &ArmLimits, scale: f32) -> (Target, Re
 
 #[test]
 fn approved_speeds_become_positions_however_slow() {
-    let limits = ArmLimits::default();
+    let limits = FriConfig::default().limits;
     let (target, outcome) = moved(1e-5, 50_000, &limits, 1.0);
     assert_eq!(outcome, Ok(()));
     // 10⁻⁵ rad/s for 100 s; each step is a twentieth of the last place of a single.
@@ -221,7 +227,7 @@ fn approved_speeds_become_positions_however_slow() {
 
 #[test]
 fn the_arms_own_limits_hold_whatever_was_approved() {
-    let limits = ArmLimits::default();
+    let limits = FriConfig::default().limits;
     assert_eq!(moved(2.0, 5, &limits, 1.0).1, Err(Reason::VelocityLimit), "110°/s are 1.92 rad/s");
     assert_eq!(moved(0.5, 5, &limits, 0.2).1, Err(Reason::VelocityLimit), "as friStart scaled them");
     let (target, outcome) = moved(1.0, 5_000, &limits, 1.0);
@@ -234,12 +240,12 @@ fn the_arms_own_limits_hold_whatever_was_approved() {
 
 #[test]
 fn the_target_speeds_up_no_faster_than_the_arm_can() {
-    let limits = ArmLimits::default();
+    let limits = FriConfig::default().limits;
     for (scale, cycles) in [(1.0, 10_u8), (1.0, 20), (0.5, 20)] {
         let (target, outcome) = moved(0.9, cycles.into(), &limits, scale);
         assert_eq!(outcome, Ok(()));
         let seconds = f32::from(cycles) * 0.002;
-        for (speed, acceleration) in target.speed().iter().zip(limits.acceleration) {
+        for (speed, acceleration) in target.speed().iter().zip(ArmLimits::default().acceleration) {
             let reached = (acceleration * scale * seconds).min(0.9);
             assert!((speed - reached).abs() < 1e-4, "{speed} rad/s, not {reached}, at scale {scale} after {seconds} s");
         }
@@ -248,7 +254,7 @@ fn the_target_speeds_up_no_faster_than_the_arm_can() {
 
 #[test]
 fn what_is_mirrored_is_where_the_target_begins_again_at_rest() {
-    let (mut target, _) = moved(1.0, 100, &ArmLimits::default(), 1.0);
+    let (mut target, _) = moved(1.0, 100, &FriConfig::default().limits, 1.0);
     assert!(!target.rests());
     target.mirror(&[0.2; 7], &Frame::IDENTITY);
     assert_eq!((target.wanted(), target.rests()), (Some(([0.2; 7], Frame::IDENTITY)), true));
@@ -257,17 +263,48 @@ fn what_is_mirrored_is_where_the_target_begins_again_at_rest() {
 }
 
 #[test]
-fn braking_ends_at_rest_within_its_distance() {
-    let limits = ArmLimits::default();
-    let (mut target, _) = moved(1.0, 100, &limits, 1.0);
-    let from = target.wanted().unwrap().0[0];
-    let mut cycles = 0;
-    while !target.rests() {
-        target.brake(Duration::from_millis(2), &limits, None);
-        cycles += 1;
+fn braking_ends_at_rest_within_its_distance_which_fri_start_makes_longer() {
+    let limits = FriConfig::default().limits;
+    for (scale, speed, expected) in [(1.0, 1.0, 100_u32), (0.5, 0.8, 160)] {
+        let (mut target, outcome) = moved(speed, 100, &limits, scale);
+        assert_eq!(outcome, Ok(()));
+        let from = target.wanted().unwrap().0[0];
+        let mut cycles = 0;
+        while !target.rests() {
+            target.brake(Duration::from_millis(2), &bounds(&limits, scale), None);
+            cycles += 1;
+        }
+        let travelled = target.wanted().unwrap().0[0] - from;
+        let distance = speed * speed / (2.0 * 5.0 * scale);
+        assert!((expected..=expected + 1).contains(&cycles), "{cycles} cycles at scale {scale}");
+        assert!((travelled - distance).abs() < 0.002, "{travelled} rad at scale {scale}");
     }
-    let travelled = target.wanted().unwrap().0[0] - from;
-    assert!((100..=101).contains(&cycles) && (travelled - 0.1).abs() < 0.002, "{cycles} cycles, {travelled} rad");
+}
+
+#[test]
+fn the_target_comes_to_rest_inside_the_configured_range_whatever_is_measured() {
+    let mut limits = FriConfig::default().limits;
+    limits.position_max.0[2] = 1.2;
+    for scale in [1.0, 0.4] {
+        let (mut target, outcome) = moved(0.7, 5_000, &limits, scale);
+        assert_eq!(outcome, Err(Reason::PositionLimit), "the governor was shown an arm that stands still at 0");
+        while !target.rests() {
+            target.brake(Duration::from_millis(2), &bounds(&limits, scale), None);
+        }
+        let reached = target.wanted().unwrap().0[2];
+        assert!((1.19..=1.2).contains(&reached), "{reached} rad at scale {scale}");
+    }
+}
+
+#[test]
+fn a_scale_that_falls_while_the_target_moves_does_not_take_it_out_of_its_range() {
+    let mut limits = FriConfig::default().limits;
+    limits.position_max.0[2] = 1.2;
+    let (mut target, _) = moved(0.7, 5_000, &limits, 1.0);
+    for _ in 0..100_000 {
+        target.brake(Duration::from_millis(2), &bounds(&limits, 0.01), None);
+    }
+    assert!(target.rests() && target.wanted().unwrap().0[2] <= 1.2);
 }
 
 #[test]
@@ -353,4 +390,50 @@ fn torque_is_added_only_while_the_arm_is_commanded() {
     let transmit = bench.session.poll_transmit().unwrap();
     let command = Command::new_checked(transmit.bytes).unwrap();
     assert_eq!((command.add_jnt_trq(), command.jnt_stiffness()), ([0.0; 7], [1000.0; 7]), "nobody asked for motion");
+}
+
+/// What the session told when a request was made with the setpoint so far from the measured position.
+fn requested(control: Control, away: f32) -> (Option<Event>, Vec<Reason>) {
+    let mut bench = Bench::new(FriConfig { control, ..FriConfig::default() });
+    for counter in 1..400 {
+        let mut repr = measurement(counter);
+        repr.msr_jnt_pos = [0.75; 7];
+        repr.msr_jnt_pos[4] += away;
+        assert!(bench.give(A, &bytes(&repr)).is_some());
+    }
+    let unmet = bench.session.unmet(bench.now).iter().collect();
+    bench.events.clear();
+    bench.session.handle(bench.now, FriInput::Request);
+    (bench.session.poll_event(), unmet)
+}
+
+#[test]
+fn a_setpoint_far_from_the_measured_position_is_not_begun_with() {
+    let soft = Control::JointImpedance(JointImpedance::default());
+    for (control, away, begins) in [
+        (Control::Position, 1.0, false),
+        (Control::Position, -0.11, false),
+        (Control::Position, 0.09, true),
+        (soft, 0.2, true),
+        (soft, 0.31, false),
+    ] {
+        let (told, unmet) = requested(control, away);
+        let refused = told == Some(Event::Refused(Reason::TrackingError));
+        assert_eq!((refused, unmet.contains(&Reason::TrackingError)), (!begins, !begins), "{away} rad: {told:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_strays_is_told_by_its_place_and_by_its_turn() {
+    let tracking = Tracking::default();
+    let here = Frame { rotation: [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], position: [0.5, 0.0, 1.0] };
+    let aside = |metres: f32| Frame { position: [0.5, metres, 1.0], ..here };
+    let turned = |angle: f32| {
+        let (s, c) = angle.sin_cos();
+        Frame { rotation: [[s, -c, 0.0], [c, s, 0.0], [0.0, 0.0, 1.0]], ..here }
+    };
+    assert!(!tracking.strays_from(&here, &here));
+    assert!(!tracking.strays_from(&aside(0.09), &here) && tracking.strays_from(&aside(-0.11), &here));
+    assert!(!tracking.strays_from(&turned(0.29), &here) && tracking.strays_from(&turned(-0.31), &here));
+    assert!(tracking.strays_from(&aside(f32::NAN), &here));
 }
