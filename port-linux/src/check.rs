@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
-use outrigger_core::law::LawConfig;
+use outrigger_core::law::{LawConfig, StandoffConfig};
 use outrigger_core::mode::RequestAs;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::fri::{Control as FriControl, FriConfig, KrlConvention, TaskFrame};
+use outrigger_core::time::Duration;
 
 use crate::args::CheckConfigArgs;
 use crate::coast;
@@ -53,6 +54,7 @@ fn krc(configuration: &KrcConfiguration) -> String {
     }
     lines.run(run, host);
     lines.serve(serve);
+    lines.krc_coast(engine);
     lines.0
 }
 
@@ -75,6 +77,7 @@ fn krc_board(board: &KrcBoard) -> String {
         lines.say("source", format!("\"{}\": {}", source.name, described_on_board(source)));
     }
     lines.device(device);
+    lines.krc_coast(engine);
     lines.0
 }
 
@@ -98,7 +101,30 @@ impl Lines {
         self.say("task frame", format!("{task_frame} axes: what the KRL program must have set"));
         let fastest = engine.limits.velocity.max_abs();
         self.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
+        let tracking = joints(&engine.tracking.joints_in(&engine.control));
+        let tool = match engine.control {
+            FriControl::Position | FriControl::JointImpedance(_) => String::new(),
+            FriControl::ToolImpedance(_) => {
+                format!(", the tool {} m and {} rad", engine.tracking.linear, engine.tracking.angular)
+            }
+        };
+        self.say("tracking", format!("joints may be {tracking} rad from where they are commanded to be{tool}"));
+        self.law(law);
+    }
+
+    fn krc_coast(&mut self, engine: &FriConfig) {
+        for millis in [1, 10] {
+            let coast = engine.worst_coast(Duration::from_millis(millis));
+            self.say("coast", format!("at a period of {millis} ms: {}", coast::beside_a_krc(&coast)));
+        }
+    }
+
+    fn law<const N: usize>(&mut self, law: &LawConfig<N>) {
         self.say("law", law.name());
+        if let LawConfig::Standoff(StandoffConfig { distance, range: [least, most], longest_approach, .. }) = law {
+            let sight = format!("readings from {least} to {most} m are a sight of the surface");
+            self.say("standoff", format!("{distance} m; {sight}; without one it nears at most {longest_approach} m"));
+        }
     }
 
     fn serve(&mut self, serve: &ServeSettings) {
@@ -114,7 +140,7 @@ impl Lines {
         let velocity = joints(limits.velocity.as_array());
         let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
         self.say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
-        self.say("law", law.name());
+        self.law(law);
         for source in sources {
             self.say("source", format!("\"{}\": {}", source.name, described(source)));
         }

@@ -13,7 +13,7 @@
 
 use super::Limits;
 use crate::math::bounded;
-use crate::robot::{Authority, JointAccelerations, JointVelocities, Reason, State};
+use crate::robot::{Authority, JointVelocities, Reason, State};
 use crate::time::Duration;
 
 /// What the governor changed, as factors 0 … 1; both 1 where the wish was granted whole.
@@ -151,14 +151,14 @@ impl<const N: usize> Governor<N> {
     fn check_room(&self, velocities: &JointVelocities<N>, state: &State<N>, dt: Duration) -> Result<(), Reason> {
         let Limits { position_min, position_max, braking, .. } = &self.limits;
         let until_this = dt.as_secs_f32();
-        let until_stop = until_this + self.limits.reaction.as_secs_f32();
+        // One axis leads a stop, and all come to rest with it: a slow joint brakes for as long as the fastest.
+        let stop = largest_ratio(velocities, &braking.0);
+        let until_rest = until_this + self.limits.reaction.as_secs_f32() + 0.5 * stop;
         let ranges = position_min.iter().zip(position_max.iter());
         let speeds = velocities.iter().zip(self.last.iter());
-        for (((v, last), (min, max)), (q, braking)) in
-            speeds.zip(ranges).zip(state.positions.iter().zip(braking.iter()))
-        {
+        for (((v, last), (min, max)), q) in speeds.zip(ranges).zip(state.positions.iter()) {
             let (room, v, last) = if v >= 0.0 { (max - q, v, last) } else { (q - min, -v, -last) };
-            let travel = last.max(0.0) * until_this + v * until_stop + v * v / (2.0 * braking);
+            let travel = last.max(0.0) * until_this + v * until_rest;
             // A joint that rests outside its range may stay there and may leave it inwards.
             if v > 0.0 && (travel > room || travel.is_nan()) {
                 return Err(Reason::PositionLimit);
@@ -171,16 +171,6 @@ impl<const N: usize> Governor<N> {
 /// The largest |value| / limit of the joints; NaN where a limit is no number or a division is undefined.
 fn largest_ratio<const N: usize>(values: &JointVelocities<N>, limits: &[f32; N]) -> f32 {
     values.zip_with(limits, |v, limit| v / limit).max_abs()
-}
-
-impl<const N: usize> Limits<N> {
-    /// Distance each joint covers from speed `v` to rest by [`braking`](Self::braking) \[rad\], without any
-    /// reaction time: v²/2a.
-    #[must_use]
-    pub fn braking_distance(&self, v: &JointVelocities<N>) -> [f32; N] {
-        let JointAccelerations(braking) = &self.braking;
-        v.zip_with(braking, |v, a| v * v / (2.0 * a)).0
-    }
 }
 
 #[cfg(test)]

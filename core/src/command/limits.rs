@@ -20,12 +20,13 @@ pub struct Limits<const N: usize> {
     /// Highest change of the commanded joint speeds \[rad/s²\].
     pub acceleration: JointAccelerations<N>,
     /// Deceleration of the stop that the braking distance is reckoned with \[rad/s²\]: not more than the
-    /// controller's stop really reaches.
+    /// controller's stop really reaches. All joints are taken to come to rest together, as a stop that is led by one
+    /// axis makes them.
     pub braking: JointAccelerations<N>,
     /// How far beyond [`velocity`](Self::velocity) a wanted speed may lie and still be scaled down to it,
     /// as a fraction of the limit. What lies further out is refused: a law that asks for it is wrong.
     pub velocity_margin: f32,
-    /// Time the arm needs to react to a command beyond the cycle it is sent in (drive lag).
+    /// Time the arm needs to react to a command that the controller has taken up (drive lag).
     pub reaction: Duration,
     /// Longest time between two commands that counts for the change of speed: after lost states a command
     /// may not catch up in one step.
@@ -155,6 +156,55 @@ impl<const N: usize> Limits<N> {
             return wrong(LimitField::LongestStep, None);
         }
         Ok(())
+    }
+}
+
+/// How a path carries commands, at its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PathTiming {
+    /// From when a state was measured to when the controller takes up the command that answers it.
+    pub latency: Duration,
+    /// For how long a command holds that nothing follows.
+    pub hold: Duration,
+}
+
+impl<const N: usize> Limits<N> {
+    /// The limits to hold on a path with this timing, so that the arm stays in its range whatever is lost after a command:
+    /// the command holds to its end before the arm brakes ([`reaction`](Self::reaction) grows by the timing), and what is
+    /// still on its way when a state is measured may be faster than what is decided on it, as far as
+    /// [`acceleration`](Self::acceleration) lets it (the range shrinks).
+    #[must_use]
+    pub fn carried_by(&self, path: PathTiming) -> Self {
+        let PathTiming { latency, hold } = path;
+        let seconds = |span: Duration| span.as_secs_f32();
+        // A command that comes later than this finds the one before at its end.
+        let step = seconds(self.longest_step.min(latency + hold));
+        let under_way = seconds(latency + self.reaction);
+        let slack = (under_way + step) * under_way + 0.5 * step * step;
+        let mut limits = *self;
+        let ranges = limits.position_min.0.iter_mut().zip(&mut limits.position_max.0);
+        for ((min, max), (acceleration, fastest)) in ranges.zip(self.acceleration.iter().zip(self.velocity.iter())) {
+            // Nor is it faster than the limit.
+            let slack = (acceleration * slack).min(fastest * (under_way + 0.5 * step));
+            *min += slack;
+            *max -= slack;
+        }
+        limits.reaction = self.reaction + latency + hold;
+        limits
+    }
+
+    /// How far each joint travels at most \[rad\] where every joint has its highest speed, goes on for `time`, and then
+    /// brakes, no joint harder than [`braking`](Self::braking) nor than `deceleration` \[rad/s²\]. The joint that takes the
+    /// longest leads, and all come to rest with it.
+    #[must_use]
+    pub fn farthest(&self, time: Duration, deceleration: f32) -> [f32; N] {
+        let stops = self.velocity.iter().zip(self.braking.iter()).map(|(v, braking)| {
+            // Whatever is not below the other, NaN among it, is not the weaker one.
+            v / if braking < deceleration { braking } else { deceleration }
+        });
+        let seconds = time.as_secs_f32() + 0.5 * stops.fold(0.0, f32::max);
+        self.velocity.map(|v| v * seconds).0
     }
 }
 

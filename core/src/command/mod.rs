@@ -9,7 +9,7 @@ mod source;
 mod sources;
 
 pub use governor::{Approved, Governor, Shaped};
-pub use limits::{LimitField, Limits, LimitsError};
+pub use limits::{LimitField, Limits, LimitsError, PathTiming};
 pub use sample::{Sample, SampleValue, Samples, SourceId};
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};

@@ -3,7 +3,8 @@
 use crate::command::Limits;
 use crate::time::Duration;
 
-/// The farthest the arm travels after a fault, by its limits: v·(t_detect + t) + v²/2a for each joint.
+/// The farthest the arm travels after a fault: v·t + v·T/2 for each joint, with the time t until the stop begins, and the
+/// time T that the joint which takes the longest brakes for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Coast<const N: usize> {
@@ -12,16 +13,11 @@ pub struct Coast<const N: usize> {
 }
 
 impl<const N: usize> Coast<N> {
-    /// For an arm within `limits`, where a fault is seen after `detection` and the last command holds for `hold` more.
+    /// For an arm within `limits` that goes on for `time` after the fault and is then stopped at `deceleration` \[rad/s²\],
+    /// or at the limits' own braking where that is less.
     #[must_use]
-    pub fn of(limits: &Limits<N>, detection: Duration, hold: Duration) -> Self {
-        let seconds = (detection + hold).as_secs_f32();
-        let braking = limits.braking_distance(&limits.velocity);
-        let mut joints = [0.0; N];
-        for (joint, (v, braking)) in joints.iter_mut().zip(limits.velocity.iter().zip(braking)) {
-            *joint = v * seconds + braking;
-        }
-        Self { joints }
+    pub fn of(limits: &Limits<N>, time: Duration, deceleration: f32) -> Self {
+        Self { joints: limits.farthest(time, deceleration) }
     }
 
     /// The farthest a point of the arm travels \[m\], where `reach` is its greatest distance from each joint's axis
@@ -44,9 +40,20 @@ mod tests {
             braking: JointAccelerations([2.0, 4.0]),
             ..Limits::default()
         };
-        let coast = Coast::of(&limits, Duration::from_millis(60), Duration::from_millis(40));
-        // 1·0.1 + 1/4 and 2·0.1 + 4/8.
+        let time = Duration::from_millis(100);
+        let coast = Coast::of(&limits, time, 10.0);
+        // Both brake for 0.5 s: 1·(0.1 + 0.25) and 2·(0.1 + 0.25).
         assert!((coast.joints[0] - 0.35).abs() < 1e-6 && (coast.joints[1] - 0.7).abs() < 1e-6);
         assert!((coast.at_reach(&[1.0, 0.5]) - 0.7).abs() < 1e-6);
+        // A stop of 1 rad/s² takes 2 s.
+        let weak = Coast::of(&limits, time, 1.0);
+        assert!((weak.joints[0] - 1.1).abs() < 1e-6 && (weak.joints[1] - 2.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_slow_joint_brakes_for_as_long_as_the_fastest() {
+        let limits = Limits::<2> { velocity: JointVelocities([0.1, 2.0]), ..Limits::default() };
+        let coast = Coast::of(&limits, Duration::ZERO, 10.0);
+        assert!((coast.joints[0] - 0.05).abs() < 1e-6, "{coast:?}");
     }
 }

@@ -4,7 +4,7 @@ use super::coast::Coast;
 use super::path::{TextConfig, TextPath};
 use super::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
-use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, SourceId, Sources, SourcesError};
+use crate::command::{Limits, LimitsError, MAX_SOURCES, PathTiming, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, OperatorConfig, ScalingConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
@@ -49,11 +49,22 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether every field is in its range, for controllers of either period, and none stands against another.
+    ///
+    /// # Errors
+    /// The first that is not, or does.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_ranges()?;
+        let mut first = Ok(());
+        self.conflicts(|conflict| first = first.and(Err(ConfigError::Conflict(conflict))));
+        first
+    }
+
     /// Whether every field is in its range, for controllers of either period.
     ///
     /// # Errors
     /// The first field that is not.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = |section| move |error| ConfigError::Value { section, error };
         self.connect.check().map_err(value("connect"))?;
         for generation in [Generation::Cb3, Generation::ESeries] {
@@ -61,11 +72,15 @@ impl Config {
             self.link.of(period).check().map_err(value("link"))?;
             self.mode_config(period).check().map_err(value("mode"))?;
             self.mode.following.of(period).check().map_err(value("mode"))?;
+            // An arm whose text has run out stops by itself, and is not to be commanded on.
+            let outlasted = self.link.of(period).stale_after.max(self.mode.of(period).state_timeout) <= self.text.hold;
+            BadValue::unless(outlasted, "hold", "at least stale_after and state_timeout, 0.04 s each by default")
+                .map_err(value("text"))?;
         }
         self.mode.scaling.check().map_err(value("mode"))?;
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
-        self.text.check().map_err(value("text"))?;
+        self.text.check(self.software).map_err(value("text"))?;
         self.operator.check().map_err(value("operator"))?;
         self.outputs.check().map_err(value("outputs"))?;
         let force = |source: &SourceConfig| Some(source.id) == self.force && source.channels == 6;
@@ -92,27 +107,110 @@ impl Config {
         Sources::new(&configs)
     }
 
-    /// How far the arm coasts at worst on a controller with this software, whatever we can see going wrong: the state
-    /// is stale, and the last command holds to the end of its `t`.
-    #[must_use]
-    pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
-        let period = Duration::from_micros(software.generation().period_micros());
-        let detection = self.link.of(period).stale_after.max(self.mode.of(period).state_timeout) + period;
-        Coast::of(&self.limits, detection, self.text.hold)
+    /// Tells every limit that what is sent, or the controller by itself, would not keep, by its first joint.
+    pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
+        let TextConfig { acceleration, stop_acceleration, own_stop, .. } = self.text;
+        let mut at_most = |key, values: &[f32; 6], most: f32, other, why| {
+            if let Some((joint, found)) = (0_u8..).zip(values).find(|(_, found)| **found > most) {
+                tell(Conflict { key, joint, found: *found, most, unit: "rad/s²", other, why });
+            }
+        };
+        let braking = self.limits.braking.as_array();
+        let why = "the stop that is sent";
+        at_most("limits.braking", braking, stop_acceleration, "session.stop_acceleration", why);
+        if self.text.leaves_stops_to_the_controller(self.software) {
+            let why = "what the controller's own stop is taken to reach";
+            at_most("limits.braking", braking, own_stop, "session.own_stop", why);
+        }
+        let why = "the ramp of each speedj, or the arm lags behind what was approved";
+        at_most("limits.acceleration", self.limits.acceleration.as_array(), acceleration, "session.acceleration", why);
     }
 
-    /// How far the arm coasts at worst when this device itself dies: the last command holds to the end of its `t`;
-    /// `None` where nothing ends it then, because the text is bare and the arm is not recorded to stop by itself.
+    /// How text reaches a controller with this software, at its bounds, where its states have this period.
+    #[must_use]
+    pub fn path_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
+        let answered = period + self.link.of(period).margin;
+        // A state is answered at this age by a clock that leaves out the shortest way; both ways together are bounded by
+        // the acknowledgement, which is looked at once in a cycle. Then the controller takes the text up in its next one.
+        let latency = answered.times(2) + period.times(2);
+        // One-line programs end a cycle late. Without t, `sleep` begins where the speed is reached.
+        let ramp = self.limits.longest_step.min(latency + self.text.hold) + period;
+        let ramp = if TextPath::omits_time(software) { ramp } else { Duration::ZERO };
+        PathTiming { latency, hold: self.text.hold + period + ramp }
+    }
+
+    /// The limits that hold on such a controller ([`Limits::carried_by`]).
+    #[must_use]
+    pub fn limits_on(&self, software: SoftwareVersion, period: Duration) -> Limits<6> {
+        self.limits.carried_by(self.path_timing(software, period))
+    }
+
+    /// How far the arm coasts at worst on a controller with this software, whatever we can see going wrong: a state or a
+    /// sensor's reading grows stale, and the last command, sent just before, holds to its end.
+    #[must_use]
+    pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
+        let period = period_of(software);
+        let PathTiming { latency, hold } = self.path_timing(software, period);
+        let stale = self.link.of(period).stale_after.max(self.mode.of(period).state_timeout);
+        let silent = self.sources.iter().flatten().map(|source| {
+            // What is bridged still moves the arm.
+            source.max_age + period.times(u64::from(source.bridge_cycles))
+        });
+        let seen = silent.fold(stale, Duration::max) + period;
+        Coast::of(&self.limits, seen + latency + hold + self.limits.reaction, self.stop_on(software))
+    }
+
+    /// How far the arm coasts at worst when this device itself dies: the last command, which may still be on its way, holds
+    /// to its end; `None` where nothing ends it then, because the text is bare and the arm is not recorded to stop by itself.
     #[must_use]
     pub fn coast_without_us(&self, software: SoftwareVersion) -> Option<Coast<6>> {
-        let period = Duration::from_micros(software.generation().period_micros());
+        let PathTiming { latency, hold } = self.path_timing(software, period_of(software));
         let ends = TextPath::new(self.text, software).ends_without_us();
-        ends.then(|| Coast::of(&self.limits, period, self.text.hold))
+        ends.then(|| Coast::of(&self.limits, latency + hold + self.limits.reaction, self.stop_on(software)))
+    }
+
+    /// The weakest stop \[rad/s²\] on a controller with this software.
+    fn stop_on(&self, software: SoftwareVersion) -> f32 {
+        let TextConfig { stop_acceleration, own_stop, .. } = self.text;
+        let own = self.text.leaves_stops_to_the_controller(Some(software));
+        if own && own_stop < stop_acceleration { own_stop } else { stop_acceleration }
+    }
+}
+
+fn period_of(software: SoftwareVersion) -> Duration {
+    Duration::from_micros(software.generation().period_micros())
+}
+
+/// A limit that something else in the configuration would break.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Conflict {
+    /// The limit's name in configurations.
+    pub key: &'static str,
+    /// The joint, from 0.
+    pub joint: u8,
+    /// Its value.
+    pub found: f32,
+    /// The most that would be kept.
+    pub most: f32,
+    /// The unit of both.
+    pub unit: &'static str,
+    /// Name of the other setting.
+    pub other: &'static str,
+    /// What the other setting is, as a clause.
+    pub why: &'static str,
+}
+
+impl core::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { key, joint, found, most, unit, other, why } = self;
+        let joint = joint.saturating_add(1);
+        write!(f, "{key} of joint {joint}: found {found} {unit}, expected at most {most}, {other}: {why}")
     }
 }
 
 /// A configuration that cannot be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConfigError {
     /// A value outside its range.
@@ -124,6 +222,8 @@ pub enum ConfigError {
     },
     /// Limits that cannot be held.
     Limits(LimitsError),
+    /// A limit that would not be kept.
+    Conflict(Conflict),
     /// Sensors that cannot be watched.
     Sources(SourcesError),
     /// A memory handed in is too small.
@@ -142,6 +242,7 @@ impl core::fmt::Display for ConfigError {
         match self {
             Self::Value { section, error } => write!(f, "{section}.{error}"),
             Self::Limits(error) => write!(f, "limits.{error}"),
+            Self::Conflict(conflict) => write!(f, "{conflict}"),
             Self::Sources(error) => write!(f, "sources: {error}"),
             Self::Memory { field, found, expected } => {
                 write!(f, "memory.{field}: {found} bytes, expected at least {expected}")
@@ -516,6 +617,60 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
+        let told = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            let mut told = Vec::new();
+            config.conflicts(|conflict| told.push(conflict.to_string()));
+            assert_eq!(config.check().is_err(), !told.is_empty());
+            told
+        };
+        let reported = told(|c| {
+            c.limits.braking.0 = [8.0; 6];
+            c.text.stop_acceleration = 1.0;
+        });
+        let own = "limits.braking of joint 1: found 8 rad/s², expected at most 2 rad/s², session.own_stop: what the \
+                   controller's own stop is taken to reach";
+        let sent = "limits.braking of joint 1: found 8 rad/s², expected at most 1 rad/s², session.stop_acceleration: the \
+                    stop that is sent";
+        assert_eq!(reported, [sent, own]);
+        assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.5).len(), 1);
+        assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.0), [""; 0], "the bound itself is kept");
+        // A stop that is sent, and obeyed, needs no word of the controller.
+        assert_eq!(
+            told(|c| {
+                c.limits.braking.0 = [8.0; 6];
+                c.text.form = crate::session::FormChoice::SelfEnding;
+                c.software = Some(SoftwareVersion::new(3, 2));
+            }),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn text_must_outlast_the_time_after_which_states_are_stale_and_something_must_end_it() {
+        let error = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().map_err(|error| error.to_string())
+        };
+        assert!(
+            error(|c| c.link.stale_after = Some(Duration::from_millis(50))).is_err_and(|e| e.starts_with("text.hold"))
+        );
+        assert!(
+            error(|c| c.mode.state_timeout = Some(Duration::from_millis(50)))
+                .is_err_and(|e| e.starts_with("text.hold"))
+        );
+        let bare = |software| {
+            let text = TextConfig { form: crate::session::FormChoice::Bare, ..TextConfig::default() };
+            Config { text, software, ..Config::default() }.check().map_err(|error| error.to_string())
+        };
+        assert!(bare(Some(SoftwareVersion::new(3, 4))).is_err_and(|e| e.starts_with("text.form")));
+        assert_eq!((bare(Some(SoftwareVersion::new(3, 5))), bare(None)), (Ok(()), Ok(())));
+    }
+
+    #[test]
     fn an_arm_that_keeps_moving_has_no_bound_for_our_death_with_bare_text() {
         let (old, new) = (SoftwareVersion::new(3, 1), SoftwareVersion::new(5, 15));
         let bare = Config {
@@ -524,7 +679,8 @@ mod tests {
         };
         assert!(bare.coast_without_us(old).is_none() && bare.coast_without_us(new).is_some());
         let coast = Config::default().coast_without_us(old).map(|coast| coast.joints[0]);
-        // 1 rad/s for 8 + 40 ms, then 1²/(2·2).
-        assert!(coast.is_some_and(|rad| (rad - 0.298).abs() < 1e-6), "{coast:?}");
+        // 1 rad/s for 2·(8 + 4) + 2·8 ms on the way, 40 + 8 ms of the text, which sleeps after up to 40 + 8 ms of its ramp,
+        // and 20 ms of the drives; then 1²/(2·2).
+        assert!(coast.is_some_and(|rad| (rad - 0.406).abs() < 1e-6), "{coast:?}");
     }
 }

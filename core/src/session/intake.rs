@@ -198,6 +198,7 @@ impl<L: Law<6>> CoController<'_, L> {
         self.connector.greeted(states, now);
         self.learn_kinematics();
         self.events.push(Event::Established(identity));
+        self.cycle.set_limits(self.config.limits_on(software, period));
         self.cycle.establish(cycle_config(&self.config, period), now, &mut self.events);
     }
 }

@@ -44,8 +44,8 @@ pub(crate) mod peer;
 pub use co_controller::{CoController, Memory};
 pub use coast::Coast;
 pub use config::{
-    Config, ConfigError, ConnectConfig, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning,
-    OutputsBy, Ports, StatesFrom,
+    Config, ConfigError, Conflict, ConnectConfig, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning,
+    ModeTuning, OutputsBy, Ports, StatesFrom,
 };
 pub use event::{DownCause, Event, Found, Next};
 pub use identity::{Identity, KnownBy, oldest_software};

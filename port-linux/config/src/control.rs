@@ -48,12 +48,15 @@ impl<I> Control<I> {
         I: Input,
     {
         let robot = RobotSettings::read(root.section("robot"));
-        let limits = limits::read(root.section("limits"), Limits::default());
+        let mut section = root.section("limits");
+        let limits = limits::read(&mut section, Limits::default());
+        section.finish();
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
         let outputs =
             OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits });
         let session = SessionSettings::read(root);
+        Config { limits, ..session.config() }.conflicts(|conflict| root.complain_of(&conflict));
         let sources = sources.into_iter().collect::<Option<_>>();
         Some(Self { robot: robot?, limits, law: law?, sources: sources?, session, outputs })
     }

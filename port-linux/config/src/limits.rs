@@ -7,8 +7,8 @@ use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities}
 
 use crate::reader::Section;
 
-/// Absent is as in `default`.
-pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, default: Limits<N>) -> Limits<N> {
+/// Absent is as in `default`. What else the table has is left to the caller.
+pub(crate) fn read<const N: usize>(section: &mut Section<'_, '_>, default: Limits<N>) -> Limits<N> {
     let angle = -2.0 * TAU..=2.0 * TAU;
     let limits = Limits {
         position_min: section
@@ -31,6 +31,5 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, default: Limits
         };
         section.complain(key, error.to_string());
     }
-    section.finish();
     limits
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Range, RangeInclusive};
 
+use outrigger_core::session::Conflict;
 use outrigger_core::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -173,6 +174,24 @@ impl<'d, 'i> Section<'d, 'i> {
             found = if table.is_some() { "nothing".into() } else { self.document.text(&value.span()) };
         }
         self.document.complain(&at, path.into(), found, expected.into());
+    }
+
+    /// Complains about a limit that another setting would break, at whichever of both stands in the document.
+    pub(crate) fn complain_of(&self, conflict: &Conflict) {
+        let Conflict { key, joint, found, most, unit, other, why } = conflict;
+        let joint = joint + 1;
+        let stands = |path: &str| {
+            let (section, key) = path.split_once('.')?;
+            self.table?.get(section)?.get_ref().as_table()?.get(key)
+        };
+        if stands(key).is_some() || stands(other).is_none() {
+            self.complain_at(key, format!("at most {most} {unit} for joint {joint}: {other}, {why}"));
+        } else {
+            self.complain_at(
+                other,
+                format!("at least {found} {unit}: {key} of joint {joint} is that, and this is {why}"),
+            );
+        }
     }
 
     /// Complains about the value of `key`, or about its absence.

@@ -61,7 +61,8 @@ impl SessionSettings {
             connect: connect(root.section("connect")),
             operator: operator(root.section("operator")),
         };
-        if let Err(error) = settings.config().check() {
+        // Limits are read elsewhere: what stands against them is complained of there.
+        if let Err(error) = settings.config().check_ranges() {
             complain(root, &error);
         }
         settings
@@ -88,7 +89,7 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
             root.complain_at(&path, error.expected);
         }
         // Limits and sensors are read, and refused, elsewhere; memory is not configured.
-        ConfigError::Limits(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => {
+        ConfigError::Limits(_) | ConfigError::Conflict(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => {
             root.complain_at("session", error.to_string());
         }
     }
@@ -225,6 +226,7 @@ fn text(section: &mut Section<'_, '_>) -> TextConfig {
         form: section.choice("form", &forms, default.form),
         acceleration: section.number_or("acceleration", default.acceleration, 0.001..=150.0, "rad/s²"),
         stop_acceleration: section.number_or("stop_acceleration", default.stop_acceleration, 0.01..=150.0, "rad/s²"),
+        own_stop: section.number_or("own_stop", default.own_stop, 0.01..=150.0, "rad/s²"),
         hold: section.duration_or("hold", default.hold, 0.002..=1.0),
     }
 }

@@ -141,6 +141,8 @@ impl Setup {
             braking: JointAccelerations([8.0; 6]),
             ..Limits::default()
         };
+        // The simulated controller's own stop is harder.
+        setup.config.text.own_stop = 8.0;
         setup
     }
 

@@ -4,7 +4,7 @@
 //! command, and the authority inside it, by value: bytes that move the arm cannot be made twice from one approval, nor
 //! outside the engine call in which the mode machine gave it.
 
-use outrigger_urscript::{Range, RenderError, SpeedJ, SpeedJForm, StopJ, Version};
+use outrigger_urscript::{Dialect, Range, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
 
 use crate::command::Approved;
 use crate::robot::{BadValue, JointVelocities, Reason, SoftwareVersion};
@@ -36,6 +36,9 @@ pub struct TextConfig {
     pub acceleration: f32,
     /// `a` of a zero-velocity `speedj`, and deceleration of every `stopj` \[rad/s²\]. Default 10.
     pub stop_acceleration: f32,
+    /// Deceleration that the controller is taken to reach \[rad/s²\] where it chooses itself: at the end of a bare text, and
+    /// in every `stopj` before 3.2. Nobody has published either: raise it to what was measured on the arm. Default 2.
+    pub own_stop: f32,
     /// `t`: for how long one command holds without a successor. Default 40 ms.
     pub hold: Duration,
 }
@@ -46,17 +49,18 @@ impl Default for TextConfig {
             form: FormChoice::default(),
             acceleration: 10.0,
             stop_acceleration: 10.0,
+            own_stop: 2.0,
             hold: Duration::from_millis(40),
         }
     }
 }
 
 impl TextConfig {
-    /// Whether every value can be written.
+    /// Whether every value can be written, and something ends each text on a controller whose `software` is known.
     ///
     /// # Errors
     /// The first that cannot.
-    pub fn check(&self) -> Result<(), BadValue> {
+    pub fn check(&self, software: Option<SoftwareVersion>) -> Result<(), BadValue> {
         let within = |range: Range, value| value >= range.min && value <= range.max;
         BadValue::unless(within(SpeedJ::ACCELERATION, self.acceleration), "acceleration", "0.001 to 150 rad/s²")?;
         BadValue::unless(
@@ -64,8 +68,23 @@ impl TextConfig {
             "stop_acceleration",
             "0.01 to 150 rad/s²",
         )?;
+        BadValue::unless(within(StopJ::DECELERATION, self.own_stop), "own_stop", "0.01 to 150 rad/s²")?;
+        let ends = self.form != FormChoice::Bare || software.is_none_or(stops_by_itself);
+        BadValue::unless(ends, "form", "by-version or self-ending: nothing ends a bare text on this software")?;
         let hold = Duration::from_millis(2)..=Duration::from_secs(1);
         BadValue::unless(hold.contains(&self.hold), "hold", "2 ms to 1 s")
+    }
+}
+
+impl TextConfig {
+    /// Whether a stop may be as hard as the controller, whose `software` may not be known, chooses.
+    pub(in crate::session) fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
+        let bare = match self.form {
+            FormChoice::ByVersion => software.is_none_or(stops_by_itself),
+            FormChoice::Bare => true,
+            FormChoice::SelfEnding => false,
+        };
+        bare || !software.is_some_and(|software| software.at_least(3, 2))
     }
 }
 
@@ -103,6 +122,13 @@ impl TextPath {
         };
         let version = Version::new(software.major, software.minor);
         Self { config, form, stops_by_itself: stops_by_itself(software), version }
+    }
+
+    /// Whether `t` is left out on controllers with this software.
+    #[must_use]
+    pub fn omits_time(software: SoftwareVersion) -> bool {
+        let dialect = Dialect::from(Version::new(software.major, software.minor));
+        dialect.speedj_time == TimeArgument::Omitted
     }
 
     /// Whether the text brings the arm to rest by itself when nothing follows it.

@@ -159,13 +159,13 @@ fn when_to_begin_and_end_is_the_operators_and_never_unless_said() {
 #[test]
 fn the_engine_is_told_what_the_file_says() {
     let source = format!(
-        "{ROBOT}[session]\nsoftware = \"3.15\"\ntake_over = true\nform = \"bare\"\nhold = 0.02\nstale_after = 0.03\n\
+        "{ROBOT}[session]\nsoftware = \"3.15\"\ntake_over = true\nform = \"bare\"\nhold = 0.06\nstale_after = 0.03\n\
          [limits]\nvelocity = 0.5\n[[source]]\nname = \"d\"\ninput = \"stdin\"\nrange = [0, 1]\nstuck_after = 2\n"
     );
     let config = Configuration::parse(&source).expect("valid").control.engine();
     assert_eq!(config.software, Some(SoftwareVersion::new(3, 15)));
     assert_eq!((config.mode.take_over, config.text.form), (true, FormChoice::Bare));
-    assert_eq!((config.text.hold.as_millis(), config.link.stale_after), (20, Some(Duration::from_millis(30))));
+    assert_eq!((config.text.hold.as_millis(), config.link.stale_after), (60, Some(Duration::from_millis(30))));
     assert_eq!(config.limits.velocity.0, [0.5; 6]);
     let [Some(source), None, ..] = config.sources else { panic!("{:?}", config.sources) };
     assert_eq!((source.min, source.max, source.stuck_after), (0.0, 1.0, Some(Duration::from_secs(2))));

@@ -1,0 +1,496 @@
+//! A controller of Universal Robots, as late, slow and weak as a configuration permits.
+
+mod arm;
+
+use std::collections::VecDeque;
+
+use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::link::Grade;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, MessageSource, SoftwareVersion};
+use outrigger_core::session::{CoController, Coast, Config, FormChoice, Input, LinkId, Memory, Output, StatesFrom};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::{primary, realtime};
+
+use crate::Run;
+use crate::draw::{Draw, Wild};
+use arm::Arm;
+
+/// In what the plant is worse than the configuration permits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worse {
+    Nothing,
+    /// The stop that is sent is weaker than `limits.braking`.
+    Stop,
+    /// So is the one that the controller chooses.
+    OwnStop,
+    /// Speeds fall more slowly than `limits.acceleration`.
+    Ramp,
+    /// Text is longer on its way, and acknowledgements do not tell.
+    Latency,
+    /// The drives lag more than `limits.reaction`.
+    Reaction,
+    /// Text holds for longer.
+    Hold,
+    /// Nothing ends a bare text.
+    Endless,
+}
+
+impl Worse {
+    pub(crate) const EACH: [Self; 7] =
+        [Self::Stop, Self::OwnStop, Self::Ramp, Self::Latency, Self::Reaction, Self::Hold, Self::Endless];
+}
+
+const SENSOR: SourceId = SourceId(1);
+const START: [f64; 6] = [0.0, -1.5, 1.5, -1.5, -1.5, 0.0];
+const SOFTWARES: [(u8, u8); 8] = [(1, 8), (3, 1), (3, 2), (3, 4), (3, 5), (3, 15), (5, 3), (5, 15)];
+
+/// A configuration, and the controller it is for. Not every one is sensible.
+fn configuration(draw: &mut Draw) -> (Config, SoftwareVersion) {
+    let (major, minor) = draw.of(&SOFTWARES);
+    let software = SoftwareVersion::new(major, minor);
+    let mut config = Config { software: (!draw.one_in(3)).then_some(software), ..Config::default() };
+    config.connect.states = StatesFrom::Realtime;
+    config.connect.primary_required = true;
+    config.text.form =
+        draw.of(&[FormChoice::ByVersion, FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding]);
+    config.text.stop_acceleration = draw.magnitude(0.5, 100.0) as f32;
+    config.text.own_stop = draw.magnitude(0.5, 30.0) as f32;
+    config.text.acceleration = draw.magnitude(0.5, 100.0) as f32;
+    config.text.hold = draw.span(0.02, 0.3);
+    // Mostly what these allow, often just so; else anything.
+    let sensible = !draw.one_in(5);
+    let most = |draw: &mut Draw, bound: f32| match () {
+        () if !sensible => draw.magnitude(0.05, 100.0) as f32,
+        () if draw.one_in(2) => bound,
+        () => (f64::from(bound) * draw.magnitude(0.05, 1.0)) as f32,
+    };
+    let (braking, acceleration) = (config.text.stop_acceleration.min(config.text.own_stop), config.text.acceleration);
+    let limits = &mut config.limits;
+    limits.braking = JointAccelerations(core::array::from_fn(|_| most(draw, braking)));
+    limits.acceleration = JointAccelerations(core::array::from_fn(|_| most(draw, acceleration)));
+    let fastest = draw.magnitude(0.05, 6.0);
+    limits.velocity = JointVelocities(core::array::from_fn(|_| (fastest * draw.magnitude(0.1, 1.0)) as f32));
+    limits.velocity_margin = draw.unit() as f32;
+    limits.reaction = draw.span(0.001, 0.15);
+    limits.longest_step = draw.span(0.002, 0.5);
+    let stale = if sensible { config.text.hold } else { draw.span(0.01, 0.5) };
+    config.link.stale_after = Some(stale);
+    config.mode.state_timeout = Some(if draw.one_in(2) { stale } else { draw.span(0.016, 0.3).min(stale) });
+    config.link.margin = draw.one_in(2).then(|| draw.span(0.001, 0.05));
+    config.link.max_misses = draw.one_in(2).then(|| 1 + (draw.unit() * 100.0) as u32);
+    config.link.entry = Some(Grade::Bad);
+    config.link.rise_time = Some(Duration::ZERO);
+    config.mode.good_cycles = Some(1 + (draw.unit() * 5.0) as u32);
+    config.mode.acceptance_unknown = true;
+    config.standstill.window = Duration::from_millis(20);
+    // A late plant is not to be taken for another commander.
+    config.mode.following.delay = Some(31);
+    config.mode.following.patience = Some(1_000);
+    config.mode.following.late_patience = Some(1_000);
+    config.mode.following.tolerance = Some(0.5);
+    config.mode.following.relative = Some(0.5);
+    if draw.one_in(3) {
+        let max_age = draw.span(0.01, 0.2);
+        config.sources[0] =
+            Some(SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(SENSOR, 1, -1.0, 1.0) });
+    }
+    // Ranges that are met on the way.
+    let wide = draw.magnitude(0.3, 4.0);
+    let far = config.worst_coast(software).joints.map(|way| (f64::from(way) * wide) as f32);
+    let period = Duration::from_micros(software.generation().period_micros());
+    let (start, kept) = (START.map(|q| q as f32), config.limits_on(software, period).position_max);
+    let far = core::array::from_fn::<_, 6, _>(|joint| far[joint] + config.limits.position_max.0[joint] - kept.0[joint]);
+    config.limits.position_min = JointPositions(core::array::from_fn(|joint| start[joint] - far[joint]));
+    config.limits.position_max = JointPositions(core::array::from_fn(|joint| start[joint] + far[joint]));
+    (config, software)
+}
+
+/// What is cut off, and when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    Cable,
+    States,
+    Text,
+    /// Our device.
+    Death,
+    Sensor,
+    Held,
+    Release,
+}
+
+struct Plant {
+    engine: CoController<'static, Wild<6>>,
+    config: Config,
+    software: SoftwareVersion,
+    arm: Arm,
+    now: u64,
+    period: u64,
+    next_cycle: u64,
+    /// Ways each way, and the most a state may be late beside [µs].
+    down: u64,
+    up: u64,
+    late: u64,
+    states: VecDeque<(u64, LinkId, Vec<u8>)>,
+    texts: VecDeque<(u64, String)>,
+    unacked: VecDeque<(u64, u64)>,
+    open: [bool; LinkId::COUNT],
+    fault: Option<Fault>,
+    sequence: u32,
+    worse: Worse,
+}
+
+/// Runs the configuration of this seed; `None` where it is refused.
+pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
+    let draw = &mut Draw::new(seed, 1);
+    let (config, software) = configuration(draw);
+    if config.check().is_err() {
+        return None;
+    }
+    // The controller's own software is not what was said of another.
+    let endless = config.text.form == FormChoice::Bare && !software.at_least(3, 5);
+    if endless && config.software.is_none() {
+        // check-config says that nothing ends such a text; the software is not known to the check.
+        return None;
+    }
+    let mut plant = Plant::new(draw, config, software, seed, worse);
+    let (moved, broken) = plant.prove(draw);
+    Some(Run {
+        moved,
+        broken: broken.map(|what| format!("{what}; {software:?} {:?} {:?}", config.text, config.limits)),
+    })
+}
+
+/// Values at their bounds are accepted, and none beyond.
+pub(crate) fn bounds_are_exact(seed: u64) {
+    let draw = &mut Draw::new(seed, 1);
+    let (config, _) = configuration(draw);
+    if config.check().is_err() {
+        return;
+    }
+    let accepts = |change: &dyn Fn(&mut Config)| {
+        let mut config = config;
+        change(&mut config);
+        config.check().is_ok()
+    };
+    let joint = (draw.unit() * 5.99) as usize;
+    let obeyed = config.software.is_some_and(|software| software.at_least(3, 2));
+    let bare = match (config.text.form, config.software) {
+        (FormChoice::SelfEnding, _) => false,
+        (FormChoice::ByVersion, Some(software)) => software.at_least(3, 5),
+        (FormChoice::Bare, _) | (FormChoice::ByVersion, None) => true,
+    };
+    let sent = config.text.stop_acceleration;
+    let braking = if obeyed && !bare { sent } else { sent.min(config.text.own_stop) };
+    assert!(accepts(&|c| c.limits.braking.0[joint] = braking), "seed {seed}");
+    assert!(!accepts(&|c| c.limits.braking.0[joint] = braking * 1.001), "seed {seed}");
+    assert!(accepts(&|c| c.limits.acceleration.0[joint] = c.text.acceleration), "seed {seed}");
+    assert!(!accepts(&|c| c.limits.acceleration.0[joint] = c.text.acceleration * 1.001), "seed {seed}");
+    let outlasts = |c: &Config| c.link.stale_after.max(c.mode.state_timeout).expect("both are given");
+    assert!(accepts(&|c| c.text.hold = outlasts(c)), "seed {seed}");
+    assert!(!accepts(&|c| c.text.hold = outlasts(c) - Duration::from_micros(1)), "seed {seed}");
+}
+
+impl Plant {
+    fn new(draw: &mut Draw, config: Config, software: SoftwareVersion, seed: u64, worse: Worse) -> Self {
+        let leak = |len: usize| -> &'static mut [u8] { Box::leak(vec![0; len].into_boxed_slice()) };
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: None };
+        let sources = config.sources.iter().flatten().map(|source| source.id).collect();
+        let in_force = config.limits_on(software, Duration::from_micros(software.generation().period_micros()));
+        let law = Wild::new(seed, config.limits.velocity.0, &in_force, sources);
+        let engine = CoController::new(config, law, memory).expect("a configuration that was checked");
+        let period = software.generation().period_micros();
+        let answered = period + config.link.of(Duration::from_micros(period)).margin.as_micros();
+        // An acknowledgement that is looked at once in a cycle is missed for as long as this.
+        let both = (answered / period + 1) * period - 1;
+        let both = if draw.one_in(2) { both } else { (both as f64 * draw.unit()) as u64 };
+        let down = (both as f64 * draw.unit()) as u64;
+        let mut up = both - down;
+        let late = if draw.one_in(3) { 0 } else { answered };
+        if worse == Worse::Latency {
+            up += 150_000;
+        }
+        Self {
+            engine,
+            config,
+            software,
+            arm: Arm::new(&config, software, period, worse),
+            now: 0,
+            period,
+            next_cycle: 0,
+            down,
+            up,
+            late,
+            states: VecDeque::new(),
+            texts: VecDeque::new(),
+            unacked: VecDeque::new(),
+            open: [false; LinkId::COUNT],
+            fault: None,
+            sequence: 0,
+            worse,
+        }
+    }
+
+    fn instant(&self) -> Instant {
+        Instant::from_micros(self.now + 1_000_000_000)
+    }
+
+    fn dead(&self) -> bool {
+        self.fault == Some(Fault::Death)
+    }
+
+    /// Drives the arm into its limits and a fault; whether it moved, and what was broken.
+    fn prove(&mut self, draw: &mut Draw) -> (bool, Option<String>) {
+        let fault = draw.of(&[
+            Fault::Cable,
+            Fault::Cable,
+            Fault::States,
+            Fault::Text,
+            Fault::Death,
+            Fault::Death,
+            Fault::Sensor,
+            Fault::Held,
+            Fault::Release,
+        ]);
+        let after = draw.span(0.05, 1.0).as_micros();
+        let near = draw.one_in(2).then(|| draw.between(0.4, 1.2));
+        let fault = if self.config.sources[0].is_none() && fault == Fault::Sensor { Fault::Cable } else { fault };
+        let jitters = draw.one_in(2);
+        let in_force = self.config.limits_on(self.software, Duration::from_micros(self.period));
+        self.input(Input::Start);
+        let mut commanded: Option<u64> = None;
+        let (mut struck, mut from, mut moved) = (None, self.arm.q, false);
+        let end = 5_000_000;
+        while self.now < end {
+            let mode = self.engine.mode();
+            if mode == Mode::Command {
+                commanded.get_or_insert(self.now);
+            } else if mode == Mode::Monitor && struck.is_none() && !self.dead() {
+                if self.engine.latch().is_some() {
+                    self.input(Input::Acknowledge);
+                } else if self.engine.unmet(self.instant()).is_empty() {
+                    self.input(Input::Request);
+                }
+            }
+            let due = commanded.is_some_and(|since| {
+                self.now - since > after
+                    || mode == Mode::Command && near.is_some_and(|share| self.arm.is_near(&in_force, share))
+            });
+            if due && struck.is_none() {
+                struck = Some(self.now);
+                from = self.arm.q;
+                self.strike(fault);
+            }
+            let late = if commanded.is_some() && (!jitters || draw.one_in(4)) { self.late } else { 0 };
+            self.step(late);
+            moved |= self.arm.qd.iter().any(|v| v.abs() > 1e-3);
+            if let Err(what) = self.arm.check(&self.config) {
+                return (moved, Some(format!("{what}, fault {fault:?} at {struck:?}, now {}", self.now)));
+            }
+            if let Some(since) = struck {
+                let seen = !matches!(fault, Fault::Held);
+                if seen && let Some(what) = self.farther(fault, &from) {
+                    return (moved, Some(format!("{what}, fault {fault:?} at {since}, now {}", self.now)));
+                }
+                let longest = if seen { 1_500_000 } else { 400_000 };
+                if self.now - since > longest || seen && self.arm.rests() && self.now - since > 400_000 {
+                    break;
+                }
+            }
+        }
+        (moved, None)
+    }
+
+    /// What the arm did that is more than the coast that is printed.
+    fn farther(&self, fault: Fault, from: &[f64; 6]) -> Option<String> {
+        let coast: Coast<6> = match fault {
+            Fault::Death => self.config.coast_without_us(self.software)?,
+            _ => self.config.worst_coast(self.software),
+        };
+        let way = self.arm.q.iter().zip(from).map(|(q, from)| (q - from).abs());
+        way.zip(coast.joints).enumerate().find_map(|(joint, (way, most))| {
+            (way > f64::from(most) + 1e-4).then(|| format!("joint {joint} coasts {way:.4} of {most:.4} rad"))
+        })
+    }
+
+    fn strike(&mut self, fault: Fault) {
+        self.fault = Some(fault);
+        match fault {
+            Fault::Held => self.arm.held = true,
+            Fault::Release => self.input(Input::Release),
+            Fault::Cable | Fault::States | Fault::Text | Fault::Death | Fault::Sensor => {}
+        }
+    }
+
+    /// To whatever comes next.
+    fn step(&mut self, late: u64) {
+        let deadline = self.engine.poll_timeout().map(|at| at.as_micros().saturating_sub(1_000_000_000));
+        let deadline = deadline.filter(|_| !self.dead()).unwrap_or(u64::MAX);
+        let arrival = self.states.front().map_or(u64::MAX, |(at, ..)| *at);
+        self.now = self.now.max(deadline.min(arrival).min(self.next_cycle));
+        if self.now >= self.next_cycle {
+            self.cycle(late);
+            self.next_cycle += self.period;
+        }
+        let mut arrived = false;
+        while self.states.front().is_some_and(|(at, ..)| *at <= self.now) {
+            let Some((_, link, bytes)) = self.states.pop_front() else { break };
+            if !self.dead() && self.open[link.index()] {
+                self.arrive(link, &bytes);
+                arrived = true;
+            }
+        }
+        if !arrived && !self.dead() && deadline <= self.now {
+            self.input(Input::Tick);
+        }
+    }
+
+    fn arrive(&mut self, link: LinkId, mut bytes: &[u8]) {
+        while self.unacked.front().is_some_and(|(_, at)| *at <= self.now) {
+            self.unacked.pop_front();
+        }
+        let oldest = self.unacked.front().map(|(sent, _)| Duration::from_micros(self.now - sent));
+        let (waits, age) = (u32::from(oldest.is_some()) * 50, oldest.unwrap_or(Duration::ZERO));
+        self.input(Input::Unacked { link: LinkId::REALTIME, bytes: waits, age });
+        if self.config.sources[0].is_some() && self.fault != Some(Fault::Sensor) {
+            self.sequence += 1;
+            let value = SampleValue::scalar((self.sequence % 100) as f32 * 1e-3);
+            let sample = Sample { source: SENSOR, value, seq: self.sequence, taken_at: self.instant() };
+            self.input(Input::Sample(sample));
+        }
+        while !bytes.is_empty() {
+            let window = self.engine.receive_window(link);
+            let count = window.len().min(bytes.len());
+            window[..count].copy_from_slice(&bytes[..count]);
+            bytes = &bytes[count..];
+            let now = self.instant();
+            self.engine.commit(link, count, now, now);
+            self.drain();
+        }
+    }
+
+    fn input(&mut self, input: Input) {
+        self.engine.handle(self.instant(), input);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        let mut opened = Vec::new();
+        while let Some(output) = self.engine.poll_output() {
+            match output {
+                Output::Open { link, .. } => opened.push(link),
+                Output::Abort(link) => self.open[link.index()] = false,
+                Output::Transmit { bytes, .. } => {
+                    if matches!(self.fault, Some(Fault::Cable | Fault::Text)) {
+                        self.unacked.push_back((self.now, u64::MAX));
+                    } else {
+                        let text = String::from_utf8(bytes.to_vec()).expect("ASCII");
+                        self.texts.push_back((self.now + self.up, text));
+                        let told = if self.worse == Worse::Latency { 0 } else { self.up + self.down };
+                        self.unacked.push_back((self.now, self.now + told));
+                    }
+                }
+            }
+        }
+        while self.engine.poll_event().is_some() {}
+        for link in opened {
+            if matches!(self.fault, Some(Fault::Cable | Fault::States | Fault::Text)) {
+                continue;
+            }
+            self.open[link.index()] = true;
+            self.input(Input::Opened(link));
+            if link == LinkId::PRIMARY {
+                let version = self.version();
+                self.send(LinkId::PRIMARY, version, 0);
+                let state = self.robot_state();
+                self.send(LinkId::PRIMARY, state, 0);
+            }
+        }
+    }
+
+    fn send(&mut self, link: LinkId, bytes: Vec<u8>, late: u64) {
+        if !matches!(self.fault, Some(Fault::Cable | Fault::States)) {
+            let before = self.states.back().map_or(0, |(at, ..)| *at);
+            self.states.push_back(((self.now + self.down + late).max(before), link, bytes));
+        }
+    }
+
+    /// One control cycle: text that came is taken up, the arm moves, its state goes out.
+    fn cycle(&mut self, late: u64) {
+        while self.texts.front().is_some_and(|(at, _)| *at <= self.now) {
+            if let Some((_, text)) = self.texts.pop_front() {
+                self.arm.take_up(&text);
+            }
+        }
+        self.arm.cycle();
+        if self.open[LinkId::REALTIME.index()] {
+            let state = self.state();
+            self.send(LinkId::REALTIME, state, late);
+        }
+        if self.open[LinkId::PRIMARY.index()] && self.now.is_multiple_of(96_000) {
+            let state = self.robot_state();
+            self.send(LinkId::PRIMARY, state, 0);
+        }
+    }
+
+    fn state(&self) -> Vec<u8> {
+        let repr = realtime::Repr {
+            time: 10.0 + self.now as f64 * 1e-6,
+            q_actual: self.arm.q,
+            q_target: self.arm.q,
+            qd_actual: self.arm.qd,
+            qd_target: self.arm.target,
+            robot_mode: if self.software.major < 3 { 0.0 } else { 7.0 },
+            safety_mode: 1.0,
+            speed_scaling: 1.0,
+            program_state: if self.arm.runs() { 2.0 } else { 1.0 },
+            ..realtime::Repr::default()
+        };
+        let mut bytes = [0; realtime::MAX_SIZE];
+        let size = repr.emit(realtime::Repr::size_for(self.software), &mut bytes).expect("a known size");
+        bytes[..size].to_vec()
+    }
+
+    fn version(&self) -> Vec<u8> {
+        let version = primary::Version {
+            project_name: primary::Text(b"URControl"),
+            major: self.software.major,
+            minor: self.software.minor,
+            bugfix: 0,
+            build_number: self.software.at_least(3, 3).then_some(0),
+            build_date: primary::Text(b"01-01-2020, 00:00:00"),
+        };
+        let payload = primary::RobotMessagePayload::Version(version);
+        let mut bytes = [0; 128];
+        let size = primary::RobotMessage::emit(u64::MAX, MessageSource::RobotInterface, &payload, &mut bytes);
+        bytes[..size.expect("a short message")].to_vec()
+    }
+
+    fn robot_state(&self) -> Vec<u8> {
+        let cb2 = self.software.major < 3;
+        let mode = primary::RobotModeDataRepr {
+            timestamp: if cb2 { self.now / 1_000 } else { self.now },
+            is_robot_connected: true,
+            is_real_robot_enabled: true,
+            is_power_on_robot: true,
+            is_program_running: self.arm.runs(),
+            robot_mode: if cb2 { 0 } else { 7 },
+            target_speed_fraction: 1.0,
+            speed_fraction: 1.0,
+            ..Default::default()
+        };
+        let mut bytes = [0; 512];
+        let mut writer = primary::RobotStateWriter::new(&mut bytes).expect("room for the header");
+        let size = |kind| primary::size_for(kind, self.software).expect("sent by every software");
+        writer.add(&mode, size(0)).expect("room");
+        if cb2 {
+            let board = primary::MasterboardDataCb2Repr { master_safety_state: 8, ..Default::default() };
+            writer.add(&board, size(3)).expect("room");
+        } else {
+            let board = primary::MasterboardDataRepr { safety_mode: 1, ..Default::default() };
+            writer.add(&board, size(3)).expect("room");
+        }
+        let size = writer.finish().expect("a whole message");
+        bytes[..size].to_vec()
+    }
+}
