@@ -59,12 +59,14 @@ enum Seen {
     NotFollowing,
     SourceStale,
     LowGrade,
+    /// What is commanded is too far from what is measured.
+    Strays,
     /// A state from which nothing could be learned.
     Nothing,
 }
 
 impl Seen {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Idle,
         Self::Accepted,
         Self::Moving,
@@ -75,6 +77,7 @@ impl Seen {
         Self::NotFollowing,
         Self::SourceStale,
         Self::LowGrade,
+        Self::Strays,
         Self::Nothing,
     ];
 
@@ -96,7 +99,7 @@ impl Seen {
             safety: held(Safety::Mode(safety), at),
             sources: held(if self == Self::SourceStale { Err(Reason::SourceStale) } else { Ok(()) }, at),
             at_rest: held(!moving, at),
-            strays: false,
+            strays: self == Self::Strays,
             following: held(self != Self::NotFollowing, at),
             moving_by_us: held(self == Self::MovingByUs, at),
             gate: held(PeerGate::Ready, at),

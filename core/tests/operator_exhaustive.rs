@@ -185,7 +185,6 @@ impl World {
             safety: held(Safety::Mode(SafetyMode::Normal), at),
             sources: held(Ok(()), at),
             at_rest: held(true, at),
-            strays: false,
             following: held(true, at),
             moving_by_us: held(false, at),
             gate: held(PeerGate::Ready, at),

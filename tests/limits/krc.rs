@@ -219,7 +219,9 @@ impl Plant {
             let mode = self.session.mode();
             commanding += u64::from(mode == Mode::Command);
             if mode == Mode::Monitor && struck.is_none() {
-                let input = if self.session.latch().is_some() { FriInput::Acknowledge } else { FriInput::Request };
+                let epoch = self.session.mode_machine().epoch();
+                let input =
+                    if self.session.latch().is_some() { FriInput::Acknowledge } else { FriInput::Request(epoch) };
                 self.input(input);
             }
             if commanding >= after && struck.is_none() {

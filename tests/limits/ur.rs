@@ -269,7 +269,7 @@ impl Plant {
                 if self.engine.latch().is_some() {
                     self.input(Input::Acknowledge);
                 } else if self.engine.unmet(self.instant()).is_empty() {
-                    self.input(Input::Request);
+                    self.input(Input::Request(self.engine.mode_machine().epoch()));
                 }
             }
             let due = commanded.is_some_and(|since| {

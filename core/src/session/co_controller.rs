@@ -418,6 +418,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             speed_slider: facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at)),
             program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
             path_open: self.path.is_some() && self.connector.is_connected(LinkId::REALTIME),
+            strays: false,
             gate: None,
             unacked: self.unacked_age(LinkId::REALTIME, now),
         };

@@ -630,9 +630,9 @@ mod tests {
             c.limits.braking.0 = [8.0; 6];
             c.text.stop_acceleration = 1.0;
         });
-        let own = "limits.braking of joint 1: found 8 rad/s², expected at most 2 rad/s², session.own_stop: what the \
+        let own = "limits.braking of joint 1: found 8 rad/s², expected at most 2, session.own_stop: what the \
                    controller's own stop is taken to reach";
-        let sent = "limits.braking of joint 1: found 8 rad/s², expected at most 1 rad/s², session.stop_acceleration: the \
+        let sent = "limits.braking of joint 1: found 8 rad/s², expected at most 1, session.stop_acceleration: the \
                     stop that is sent";
         assert_eq!(reported, [sent, own]);
         assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.5).len(), 1);

@@ -394,7 +394,12 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         self.cycle.law_mut().use_posture(&newest.posture);
         self.watch(newest.told, now);
         self.limit(newest.scale, period);
-        let beside = Beside { path_open: true, gate: Some(newest.told.gate(&self.control)), strays: self.strays(), ..Beside::default() };
+        let beside = Beside {
+            path_open: true,
+            gate: Some(newest.told.gate(&self.control)),
+            strays: self.strays(),
+            ..Beside::default()
+        };
         self.cycle.judge(arrival, now, &beside, &mut self.events);
         // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
         let longest = self.config.bridged(period);
