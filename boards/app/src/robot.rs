@@ -120,7 +120,7 @@ impl Robot {
 }
 
 /// Settings that were compiled in and cannot be run: they were not made by the build script of this firmware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
     /// The law cannot work with them.
