@@ -325,7 +325,7 @@ fn a_client_that_does_not_read_is_closed_and_the_others_are_not() {
 
 #[test]
 fn what_breaks_the_rules_is_answered_by_a_text_or_ends_the_connection() {
-    let mut bench = Bench::software(5, 15);
+    let mut bench = with(|rtde| rtde.names = Some(2048));
     let conn = bench.connect(Port::Rtde);
     bench.package(conn, b'V', &[0, 2]);
     bench.packages(conn);
