@@ -34,7 +34,7 @@ impl Tracking {
     /// Of each joint \[rad\], in this scheme.
     #[must_use]
     pub fn joints_in(&self, control: &Control) -> [f32; JOINTS] {
-        self.joints.unwrap_or_else(|| match control {
+        self.joints.unwrap_or(match control {
             Control::Position => [0.1; JOINTS],
             Control::JointImpedance(_) | Control::ToolImpedance(_) => [0.3; JOINTS],
         })
