@@ -168,6 +168,9 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     Some(Run { moved, broken: broken.map(|what| format!("{what}; {}", about())) })
 }
 
+/// Sets a limit to the arm's own, times a factor.
+type Change<'a> = &'a dyn Fn(&mut FriConfig, f32);
+
 /// Values at their bounds are accepted, and none beyond.
 pub(crate) fn bounds_are_exact(seed: u64) {
     let draw = &mut Draw::new(seed, 2);
@@ -176,12 +179,12 @@ pub(crate) fn bounds_are_exact(seed: u64) {
         return;
     }
     let joint = (draw.unit() * 6.99) as usize;
-    let accepts = |change: &dyn Fn(&mut FriConfig, f32), factor: f32| {
+    let accepts = |change: Change<'_>, factor: f32| {
         let mut config = config;
         change(&mut config, factor);
         config.check().is_ok()
     };
-    let changes: [&dyn Fn(&mut FriConfig, f32); 3] = [
+    let changes: [Change<'_>; 3] = [
         &|c, factor| c.limits.velocity.0[joint] = c.arm.velocity[joint] * factor,
         &|c, factor| c.limits.acceleration.0[joint] = c.arm.acceleration[joint] * factor,
         &|c, factor| c.limits.braking.0[joint] = c.arm.braking[joint] * factor,
@@ -273,7 +276,7 @@ impl Plant {
         if cut(&[Fault::Death]) {
             return;
         }
-        let hears = !cut(&[Fault::Measurements, Fault::Cable]) && !(lost && self.cycle % 2 == 0);
+        let hears = !cut(&[Fault::Measurements, Fault::Cable]) && (!lost || !self.cycle.is_multiple_of(2));
         let heard = !cut(&[Fault::Answers, Fault::Cable]) && !lost;
         if self.config.sources[0].is_some() && self.fault != Some(Fault::Sensor) {
             let value = SampleValue::scalar((self.cycle % 100) as f32 * 1e-3);
