@@ -37,6 +37,7 @@ impl<'m> Cycle<'m> {
         config.limits.velocity.0 = [3.0; 6];
         config.limits.acceleration.0 = [10.0; 6];
         config.limits.braking.0 = [10.0; 6];
+        config.text.own_stop = 10.0;
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
         let engine = CoController::new(config, law, Memory { primary, realtime, rtde: None }).expect("a configuration");
         let q = BENT.map(f64::from);
