@@ -129,7 +129,8 @@ Examples:
     #[command(after_help = "\
 One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
 commanding, and nothing resumes by itself: acknowledge, then request.
-Lines on standard input: request, resume, release, acknowledge, quit. On a terminal: keys r, c, s, a, q.
+Lines on standard input: request, resume, release, acknowledge, quit; `request 3` names the epoch that
+a script has read. A request that was typed before the arm stopped is refused. On a terminal: keys r, c, s, a, q.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
 answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
 SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM, a \

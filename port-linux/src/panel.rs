@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use outrigger_core::law::Law;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::session::{CoController, Event, LinkId, Next};
 use outrigger_core::time::{Duration, Instant};
@@ -25,22 +25,44 @@ use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 pub enum Wish {
     /// End the command; the word says who asked.
     End(&'static str),
-    /// Ask to command.
-    Request,
+    /// Ask to command, having seen this epoch.
+    Request(Epoch),
     /// Ask to go on with a motion that was suspended.
-    Resume,
+    Resume(Epoch),
     /// Take the request back.
     Release,
     /// Clear the latched reason.
     Acknowledge,
 }
 
+impl Wish {
+    /// What a line of somebody who has seen this epoch means; `None` where it is no word of an operator. A request may name
+    /// the epoch itself, as a script does that has read it.
+    #[must_use]
+    pub fn of_line(line: &str, seen: Epoch) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let (word, number, rest) = (words.next()?, words.next(), words.next());
+        let epoch = match number {
+            None => Some(seen),
+            Some(number) => number.parse().ok().map(Epoch::from_number),
+        };
+        match (word, number, rest) {
+            ("request", _, None) => epoch.map(Self::Request),
+            ("resume", _, None) => epoch.map(Self::Resume),
+            ("release", None, None) => Some(Self::Release),
+            ("acknowledge", None, None) => Some(Self::Acknowledge),
+            ("quit", None, None) => Some(Self::End("quit")),
+            _ => None,
+        }
+    }
+}
+
 impl From<Key> for Wish {
     fn from(key: Key) -> Self {
         match key {
             Key::HangUp => Self::End(HANG_UP),
-            Key::Request => Self::Request,
-            Key::Resume => Self::Resume,
+            Key::Request(seen) => Self::Request(seen),
+            Key::Resume(seen) => Self::Resume(seen),
             Key::Release => Self::Release,
             Key::Acknowledge => Self::Acknowledge,
         }
@@ -205,6 +227,9 @@ impl Panel {
             trouble: &|link| self.trouble.of(link),
         };
         let Some(notice) = notice(event, &around) else { return };
+        if let Event::Transition(transition) = event {
+            self.output.epoch(transition.epoch);
+        }
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
@@ -283,6 +308,7 @@ impl Panel {
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
         let mode = engine.mode();
+        self.output.epoch(engine.mode_machine().epoch());
         let intervals = engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect();
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
@@ -322,6 +348,25 @@ impl Panel {
             None => Err(Failure::Connection(
                 last_down.unwrap_or_else(|| format!("no session with the controller at {}", target.address)),
             )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_carries_the_epoch_that_was_seen_unless_it_names_one() {
+        let seen = Epoch::from_number(4);
+        let of = |line| Wish::of_line(line, seen);
+        assert_eq!((of("request"), of("resume")), (Some(Wish::Request(seen)), Some(Wish::Resume(seen))));
+        assert_eq!(of("request 3"), Some(Wish::Request(Epoch::from_number(3))));
+        assert_eq!((of("release"), of("acknowledge")), (Some(Wish::Release), Some(Wish::Acknowledge)));
+        assert_eq!(of("quit"), Some(Wish::End("quit")));
+        for nonsense in ["", "requests", "request now", "request 3 4", "release 3", "request -1", "request 99999999999"]
+        {
+            assert_eq!(of(nonsense), None, "{nonsense}");
         }
     }
 }

@@ -43,7 +43,7 @@ async fn next(sources: &mut Sources) -> (Option<Reading>, Vec<String>) {
             Arrival::Reading { reading, .. } => return (Some(reading), complaints),
             Arrival::NotAReading { why, .. } => complaints.push(why),
             Arrival::Ended { .. } => return (None, complaints),
-            Arrival::Line(line) => panic!("{line:?} on standard input"),
+            Arrival::Line { text, .. } => panic!("{text:?} on standard input"),
         }
     }
 }

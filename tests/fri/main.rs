@@ -2,8 +2,9 @@
 
 use std::time::Duration as StdDuration;
 
-use outrigger_core::law::Law;
-use outrigger_core::mode::Mode;
+use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{
@@ -434,6 +435,66 @@ fn a_foreign_motion_underneath_is_refused() {
     rig.request();
     assert!(rig.events.contains(&outrigger_tests::refused(Reason::NotAtRest)), "{:?}", rig.events);
     assert_eq!(rig.session.mode(), Mode::Monitor);
+}
+
+/// What `outrigger run` tells the engine for a file with this law that asks at the start; who asks is decided by nothing
+/// else there.
+fn of_a_file(law: &str, faults: &[&str]) -> Rig<AnyLaw<7>> {
+    let file = format!(
+        "[robot]\nkind = \"krc\"\n[run]\nrequest = \"start\"\n[law]\n{law}\n\
+         [[source]]\nname = \"s\"\ninput = \"stdin\"\nrange = [0, 1]\n"
+    );
+    let read = outrigger_linux::config::KrcConfiguration::parse(&file).expect("a configuration");
+    Rig::new(options(faults), read.engine, AnyLaw::new(read.law).expect("a law"), KrlConvention::RosControl)
+}
+
+/// Time passes with a sensor that reads on.
+fn sensed(rig: &mut Rig<AnyLaw<7>>, millis: u64, until: impl Fn(&Rig<AnyLaw<7>>) -> bool) {
+    for seq in 0..millis / 10 {
+        if until(rig) {
+            return;
+        }
+        let taken_at = outrigger_core::time::Instant::from_micros(rig.krc.now().as_micros());
+        let value = SampleValue::scalar(0.1 + (seq % 7) as f32 * 1e-5);
+        let seq = u32::try_from(taken_at.as_micros() / 10_000).expect("a short run");
+        rig.input(FriInput::Sample(Sample { source: SourceId(0), value, seq, taken_at }));
+        rig.advance(10);
+    }
+}
+
+#[test]
+fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law() {
+    const OLD_REQUEST: FriInput<'_> = FriInput::Request(Epoch::from_number(999));
+    let laws = [
+        "kind = \"joint-servo\"",
+        "kind = \"twist\"\ntwist = [0, 0, 0.005, 0, 0, 0]",
+        "kind = \"standoff\"\nsource = \"s\"\ndistance = 0.1",
+    ];
+    let stories: [&[FriInput<'_>]; 4] = [
+        &[FriInput::Release, FriInput::Acknowledge],
+        &[FriInput::Release, OLD_REQUEST, FriInput::Acknowledge],
+        &[OLD_REQUEST, FriInput::Release, FriInput::Acknowledge, FriInput::Acknowledge],
+        // The KRC stops by itself, which is latched.
+        &[FriInput::Tick, FriInput::Acknowledge, OLD_REQUEST, FriInput::Acknowledge],
+    ];
+    for law in laws {
+        for (number, story) in stories.iter().enumerate() {
+            let mut rig = of_a_file(law, if number == 3 { &["stop@12s"] } else { &[] });
+            sensed(&mut rig, 10_000, |rig| rig.session.mode() == Mode::Command);
+            assert_eq!(rig.session.mode(), Mode::Command, "{law}: {:?}", rig.events);
+            sensed(&mut rig, 500, |_| false);
+            if number == 3 {
+                sensed(&mut rig, 20_000, |rig| rig.session.latch().is_some());
+            }
+            for word in *story {
+                rig.input(*word);
+                sensed(&mut rig, 3_000, |_| false);
+            }
+            sensed(&mut rig, 5_000, |_| false);
+            let arms = rig.transitions().filter(|transition| transition.to == Mode::Arming).count();
+            assert_eq!((arms, rig.session.mode()), (1, Mode::Monitor), "{law}, story {number}: {:?}", rig.events);
+        }
+    }
 }
 
 /// What a network may do.

@@ -5,6 +5,7 @@ mod faults;
 mod faults_rtde;
 mod host;
 mod nothing_by_itself;
+mod operator;
 mod outputs;
 mod registers;
 mod robot;

@@ -191,6 +191,7 @@ impl Milestone {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::mode::Epoch;
     use outrigger_core::time::Instant;
 
     use super::*;
@@ -200,7 +201,7 @@ mod tests {
         let at = Instant::ZERO;
         let mut lines = Vec::new();
         for (from, to, reason) in transitions.iter().copied() {
-            let event = Event::Transition(Transition { from, to, reason, at });
+            let event = Event::Transition(Transition { from, to, reason, at, epoch: Epoch::default() });
             let line = Milestone::of(&event, armed, |_| None);
             if let Some(Milestone::Armed(times)) = line {
                 armed = times;

@@ -587,6 +587,6 @@ impl ModeMachine {
         if !matches!(to, Mode::Arming | Mode::Command) {
             self.grant = Grant::NotYet;
         }
-        Transition { from, to, reason, at: now }
+        Transition { from, to, reason, at: now, epoch: self.epoch }
     }
 }

@@ -133,4 +133,6 @@ pub struct Transition {
     pub reason: Option<Reason>,
     /// When.
     pub at: Instant,
+    /// The epoch from now on: the one that a request must carry.
+    pub epoch: Epoch,
 }

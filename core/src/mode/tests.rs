@@ -201,12 +201,21 @@ macro_rules! expect {
 
 macro_rules! expect_transition {
     ($t:ident: $from:ident -> $to:ident) => {
-        assert_eq!($t.last, Some(Transition { from: Mode::$from, to: Mode::$to, reason: None, at: $t.now }))
+        assert_eq!(
+            $t.last,
+            Some(Transition { from: Mode::$from, to: Mode::$to, reason: None, at: $t.now, epoch: $t.machine.epoch() })
+        )
     };
     ($t:ident: $from:ident -> $to:ident, $reason:ident) => {
         assert_eq!(
             $t.last,
-            Some(Transition { from: Mode::$from, to: Mode::$to, reason: Some(Reason::$reason), at: $t.now })
+            Some(Transition {
+                from: Mode::$from,
+                to: Mode::$to,
+                reason: Some(Reason::$reason),
+                at: $t.now,
+                epoch: $t.machine.epoch()
+            })
         )
     };
 }

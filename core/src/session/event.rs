@@ -50,8 +50,6 @@ pub enum Event {
     Transition(Transition),
     /// A request, or an acknowledgement, was refused; it is spent.
     Refused(Refusal),
-    /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
-    Lapsed(Lapse),
     /// The grade of the real-time link changed.
     Grade(GradeChange),
     /// The controller's clock began anew, or jumped; counted from the start of the session.
@@ -91,6 +89,8 @@ pub enum Event {
     Lost(u32),
     /// The robot's speed scaling is 0 while commanding, so that zero velocity goes out (`true`); or it no longer is.
     HeldByScaling(bool),
+    /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
+    Lapsed(Lapse),
 }
 
 /// What follows the loss of a link.

@@ -241,7 +241,7 @@ impl Application<Law> for Demo {
                 wish = self.panel.next() => match wish {
                     Wish::End(_) => return Input::Shutdown,
                     // The script is the operator here.
-                    Wish::Request | Wish::Resume | Wish::Release | Wish::Acknowledge => {}
+                    Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge => {}
                 },
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
                     return Input::Sample(reading.sample(SENSOR, at));

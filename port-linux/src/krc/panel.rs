@@ -100,6 +100,9 @@ impl Panel {
     /// Says what happened.
     pub(crate) fn event<L: Law<7>>(&mut self, remote: &Remote<L>, event: &Event) {
         let Some(notice) = remote.notice(event) else { return };
+        if let Event::Transition(transition) = event {
+            self.output.epoch(transition.epoch);
+        }
         // A busy machine changes grades many times a second; scripts get them all.
         let (at, scripts) = (notice.at, self.output.format() == Format::Json);
         match event {
@@ -145,6 +148,7 @@ impl Panel {
         let mode = session.mode();
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if mode == Mode::Monitor { session.unmet(now) } else { ReasonSet::EMPTY };
+        self.output.epoch(session.mode_machine().epoch());
         self.output.snapshot(Snapshot {
             at: now,
             robot: self.robot.clone(),

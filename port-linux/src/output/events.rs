@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use outrigger_core::mode::{Lapse, Refusal};
+use outrigger_core::mode::{Channel, Lapse, Refusal};
 use outrigger_core::session::{DownCause, Event, Found, Identity, KnownBy, LinkId, Next, Report, ReportKind};
 use outrigger_core::time::{Duration, Instant};
 
@@ -46,13 +46,14 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
                 text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
                 fields.push(("reason", reason.name().into()));
             }
+            fields.push(("epoch", transition.epoch.number().to_string()));
             ("transition", text, fields)
         }
         Event::Refused(Refusal { word, by, reason }) => {
-            let whose = format!("{} by {}", word.name(), by.name());
-            let advice = words::advice(*reason, around.here);
-            let text = format!("refused ({whose}): {} ({}); {advice}", reason.text(), reason.name());
-            let fields = vec![("reason", reason.name().into()), ("word", word.name().into()), ("by", by.name().into())];
+            let whose = if *by == Channel::Message { String::new() } else { format!(" ({})", by.name()) };
+            let (what, why, advice) = (word.name(), reason.text(), words::advice(*reason, around.here));
+            let text = format!("{what}{whose} refused: {why} ({}); {advice}", reason.name());
+            let fields = vec![("reason", reason.name().into()), ("word", what.into()), ("by", by.name().into())];
             ("refused", text, fields)
         }
         Event::Lapsed(lapse) => {

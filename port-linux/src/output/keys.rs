@@ -5,11 +5,12 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use outrigger_core::mode::Epoch;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Key;
+use super::{Key, shown};
 use crate::signals::{INTERRUPT, ask};
 use crate::worker::Worker;
 
@@ -34,7 +35,10 @@ fn read(terminal: &impl AsFd, keys: &UnboundedSender<Key>) {
         }
         match rustix::io::read(terminal, &mut bytes) {
             Ok(0) => break,
-            Ok(count) => pressed(bytes.get(..count).unwrap_or_default()).for_each(|press| tell(press, keys)),
+            Ok(count) => {
+                let pressed = pressed(bytes.get(..count).unwrap_or_default(), shown::seen());
+                pressed.for_each(|press| tell(press, keys));
+            }
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => break,
         }
@@ -61,8 +65,8 @@ enum Press {
 
 const QUIT: Press = Press::End("quit");
 
-/// The keys in what one read returned. Keys that send a sequence mean nothing here.
-fn pressed(bytes: &[u8]) -> impl Iterator<Item = Press> + '_ {
+/// The keys in what one read returned, of somebody who has seen this epoch. Keys that send a sequence mean nothing here.
+fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         loop {
@@ -74,8 +78,8 @@ fn pressed(bytes: &[u8]) -> impl Iterator<Item = Press> + '_ {
                 &CONTROL_C => return Some(Press::End(INTERRUPT)),
                 b'q' => return Some(QUIT),
                 &ESCAPE if alone => return Some(QUIT),
-                b'r' => return Some(Press::Key(Key::Request)),
-                b'c' => return Some(Press::Key(Key::Resume)),
+                b'r' => return Some(Press::Key(Key::Request(seen))),
+                b'c' => return Some(Press::Key(Key::Resume(seen))),
                 b's' | b' ' => return Some(Press::Key(Key::Release)),
                 b'a' => return Some(Press::Key(Key::Acknowledge)),
                 _ => {}
@@ -104,14 +108,16 @@ fn after_sequence(bytes: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
+    const SEEN: Epoch = Epoch::from_number(5);
+
     fn keys(bytes: &[u8]) -> Vec<Press> {
-        pressed(bytes).collect()
+        pressed(bytes, SEEN).collect()
     }
 
     #[test]
     fn each_key_has_its_meaning_and_control_c_is_an_interrupt() {
         use Key::{Acknowledge, Release, Request, Resume};
-        assert_eq!(keys(b"rcs a"), [Request, Resume, Release, Release, Acknowledge].map(Press::Key));
+        assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), Release, Release, Acknowledge].map(Press::Key));
         assert_eq!(keys(b"q\x03\x1b"), [QUIT, Press::End(INTERRUPT), QUIT]);
         assert_eq!(keys("xäQ7\r".as_bytes()), []);
     }

@@ -7,6 +7,7 @@ pub mod events;
 pub mod histogram;
 mod keys;
 pub(crate) mod log;
+pub(crate) mod shown;
 mod snapshot;
 mod states;
 mod straight;
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration as StdDuration;
 
+use outrigger_core::mode::Epoch;
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -107,15 +109,18 @@ impl Notice {
 pub enum Key {
     /// The terminal was closed: end the command.
     HangUp,
-    /// Ask to command.
-    Request,
+    /// Ask to command, having seen this epoch.
+    Request(Epoch),
     /// Ask to go on with a motion that was suspended.
-    Resume,
+    Resume(Epoch),
     /// Take the request back.
     Release,
     /// Clear the latched reason.
     Acknowledge,
 }
+
+/// Something to say, and the epoch that it is of.
+type Dated = (Epoch, Message);
 
 enum Message {
     Snapshot(Box<Snapshot>),
@@ -126,9 +131,11 @@ enum Message {
 /// The way to the thread that speaks.
 #[derive(Debug)]
 pub struct Output {
-    sender: Option<SyncSender<Message>>,
+    sender: Option<SyncSender<Dated>>,
     speaker: Option<Worker>,
     format: Format,
+    /// What is said from now on is of this epoch.
+    epoch: Epoch,
     lost: Arc<Lost>,
 }
 
@@ -166,13 +173,18 @@ impl Output {
             Ok(speaker) => (Some(sender), Some(speaker)),
             Err(_) => (None, None),
         };
-        Self { sender, speaker, format, lost }
+        Self { sender, speaker, format, epoch: Epoch::default(), lost }
     }
 
     /// How it speaks.
     #[must_use]
     pub const fn format(&self) -> Format {
         self.format
+    }
+
+    /// From now on the robot's machine is in this epoch: who reads what is said then has seen it.
+    pub const fn epoch(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
     }
 
     /// Says how things stand.
@@ -191,6 +203,7 @@ impl Output {
     }
 
     fn send(&mut self, message: Message) {
+        let message = (self.epoch, message);
         if self.sender.as_ref().is_none_or(|sender| sender.try_send(message).is_err()) {
             self.lost.add(1);
         }
@@ -249,11 +262,11 @@ fn notice_line(notice: &Notice) -> String {
 
 /// Prints one line per message until the sender is gone. What nobody reads any more is drained, what cannot be written is
 /// counted.
-fn speak(messages: &Receiver<Message>, lost: &Lost, text_of: impl Fn(&Message) -> String) {
+fn speak(messages: &Receiver<Dated>, lost: &Lost, text_of: impl Fn(&Message) -> String) {
     let mut out = Straight::new(Standard::Output);
-    while let Ok(message) = messages.recv() {
+    while let Ok((epoch, message)) = messages.recv() {
         match writeln!(out, "{}", text_of(&message)) {
-            Ok(()) => {}
+            Ok(()) => shown::show(epoch),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 for _ in messages {}
                 return;
@@ -265,7 +278,7 @@ fn speak(messages: &Receiver<Message>, lost: &Lost, text_of: impl Fn(&Message) -
 }
 
 /// The next message within `wait`; `Err` when the sender is gone.
-fn next(messages: &Receiver<Message>, wait: StdDuration) -> Result<Option<Message>, ()> {
+fn next(messages: &Receiver<Dated>, wait: StdDuration) -> Result<Option<Dated>, ()> {
     match messages.recv_timeout(wait) {
         Ok(message) => Ok(Some(message)),
         Err(RecvTimeoutError::Timeout) => Ok(None),

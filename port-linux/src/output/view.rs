@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::link::Grade;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use ratatui::Frame;
@@ -20,7 +20,7 @@ use ratatui::widgets::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
-use super::{Key, Message, Notice, Snapshot, next, notice_line, terminal, words};
+use super::{Dated, Key, Message, Notice, Snapshot, next, notice_line, shown, terminal, words};
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ const LWR_JOINTS: [&str; 7] = ["A1", "A2", "E1", "A3", "A4", "A5", "A6"];
 const SOFT: Color = Color::DarkGray;
 
 /// Shows messages until the sender is gone.
-pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSender<Key>) {
+pub(super) fn run(title: &str, messages: &Receiver<Dated>, keys: &UnboundedSender<Key>) {
     let Ok(mut terminal) = terminal::take() else {
         terminal::leave();
         let _ = keys.send(Key::HangUp);
@@ -47,7 +47,12 @@ pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSen
     let mut screen = Screen { title, snapshot: None, events: VecDeque::new() };
     // Every message is taken at once; the screen follows at the pace of snapshots.
     let mut gone = false;
+    let mut newest = Epoch::default();
     while let Ok(message) = next(messages, StdDuration::from_millis(50)) {
+        let message = message.map(|(epoch, message)| {
+            newest = epoch;
+            message
+        });
         match message {
             Some(Message::Snapshot(snapshot)) => screen.snapshot = Some(snapshot),
             Some(Message::Notice(notice)) => screen.note(notice),
@@ -57,6 +62,7 @@ pub(super) fn run(title: &str, messages: &Receiver<Message>, keys: &UnboundedSen
         if gone {
             break;
         }
+        shown::show(newest);
     }
     terminal::leave();
     if gone {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use outrigger_core::command::SourceId;
 use outrigger_core::law::{AnyLaw, Law as _};
-use outrigger_core::mode::{Epoch, Mode, Transition};
+use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{FriInput, FriSession};
@@ -94,7 +94,6 @@ async fn serve(
         panel,
         settings: configuration.run.clone(),
         ending: None,
-        seen: Epoch::default(),
         done_at: None,
         fell_back: None,
         progress,
@@ -119,8 +118,6 @@ struct Service {
     settings: RunSettings,
     /// Who ended the run.
     ending: Option<&'static str>,
-    /// The epoch that operators have seen.
-    seen: Epoch,
     /// When the motion will have been held long enough.
     done_at: Option<Instant>,
     /// Why commanding ended last, where nobody asked for it.
@@ -133,8 +130,8 @@ impl Service {
     fn wish(&mut self, wish: Wish) {
         match wish {
             Wish::End(who) => self.end(who),
-            Wish::Request => self.give(FriInput::Request(self.seen)),
-            Wish::Resume => self.give(FriInput::Resume(self.seen)),
+            Wish::Request(epoch) => self.give(FriInput::Request(epoch)),
+            Wish::Resume(epoch) => self.give(FriInput::Resume(epoch)),
             Wish::Release => self.give(FriInput::Release),
             Wish::Acknowledge => self.give(FriInput::Acknowledge),
         }
@@ -186,17 +183,10 @@ impl Service {
                     self.give(FriInput::Sample(reading.sample(SourceId(source), at)));
                 }
             }
-            Arrival::Line(line) => match line.as_str() {
-                "" => {}
-                "request" => self.give(FriInput::Request(self.seen)),
-                "resume" => self.give(FriInput::Resume(self.seen)),
-                "release" => self.give(FriInput::Release),
-                "acknowledge" => self.give(FriInput::Acknowledge),
-                "quit" => self.end("quit"),
-                other => {
-                    let text = format!("'{other}' is none of request, resume, release, acknowledge, quit");
-                    self.panel.say("operator", text, vec![]);
-                }
+            Arrival::Line { text, seen } => match Wish::of_line(&text, seen) {
+                Some(wish) => self.wish(wish),
+                None if text.is_empty() => {}
+                None => self.panel.say("operator", super::unknown_word(&text), vec![]),
             },
             Arrival::NotAReading { source, why } => {
                 self.panel.say("source", format!("source {source} sent no reading: {why}"), vec![]);
@@ -221,7 +211,6 @@ impl Service {
         self.tell();
         let now = self.clock.now();
         let mode = self.session().mode();
-        self.seen = self.session().mode_machine().epoch();
         if mode == Mode::Command && self.session().law().progress() == Progress::Finished && self.ending.is_none() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end == End::Done && now >= done_at {

@@ -144,7 +144,6 @@ async fn serve(
         tracking: Tracking::default(),
         turnaround: Histogram::default(),
         period: Duration::from_millis(8),
-        seen: Epoch::default(),
         done_at: None,
         ending: None,
         fell_back: None,
@@ -182,6 +181,11 @@ const fn operator_help(format: Format, request: Start) -> &'static str {
     }
 }
 
+/// What is said of a line that is no word of an operator.
+fn unknown_word(line: &str) -> String {
+    format!("'{line}' is none of request, resume, release, acknowledge, quit")
+}
+
 struct Service {
     panel: Panel,
     sources: Sources,
@@ -196,8 +200,6 @@ struct Service {
     /// From reading a state to having written its command.
     turnaround: Histogram,
     period: Duration,
-    /// The epoch that operators have seen.
-    seen: Epoch,
     /// When the motion will have been held long enough.
     done_at: Option<Instant>,
     /// Who ended the run.
@@ -223,24 +225,27 @@ impl Service {
         }
     }
 
-    /// A line of the operator, as an input.
-    fn command(&mut self, line: &str) -> Option<Input> {
-        match line {
-            "" => None,
-            "request" => Some(Input::Request(self.seen)),
-            "resume" => Some(Input::Resume(self.seen)),
-            "release" => Some(Input::Release),
-            "acknowledge" => Some(Input::Acknowledge),
-            "quit" => {
-                self.end("quit");
+    /// What an operator wants, as an input.
+    fn wish(&mut self, wish: Wish) -> Option<Input> {
+        match wish {
+            Wish::End(who) => {
+                self.end(who);
                 None
             }
-            other => {
-                let text = format!("'{other}' is none of request, resume, release, acknowledge, quit");
-                self.panel.say("operator", text, vec![]);
-                None
-            }
+            Wish::Request(epoch) => Some(Input::Request(epoch)),
+            Wish::Resume(epoch) => Some(Input::Resume(epoch)),
+            Wish::Release => Some(Input::Release),
+            Wish::Acknowledge => Some(Input::Acknowledge),
         }
+    }
+
+    /// The same by a line.
+    fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
+        let wish = Wish::of_line(line, seen);
+        if wish.is_none() && !line.is_empty() {
+            self.panel.say("operator", unknown_word(line), vec![]);
+        }
+        self.wish(wish?)
     }
 
     fn arrival(&mut self, arrival: Arrival) -> Option<Input> {
@@ -249,7 +254,7 @@ impl Service {
                 let source = SourceId(u8::try_from(source).ok()?);
                 return Some(Input::Sample(reading.sample(source, at)));
             }
-            Arrival::Line(line) => return self.command(&line),
+            Arrival::Line { text, seen } => return self.line(&text, seen),
             Arrival::NotAReading { source, why } => {
                 let now = self.clock.now();
                 let said = self.complained.get_mut(source)?;
@@ -360,13 +365,7 @@ impl Application<Law> for Service {
                 return input;
             }
             let input = tokio::select! {
-                wish = self.panel.next() => match wish {
-                    Wish::End(who) => { self.end(who); None }
-                    Wish::Request => Some(Input::Request(self.seen)),
-                    Wish::Resume => Some(Input::Resume(self.seen)),
-                    Wish::Release => Some(Input::Release),
-                    Wish::Acknowledge => Some(Input::Acknowledge),
-                },
+                wish = self.panel.next() => self.wish(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
             };
             if let Some(input) = input {
@@ -402,7 +401,6 @@ impl Application<Law> for Service {
         if let (Some(state), AnyLaw::JointServo(servo)) = (engine.state(), law) {
             self.tracking.observe(state, mode, servo, law.progress());
         }
-        self.seen = engine.mode_machine().epoch();
         if mode == Mode::Command && law.progress() == Progress::Finished {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end == End::Done && now >= done_at {

@@ -9,6 +9,7 @@ use std::io::{BufRead, Read as _};
 use std::net::{IpAddr, SocketAddr};
 
 use outrigger_core::command::SampleValue;
+use outrigger_core::mode::Epoch;
 use outrigger_core::sensor::{Decoder, Form, NotAReading, Reading, Scale, word};
 use outrigger_core::time::{Duration, Instant};
 use tokio::net::UdpSocket;
@@ -17,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::clock::{Clock, std_duration};
 use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
+use crate::output::shown;
 
 /// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
 /// and the engine sees the source age.
@@ -51,7 +53,12 @@ pub enum Arrival {
         why: Option<std::io::Error>,
     },
     /// A line on standard input that is meant for the operator's commands.
-    Line(String),
+    Line {
+        /// As it was typed, trimmed.
+        text: String,
+        /// The epoch that whoever typed it had seen.
+        seen: Epoch,
+    },
 }
 
 /// All sources of a configuration, opened.
@@ -267,7 +274,7 @@ fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
             }
             _ => {
                 let text = String::from_utf8_lossy(&line).trim().to_owned();
-                if sender.blocking_send(Arrival::Line(text)).is_err() {
+                if sender.blocking_send(Arrival::Line { text, seen: shown::seen() }).is_err() {
                     return;
                 }
             }

@@ -6,6 +6,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{AnyLaw, JointServoConfig, Law, LawConfig, Reference};
+use outrigger_core::mode::{Contact, Epoch};
 use outrigger_core::session::Event;
 use outrigger_core::session::fri::{
     Control, FriConfig, FriEvent, FriInput, FriSession, JointImpedance, KrlConvention, ToolImpedance,

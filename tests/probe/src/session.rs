@@ -3,6 +3,7 @@
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
+use outrigger_core::mode::{Contact, Epoch};
 use outrigger_core::robot::SoftwareVersion;
 #[cfg(not(feature = "engine_only"))]
 use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};

@@ -178,6 +178,11 @@ impl<'m> Rig<'m> {
         self.input(Input::Resume(epoch));
     }
 
+    /// The next arming, and no other, is asked for by a line or by the co-controller itself.
+    pub const fn expect_arming(&mut self) {
+        self.rules.expect_arming();
+    }
+
     /// One more fault, from now on; for good where no time is given.
     pub fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>) {
         // Its beginning is an event of the controller's own, one µs ahead.

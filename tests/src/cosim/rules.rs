@@ -29,6 +29,7 @@ pub struct Rules {
     spoken: Option<ControllerTime>,
     set_after: Option<ControllerTime>,
     fastest: Option<Duration>,
+    asked_otherwise: bool,
     texts_in_mode: u32,
     stopped_in_mode: bool,
 }
@@ -48,8 +49,16 @@ impl Rules {
         self.requested = true;
     }
 
+    /// The next arming is asked for by a line, or by the device itself.
+    pub(super) const fn expect_arming(&mut self) {
+        self.asked_otherwise = true;
+    }
+
     /// The mode changes.
     pub(super) fn transition(&mut self, transition: &Transition) {
+        if transition.to == Mode::Arming && std::mem::take(&mut self.asked_otherwise) {
+            self.requested = true;
+        }
         let falls = !matches!(transition.to, Mode::Arming | Mode::Command);
         self.requested &= !falls;
         self.texts_in_mode = 0;

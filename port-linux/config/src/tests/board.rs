@@ -157,3 +157,20 @@ fn compiling_says_the_file_and_everything_wrong_with_it() {
     std::fs::remove_dir_all(&folder).expect("removed");
     assert!(compile(&file).expect_err("gone").to_string().starts_with("cannot read "));
 }
+
+#[test]
+fn a_boards_edge_needs_something_else_that_releases() {
+    let edge = "request_pin = true\nrequest_pin_as = \"edge\"\n";
+    let [problem] = problems(&format!("{BOARD}{edge}")).try_into().expect("one problem");
+    assert!(
+        problem.starts_with("line 14: device.request_pin_as: found \"edge\", expected \"held\", or device.stop_pin"),
+        "{problem}"
+    );
+    let operator = compiled(&format!("{BOARD}{edge}stop_pin = true\npin_filter = 0.05\n")).config.operator;
+    assert_eq!((operator.stop_pin, operator.pin_filter.as_millis()), (true, 50));
+    let input = "[operator]\nrequest_input = 0\nrequest_as = \"edge\"\n";
+    let [problem] = problems(&format!("{BOARD}{input}")).try_into().expect("one problem");
+    assert!(problem.starts_with("line 15: operator.request_as: found \"edge\""), "{problem}");
+    let stopped = compiled(&format!("{BOARD}{input}stop_input = 2\n")).config.operator;
+    assert!(stopped.can_release() && !stopped.is_held());
+}

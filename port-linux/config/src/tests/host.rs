@@ -229,6 +229,34 @@ fn what_the_core_refuses_is_reported_at_the_key_it_came_from() {
     assert_eq!(problem, "line 4: connect.back_off_min: found 10, expected at most back_off_max");
 }
 
+#[test]
+fn who_asks_at_the_start_is_one_alone() {
+    let input = "[operator]\nrequest_input = 0\n";
+    let start = "[run]\nrequest = \"start\"\n";
+    let [problem] = problems(&format!("{ROBOT}{input}{start}")).try_into().expect("one problem");
+    assert!(
+        problem
+            .starts_with("line 6: run.request: found \"start\", expected \"operator\" beside operator.request_input"),
+        "{problem}"
+    );
+    let edge = format!("{ROBOT}{input}request_as = \"edge\"\n{start}start_within = 5\n");
+    let operator = Configuration::parse(&edge).expect("valid").control.engine().operator;
+    assert_eq!((operator.start_within, operator.is_held()), (Some(Duration::from_secs(5)), false));
+    let quiet = Configuration::parse(&format!("{ROBOT}{input}")).expect("valid").control.engine().operator;
+    assert_eq!((quiet.start_within, quiet.is_held()), (None, true), "held unless said");
+    let krc = format!("robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n{input}{start}");
+    let problem = KrcConfiguration::parse(&krc).expect_err("both").iter().map(ToString::to_string).collect::<String>();
+    assert!(problem.contains("run.request"), "{problem}");
+}
+
+#[test]
+fn every_time_of_an_operator_can_be_set() {
+    let more = "[operator]\nstop_input = 5\nlow_for = 0.1\nreleased_for = 2\nlow_states = 4\n";
+    let operator = Configuration::parse(&format!("{ROBOT}{more}")).expect("valid").control.engine().operator;
+    assert_eq!((operator.stop_input, operator.low_states), (Some(5), 4));
+    assert_eq!((operator.low_for.as_millis(), operator.released_for.as_millis()), (100, 2_000));
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_makes_reading_panic(source in "(\\[?[a-z_.]{0,8}\\]?( = [0-9a-z\"\\[\\]{},.-]{0,12})?\n){0,6}") {

@@ -21,23 +21,19 @@ use super::*;
 const NEEDS: &[Need] = &[Need::Qemu, Need::Thumb, Need::Root];
 /// Where the simulator and the reader of telemetry are; `boards/standoff.toml` says the same.
 const ROBOT: &str = "10.0.2.2";
-/// What happens to the robot. Asked for more than once where a busy machine may have the first refused; what is asked
-/// for while commanding changes nothing. The sensor reads 30013, which no fault touches.
-const FAULTS: [&str; 14] = [
-    "digital-input@4s:200ms:0",
-    "digital-input@5s:200ms:0",
-    "digital-input@6s:200ms:0",
+/// What happens to the robot. The request line is held, and let go before it is raised again; first it is raised without
+/// an acknowledgement. The sensor reads 30013, which no fault touches.
+const FAULTS: [&str; 10] = [
+    "digital-input@6s:4s:0",
     "stall/30003@9s:300ms",
     "stall/30004@9s:300ms",
-    "digital-input@10500ms:200ms:0",
+    "digital-input@10500ms:700ms:0",
     "digital-input@11500ms:200ms:1",
-    "digital-input@12500ms:200ms:0",
-    "digital-input@13500ms:200ms:0",
+    "digital-input@13s:5500ms:0",
     "drop/30003@17s:500ms",
-    "digital-input@19500ms:200ms:0",
+    "digital-input@19500ms:700ms:0",
     "digital-input@20500ms:200ms:1",
-    "digital-input@21500ms:200ms:0",
-    "digital-input@22500ms:200ms:0",
+    "digital-input@21500ms:10s:0",
 ];
 /// How long the board is on.
 const SPAN: &str = "seconds=25";
