@@ -1,5 +1,7 @@
 //! Every threshold of a session, with its default.
 
+use outrigger_urscript::Decimal;
+
 use super::coast::Coast;
 use super::path::{TextConfig, TextPath};
 use super::rtde::{Claim, Claims};
@@ -205,6 +207,7 @@ impl core::fmt::Display for Conflict {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { key, joint, found, most, unit, other, why } = self;
         let joint = joint.saturating_add(1);
+        let (found, most) = (Decimal(*found), Decimal(*most));
         write!(f, "{key} of joint {joint}: found {found} {unit}, expected at most {most}, {other}: {why}")
     }
 }

@@ -9,6 +9,6 @@ mod line;
 pub(crate) mod message;
 pub(crate) mod motion;
 pub(crate) mod output;
-mod refusal;
+pub(crate) mod refusal;
 pub(crate) mod service;
 pub(crate) mod version;

@@ -8,7 +8,13 @@ impl core::fmt::Display for RenderError {
         match self {
             Self::BufferTooSmall { need, have } => write!(f, "text needs {need} bytes, the buffer has {have}"),
             Self::Number { argument, found, allowed } => {
-                write!(f, "{argument} is {}, allowed {} to {}", Shown(*found), Shown(allowed.min), Shown(allowed.max))
+                write!(
+                    f,
+                    "{argument} is {}, allowed {} to {}",
+                    Decimal(*found),
+                    Decimal(allowed.min),
+                    Decimal(allowed.max)
+                )
             }
             Self::Character { argument, at, found } => {
                 write!(f, "{argument} holds byte 0x{found:02x} at {at}, which cannot stand between quotes")
@@ -23,11 +29,12 @@ impl core::fmt::Display for RenderError {
     }
 }
 
-/// A number as an error shows it: a fixed-point decimal where one can be written, for `core`'s float formatting has
-/// panics the link proof would find.
-struct Shown(f32);
+/// A number as an error shows it: a fixed-point decimal where one can be written. `core`'s float formatting has panics
+/// that a link proof finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decimal(pub f32);
 
-impl core::fmt::Display for Shown {
+impl core::fmt::Display for Decimal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self.0 {
             value if value.is_nan() => f.write_str("NaN"),
@@ -54,7 +61,7 @@ mod tests {
 
     #[test]
     fn an_error_shows_any_number() {
-        let shown = |value| Shown(value).to_string();
+        let shown = |value| Decimal(value).to_string();
         assert_eq!(shown(f32::NAN), "NaN");
         assert_eq!(shown(-1.5), "-1.5");
         assert_eq!(shown(100.0), "100");
