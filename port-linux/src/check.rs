@@ -36,6 +36,7 @@ fn host(configuration: &Configuration) -> String {
     let Configuration { control, run, host, serve } = configuration;
     let mut lines = Lines::default();
     lines.control(control, described);
+    lines.warnings(&control.sources);
     lines.run(run, host);
     let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
     lines.say("recordings", recordings);
@@ -52,6 +53,7 @@ fn krc(configuration: &KrcConfiguration) -> String {
     for source in sources {
         lines.say("source", format!("\"{}\": {}", source.name, described(source)));
     }
+    lines.warnings(sources);
     lines.run(run, host);
     lines.serve(serve);
     lines.krc_coast(engine);
@@ -143,6 +145,12 @@ impl Lines {
         self.law(law);
         for source in sources {
             self.say("source", format!("\"{}\": {}", source.name, described(source)));
+        }
+    }
+
+    fn warnings(&mut self, sources: &[SourceSettings]) {
+        for warning in sources.iter().filter_map(SourceSettings::warning) {
+            self.say("warning", warning);
         }
     }
 

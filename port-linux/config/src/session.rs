@@ -1,6 +1,8 @@
 //! `[session]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
+use std::ops::RangeInclusive;
+
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{OperatorConfig, RequestAs, ScalingConfig, StandstillConfig};
 use outrigger_core::robot::SoftwareVersion;
@@ -95,20 +97,24 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
+/// Times and counts as they can be written at all: what is too much or too little of one, the core alone says.
+const ANY_TIME: RangeInclusive<f32> = 0.0..=86_400.0;
+const ANY_COUNT: RangeInclusive<i64> = 0..=1_000_000;
+
 pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
     let default = ModeTuning::default();
     let cycles = |section: &mut Section<'_, '_>, key| {
         section.count(key, 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok())
     };
     ModeTuning {
-        good_cycles: section.count("good_cycles", 1..=10_000),
-        arming_timeout: section.duration("arming_timeout", 0.1..=60.0),
-        evidence_age: section.duration("evidence_age", 0.02..=2.0),
-        state_timeout: section.duration("state_timeout", 0.004..=2.0),
+        good_cycles: section.count("good_cycles", ANY_COUNT),
+        arming_timeout: section.duration("arming_timeout", ANY_TIME),
+        evidence_age: section.duration("evidence_age", ANY_TIME),
+        state_timeout: section.duration("state_timeout", ANY_TIME),
         stop_cycles: section.count("stop_cycles", 1..=10).and_then(|cycles| u8::try_from(cycles).ok()),
-        stop_timeout: section.duration("stop_timeout", 0.1..=60.0),
-        program_timeout: section.duration("program_timeout", 0.02..=5.0),
-        offline_after: section.duration("offline_after", 0.05..=60.0),
+        stop_timeout: section.duration("stop_timeout", ANY_TIME),
+        program_timeout: section.duration("program_timeout", ANY_TIME),
+        offline_after: section.duration("offline_after", ANY_TIME),
         // Of remote control a session hears only that it is off: there is no word whose age could be judged.
         remote_evidence_age: None,
         take_over: section.flag("take_over", default.take_over),
@@ -141,19 +147,19 @@ fn scaling(section: &mut Section<'_, '_>) -> ScalingConfig {
 }
 
 pub(crate) fn link(section: &mut Section<'_, '_>) -> LinkTuning {
-    let grades = Grade::ALL.map(|grade| (grade.name(), Some(grade)));
+    let grades = [Grade::Bad, Grade::Ok, Grade::Perfect].map(|grade| (grade.name(), Some(grade)));
     LinkTuning {
         entry: section.choice("entry", &grades, None),
-        stale_after: section.duration("stale_after", 0.004..=1.0),
-        max_misses: section.count("max_misses", 0..=1_000),
-        margin: section.duration("margin", 0.0..=0.1),
-        stall: section.duration("stall", 0.004..=1.0),
-        clock_jump: section.duration("clock_jump", 0.1..=3_600.0),
+        stale_after: section.duration("stale_after", ANY_TIME),
+        max_misses: section.count("max_misses", ANY_COUNT),
+        margin: section.duration("margin", ANY_TIME),
+        stall: section.duration("stall", ANY_TIME),
+        clock_jump: section.duration("clock_jump", ANY_TIME),
         limits: grade(section.section("grade")),
-        rise_time: section.duration("rise_time", 0.0..=10.0),
-        leak_ppm: section.count("leak_ppm", 0..=10_000),
-        shift_hold: section.duration("shift_hold", 0.1..=60.0),
-        burst: section.duration("burst", 0.0..=0.1),
+        rise_time: section.duration("rise_time", ANY_TIME),
+        leak_ppm: section.count("leak_ppm", ANY_COUNT),
+        shift_hold: section.duration("shift_hold", ANY_TIME),
+        burst: section.duration("burst", ANY_TIME),
     }
 }
 
@@ -162,9 +168,9 @@ fn grade(mut section: Section<'_, '_>) -> GradeTuning {
         let mut section = section.section(name);
         let limits = GradeLimitsTuning {
             received: section.number("received", 0.0..=1.0, "").map(|share| (share * 10_000.0).round() as u16),
-            delay: section.duration("delay", 0.0..=1.0),
-            jitter: section.duration("jitter", 0.0..=1.0),
-            misses: section.count("misses", 0..=1_000),
+            delay: section.duration("delay", ANY_TIME),
+            jitter: section.duration("jitter", ANY_TIME),
+            misses: section.count("misses", ANY_COUNT),
         };
         section.finish();
         limits

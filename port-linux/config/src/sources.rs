@@ -33,6 +33,19 @@ pub struct SourceSettings<I = SourceInput> {
     pub stuck_after: Option<f32>,
 }
 
+impl SourceSettings {
+    /// What to add where anybody's datagrams count; nothing where they do not.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let SourceInput::Udp { listen, from: None } = &self.input else { return None };
+        let name = &self.name;
+        Some(format!(
+            "source \"{name}\" takes readings from anybody who can send to {listen}: add from = \"ADDRESS\", the \
+             sensor's own, to its [[source]]"
+        ))
+    }
+}
+
 /// What a law has to know of a source: its name, and how many values a reading has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named<'d> {

@@ -257,6 +257,37 @@ fn every_time_of_an_operator_can_be_set() {
     assert_eq!((operator.low_for.as_millis(), operator.released_for.as_millis()), (100, 2_000));
 }
 
+#[test]
+fn a_sensor_that_anybody_may_feign_is_warned_of_with_what_to_add() {
+    let warnings = |from: &str| {
+        let source = format!("{ROBOT}[[source]]\nname = \"d\"\ninput = \"udp\"\nlisten = \"0.0.0.0:5005\"\n{from}");
+        let sources = Configuration::parse(&source).expect("valid").control.sources;
+        sources.iter().filter_map(SourceSettings::warning).collect::<Vec<_>>()
+    };
+    let [warning] = warnings("").try_into().expect("one warning");
+    assert!(warning.contains("from = \"ADDRESS\"") && warning.contains("0.0.0.0:5005"), "{warning}");
+    assert_eq!(warnings("from = \"192.168.56.50\"\n"), Vec::<String>::new());
+}
+
+#[test]
+fn what_the_core_refuses_is_offered_by_no_key_and_each_range_is_the_cores() {
+    let told = |line: &str| problems(&format!("{ROBOT}[session]\n{line}\n"));
+    let [problem] = told("entry = \"Unacceptable\"").try_into().expect("one problem");
+    assert!(problem.contains("expected one of \"Bad\", \"Ok\", \"Perfect\""), "{problem}");
+    for (line, key) in [
+        ("max_misses = 0", "max_misses"),
+        ("stale_after = 0.003", "stale_after"),
+        ("leak_ppm = 10001", "leak_ppm"),
+        ("evidence_age = 2.1", "evidence_age"),
+        ("stop_timeout = 60.1", "stop_timeout"),
+        ("program_timeout = 5.1", "program_timeout"),
+        ("good_cycles = 0", "good_cycles"),
+    ] {
+        let [problem] = told(line).try_into().expect("one problem");
+        assert!(problem.starts_with(&format!("line 4: session.{key}: found ")), "{problem}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_makes_reading_panic(source in "(\\[?[a-z_.]{0,8}\\]?( = [0-9a-z\"\\[\\]{},.-]{0,12})?\n){0,6}") {
