@@ -101,6 +101,10 @@ pub(crate) const ROWS: &[KrcRow] = &[
     row("limits.acceleration", "0.8", KRC_CALM, "Command"),
     row("limits.braking", "0.1", KRC_CALM, "PositionLimit").beside("limits.position_max = [0.35, 2, 2, 2, 2, 2, 2]"),
     row("limits.reaction", "1.0", KRC_CALM, "PositionLimit").beside("limits.position_max = [0.31, 2, 2, 2, 2, 2, 2]"),
+    row("limits.tracking_error", "0.002", STIFF, "TrackingError").beside("robot.control = \"joint-impedance\""),
+    row("limits.tool_tracking_error", "0.001", SOFT_TOOL, "TrackingError").beside("robot.control = \"tool-impedance\""),
+    row("limits.tool_turn_tracking_error", "0.001", SOFT_TOOL, "TrackingError")
+        .beside("robot.control = \"tool-impedance\""),
     row("session.entry", "\"Perfect\"", LOSS, "GradeLow"),
     row("session.margin", "0.002", LATE3, "StateStale"),
     row("session.good_cycles", "300", KRC_CALM, "Command"),

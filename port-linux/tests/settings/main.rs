@@ -51,7 +51,12 @@ fn unseen<R: Sync>(
             scope.spawn(|| {
                 while let Some(row) = rows.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
                     let (key, value, shows) = names(row);
-                    let told = match difference(&played(row, false), &played(row, true)) {
+                    let runs = || difference(&played(row, false), &played(row, true));
+                    let Ok(differs) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(runs)) else {
+                        unseen.lock().expect("no row panics here").push(format!("{key} = {value} cannot be run"));
+                        continue;
+                    };
+                    let told = match differs {
                         None => format!("{key} = {value} makes no difference"),
                         Some((without, with)) if !without.contains(shows) && !with.contains(shows) => {
                             format!("{key} = {value} shows otherwise than by {shows}:\n  {without:.200}\n  {with:.200}")

@@ -54,7 +54,8 @@ stale_after = 0.5
 max_misses = 1000
 margin = 0.1
 evidence_age = 2.0
-state_timeout = 1.0
+state_timeout = 0.5
+hold = 0.5
 following_patience = 1000
 following_late_patience = 1000
 "#;

@@ -135,7 +135,10 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
     }
     (scene.asks)(&mut rig);
     rig.run_for(Duration::from_secs(scene.goes_on));
-    lines(&rig)
+    let mut lines = lines(&rig);
+    let software = parse_software(scene.software).expect("a version");
+    lines.push(outrigger_linux::coast::describe(&config, software));
+    lines
 }
 
 /// Everything that happened, in the order of time: events, texts, and at the end what the controller was told by RTDE.

@@ -19,7 +19,8 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     let process = process::ROWS.iter().map(|row| (row.key, row.value, process::base(row.key).with_all(row.beside)));
     let device = DEVICE_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let input = INPUT_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
-    ur.chain(krc).chain(process).chain(device).chain(input).collect()
+    let accepting = ACCEPTING_ROWS.iter().map(|(key, value, _)| (*key, *value, File::new(ur::SERVO)));
+    accepting.chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
 }
 
 /// Settings of a board alone. Each is compiled into the firmware, which reads every one of them.
@@ -36,6 +37,10 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.pin_filter", "0.05", ""),
     ("device.recorder", "65536", ""),
 ];
+
+/// Settings that decide what else is accepted: nothing runs otherwise, but without them the rest is refused.
+const ACCEPTING_ROWS: &[(&str, &str, &str)] =
+    &[("session.own_stop", "4.0", "limits.braking = 4.0; session.form = \"bare\"")];
 
 /// Settings of a board's sensors.
 const INPUT_ROWS: &[(&str, &str, &str)] = &[
@@ -128,6 +133,16 @@ fn every_key_reaches_whoever_runs_by_it_in_files_of_every_kind() {
     assert!(lost.is_empty(), "set, and nothing is told of it: {}", lost.join("\n"));
     let never: Vec<_> = rows().iter().map(|(key, ..)| *key).filter(|key| !seen.contains_key(key)).collect();
     assert!(never.is_empty(), "no file could be read with and without: {never:?}");
+}
+
+#[test]
+fn what_decides_which_files_are_accepted_decides_it() {
+    for (key, value, beside) in ACCEPTING_ROWS {
+        let file = File::new(ur::SERVO).with_all(beside);
+        let refused = reaches(&file).expect_err("refused without");
+        assert!(refused.contains(key), "{refused}");
+        reaches(&file.with(key, value)).unwrap_or_else(|problems| panic!("{key} = {value}: {problems}"));
+    }
 }
 
 #[test]
