@@ -38,7 +38,10 @@ fn host(configuration: &Configuration) -> String {
     lines.control(control, described);
     lines.warnings(&control.sources);
     lines.run(run, host);
-    let recordings = run.recordings.as_ref().map_or("none".into(), |at| format!("into {}", at.display()));
+    let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
+        let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);
+        format!("into {}, the newest {files}, of {megabytes} MB together at most", at.display())
+    });
     lines.say("recordings", recordings);
     lines.serve(serve);
     lines.coast(control);

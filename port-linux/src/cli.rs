@@ -134,7 +134,8 @@ a script has read. A request that was typed before the arm stopped is refused. O
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
 answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
 SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM, a \
-quarter of a second later or more, ends at once.
+quarter of a second later or more, ends at once. Neither waits for the terminal, a pipe or a disk: what they do not take \
+is dropped, counted and told at the end.
 Exit code 4 where it did not command again after a fallback.
 
 Examples:

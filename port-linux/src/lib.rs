@@ -10,6 +10,7 @@
 //! | [`krc`] | the same beside a KUKA KRC |
 //! | [`panel`] | the operator's side of a session |
 //! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
+//! | [`recordings`] | recordings of fallbacks, as files |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`], [`worker`] | what is asked of the operating system |
 //! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
@@ -41,6 +42,7 @@ pub mod net;
 pub mod output;
 pub mod panel;
 pub mod record;
+pub mod recordings;
 pub mod replay;
 pub mod report;
 pub mod run;

@@ -31,6 +31,17 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     // Which law it was, and what it remembered, is in the recording.
     let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
     let replayed = replay(&dump, law, memory);
+    let refused = |error: &ReplayError, advice| Err(Failure::BadInput(format!("{path}: {error}; {advice}")));
+    match &replayed {
+        Err(error @ ReplayError::NoDump) => {
+            let given = "give a file of run.recordings, one that `watch` wrote, or the .mcap of a run beside a KRC";
+            return refused(error, given);
+        }
+        Err(error @ ReplayError::CutOff) => {
+            return refused(error, "what is missing cannot be told from it: use another copy");
+        }
+        _ => {}
+    }
 
     let mut text = String::new();
     for transition in recorded_transitions(&dump) {
@@ -55,9 +66,6 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     match replayed {
         Ok(_) => Ok(()),
         Err(error @ ReplayError::Diverged { .. }) => Err(Failure::Fault(format!("{path}: first difference: {error}"))),
-        Err(error @ ReplayError::NoDump) => Err(Failure::BadInput(format!(
-            "{path}: {error}; give a file of run.recordings, one that `watch` wrote, or the .mcap of a run beside a KRC"
-        ))),
         Err(error) => Err(Failure::BadInput(format!("{path}: {error}"))),
     }
 }

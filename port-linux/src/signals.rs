@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::time::{Duration, Instant};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals as Arriving;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -67,8 +67,9 @@ impl Signals {
             Some(hub) => (hub.leaves, hub.listener) = (leaves, listener),
             none => {
                 let refused = |error| Failure::BadInput(format!("cannot handle signals: {error}"));
-                let mut arriving = Arriving::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
-                let take = move || arriving.forever().for_each(|signal| ask(name_of(signal)));
+                // Of a file that may not grow, the write that fails is told of; the signal would end the process.
+                let mut arriving = Arriving::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ]).map_err(refused)?;
+                let take = move || arriving.forever().filter_map(name_of).for_each(ask);
                 Worker::start("signals", take).map_err(refused)?;
                 *none = Some(Hub { clock: Clock::start(), asked: Asked::default(), leaves, listener });
             }
@@ -86,11 +87,13 @@ impl Signals {
     }
 }
 
-const fn name_of(signal: i32) -> &'static str {
+/// The name of a wish for the end.
+const fn name_of(signal: i32) -> Option<&'static str> {
     match signal {
-        SIGINT => INTERRUPT,
-        SIGTERM => "SIGTERM",
-        _ => HANG_UP,
+        SIGINT => Some(INTERRUPT),
+        SIGTERM => Some("SIGTERM"),
+        SIGHUP => Some(HANG_UP),
+        _ => None,
     }
 }
 

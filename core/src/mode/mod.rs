@@ -136,3 +136,13 @@ pub struct Transition {
     /// The epoch from now on: the one that a request must carry.
     pub epoch: Epoch,
 }
+
+impl Transition {
+    /// Why arming, commanding or stopping ended as nobody had asked for: what a recording is kept of. A link that is lost in
+    /// `Monitor`, and a release, are none.
+    #[must_use]
+    pub fn fallback(&self) -> Option<Reason> {
+        let driven = matches!(self.from, Mode::Arming | Mode::Command | Mode::Stopping);
+        self.reason.filter(|reason| driven && *reason != Reason::Released)
+    }
+}

@@ -56,7 +56,7 @@ pub use path::{FormChoice, TextConfig, TextPath};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use realtime::StreamCounts;
 #[cfg(feature = "postcard")]
-pub use record::{Outcome, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
+pub use record::{DUMP_END_LEN, Outcome, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 pub use report::{Report, ReportKind};
 #[cfg(feature = "postcard")]
 pub use settings::{Device, KrcSettings, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};

@@ -1,9 +1,9 @@
 //! Recording what goes into an engine and what comes out, and running it again.
 //!
 //! A *dump* is a [header](CoController::dump_header) with the configuration and the sizes of the receive memory, which
-//! decide what is read at a time, and then the two [halves](crate::recorder::Recorder::halves) of the
-//! recorder. [`replay`] runs the engine again from the first checkpoint: every input, in order, must give the same
-//! transitions and the same texts.
+//! decide what is read at a time, then the two [halves](crate::recorder::Recorder::halves) of the recorder, and an
+//! [end mark](CoController::dump_end), without which it is not whole. [`replay`] runs the engine again from the first
+//! checkpoint: every input, in order, must give the same transitions and the same texts.
 
 use super::co_controller::{CoController, Memory};
 use super::config::{Config, ConfigError};
@@ -17,7 +17,13 @@ use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x06";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x07";
+
+/// What every dump ends with; the length of everything before it follows, little-endian.
+const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
+
+/// Length of the end mark of a dump \[B\].
+pub const DUMP_END_LEN: usize = END_MAGIC.len() + 4;
 
 /// Room kept for what one input makes, beside its own payload: transitions, one text that moves, one that sets outputs.
 const ROOM_FOR_OUTCOMES: usize = 1280;
@@ -58,6 +64,8 @@ pub struct Replayed {
 pub enum ReplayError {
     /// The bytes are no dump of this format.
     NoDump,
+    /// A dump of which the end is missing, or something in between.
+    CutOff,
     /// The recorded configuration is refused by this version of the engine.
     Config(ConfigError),
     /// The memory handed in is smaller than the recorded engine's.
@@ -87,6 +95,9 @@ impl core::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoDump => f.write_str("these bytes are no dump, or one of another format"),
+            Self::CutOff => {
+                f.write_str("it is not whole: its end is missing, as after a full disk or a copy that broke off")
+            }
             Self::Memory { expected: [primary, realtime, rtde] } => {
                 write!(
                     f,
@@ -136,7 +147,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 
     /// Writes the beginning of a dump to `out` and returns its length; `None` where `out` is too small (1 KiB is
-    /// enough). The recorder's two halves follow it.
+    /// enough). The recorder's two halves follow it, and then [`dump_end`](Self::dump_end).
     #[must_use]
     pub fn dump_header(&self, out: &mut [u8]) -> Option<usize> {
         let mut header = Saver::new(out);
@@ -147,6 +158,13 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         header.put(&self.memory_sizes())?;
         header.put(self.config())?;
         Some(header.written())
+    }
+
+    /// The end mark of a dump whose header has `header` bytes.
+    #[must_use]
+    pub fn dump_end(&self, header: usize) -> [u8; DUMP_END_LEN] {
+        let length = self.recorder.halves().iter().fold(header, |length, half| length.saturating_add(half.len()));
+        end_mark(length)
     }
 
     /// Receive memory \[B\]: primary, real-time link, RTDE.
@@ -327,24 +345,41 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 }
 
+fn end_mark(length: usize) -> [u8; DUMP_END_LEN] {
+    let mut mark = [0; DUMP_END_LEN];
+    if let Some((magic, count)) = mark.split_first_chunk_mut() {
+        *magic = *END_MAGIC;
+        count.copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    mark
+}
+
+/// What is between the first bytes of `dump` and its end mark.
+fn body(dump: &[u8]) -> Result<&[u8], ReplayError> {
+    let (_, rest) = dump.split_first_chunk().filter(|(magic, _)| *magic == MAGIC).ok_or(ReplayError::NoDump)?;
+    let (body, mark) = rest.split_last_chunk().ok_or(ReplayError::CutOff)?;
+    let length = MAGIC.len().saturating_add(body.len());
+    if *mark == end_mark(length) { Ok(body) } else { Err(ReplayError::CutOff) }
+}
+
 fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
     let rest = Text::from_bytes(text.get(at..).unwrap_or_default());
     Some(Outcome::Text { at: u16::try_from(at).unwrap_or(u16::MAX), rest })
 }
 
-/// The transitions in `dump`, in order, as they were recorded; none for bytes that are no dump.
+/// The transitions in `dump`, in order, as they were recorded; none for bytes that are no whole dump.
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
-    let mut body = Loader::new(dump.strip_prefix(MAGIC).unwrap_or_default());
+    let mut body = Loader::new(body(dump).unwrap_or_default());
     let rest = if body.take::<([u32; LinkId::COUNT], Config)>().is_some() { body.rest() } else { &[] };
     let transitions = entries(rest).filter(|entry| entry.kind == Kind::Transition);
     transitions.filter_map(|entry| postcard::from_bytes(entry.payload).ok())
 }
 
-/// What the engine that made `dump` was told; `None` for bytes that are no dump. Its claims decide which recipes the memory
+/// What the engine that made `dump` was told; `None` for bytes that are no whole dump. Its claims decide which recipes the memory
 /// for [`replay`] has to have.
 #[must_use]
 pub fn recorded_config(dump: &[u8]) -> Option<Config> {
-    let (_, config) = Loader::new(dump.strip_prefix(MAGIC)?).take::<([u32; LinkId::COUNT], Config)>()?;
+    let (_, config) = Loader::new(body(dump).ok()?).take::<([u32; LinkId::COUNT], Config)>()?;
     Some(config)
 }
 
@@ -354,8 +389,7 @@ pub fn recorded_config(dump: &[u8]) -> Option<Config> {
 /// # Errors
 /// See [`ReplayError`].
 pub fn replay<'m, L: Law<6>>(dump: &[u8], law: L, memory: Memory<'m>) -> Result<Replayed, ReplayError> {
-    let body = dump.strip_prefix(MAGIC).ok_or(ReplayError::NoDump)?;
-    let mut body = Loader::new(body);
+    let mut body = Loader::new(body(dump)?);
     let (sizes, config): ([u32; LinkId::COUNT], Config) = body.take().ok_or(ReplayError::NoDump)?;
     let [primary, realtime, rtde] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
     let too_small = ReplayError::Memory { expected: sizes };

@@ -12,7 +12,7 @@ use crate::law::Law;
 use crate::link::Histograms;
 use crate::robot::Reason;
 use crate::session::fri::{FriSession, KrlHandshake};
-use crate::session::{CoController, Event, LinkId};
+use crate::session::{CoController, DUMP_END_LEN, Event, LinkId};
 use crate::time::{Duration, Instant};
 
 /// Events that may wait; a fallback with everything around it makes fewer.
@@ -315,7 +315,7 @@ impl<'s> Sampler<'s> {
         HistogramReport::of(kind, histogram)
     }
 
-    /// The next piece of the recording that the engine keeps: its header, then its two halves.
+    /// The next piece of the recording that the engine keeps: its header, its two halves, and its end mark.
     fn next_piece<L: Law<6>>(&mut self, engine: &CoController<'_, L>, now: Instant) -> Option<Piece> {
         let kept = engine.kept_fallback()?;
         if kept.number != self.transfer.number {
@@ -332,15 +332,20 @@ impl<'s> Sampler<'s> {
             self.transfer.header
         } else {
             let at = offset.checked_sub(self.transfer.header)?;
-            let half = match at.checked_sub(older.len()) {
+            let end = engine.dump_end(self.transfer.header);
+            let part = match at.checked_sub(older.len()) {
                 None => older.get(at..)?,
-                Some(at) => newer.get(at..)?,
+                Some(at) => match at.checked_sub(newer.len()) {
+                    None => newer.get(at..)?,
+                    Some(at) => end.get(at..)?,
+                },
             };
-            let piece = half.get(..CHUNK_MAX).unwrap_or(half);
+            let piece = part.get(..CHUNK_MAX).unwrap_or(part);
             bytes.get_mut(..piece.len())?.copy_from_slice(piece);
             piece.len()
         };
-        let length = self.transfer.header.checked_add(older.len())?.checked_add(newer.len())?;
+        let length =
+            self.transfer.header.checked_add(older.len())?.checked_add(newer.len())?.checked_add(DUMP_END_LEN)?;
         let end = offset.saturating_add(used);
         let pass = self.transfer.pass;
         self.transfer.offset = if end < length { end } else { 0 };

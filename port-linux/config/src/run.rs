@@ -19,6 +19,10 @@ pub struct RunSettings {
     pub settle: Duration,
     /// Directory for the recordings of fallbacks; `None` writes none.
     pub recordings: Option<PathBuf>,
+    /// How many of them stay there; the oldest goes first.
+    pub recordings_kept: u32,
+    /// How many bytes of them stay there; the oldest goes first.
+    pub recordings_bytes: u64,
     /// File for a recording of everything; `None` writes none.
     pub record: Option<PathBuf>,
 }
@@ -41,6 +45,9 @@ pub enum End {
     Done,
 }
 
+/// One recording has its place in as many.
+const LEAST_BYTES: i64 = 16_000_000;
+
 impl RunSettings {
     /// Until how long after its start this process asks by itself; `None` where it does not.
     #[must_use]
@@ -57,6 +64,11 @@ impl RunSettings {
             end: section.choice("end", &[("never", End::Never), ("done", End::Done)], End::Never),
             settle: section.duration_or("settle", Duration::from_secs(1), 0.0..=600.0),
             recordings: section.text("recordings", "a directory").map(PathBuf::from),
+            recordings_kept: section.count_or("recordings_kept", 100, 1..=100_000),
+            recordings_bytes: {
+                let bytes = section.integer("recordings_bytes", None, LEAST_BYTES..=1_000_000_000_000);
+                bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(1_000_000_000)
+            },
             record: section.text("record", "a file, e.g. \"weld.mcap\"").map(PathBuf::from),
         };
         section.finish();

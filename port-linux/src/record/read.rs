@@ -1,7 +1,7 @@
 //! A recording's bytes, as they crossed the wire.
 
 use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use mcap::io::MessageReader;
@@ -67,10 +67,38 @@ pub(crate) fn each_message(
 ) -> Result<(), Failure> {
     let shown = path.display();
     is_none(path).map_or(Ok(()), Err)?;
-    let file = File::open(path).map_err(|error| Failure::BadInput(format!("cannot open {shown}: {error}")))?;
+    let cannot = |what, error| Failure::BadInput(format!("cannot {what} {shown}: {error}"));
+    let mut file = File::open(path).map_err(|error| cannot("open", error))?;
+    let is_whole = is_whole(&mut file).map_err(|error| cannot("read", error))?;
+    let cut_off = || {
+        Failure::BadInput(format!(
+            "{shown} is not complete: its end is missing, as after a full disk, a power cut, or a copy that broke off, or it is \
+             still being written; `mcap recover` of the MCAP tools mends such a file"
+        ))
+    };
     for message in MessageReader::new(BufReader::new(file)) {
-        let message = message.map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
+        let message = match message {
+            Ok(message) => message,
+            Err(_) if !is_whole => return Err(cut_off()),
+            Err(error) => return Err(Failure::BadInput(format!("{shown}: {error}"))),
+        };
         take(&message.channel.topic, message.log_time, &message.data)?;
     }
-    Ok(())
+    if is_whole { Ok(()) } else { Err(cut_off()) }
+}
+
+/// Whether `file` ends as a file that was completed does. It is at its beginning afterwards.
+fn is_whole(file: &mut File) -> std::io::Result<bool> {
+    let mut end = [0; mcap::MAGIC.len()];
+    let length = file.seek(SeekFrom::End(0))?;
+    let is_whole = match length.checked_sub(2 * end.len() as u64) {
+        Some(before) => {
+            file.seek(SeekFrom::Start(before + end.len() as u64))?;
+            file.read_exact(&mut end)?;
+            end == mcap::MAGIC
+        }
+        None => false,
+    };
+    file.rewind()?;
+    Ok(is_whole)
 }

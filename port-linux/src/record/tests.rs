@@ -170,3 +170,43 @@ fn what_the_controller_says_is_in_the_log_and_in_a_channel_of_its_kind() {
     assert!(recorded.text("/messages/text").contains(r#""text":"seam 1 done"#));
     assert_eq!(recorded.fact("recording", "robot"), "here");
 }
+
+#[test]
+fn a_recording_that_is_cut_off_anywhere_is_refused_once_everything_before_was_read() {
+    let feed = Feed::new(1 << 12);
+    let reader = feed.reader();
+    for number in 0..600_u64 {
+        // Nothing that compresses.
+        let mut next = number;
+        let mut noise = || {
+            next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (next >> 56) as u8
+        };
+        let bytes = (0..500).map(|_| noise()).collect();
+        feed.put(Instant::from_micros(number), crate::feed::What::Sent { port: 30_003, bytes });
+    }
+    let whole = Recorded::of(feed, reader).bytes;
+    let path = std::env::temp_dir().join(format!("outrigger-cut-{}.mcap", std::process::id()));
+    let read = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let mut count = 0;
+        (
+            super::each_message(&path, |_, _, _| {
+                count += 1;
+                Ok(())
+            })
+            .map_err(|failure| failure.to_string()),
+            count,
+        )
+    };
+    let (outcome, most) = read(&whole);
+    assert!(outcome.is_ok() && most >= 600, "{outcome:?}, {most} messages");
+    let at_each_page = (0..whole.len()).step_by(4_096).chain(whole.len().saturating_sub(200)..whole.len());
+    for cut in at_each_page.skip(1) {
+        let (outcome, count) = read(&whole[..cut]);
+        let told = outcome.expect_err("it is cut off");
+        assert!(told.contains("is not complete") && told.contains("mcap recover"), "{cut} bytes: {told}");
+        assert!(count <= most);
+    }
+    std::fs::remove_file(&path).unwrap();
+}

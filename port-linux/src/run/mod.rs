@@ -6,7 +6,6 @@ mod tracking;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
@@ -14,7 +13,7 @@ use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::link::Histogram;
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::{CoController, Config, Event, Input, LinkId};
+use outrigger_core::session::{CoController, Config, DUMP_END_LEN, Event, Input, LinkId};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
@@ -36,12 +35,15 @@ use crate::net::TcpNet;
 use crate::output::{Format, histogram, tell, words};
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
+use crate::recordings::{Kept, Recordings, Told, told};
 use crate::sensor::{Arrival, Sources};
 
 type Law = AnyLaw<6>;
 
 /// Bytes of the recorder: several seconds of the fastest stream in each half.
 const RECORDER: usize = 8 << 20;
+/// More than a recording has before and behind that.
+const AROUND: usize = 4096;
 
 /// What is not a reading is said once per this time and source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
@@ -91,7 +93,8 @@ pub fn run(args: &RunArgs) -> Outcome {
     let (robot, record) = (configuration.control.robot.address.to_string(), configuration.run.record.as_deref());
     let listeners = Listeners::start(&robot, record, &configuration.serve, CAPACITY, clock)?;
     let feed = listeners.as_ref().map(Listeners::feed);
-    let served = crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target, feed));
+    let recordings = recordings(&configuration.run).transpose()?;
+    let served = crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target, feed, recordings));
     // What they listen to has ended: the file is completed, and readers are sent away.
     let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(args.json));
     if let (Err(Failure::Connection(_)), Some(file)) = (&served, record) {
@@ -101,6 +104,14 @@ pub fn run(args: &RunArgs) -> Outcome {
     served.and(recorded)
 }
 
+/// The writer of fallbacks, where they are wanted.
+fn recordings(settings: &RunSettings) -> Option<Result<Recordings, Failure>> {
+    let directory = settings.recordings.as_ref()?;
+    let files = usize::try_from(settings.recordings_kept).unwrap_or(usize::MAX);
+    let kept = Kept { files, bytes: settings.recordings_bytes };
+    Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
+}
+
 async fn serve(
     configuration: &Configuration,
     law: Law,
@@ -108,6 +119,7 @@ async fn serve(
     clock: Clock,
     target: Target,
     feed: Option<Listening>,
+    recordings: Option<Recordings>,
 ) -> Outcome {
     let format = format(json, &configuration.control.sources);
     let sources = Sources::open(&configuration.control.sources, clock, format != Format::View)?;
@@ -149,10 +161,11 @@ async fn serve(
         fell_back: None,
         latch: None,
         unrecorded: None,
-        writers: Vec::new(),
+        recordings,
+        recorded: 0,
         progress,
     };
-    let recorder = if service.settings.recordings.is_some() { RECORDER } else { 0 };
+    let recorder = if service.recordings.is_some() { RECORDER } else { 0 };
     engine::run_recorded(service.config, law, &mut net, &mut service, recorder).await?;
     service.finish(json)
 }
@@ -210,7 +223,9 @@ struct Service {
     latch: Option<Reason>,
     /// The fallback whose recording is written once the arm rests.
     unrecorded: Option<Reason>,
-    writers: Vec<JoinHandle<()>>,
+    recordings: Option<Recordings>,
+    /// Fallbacks that were to be recorded.
+    recorded: u32,
     /// Of the recorder, until it has failed.
     progress: Option<Arc<record::Progress>>,
 }
@@ -281,9 +296,9 @@ impl Service {
         let Transition { from, to, reason, .. } = *transition;
         if let Some(reason) = reason.filter(|reason| *reason != Reason::Released) {
             self.fell_back = Some(reason);
-            self.unrecorded.get_or_insert(reason);
             self.done_at = None;
         }
+        self.unrecorded = self.unrecorded.or(transition.fallback());
         if to == Mode::Command {
             self.fell_back = None;
         }
@@ -294,34 +309,34 @@ impl Service {
         }
     }
 
-    /// Writes what the recorder holds to a file of its own. Not on this thread: a disk takes its time.
+    /// Hands over what the recorder holds, to be written to a file of its own.
     fn write_recording(&mut self, engine: &CoController<'_, Law>, reason: Reason) {
-        let Some(directory) = &self.settings.recordings else { return };
-        let mut header = vec![0; 4096];
+        const { assert!(AROUND > 1024 + DUMP_END_LEN) };
+        let Some(recordings) = &self.recordings else { return };
+        let mut header = [0; AROUND - DUMP_END_LEN];
         let Some(length) = engine.dump_header(&mut header) else { return };
-        header.truncate(length);
+        let header = header.get(..length).unwrap_or_default();
         let [older, newer] = engine.recorder().halves();
-        let dump = [&header, older, newer].concat();
-        let when = utc_now().replace([' ', ':'], "-");
-        let path = directory.join(format!("{when}-{}-{}.outrigger", reason.name(), self.writers.len()));
-        self.panel.say("recording", format!("recording: {}", path.display()), vec![]);
-        let directory = directory.clone();
-        self.writers.push(std::thread::spawn(move || {
-            let written = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&path, dump));
-            if let Err(error) = written {
-                eprintln!("outrigger: cannot write the recording {}: {error}", path.display());
-            }
-        }));
+        let stem = format!("{}-{}-{}", utc_now().replace([' ', ':'], "-"), reason.name(), self.recorded);
+        self.recorded += 1;
+        let of = format!("of {}", reason.name());
+        if let Err(told) = recordings.write(of, stem, &[header, older, newer, &engine.dump_end(length)]) {
+            self.recorded(&told);
+        }
     }
 
-    fn finish(self, json: bool) -> Outcome {
-        let Self { panel, tracking, turnaround, period, ending, fell_back, latch, writers, .. } = self;
-        let here = panel.is_here();
+    /// What became of a recording.
+    fn recorded(&mut self, told: &Told) {
+        let (text, fields) = told.words();
+        self.panel.say("recording", text, fields);
+    }
+
+    fn finish(mut self, json: bool) -> Outcome {
+        let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
+        left.iter().for_each(|told| self.recorded(told));
+        let here = self.panel.is_here();
+        let Self { panel, tracking, turnaround, period, ending, fell_back, latch, .. } = self;
         panel.finish()?;
-        for writer in writers {
-            // A writer says by itself what went wrong.
-            let _ = writer.join();
-        }
         let standing = latch.or(fell_back);
         let summary = tracking.summary(period);
         let text = if json {
@@ -367,6 +382,7 @@ impl Application<Law> for Service {
             let input = tokio::select! {
                 wish = self.panel.next() => self.wish(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
+                told = told(&mut self.recordings) => { self.recorded(&told); None }
             };
             if let Some(input) = input {
                 return input;

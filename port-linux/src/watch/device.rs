@@ -1,7 +1,6 @@
 //! One board as it shows itself in its telemetry.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use outrigger_core::link::Bin;
 use outrigger_core::mode::Mode;
@@ -23,8 +22,10 @@ use crate::output::{Notice, Snapshot};
 #[derive(Debug)]
 pub(super) struct Device {
     address: IpAddr,
-    /// Directory for recordings.
-    out: Option<PathBuf>,
+    /// Whether recordings are written.
+    writes: bool,
+    /// Recordings that came whole, until they are taken.
+    dumps: Vec<Dump>,
     strangers: u64,
     refused: Option<(u64, TelemetryError)>,
     /// Since when it is silent, until it is said.
@@ -50,11 +51,23 @@ pub(super) struct Device {
     last_fallback: Option<Reason>,
 }
 
+/// A recording of the board.
+#[derive(Debug)]
+pub(super) struct Dump {
+    /// Of which fallback.
+    pub(super) of: String,
+    /// What its name begins with.
+    pub(super) stem: String,
+    pub(super) bytes: Vec<u8>,
+}
+
 impl Device {
-    pub(super) fn new(address: IpAddr, out: Option<PathBuf>) -> Self {
+    /// Nothing is known of it yet; `writes` tells whether its recordings are to be written.
+    pub(super) fn new(address: IpAddr, writes: bool) -> Self {
         Self {
             address,
-            out,
+            writes,
+            dumps: Vec::new(),
             strangers: 0,
             refused: None,
             heard: None,
@@ -157,7 +170,8 @@ impl Device {
                     heard: self.heard,
                     received: self.received,
                     lost: self.lost,
-                    ..Self::new(self.address, self.out.take())
+                    dumps: std::mem::take(&mut self.dumps),
+                    ..Self::new(self.address, self.writes)
                 };
             }
             None => {}
@@ -230,23 +244,19 @@ impl Device {
         self.written = Some(recording.number);
         self.recording.1 = Pieces::default();
         let fallback = format!("of fallback {} ({})", recording.number, recording.reason.name());
-        notices.push(match self.write(recording.reason, &dump) {
-            None => say(now, "recording", format!("a recording {fallback} came; --out DIR would write it")),
-            Some(Ok(path)) => {
-                let mut notice = say(now, "recording", format!("recording {fallback}: {}", path.display()));
-                notice.fields.push(("file", path.display().to_string()));
-                notice
-            }
-            Some(Err(error)) => say(now, "recording", format!("the recording {fallback} cannot be written: {error}")),
-        });
-    }
-
-    fn write(&self, reason: Reason, dump: &[u8]) -> Option<std::io::Result<PathBuf>> {
+        if !self.writes {
+            notices.push(say(now, "recording", format!("a recording {fallback} came; --out DIR would write it")));
+            return;
+        }
         let (boot, _) = self.run.unwrap_or_default();
         let when = utc_now().replace([' ', ':'], "-");
-        let name = format!("{when}-{}-{boot:08x}-{}-{}.outrigger", self.address, reason.name(), self.recording.0);
-        let path = self.out.as_ref()?.join(name.replace(':', "-"));
-        Some(std::fs::write(&path, dump).map(|()| path))
+        let stem = format!("{when}-{}-{boot:08x}-{}-{}", self.address, recording.reason.name(), recording.number);
+        self.dumps.push(Dump { of: fallback, stem: stem.replace(':', "-"), bytes: dump });
+    }
+
+    /// Recordings that came whole since this was asked last.
+    pub(super) fn dumps(&mut self) -> Vec<Dump> {
+        std::mem::take(&mut self.dumps)
     }
 
     /// The board as it is known now; `None` before it has told where it stands.

@@ -11,11 +11,12 @@ use outrigger_core::time::{Duration, Instant};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc::unbounded_channel;
 
-use self::device::Device;
+use self::device::{Device, Dump};
 use crate::args::WatchArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Format, Key, Notice, Output};
+use crate::recordings::{Recordings, Told, told};
 use crate::signals::{Leaves, Signals};
 
 /// Longest wait for the first datagram.
@@ -30,19 +31,11 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// can be listened to or no file can be written.
 pub fn run(args: &WatchArgs) -> Outcome {
     let board = resolve(&args.board)?;
-    if let Some(directory) = &args.out {
-        std::fs::create_dir_all(directory)
-            .map_err(|error| Failure::BadInput(format!("cannot make {}: {error}", directory.display())))?;
-        // A fallback of the board comes once, and is not for a directory that takes no files.
-        let probe = directory.join(".outrigger-can-write");
-        std::fs::write(&probe, [])
-            .and_then(|()| std::fs::remove_file(&probe))
-            .map_err(|error| Failure::BadInput(format!("cannot write into {}: {error}", directory.display())))?;
-    }
-    crate::runtime()?.block_on(watch(args, board))
+    let recordings = args.out.as_ref().map(|directory| Recordings::start(directory, 0, None)).transpose()?;
+    crate::runtime()?.block_on(watch(args, board, recordings))
 }
 
-async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
+async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recordings>) -> Outcome {
     let (clock, mut signals) = (Clock::start(), Signals::listen(Leaves::Nothing)?);
     let socket = UdpSocket::bind(args.listen).await.map_err(|error| {
         Failure::BadInput(format!("cannot listen on {}: {error}; is another `outrigger watch` running?", args.listen))
@@ -52,7 +45,7 @@ async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
     let mut output = Output::start(format, "watch", sender);
     output.notice(say(clock.now(), "listening", format!("listening on {} for {board}", args.listen)));
 
-    let mut device = Device::new(board, args.out.clone());
+    let mut device = Device::new(board, recordings.is_some());
     let end_at = args.seconds.map(|seconds| Instant::ZERO + Duration::from_secs(seconds));
     let first_by = Instant::ZERO + FIRST;
     let mut next_snapshot = Instant::ZERO;
@@ -69,7 +62,12 @@ async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
                 let Ok((length, from)) = received else { continue };
                 let datagram = bytes.get(..length).unwrap_or_default();
                 device.take(from.ip(), datagram, now).into_iter().for_each(|notice| output.notice(notice));
+                for Dump { of, stem, bytes } in device.dumps() {
+                    let handed = recordings.as_ref().map_or(Ok(()), |recordings| recordings.write(of, stem, &[&bytes]));
+                    handed.err().into_iter().for_each(|told| output.notice(recorded(now, &told)));
+                }
             }
+            told = told(&mut recordings) => output.notice(recorded(clock.now(), &told)),
             Some(Key::HangUp) = keys.recv() => break,
             _ = signals.next() => break,
             () = sleep_until(&clock, wake) => {
@@ -87,6 +85,8 @@ async fn watch(args: &WatchArgs, board: IpAddr) -> Outcome {
             }
         }
     }
+    let left = recordings.map(Recordings::finish).unwrap_or_default();
+    left.iter().for_each(|told| output.notice(recorded(clock.now(), told)));
     device.snapshot(clock.now()).into_iter().for_each(|snapshot| output.snapshot(snapshot));
     output.finish();
     if device.is_unheard() { Err(nothing_came(args, board, &device)) } else { Ok(()) }
@@ -97,6 +97,12 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(clock.std_instant(at).into()).await,
         None => std::future::pending().await,
     }
+}
+
+/// What became of a recording.
+fn recorded(now: Instant, told: &Told) -> Notice {
+    let (text, fields) = told.words();
+    Notice { fields, ..say(now, "recording", text) }
 }
 
 /// A board has an address, or a name for it; telemetry comes from any of its ports.

@@ -250,6 +250,7 @@ impl Bench {
         let header = self.engine.dump_header(&mut dump).unwrap();
         dump.truncate(header);
         self.engine.recorder().halves().iter().for_each(|half| dump.extend_from_slice(half));
+        dump.extend(self.engine.dump_end(header));
         dump
     }
 
