@@ -17,7 +17,9 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use outrigger_core::mode::{Acceptance, Action, Activity, Evidence, Held, Mode, ModeConfig, ModeMachine, PeerGate};
+use outrigger_core::mode::{
+    Acceptance, Action, Activity, Evidence, Held, Mode, ModeConfig, ModeMachine, PeerGate, Pendant,
+};
 use outrigger_core::robot::{Reason, ReasonSet, RobotMode, Safety, SafetyMode};
 use outrigger_core::time::{Duration, Instant};
 
@@ -61,12 +63,17 @@ enum Seen {
     LowGrade,
     /// What is commanded is too far from what is measured.
     Strays,
+    /// At rest, our program running; perhaps stopped at the pendant.
+    PendantWait,
+    /// Moving on, although the program was stopped or paused at the pendant.
+    PendantStopped,
+    PendantPaused,
     /// A state from which nothing could be learned.
     Nothing,
 }
 
 impl Seen {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 15] = [
         Self::Idle,
         Self::Accepted,
         Self::Moving,
@@ -78,6 +85,9 @@ impl Seen {
         Self::SourceStale,
         Self::LowGrade,
         Self::Strays,
+        Self::PendantWait,
+        Self::PendantStopped,
+        Self::PendantPaused,
         Self::Nothing,
     ];
 
@@ -91,7 +101,13 @@ impl Seen {
         let program = if self == Self::Idle { Activity::Stopped } else { Activity::Running };
         let safety = if self == Self::Protective { SafetyMode::ProtectiveStop } else { SafetyMode::Normal };
         let mode = if self == Self::NotRunning { RobotMode::Idle } else { RobotMode::Running };
-        let moving = matches!(self, Self::Moving | Self::MovingByUs | Self::Late | Self::NotFollowing);
+        let moving = !self.shows_rest();
+        let pendant = match self {
+            Self::PendantWait => Pendant::Wait,
+            Self::PendantStopped => Pendant::Stopped,
+            Self::PendantPaused => Pendant::Paused,
+            _ => Pendant::Go,
+        };
         Evidence {
             timely: self != Self::Late,
             link_entry: held(self != Self::LowGrade, at),
@@ -103,6 +119,8 @@ impl Seen {
             following: held(self != Self::NotFollowing, at),
             moving_by_us: held(self == Self::MovingByUs, at),
             gate: held(PeerGate::Ready, at),
+            pendant,
+            slowing: self == Self::Moving || !moving,
             acceptance: Acceptance { program_running: held(program, at), ..Acceptance::default() },
             ..Evidence::default()
         }
@@ -114,7 +132,16 @@ impl Seen {
     }
 
     fn shows_rest(self) -> bool {
-        !matches!(self, Self::Moving | Self::MovingByUs | Self::Late | Self::NotFollowing | Self::Nothing)
+        !matches!(
+            self,
+            Self::Moving
+                | Self::MovingByUs
+                | Self::Late
+                | Self::NotFollowing
+                | Self::PendantStopped
+                | Self::PendantPaused
+                | Self::Nothing
+        )
     }
 }
 
@@ -171,6 +198,11 @@ struct World {
     holds: u8,
     stops: u8,
     silenced: bool,
+    /// In `Stopping`: why; and states in a row, the newest last, in which the arm did not slow down.
+    why: Option<Reason>,
+    unslowed: u8,
+    /// When a state came last.
+    heard: Instant,
     /// Stops said in `Monitor` since the connection stands.
     stray_stops: u8,
     /// Since when rest must be shown before the motion is known again.
@@ -189,6 +221,9 @@ impl World {
             holds: 0,
             stops: 0,
             silenced: false,
+            why: None,
+            unslowed: 0,
+            heard: Instant::ZERO,
             stray_stops: 0,
             unknown_since: None,
             entered: Instant::ZERO,
@@ -272,7 +307,9 @@ impl World {
             self.entered = self.now;
             (self.good, self.shown) = (0, false);
             if to == Mode::Stopping {
-                (self.holds, self.stops) = (0, 0);
+                (self.holds, self.stops, self.unslowed) = (0, 0, 0);
+                self.why = transition.and_then(|t| t.reason);
+                self.heard = self.now;
             }
             if from == Mode::Offline {
                 self.stray_stops = 0;
@@ -281,6 +318,10 @@ impl World {
         match event {
             Event::State(seen) => {
                 let forbids = seen.forbids_text();
+                self.heard = self.now;
+                let slows = seen == Seen::Moving || seen.shows_rest();
+                self.unslowed =
+                    if slows || from != Mode::Stopping { 0 } else { self.unslowed.saturating_add(1).min(3) };
                 self.silenced = forbids || (self.silenced && to == Mode::Stopping && from == Mode::Stopping);
             }
             Event::Fault(Reason::EmergencyStop) => self.silenced = true,
@@ -307,7 +348,7 @@ impl World {
         match (before, after) {
             (Some(first), after) => assert_eq!(after, Some(first), "the first reason stays the latched one"),
             (None, None) => {
-                assert!(reason.is_none_or(|r| r == Reason::Released) || self.machine.mode() == Mode::Offline);
+                assert!(reason.is_none_or(Reason::is_release) || self.machine.mode() == Mode::Offline);
             }
             (None, Some(new)) => {
                 let cause = match event {
@@ -315,7 +356,7 @@ impl World {
                     _ => reason,
                 };
                 assert!(Some(new) == cause || (new == Reason::MotionUnknown && cause == Some(Reason::StopTimeout)));
-                assert_ne!(new, Reason::Released);
+                assert!(!new.is_release());
             }
         }
     }
@@ -338,7 +379,7 @@ impl World {
         if from == Mode::Arming && matches!(event, Event::State(_)) {
             let Event::State(seen) = event else { return };
             self.good = if seen == Seen::Late { 0 } else { self.good + 1 };
-            self.shown = seen == Seen::Accepted;
+            self.shown = matches!(seen, Seen::Accepted | Seen::PendantWait);
         }
         if from != Mode::Command && to == Mode::Command {
             assert_eq!(from, Mode::Arming, "commanding without arming");
@@ -374,7 +415,8 @@ impl World {
         if from == Mode::Stopping && to == Mode::Monitor && !lost_sight {
             assert!(self.now.since(before.entered) >= config().rest_window, "rest measured before the stop counts");
             let forbidden = before.silenced || matches!(event, Event::State(seen) if seen.forbids_text());
-            assert!(before.stops == 1 || forbidden, "at rest before the stop was said");
+            let by_them = before.why == Some(Reason::ProgramStopped);
+            assert!(before.stops == 1 || forbidden || by_them, "at rest before the stop was said");
         }
     }
 
@@ -390,16 +432,27 @@ impl World {
             (Mode::Command, Out::Move) => {
                 assert!(is_state, "a move that answers no state");
                 assert!(event != Event::State(Seen::Late), "a move that answers an old state");
+                assert!(event != Event::State(Seen::PendantWait), "a move that hides a stop at the pendant");
             }
             (mode, Out::Move) => panic!("a move in {mode:?}"),
             (Mode::Arming, Out::Hold) => assert!(is_state, "a hold that answers no state"),
             (Mode::Stopping, Out::Hold) => {
                 self.holds += 1;
                 assert!(self.holds <= config().stop_cycles && self.stops == 0);
+                let by_pendant = [Some(Reason::ProgramPaused), Some(Reason::ProgramStopped)].contains(&self.why);
+                assert!(!by_pendant, "a zero velocity is a program too");
             }
             (Mode::Stopping, Out::Stop) => {
                 self.stops += 1;
-                assert_eq!((self.holds, self.stops), (config().stop_cycles, 1));
+                assert_eq!(self.stops, 1);
+                match self.why {
+                    Some(Reason::ProgramPaused) => {}
+                    Some(Reason::ProgramStopped) => {
+                        let unseen = self.now.since(self.heard) > config().state_timeout;
+                        assert!(self.unslowed >= 3 || unseen, "an arm that slows down is left alone");
+                    }
+                    _ => assert_eq!(self.holds, config().stop_cycles),
+                }
             }
             (Mode::Monitor, Out::Stop) => {
                 self.stray_stops += 1;

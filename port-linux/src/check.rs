@@ -5,6 +5,7 @@ use std::io::Write as _;
 use outrigger_core::law::{LawConfig, StandoffConfig};
 use outrigger_core::mode::RequestAs;
 use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::session::StatesFrom;
 use outrigger_core::session::fri::{Control as FriControl, FriConfig, KrlConvention, TaskFrame};
 use outrigger_core::time::Duration;
 
@@ -194,6 +195,10 @@ impl Lines {
         let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
         for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
             self.say("coast", format!("software {software}: {}", coast::describe(&config, software)));
+            let by_rtde = config.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
+            let period = Duration::from_micros(software.generation().period_micros());
+            let seen = config.sees_pendant_stops(by_rtde, period);
+            self.say("pendant", format!("software {software}: {}", coast::pendant(seen)));
         }
     }
 }

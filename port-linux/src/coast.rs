@@ -40,6 +40,16 @@ fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
     KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()
 }
 
+/// What becomes of a stop that is pressed at the pendant.
+#[must_use]
+pub fn pendant(seen: bool) -> &'static str {
+    if seen {
+        "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
+    } else {
+        "a stop pressed at the pendant is overridden by the next command: use a stop input or the emergency stop"
+    }
+}
+
 fn words(coast: &Coast<6>, reach: Option<&[f32; 6]>) -> String {
     let joint = coast.joints.iter().copied().fold(0.0, f32::max);
     match reach {

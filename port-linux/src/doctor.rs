@@ -161,6 +161,8 @@ fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Ve
     };
     say!("acceptance evidence: {acceptance}");
     say!("{}", coast::describe(config, software));
+    let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
+    say!("pendant: {}", coast::pendant(sees));
     for reason in seen.unmet.iter() {
         findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
     }

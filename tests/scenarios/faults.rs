@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Generation, Reason, SoftwareVersion};
-use outrigger_core::session::{Event, Input};
+use outrigger_core::session::{Event, Input, LinkId};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::robot::Power;
 use outrigger_sim::time::SimTime;
-use outrigger_tests::cosim::{Buffers, Rig, Setup, rest_bound, sim_time, stop_deceleration};
+use outrigger_tests::cosim::{Buffers, Command, Rig, Setup, rest_bound, sim_time, stop_deceleration};
 
 use crate::{SOFTWARE, ms, secs};
 
-pub(crate) use Outcome::{Falls, Rides};
+pub(crate) use Outcome::{Falls, Pendant, Rides};
 
 /// Speed of the base joint when the fault begins \[rad/s\].
 const SPEED: f32 = 0.5;
@@ -31,6 +31,9 @@ pub(crate) struct Row {
 pub(crate) enum Outcome {
     /// Commanding goes on.
     Rides,
+    /// Where states come over RTDE it ends for this reason, as a release; elsewhere it goes on, and that a stop at the
+    /// pendant is overridden was said.
+    Pendant(Reason),
     /// It ends for one of these reasons, at most this long after the fault began.
     Falls(&'static [Reason], Duration),
 }
@@ -99,21 +102,25 @@ const STOPPED: &[Row] = &[
     row("safety-fault", "", |_| Falls(&[Reason::SafetyFault], ms(18))),
 ];
 
+/// The last text runs out; over RTDE its end is seen before the arm is.
+pub(crate) const DEAFENED: &[Reason] = &[Reason::NotFollowing, Reason::NotRemote, Reason::ProgramStopped];
+
 /// Text that is taken and not obeyed. What was sent before holds for 40 ms, then the arm slows down.
 const DEAF: &[Row] = &[
-    // On CB2 a slider may have been moved, and is reported ten times a second.
-    row("mute", "", |software| Falls(&[Reason::NotFollowing], if software.at_least(3, 0) { ms(120) } else { ms(280) })),
+    // Beside 30003 a slider may have been moved, and is reported ten times a second.
+    row("mute", "", |software| Falls(DEAFENED, if software.at_least(3, 0) { ms(200) } else { ms(280) })),
     // Remote control is told apart on e-Series alone.
-    row("local", "", |software| {
-        if eight_ms(software) { Rides } else { Falls(&[Reason::NotFollowing, Reason::NotRemote], ms(120)) }
-    }),
+    row("local", "", |software| if eight_ms(software) { Rides } else { Falls(DEAFENED, ms(200)) }),
 ];
 
 /// Slower by the operator's wish, or for a moment by somebody else's.
 const NO_FAULTS: &[Row] = &[
     row("slider", "50%", always_rides),
     row("slider", "0", always_rides),
-    row("pause", "", always_rides),
+    row("limiter", "50%", always_rides),
+    row("limiter", "0", always_rides),
+    row("pause", "", |_| Pendant(Reason::ProgramPaused)),
+    row("stop", "", |_| Pendant(Reason::ProgramStopped)),
     // Each is superseded by our text of the next cycle.
     row("second-commander", "0.1", always_rides),
     row("foreign-program", "0", always_rides),
@@ -153,6 +160,7 @@ pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mu
     let start = format!("{}ms", begun.as_micros() as f64 / 1e3);
     let spec = match *kind {
         "clock-jump" => format!("{kind}@{start}::{argument}"),
+        "stop" => format!("{kind}@{start}"),
         _ if argument.is_empty() => format!("{kind}@{start}:{}s", LASTING.as_secs()),
         _ => format!("{kind}@{start}:{}s:{argument}", LASTING.as_secs()),
     };
@@ -170,6 +178,16 @@ pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mu
             return rig;
         }
         Falls(reasons, limit) => (reasons, limit),
+        Pendant(reason) => {
+            let told = rig.record().events.iter().any(|(_, event)| *event == Event::PendantOverridden);
+            let by_rtde = rig.engine().identity().is_some_and(|identity| identity.states == LinkId::RTDE);
+            assert_eq!(told, !by_rtde, "{what}\n{story}");
+            let seen: Vec<Reason> = fallbacks.iter().map(|(_, reason)| *reason).collect();
+            // A pause may last long enough for the slow report.
+            assert!(seen == [reason] || (!by_rtde && seen.is_empty()), "{what}: {seen:?}\n{story}");
+            assert_eq!(rig.engine().latch(), None, "{what}\n{story}");
+            return rig;
+        }
     };
     let [(fell, reason)] = fallbacks[..] else { panic!("{what}: {} falls\n{story}", fallbacks.len()) };
     assert!(reasons.contains(&reason), "{what}: {reason:?}\n{story}");
@@ -198,6 +216,8 @@ fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
     let mut said = rig.record().commands_since(fell).filter(|command| command.mode != Mode::Command);
     if robot_stopped.contains(&reason) {
         assert!(said.next().is_none(), "{what}: text to a stopped robot\n{story}");
+    } else if reason == Reason::ProgramStopped {
+        assert!(said.all(Command::stops), "{what}: a program that was stopped goes on\n{story}");
     } else if reason != Reason::LinkClosed {
         let first = said.next().unwrap_or_else(|| panic!("{what}: nothing said\n{story}"));
         assert!(first.at == fell && first.holds(), "{what}: {first:?}\n{story}");
@@ -217,6 +237,11 @@ fn rearms_only_when_told(rig: &mut Rig<'_>, kind: FaultKind, what: &str) {
     rig.run_for(secs(5));
     assert!(!rig.record().modes().ends_with(&[Mode::Command]), "{what}\n{}", rig.record().story());
     recover(rig, kind);
+    if rig.engine().latch().is_none() {
+        rig.ready();
+        rig.request();
+        return rig.run_to(Mode::Command);
+    }
     rig.request();
     let story = rig.record().story();
     assert!(matches!(rig.record().events.last(), Some((_, Event::Refused(_)))), "{what}\n{story}");

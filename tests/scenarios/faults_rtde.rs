@@ -8,7 +8,7 @@ use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 
-use crate::faults::{Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
+use crate::faults::{DEAFENED, Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
 use crate::{ms, secs};
 
 /// The oldest with RTDE, the newest of CB3, and an e-Series.
@@ -63,7 +63,7 @@ const TEXT: &[Row] = &[
     row("skip/30003", "2", always_rides),
     row("stall/30003/up", "", |_| Falls(&[Reason::Unacknowledged], ms(50))),
     row("delay/30003/up", "10ms", always_rides),
-    row("mute/30003", "", |_| Falls(&[Reason::NotFollowing], ms(120))),
+    row("mute/30003", "", |_| Falls(DEAFENED, ms(120))),
     row("drop/30003", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
 ];
 

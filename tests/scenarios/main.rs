@@ -7,6 +7,7 @@ mod host;
 mod nothing_by_itself;
 mod operator;
 mod outputs;
+mod pendant;
 mod registers;
 mod robot;
 mod scaling;

@@ -72,6 +72,10 @@ pub enum Milestone {
         /// What follows.
         next: Next,
     },
+    /// A person ended commanding at the robot.
+    ReleasedAtPendant(Reason),
+    /// A stop at the pendant cannot be seen, and is overridden.
+    PendantOverridden,
     /// The robot's speed scaling holds the arm, or no longer.
     HeldByScaling(bool),
     /// Lines that found no room.
@@ -91,6 +95,7 @@ impl Milestone {
             Event::Down { link, endpoint, cause, next } => {
                 Some(Self::Down { link, endpoint, cause, trouble: trouble(link), next })
             }
+            Event::PendantOverridden => Some(Self::PendantOverridden),
             Event::HeldByScaling(held) => Some(Self::HeldByScaling(held)),
             Event::Lost(count) => Some(Self::Missed(count)),
             _ => None,
@@ -105,6 +110,7 @@ impl Milestone {
             (Mode::Arming, _) => reason.map(Self::NotArmed),
             (Mode::Command, _) => match reason {
                 None | Some(Reason::Released) => Some(Self::Released),
+                Some(reason) if reason.is_release() => Some(Self::ReleasedAtPendant(reason)),
                 Some(reason) => Some(Self::Fallback(reason)),
             },
             (Mode::Stopping, Mode::Monitor) => Some(Self::AtRest(None)),
@@ -181,6 +187,10 @@ impl Milestone {
                         info!("port {}: {}{}{}; {}", endpoint.port, cause, comma, why, next);
                     }
                 }
+            }
+            Self::ReleasedAtPendant(reason) => info!("released: {}, {}", reason, reason.text()),
+            Self::PendantOverridden => {
+                info!("a stop at the pendant is overridden: use a stop input or the emergency stop")
             }
             Self::HeldByScaling(true) => info!("held by the robot's speed slider"),
             Self::HeldByScaling(false) => info!("the robot's speed slider lets the arm go on"),

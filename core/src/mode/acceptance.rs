@@ -143,7 +143,8 @@ impl Acceptance {
     }
 
     /// When `proof` last showed that our commands are accepted; a paused program still is ours.
-    pub(super) fn shown_at(&self, proof: Proof) -> Option<Instant> {
+    #[must_use]
+    pub fn shown_at(&self, proof: Proof) -> Option<Instant> {
         let alive = |held: Option<Held<Activity>>| held.filter(|h| h.value != Activity::Stopped).map(|h| h.at);
         match proof {
             Proof::PeerState => None,

@@ -4,6 +4,7 @@ use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::config::ModeConfig;
 use super::held::Held;
+use super::pendant::Pendant;
 use crate::robot::{MasterSafetyState, Reason, ReasonSet, RobotMode, Safety};
 use crate::time::{Duration, Instant};
 
@@ -36,6 +37,10 @@ pub struct Evidence {
     pub moving_by_us: Option<Held<bool>>,
     /// What the peer says of itself.
     pub gate: Option<Held<PeerGate>>,
+    /// What the pendant did to the program.
+    pub pendant: Pendant,
+    /// The controller's target is slower than in the state before, or at rest.
+    pub slowing: bool,
     /// What shows that our commands are accepted, or that somebody else's program runs.
     pub acceptance: Acceptance,
 }

@@ -3,6 +3,7 @@
 use super::acceptance::{Baseline, Proof, Verdict};
 use super::config::ModeConfig;
 use super::evidence::{Evidence, Stage, stops_the_robot};
+use super::pendant::Pendant;
 use super::request::{Epoch, Intent};
 use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
@@ -38,6 +39,8 @@ pub struct ModeMachine {
     /// In `Arming`: whether the newest state grants; in `Command`: what did.
     grant: Grant,
     stopping: Stopping,
+    /// How the last commanding was released, where nothing is latched.
+    released: Reason,
     /// In `Stopping`: when the next text is due, states or not.
     due: Instant,
     /// The robot is known to be unable to take motion text.
@@ -65,9 +68,15 @@ enum Stopping {
     Zeros(u8),
     /// The `stopj` is next.
     StopNext,
+    /// Somebody else stopped the program: nothing is said, unless the arm does not slow down in this many states in a
+    /// row.
+    Quiet(u8),
     /// Said everything; waiting for standstill.
     Waiting,
 }
+
+/// States in a row in which the target of a stopped program may not become slower.
+const QUIET_STATES: u8 = 3;
 
 /// The one `stopj` for an arm found moving by our command after a reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,6 +104,7 @@ impl ModeMachine {
             baseline: Baseline::IDLE,
             grant: Grant::NotYet,
             stopping: Stopping::Waiting,
+            released: Reason::Released,
             due: Instant::ZERO,
             silenced: false,
             motion_unknown: None,
@@ -312,6 +322,11 @@ impl ModeMachine {
                 if now.since(self.entered) > self.config.stop_timeout {
                     return Some(self.give_up_stopping(now));
                 }
+                if matches!(self.stopping, Stopping::Quiet(_)) && now.since(self.heard) > self.config.state_timeout {
+                    // Whether the arm slows down cannot be seen any more.
+                    self.stopping = Stopping::StopNext;
+                    self.owe(now);
+                }
                 if now >= self.due {
                     self.owe(now);
                 }
@@ -336,6 +351,7 @@ impl ModeMachine {
                 let end = past(self.entered, self.config.stop_timeout);
                 Some(match self.stopping {
                     Stopping::Zeros(_) | Stopping::StopNext => end.min(self.due),
+                    Stopping::Quiet(_) => end.min(past(self.heard, self.config.state_timeout)),
                     Stopping::Waiting => end,
                 })
             }
@@ -368,7 +384,7 @@ impl ModeMachine {
 
     fn stopping_action(&mut self, owed: bool) -> Action<'_> {
         match self.stopping {
-            Stopping::Waiting => self.resting(owed),
+            Stopping::Waiting | Stopping::Quiet(_) => self.resting(owed),
             Stopping::Zeros(_) | Stopping::StopNext if !owed => Action::Silent,
             Stopping::Zeros(left) => {
                 self.stopping = match left.saturating_sub(1) {
@@ -413,6 +429,12 @@ impl ModeMachine {
         if let Some(reason) = self.overdue_in_arming(now) {
             return Some(self.fall_back(Mode::Monitor, reason, now));
         }
+        match evidence.pendant {
+            Pendant::Go => {}
+            Pendant::Wait => self.owed = false,
+            Pendant::Stopped => return Some(self.transition(Mode::Monitor, Some(Reason::ProgramStopped), now)),
+            Pendant::Paused => return Some(self.transition(Mode::Monitor, Some(Reason::ProgramPaused), now)),
+        }
         if evidence.timely {
             self.heard = now;
             self.good = self.good.saturating_add(1);
@@ -422,6 +444,8 @@ impl ModeMachine {
         self.baseline.observe(&evidence.acceptance, self.entered);
         self.grant = self.granted(evidence, now);
         match self.grant {
+            // The first motion is not written over what may be a stop at the pendant either.
+            _ if evidence.pendant == Pendant::Wait => None,
             Grant::Unproven | Grant::By(..) if self.good >= self.config.good_cycles => {
                 Some(self.transition(Mode::Command, None, now))
             }
@@ -463,11 +487,31 @@ impl ModeMachine {
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
         }
+        match evidence.pendant {
+            Pendant::Go | Pendant::Wait => {}
+            Pendant::Stopped => {
+                let transition = self.transition(Mode::Stopping, Some(Reason::ProgramStopped), now);
+                self.say_instead(Stopping::Quiet(QUIET_STATES));
+                return Some(transition);
+            }
+            Pendant::Paused => {
+                let transition = self.transition(Mode::Stopping, Some(Reason::ProgramPaused), now);
+                self.say_instead(Stopping::StopNext);
+                return Some(transition);
+            }
+        }
         if evidence.timely {
             self.heard = now;
-            self.owed = true;
+            self.owed = evidence.pendant == Pendant::Go;
         }
         None
+    }
+
+    /// What `Stopping` begins with in place of zero velocities, unless the robot takes no text at all.
+    const fn say_instead(&mut self, first: Stopping) {
+        if !self.silenced {
+            self.stopping = first;
+        }
     }
 
     fn lost_acceptance(&mut self, now: Instant, evidence: &Evidence) -> Option<Reason> {
@@ -491,14 +535,21 @@ impl ModeMachine {
     }
 
     fn observe_stopping(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
-        if now.since(self.entered) > self.config.stop_timeout {
-            return Some(self.give_up_stopping(now));
-        }
         self.owe(now);
-        if self.stopping == Stopping::Waiting && self.rests_since(self.entered, evidence) {
-            return Some(self.transition(Mode::Monitor, self.latch.or(Some(Reason::Released)), now));
+        self.heard = now;
+        if let Stopping::Quiet(left) = self.stopping {
+            self.stopping = match left.saturating_sub(1) {
+                _ if evidence.slowing => Stopping::Quiet(QUIET_STATES),
+                0 => Stopping::StopNext,
+                left => Stopping::Quiet(left),
+            };
         }
-        None
+        let silent = matches!(self.stopping, Stopping::Waiting | Stopping::Quiet(_));
+        if silent && self.rests_since(self.entered, evidence) {
+            return Some(self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now));
+        }
+        // What this state shows counts, however late it comes.
+        (now.since(self.entered) > self.config.stop_timeout).then(|| self.give_up_stopping(now))
     }
 
     fn watch_the_unknown(&mut self, now: Instant, evidence: &Evidence) {
@@ -562,6 +613,9 @@ impl ModeMachine {
         self.heard = now;
         self.good = 0;
         self.owed = false;
+        if let Some(reason) = reason.filter(|reason| reason.is_release()) {
+            self.released = reason;
+        }
         match to {
             Mode::Offline => self.stray_stop = StrayStop::Used,
             Mode::Monitor => {

@@ -17,7 +17,9 @@
 //!   sent at all: `Stopping` waits in silence.
 //! * `MotionUnknown` is cleared by measured standstill alone. An arm that after a reconnect still moves by our
 //!   own last command gets one `stopj`, from `Monitor`.
-//! * Pause, a slider at 0 and a paused program are no faults.
+//! * A stop or a pause at the pendant ends commanding as a release does. After a stop nothing is said as long as the arm
+//!   slows down; after a pause one `stopj` takes the paused program's place.
+//! * A slider at 0 is no fault: see [`Scaling`].
 //! * The right to move is a value: [`Action::Move`] carries an [`Authority`] that borrows the machine, so it
 //!   is gone before the next transition.
 
@@ -32,6 +34,7 @@ mod line;
 mod machine;
 mod operator;
 mod operator_config;
+mod pendant;
 mod request;
 mod scaling;
 mod standstill;
@@ -48,6 +51,7 @@ pub use line::Debounce;
 pub use machine::ModeMachine;
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
+pub use pendant::{Pendant, PendantConfig, PendantReading, PendantWatch};
 pub use request::{Epoch, Intent};
 pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use standstill::{Standstill, StandstillConfig};

@@ -100,6 +100,12 @@ impl<const N: usize> Standstill<N> {
         self.at_rest
     }
 
+    /// What counts as rest.
+    #[must_use]
+    pub const fn config(&self) -> &StandstillConfig {
+        &self.config
+    }
+
     /// Whether the arm was at rest when last observed.
     #[must_use]
     pub const fn at_rest(&self) -> bool {

@@ -36,6 +36,8 @@ struct World {
     gate: PeerGate,
     mirrored: Option<bool>,
     program: Option<Activity>,
+    pendant: Pendant,
+    slowing: bool,
 }
 
 const GOOD: World = World {
@@ -52,6 +54,8 @@ const GOOD: World = World {
     gate: PeerGate::Ready,
     mirrored: None,
     program: Some(Activity::Stopped),
+    pendant: Pendant::Go,
+    slowing: true,
 };
 
 impl World {
@@ -72,6 +76,8 @@ impl World {
             following: held(self.following, at),
             moving_by_us: held(self.moving_by_us, at),
             gate: held(self.gate, at),
+            pendant: self.pendant,
+            slowing: self.slowing,
             acceptance: Acceptance {
                 mirrored_counter: self.mirrored.and_then(|m| held(m, at)),
                 program_state: None,

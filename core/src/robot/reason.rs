@@ -85,6 +85,16 @@ reasons! {
     LineLow "the request line is low, or was not seen yet" "raise the request line: while it is low nothing is commanded",
     LineHeld "the request line was not low for long enough before it rose" "take it low, wait a second, then raise it again",
     TrackingError "the arm is too far from where it is commanded to be" "look for what holds it, or what pushes it; `limits.tracking_error` is how far it may be",
+    ProgramStopped "the program was stopped at the pendant, or text is no longer taken" "request again to go on; in local control nothing is taken",
+    ProgramPaused "the program was paused at the pendant" "request again to go on; resuming at the pendant continues nothing",
+}
+
+impl Reason {
+    /// Whether a person ended commanding, here or at the pendant: no fault, and nothing to acknowledge.
+    #[must_use]
+    pub const fn is_release(self) -> bool {
+        matches!(self, Self::Released | Self::ProgramStopped | Self::ProgramPaused)
+    }
 }
 
 /// A set of reasons.

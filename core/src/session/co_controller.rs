@@ -57,6 +57,9 @@ impl Memory<'_> {
     pub const LEAST_RTDE: usize = 1024;
 }
 
+/// A refusal this long after our own text is of somebody else's.
+const REFUSED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Bytes of the longest text that sets outputs.
 const BESIDE_LEN: usize = Sec::max_len(BATCH);
 const _: () = assert!(BESIDE_LEN >= SpeedSlider::MAX_LEN);
@@ -87,6 +90,9 @@ pub struct CoController<'m, L> {
     pub(super) force_given: bool,
     pub(super) events: Events,
     pub(super) unacked: [Unacked; LinkId::COUNT],
+    /// When text of ours went out last, and when the controller last refused text that may have been ours.
+    pub(super) texted_at: Option<Instant>,
+    pub(super) refused_at: Option<Instant>,
     /// States arrived that are not judged yet, because more bytes are likely to wait.
     pub(super) arrived: Option<Instant>,
     pub(super) lifecycle: Lifecycle,
@@ -177,6 +183,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             force_given: false,
             events: Events::default(),
             unacked: [Unacked::default(); LinkId::COUNT],
+            texted_at: None,
+            refused_at: None,
             arrived: None,
             lifecycle: Lifecycle::Idle,
             due: None,
@@ -329,6 +337,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         let answered = self.answer(now);
         self.feed_force(now);
         let answered = [answered, self.write_outputs(now)];
+        if self.text.len > 0 || self.beside.len > 0 {
+            self.texted_at = Some(now);
+        }
         let at_rest = matches!(self.mode(), Mode::Offline | Mode::Monitor);
         if self.lifecycle == Lifecycle::ShuttingDown && at_rest {
             self.lifecycle = Lifecycle::Finished;
@@ -352,7 +363,10 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             return;
         }
         match link {
-            LinkId::PRIMARY => self.primary.reset(),
+            LinkId::PRIMARY => {
+                self.primary.reset();
+                self.refused_at = None;
+            }
             LinkId::REALTIME => self.realtime.reset(),
             _ => self.rtde.iter_mut().for_each(|rtde| rtde.opened(now)),
         }
@@ -369,6 +383,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
             if matches!(self.mode(), Mode::Offline | Mode::Monitor) {
                 self.primary.reset();
+                self.refused_at = None;
             }
             return;
         }
@@ -407,12 +422,13 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     /// Judges the newest of the states that arrived.
     pub(super) fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.arrived.take() else { return };
+        let remote = self.remote(now);
         let facts = self.primary.facts();
         let beside = Beside {
             robot_mode: facts.robot_mode,
             safety: facts.safety,
             master_safety: facts.master_safety,
-            remote: facts.local_control.then(|| Held::new(false, now)),
+            remote,
             program: facts.program,
             // Both come in one sub-package.
             speed_slider: facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at)),
@@ -428,6 +444,33 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         if acknowledged {
             self.acknowledged(now);
         }
+    }
+
+    /// The controller refuses text, as it does in local control. It says so to everybody, whoever wrote the text.
+    pub(super) fn take_refusal(&mut self, now: Instant) {
+        if self.texted_at.is_some_and(|at| now.since(at) <= REFUSED_WITHIN) {
+            self.refused_at = Some(now);
+            self.refuse_outputs();
+        } else if self.refused_at.is_none() {
+            self.primary.deny_local_control();
+        }
+    }
+
+    /// Evidence of remote control: what was refused speaks against it, unless our own text is seen to run afterwards.
+    fn remote(&mut self, now: Instant) -> Option<Held<bool>> {
+        let local = self.primary.facts().local_control.then(|| Held::new(false, now));
+        let (Some(_), Some(refused), Some(identity)) = (local, self.refused_at, self.identity) else { return local };
+        let machine = self.cycle.mode();
+        let accepted = machine.accepted_by().filter(|_| matches!(machine.mode(), Mode::Arming | Mode::Command));
+        let Some(proof) = accepted else { return local };
+        // Until then what was sent before may still run.
+        let over = refused + self.config.text.hold + identity.period.times(2);
+        if self.cycle.evidence().acceptance.shown_at(proof).is_some_and(|shown| shown > over) {
+            self.refused_at = None;
+            self.primary.deny_local_control();
+            return None;
+        }
+        local.filter(|_| now > over + machine.config().evidence_age)
     }
 
     /// Puts on the wire what the cycle decides: the only place where text is made.
@@ -546,5 +589,7 @@ pub(super) fn cycle_config(config: &Config, period: Duration) -> CycleConfig {
         mode: config.mode_config(period),
         following: config.mode.following.of(period),
         scaling: config.mode.scaling,
+        pendant: config.mode.pendant,
+        hold: config.text.hold,
     }
 }

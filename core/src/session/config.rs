@@ -8,7 +8,7 @@ use super::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, PathTiming, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
-use crate::mode::{FollowingConfig, ModeConfig, OperatorConfig, ScalingConfig, StandstillConfig};
+use crate::mode::{FollowingConfig, ModeConfig, OperatorConfig, PendantConfig, ScalingConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
 
@@ -80,6 +80,7 @@ impl Config {
                 .map_err(value("text"))?;
         }
         self.mode.scaling.check().map_err(value("mode"))?;
+        self.mode.pendant.check().map_err(value("mode"))?;
         self.standstill.check().map_err(value("mode"))?;
         self.limits.check().map_err(ConfigError::Limits)?;
         self.text.check(self.software).map_err(value("text"))?;
@@ -107,6 +108,15 @@ impl Config {
             configs.push(*source).map_err(|_| SourcesError::TooMany)?;
         }
         Sources::new(&configs)
+    }
+
+    /// Whether a stop at the pendant can be seen, where states come `by_rtde` in this period: the state of every cycle has to
+    /// tell of the program, and one command has to outlast the cycles that are needed to look. Where not, or where the
+    /// program flickers between two texts, the next text overrides such a stop.
+    #[must_use]
+    pub fn sees_pendant_stops(&self, by_rtde: bool, period: Duration) -> bool {
+        let PendantConfig { stops, left, .. } = self.mode.pendant;
+        stops && by_rtde && period.times(u64::from(left).saturating_add(1)) <= self.text.hold
     }
 
     /// Tells every limit that what is sent, or the controller by itself, would not keep, by its first joint.
@@ -529,6 +539,8 @@ pub struct ModeTuning {
     pub following: FollowingTuning,
     /// What the robot's speed scaling lets go out; the same for every period.
     pub scaling: ScalingConfig,
+    /// Stop and pause at the pendant.
+    pub pendant: PendantConfig,
 }
 
 impl ModeTuning {

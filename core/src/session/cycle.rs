@@ -11,8 +11,8 @@ use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mode,
-    ModeConfig, ModeMachine, Operator, OperatorConfig, Outcome, Pace, PeerGate, Refusal, Scaling, ScalingConfig,
-    Standstill, StandstillConfig, Transition,
+    ModeConfig, ModeMachine, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
+    PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -60,7 +60,13 @@ pub(super) struct CycleConfig {
     pub(super) mode: ModeConfig,
     pub(super) following: FollowingConfig,
     pub(super) scaling: ScalingConfig,
+    pub(super) pendant: PendantConfig,
+    /// For how long a command holds without a successor.
+    pub(super) hold: Duration,
 }
+
+/// A target below this is as good as at rest \[rad/s\].
+const SLOW: f32 = 0.001;
 
 /// See the module.
 #[derive(Debug)]
@@ -70,6 +76,9 @@ pub(super) struct Cycle<const N: usize, L> {
     following: Following<N>,
     scaling: Scaling,
     scaling_config: ScalingConfig,
+    pendant: PendantWatch,
+    pendant_config: PendantConfig,
+    hold: Duration,
     standstill: Standstill<N>,
     governor: Governor<N>,
     sources: Sources,
@@ -85,6 +94,10 @@ pub(super) struct Cycle<const N: usize, L> {
     sent: bool,
     judged_at: Option<ControllerTime>,
     stepped_at: Option<ControllerTime>,
+    /// When something went out last.
+    spoke_at: Instant,
+    /// The controller's fastest target, while the arm is brought to rest \[rad/s\].
+    target_speed: f32,
     /// Whether the law has begun in this `Command`.
     begun: bool,
     /// The share of what the law wanted last that [`Pace::Begin`] let go out.
@@ -115,6 +128,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             following: Following::new(config.following),
             scaling: Scaling::BEGIN,
             scaling_config: config.scaling,
+            pendant: PendantWatch::default(),
+            pendant_config: config.pendant,
+            hold: config.hold,
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
             sources,
@@ -127,6 +143,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             sent: false,
             judged_at: None,
             stepped_at: None,
+            spoke_at: Instant::ZERO,
+            target_speed: 0.0,
             begun: false,
             begin_share: 1.0,
             resume: false,
@@ -140,6 +158,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.following = Following::new(config.following);
         }
         self.scaling_config = config.scaling;
+        self.pendant_config = config.pendant;
+        self.hold = config.hold;
         self.link = LinkMonitor::new(config.link);
         self.mode.set_config(config.mode);
         self.standstill.reset();
@@ -301,7 +321,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// Judges the newest state, once all that has arrived is read; whether its inputs have acknowledged.
     pub(super) fn judge(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events) -> bool {
-        let slider = beside.speed_slider.filter(|_| self.state.is_some_and(|state| state.speed_slider.is_none()));
+        let slider =
+            beside.speed_slider.filter(|_| self.state.as_ref().is_some_and(|state| state.speed_slider.is_none()));
         if let (Some(slider), Some(state)) = (slider, self.state.as_mut()) {
             // The packet alone has at most the limiter's share of it.
             state.speed_scaling = Some(state.speed_scaling.unwrap_or(1.0) * slider.value);
@@ -326,21 +347,46 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let gets_through = self.mode.mode() != Mode::Command || beside.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let held = |value| Some(Held::new(value, now));
-        let at_rest = self.standstill.observe(state, arrival, fresh);
+        // A state that is late by less than a gap that is allowed for is a measurement all the same, of then.
+        let age = self.link.age(now).unwrap_or(Duration::MAX);
+        let rest_seen = age <= self.standstill.config().max_gap.max(period + self.link.config().margin);
+        let at_rest = self.standstill.observe(state, arrival, rest_seen);
         let reported = slider.map(|slider| now.since(slider.at));
         let follows = !commanding || self.following.judge(state, dt, reported).holds();
         // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
         let speaks = beside.program_state_known || beside.program.is_none();
         let from_packet = state.program_state.and_then(activity).and_then(held);
+        let timely = fresh && gets_through;
+        let pendant = match self.mode.mode() {
+            Mode::Arming | Mode::Command => {
+                // Acknowledged is everything, or what went out before the oldest that is not.
+                let age =
+                    if beside.unacked == Duration::ZERO { now.since(self.spoke_at) } else { beside.unacked + period };
+                let reading = PendantReading {
+                    fresh: timely,
+                    accepted_by: self.mode.accepted_by(),
+                    program: if speaks { state.program_state } else { None },
+                    reported: beside.program,
+                    lasts: age + period.times(u64::from(self.pendant_config.left)) <= self.hold,
+                };
+                self.pendant.observe(&self.pendant_config, &reading, now)
+            }
+            Mode::Offline | Mode::Monitor | Mode::Stopping => Pendant::Go,
+        };
+        let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
+            let (before, speed) = (self.target_speed, state.target_velocities.max_abs());
+            self.target_speed = speed;
+            speed < before || speed <= SLOW
+        };
         self.evidence = Evidence {
-            timely: fresh && gets_through,
+            timely,
             link_entry: Some(Held::new(self.link.entry(), now)),
             robot_mode: state.robot_mode.map(|mode| Held::new(mode, now)).or(beside.robot_mode),
             safety: if state.safety == Safety::Unknown { beside.safety } else { Some(Held::new(state.safety, now)) },
             master_safety: beside.master_safety,
             remote: beside.remote,
             sources: Some(Held::new(self.sources_verdict(now), now)),
-            at_rest: Some(Held::new(at_rest, now)),
+            at_rest: Some(Held::new(at_rest, if fresh { now } else { now - age })),
             following: Some(Held::new(follows, now)),
             strays: beside.strays,
             // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
@@ -350,6 +396,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 beside.gate.unwrap_or(if beside.path_open { PeerGate::Ready } else { PeerGate::No }),
                 now,
             )),
+            pendant,
+            slowing,
             acceptance: Acceptance {
                 mirrored_counter: None,
                 program_state: if speaks { from_packet } else { None },
@@ -390,12 +438,12 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             Action::Silent | Action::Mirror => Ok(Verdict::Silent),
             Action::Hold => {
                 self.following.sent(&JointVelocities::ZERO);
-                self.sent = true;
+                (self.sent, self.spoke_at) = (true, now);
                 Ok(Verdict::Hold)
             }
             Action::Stop => {
                 self.following.sent(&JointVelocities::ZERO);
-                self.sent = true;
+                (self.sent, self.spoke_at) = (true, now);
                 Ok(Verdict::Stop)
             }
             Action::Move(authority) => {
@@ -429,7 +477,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     // Whatever goes on afterwards begins at rest.
                     self.governor.reset();
                     self.following.sent(&JointVelocities::ZERO);
-                    self.sent = true;
+                    (self.sent, self.spoke_at) = (true, now);
                     return Ok(Verdict::Hold);
                 }
                 let slowed;
@@ -448,7 +496,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 }
                 let approved = self.governor.approve(authority, wanted, state, dt)?;
                 self.following.sent(approved.velocities());
-                self.sent = true;
+                (self.sent, self.spoke_at) = (true, now);
                 Ok(Verdict::Move(approved))
             }
         }
@@ -548,7 +596,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
-        to.put(&(&self.scaling, self.begin_share))?;
+        to.put(&(&self.scaling, self.begin_share, &self.pendant, self.spoke_at, self.target_speed))?;
         to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
@@ -560,7 +608,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.link = from.take()?;
         self.mode = from.take()?;
-        (self.scaling, self.begin_share) = from.take()?;
+        (self.scaling, self.begin_share, self.pendant, self.spoke_at, self.target_speed) = from.take()?;
         (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
@@ -573,10 +621,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.following.reset();
             self.governor.reset();
             self.scaling = Scaling::BEGIN;
+            self.pendant = PendantWatch::default();
             self.begin_share = 1.0;
             if let Some(chain) = &self.chain {
                 self.law.use_kinematics(chain);
             }
+        }
+        let text = !self.mode.config().mirrors;
+        if transition.to == Mode::Command && text && !self.pendant.sees_stops(&self.pendant_config) {
+            events.push(Event::PendantOverridden);
         }
         if transition.from == Mode::Command {
             self.law.suspend();

@@ -91,6 +91,8 @@ pub enum Event {
     HeldByScaling(bool),
     /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
     Lapsed(Lapse),
+    /// Commanding begins, and a stop at the pendant could not be told from our own text: it is overridden.
+    PendantOverridden,
 }
 
 /// What follows the loss of a link.

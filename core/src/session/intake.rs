@@ -44,7 +44,7 @@ impl<L: Law<6>> CoController<'_, L> {
             self.learn_kinematics();
             self.observe_primary_outputs(now);
             if local {
-                self.refuse_outputs();
+                self.take_refusal(now);
             }
         } else if !self.connector.is_greeted(link)
             && let Some(found) = self.primary.wrong_service()

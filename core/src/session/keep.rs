@@ -57,7 +57,7 @@ impl Keeper {
     pub(super) fn observe(&mut self, transitions: &[Transition], mode: Mode, now: Instant) {
         for transition in transitions {
             let commanding = matches!(transition.from, Mode::Arming | Mode::Command);
-            let reason = transition.reason.filter(|reason| commanding && *reason != Reason::Released);
+            let reason = transition.reason.filter(|reason| commanding && !reason.is_release());
             let Some(reason) = reason else { continue };
             self.number = self.number.saturating_add(1);
             let fallback = KeptFallback { number: self.number, reason, at: transition.at };

@@ -169,6 +169,11 @@ impl<'m> Primary<'m> {
         }
     }
 
+    /// What the controller refused was not ours, or is taken all the same.
+    pub(super) const fn deny_local_control(&mut self) {
+        self.facts.local_control = false;
+    }
+
     pub(super) const fn facts(&self) -> &Facts {
         &self.facts
     }

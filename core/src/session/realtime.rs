@@ -63,6 +63,10 @@ struct Stream {
 
 impl Stream {
     fn observe(&mut self, size: usize, micros: u64) {
+        if size == self.size && micros == self.last_micros && self.packets > 0 {
+            // Sent more often than the clock steps, and no less a stream for that.
+            return;
+        }
         let step = micros.saturating_sub(self.last_micros);
         if size != self.size || step == 0 || self.packets == 0 {
             *self = Self { size, last_micros: micros, step: u64::MAX, packets: 1 };
@@ -188,4 +192,26 @@ impl<'m> Realtime<'m> {
 
 pub(super) fn count_one(counter: &mut u32) {
     *counter = counter.saturating_add(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The period that is learned of packets of one size, with the clock at these times \[µs\].
+    fn period(micros: impl Iterator<Item = u64>) -> Option<u64> {
+        let mut stream = Stream::default();
+        micros.for_each(|micros| stream.observe(1220, micros));
+        stream.period().map(Duration::as_micros)
+    }
+
+    #[test]
+    fn a_stream_that_repeats_each_state_is_known_by_its_clock() {
+        // 5 kHz, of a controller whose clock steps at 500 Hz; then one that steps at 5 kHz, too.
+        assert_eq!(period((0..100).map(|n| n / 10 * 2_000)), Some(2_000));
+        assert_eq!(period((0..100).map(|n| n * 200)), Some(2_000));
+        assert_eq!(period((0..100).map(|n| n / 3 * 8_000)), Some(8_000));
+        assert_eq!(period((0..100).map(|_| 8_000)), None, "a clock that stands");
+        assert_eq!(period((0..100).map(|n| 1_000_000 - n * 2_000)), None, "or runs backwards");
+    }
 }

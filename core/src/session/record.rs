@@ -260,7 +260,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     fn save(&self, room: &mut [u8]) -> Option<usize> {
         let mut to = Saver::new(room);
         to.put(&(&self.connector, &self.identity, &self.told_software, &self.take_over, &self.unacked))?;
-        to.put(&(&self.arrived, &self.lifecycle, &self.due))?;
+        to.put(&(&self.arrived, &self.lifecycle, &self.due, &self.texted_at, &self.refused_at))?;
         self.primary.save(&mut to)?;
         self.realtime.save(&mut to)?;
         to.put(&(&self.outputs, self.outputs_due, self.force_given))?;
@@ -274,7 +274,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     fn load(&mut self, bytes: &[u8]) -> Option<()> {
         let mut from = Loader::new(bytes);
         (self.connector, self.identity, self.told_software, self.take_over, self.unacked) = from.take()?;
-        (self.arrived, self.lifecycle, self.due) = from.take()?;
+        (self.arrived, self.lifecycle, self.due, self.texted_at, self.refused_at) = from.take()?;
         self.primary.load(&mut from)?;
         self.realtime.load(&mut from)?;
         (self.outputs, self.outputs_due, self.force_given) = from.take()?;

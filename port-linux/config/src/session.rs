@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use outrigger_core::link::Grade;
-use outrigger_core::mode::{OperatorConfig, RequestAs, ScalingConfig, StandstillConfig};
+use outrigger_core::mode::{OperatorConfig, PendantConfig, RequestAs, ScalingConfig, StandstillConfig};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::session::{
     Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
@@ -82,7 +82,7 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
             let path = match (*section, error.field.split_once('.')) {
-                (_, Some((part @ ("following" | "scaling"), field))) => format!("session.{part}_{field}"),
+                (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
                 (_, Some(("limits", field))) => format!("session.grade.{field}"),
                 (_, Some(_)) => error.field.to_owned(),
                 ("connect" | "operator", None) => format!("{section}.{}", error.field),
@@ -130,6 +130,20 @@ pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
             scaling_rate: section.number("following_scaling_rate", 0.01..=1_000.0, "1/s"),
         },
         scaling: scaling(section),
+        pendant: pendant(section),
+    }
+}
+
+fn pendant(section: &mut Section<'_, '_>) -> PendantConfig {
+    let default = PendantConfig::default();
+    let small = |section: &mut Section<'_, '_>, key, range| {
+        section.count(key, range).and_then(|number| u8::try_from(number).ok())
+    };
+    PendantConfig {
+        stops: section.flag("pendant_stops", default.stops),
+        at_once: section.flag("pendant_at_once", default.at_once),
+        left: small(section, "pendant_left", 1..=50).unwrap_or(default.left),
+        flicker: small(section, "pendant_flicker", 0..=100).unwrap_or(default.flicker),
     }
 }
 

@@ -87,7 +87,7 @@ impl<L: Law<7>> Arm<L> {
     pub(crate) fn tell(&mut self) {
         while let Some(event) = self.remote.next_event() {
             let Event::Transition(transition) = event else { continue };
-            let reason = transition.reason.filter(|reason| *reason != Reason::Released);
+            let reason = transition.reason.filter(|reason| !reason.is_release());
             let why = reason.map_or_else(String::new, |reason| format!(": {}", reason.text()));
             println!("{}: {} -> {}{why}", self.name, transition.from.name(), transition.to.name());
             // A KRC that was late before anything was asked of it has ended nothing.

@@ -149,7 +149,7 @@ impl Script {
             Some(round) => {
                 round.fell_back.get_or_insert((at, reason));
             }
-            None if reason != Reason::Released && self.step != Step::Recovering => self.unplanned.push((at, reason)),
+            None if !reason.is_release() && self.step != Step::Recovering => self.unplanned.push((at, reason)),
             None => {}
         }
     }

@@ -51,7 +51,7 @@ impl Tally {
         if transition.from != Mode::Command {
             return;
         }
-        let Some(reason) = transition.reason.filter(|reason| *reason != Reason::Released) else { return };
+        let Some(reason) = transition.reason.filter(|reason| !reason.is_release()) else { return };
         match self.fallbacks.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, count)) => *count += 1,
             None => self.fallbacks.push((reason, 1)),

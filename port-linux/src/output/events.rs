@@ -80,6 +80,11 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
             ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])
         }
         Event::LocalStall => ("local-stall", "this device itself stood still and was woken late".into(), vec![]),
+        Event::PendantOverridden => {
+            let text = "a stop pressed at the pendant is overridden by the next command: end commanding here, by a stop \
+                        input, or by the emergency stop";
+            ("pendant-overridden", text.into(), vec![])
+        }
         Event::HeldByScaling(held) => {
             let text = if *held {
                 "held by the robot's speed slider: move it up to go on".to_owned()

@@ -162,7 +162,7 @@ impl Service {
 
     fn transition(&mut self, transition: &Transition) {
         let Transition { from, to, reason, .. } = *transition;
-        if let Some(reason) = reason.filter(|reason| *reason != Reason::Released) {
+        if let Some(reason) = reason.filter(|reason| !reason.is_release()) {
             self.fell_back = Some(reason);
             self.done_at = None;
         }

@@ -294,7 +294,7 @@ impl Service {
 
     fn transition(&mut self, transition: &Transition) {
         let Transition { from, to, reason, .. } = *transition;
-        if let Some(reason) = reason.filter(|reason| *reason != Reason::Released) {
+        if let Some(reason) = reason.filter(|reason| !reason.is_release()) {
             self.fell_back = Some(reason);
             self.done_at = None;
         }
@@ -433,6 +433,9 @@ impl Application<Law> for Service {
             let mut values = values(law, mode);
             if matches!(mode, Mode::Offline | Mode::Monitor) {
                 values.extend(readings(engine.sources(), settings));
+            }
+            if engine.is_held_by_scaling() {
+                values.push(("speed".to_owned(), "held by the robot's speed slider".to_owned()));
             }
             values
         });

@@ -228,3 +228,70 @@ fn acknowledging_is_refused_while_stopping_and_moves_nothing() {
     }
     expect!(t: Monitor);
 }
+
+#[test]
+fn a_program_stopped_at_the_pendant_is_a_release_and_nothing_is_said_while_the_arm_slows_down() {
+    let mut t = Trace::commanding();
+    state!(t 8, pendant = Pendant::Wait => Silent);
+    expect!(t: Command);
+    state!(t 8, pendant = Pendant::Stopped, at_rest = false => Silent);
+    expect_transition!(t: Command -> Stopping, ProgramStopped);
+    expect!(t: Stopping);
+    for _ in 0..10 {
+        state!(t 8 => Silent);
+        state!(t 8, slowing = false => Silent);
+        state!(t 8 => Silent);
+        state!(t 8, slowing = true => Silent);
+    }
+    t.rest();
+    expect_transition!(t: Stopping -> Monitor, ProgramStopped);
+    state!(t 8, pendant = Pendant::Go, program = Some(Activity::Stopped) => Silent);
+    t.arm();
+}
+
+#[test]
+fn an_arm_that_does_not_slow_down_after_such_a_stop_gets_one() {
+    let mut t = Trace::commanding();
+    state!(t 8, pendant = Pendant::Stopped, at_rest = false, slowing = false => Silent);
+    state!(t 8 => Silent);
+    state!(t 8 => Silent);
+    state!(t 8 => Stop);
+    state!(t 8 => Silent);
+    t.rest();
+    expect!(t: Monitor);
+    // Nor is it left alone where nobody sees it.
+    let mut t = Trace::commanding();
+    state!(t 8, pendant = Pendant::Stopped, at_rest = false => Silent);
+    quiet!(t 40 => Silent);
+    quiet!(t 1 => Stop);
+    quiet!(t 500 => Silent);
+}
+
+#[test]
+fn a_program_paused_at_the_pendant_is_replaced_by_one_stop_and_a_protective_stop_comes_first() {
+    let mut t = Trace::commanding();
+    state!(t 8, pendant = Pendant::Paused, at_rest = false => Stop);
+    expect_transition!(t: Command -> Stopping, ProgramPaused);
+    state!(t 8 => Silent);
+    t.rest();
+    expect_transition!(t: Stopping -> Monitor, ProgramPaused);
+    assert_eq!(t.machine.latch(), None);
+    for pendant in [Pendant::Paused, Pendant::Stopped] {
+        let mut t = Trace::commanding();
+        state!(t 8, pendant = pendant, safety = SafetyMode::ProtectiveStop => Silent);
+        expect!(t: Stopping, ProtectiveStop);
+    }
+}
+
+#[test]
+fn a_state_that_shows_rest_after_the_time_out_is_rest() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::SourceStale);
+    for out in [Hold, Hold, Stop, Silent] {
+        state!(t 8, at_rest = false => out);
+    }
+    // The state comes before anything else wakes the machine.
+    state!(t 5_000, at_rest = true => Silent);
+    expect_transition!(t: Stopping -> Monitor, SourceStale);
+    assert!(!t.machine.is_motion_unknown());
+}

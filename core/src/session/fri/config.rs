@@ -194,7 +194,7 @@ impl FriConfig {
             .map_err(value("fri"))?;
         self.arm.check().map_err(value("fri"))?;
         for period in [SHORTEST, LONGEST] {
-            let CycleConfig { link, mode, following, scaling } = self.of(period);
+            let CycleConfig { link, mode, following, scaling, .. } = self.of(period);
             link.check().map_err(value("link"))?;
             mode.check().map_err(value("mode"))?;
             following.check().map_err(value("mode"))?;
@@ -223,6 +223,8 @@ impl FriConfig {
             },
             following: self.mode.following.of(period),
             scaling: self.mode.scaling,
+            pendant: self.mode.pendant,
+            hold: Duration::ZERO,
         }
     }
 

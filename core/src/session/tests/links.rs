@@ -206,6 +206,37 @@ fn the_timeout_is_in_the_past_while_anything_is_queued() {
 #[test]
 fn a_controller_that_says_it_is_in_local_control_is_believed_and_left_by_reconnecting() {
     let mut bench = Bench::moving(5, 15);
+    bench.bytes(LinkId::PRIMARY, &refusal());
+    bench.mute = true;
+    bench.run(1_000);
+    assert!(bench.engine.mode_machine().reasons().contains(Reason::NotFollowing));
+    assert!(bench.unmet().contains(&Reason::NotRemote), "a later message does not take it back");
+    let connections = bench.asked.len();
+    bench.mute = false;
+    bench.input(Input::Acknowledge);
+    bench.run(2_000);
+    assert_eq!(bench.asked[connections..], [30_001, 30_003]);
+    assert_eq!(bench.unmet(), []);
+}
+
+#[test]
+fn text_of_somebody_else_that_is_refused_does_not_end_commanding() {
+    let mut bench = Bench::moving(5, 15);
+    for _ in 0..5 {
+        bench.bytes(LinkId::PRIMARY, &refusal());
+        bench.run(700);
+        assert_eq!((bench.engine.mode(), bench.engine.latch()), (Mode::Command, None));
+    }
+    // Nor does it speak against beginning where nothing of ours was sent.
+    bench.input(Input::Release);
+    bench.run(3_000);
+    bench.bytes(LinkId::PRIMARY, &refusal());
+    bench.run(100);
+    assert_eq!(bench.unmet(), []);
+}
+
+/// Error code 210: text is not taken in local control.
+fn refusal() -> Vec<u8> {
     let error = primary::ErrorCode {
         code: 210,
         argument: 0,
@@ -214,14 +245,5 @@ fn a_controller_that_says_it_is_in_local_control_is_believed_and_left_by_reconne
     let payload = primary::RobotMessagePayload::ErrorCode(error);
     let mut message = [0; 64];
     let size = primary::RobotMessage::emit(0, MessageSource::Controller, &payload, &mut message).unwrap();
-    bench.bytes(LinkId::PRIMARY, &message[..size]);
-    bench.run(3);
-    assert_eq!((bench.engine.mode(), bench.engine.latch()), (Mode::Stopping, Some(Reason::NotRemote)));
-    bench.run(1_000);
-    assert!(bench.unmet().contains(&Reason::NotRemote), "a later message does not take it back");
-    let connections = bench.asked.len();
-    bench.input(Input::Acknowledge);
-    bench.run(2_000);
-    assert_eq!(bench.asked[connections..], [30_001, 30_003]);
-    assert_eq!(bench.unmet(), []);
+    message[..size].to_vec()
 }

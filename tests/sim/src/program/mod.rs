@@ -393,6 +393,8 @@ impl Programs {
     /// Stops the program and the arm.
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
+        // What has arrived and not begun is stopped with it.
+        self.waiting.clear();
         self.release(&mut plant.arm);
         self.passing = Some(ProgramState::Stopping);
     }

@@ -1,0 +1,269 @@
+//! Stop and pause at the pendant, where every cycle's text is a new program: the next one would override them.
+//!
+//! | the state says | what follows |
+//! |---|---|
+//! | PAUSING, PAUSED or RESUMING | [`Paused`](Pendant::Paused): never by our own text |
+//! | no program, and the newest acknowledged text has [`left`](PendantConfig::left) cycles of its time or more | [`Wait`](Pendant::Wait): nothing is written for this cycle |
+//! | still no program in the next fresh state | [`Stopped`](Pendant::Stopped) |
+//! | a program again | it flickers between two texts, and is counted |
+//!
+//! Where that is seen in more than [`flicker`](PendantConfig::flicker) of the cycles, or where no state of the cycle
+//! tells of the program at all, a stop cannot be told from our own text: it is overridden, and
+//! [`PendantWatch::sees_stops`] says so.
+
+use super::{Activity, Held, Proof};
+use crate::robot::{BadValue, ProgramState};
+use crate::time::Instant;
+
+/// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct PendantConfig {
+    /// Whether a stop is looked for at all. Default yes.
+    pub stops: bool,
+    /// Whether one state without a program is enough, on a controller that has shown none while arming. Default no.
+    pub at_once: bool,
+    /// Cycles of its `t` that the newest acknowledged text must have left. Default 2.
+    pub left: u8,
+    /// Share of the cycles in which the program may flicker \[%\]. Default 1.
+    pub flicker: u8,
+}
+
+impl Default for PendantConfig {
+    fn default() -> Self {
+        Self { stops: true, at_once: false, left: 2, flicker: 1 }
+    }
+}
+
+impl PendantConfig {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        BadValue::unless((1..=50).contains(&self.left), "pendant.left", "1 to 50 cycles")?;
+        BadValue::unless(self.flicker <= 100, "pendant.flicker", "0 to 100 %")
+    }
+}
+
+/// What a state says of the pendant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Pendant {
+    /// Nothing.
+    #[default]
+    Go,
+    /// Perhaps a stop: nothing is written, so that the next state tells.
+    Wait,
+    /// The program was paused.
+    Paused,
+    /// The program was stopped.
+    Stopped,
+}
+
+/// One state, as the watch sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendantReading {
+    /// The state is young enough to be answered by motion.
+    pub fresh: bool,
+    /// What shows that our text is accepted, as far as this state goes.
+    pub accepted_by: Option<Proof>,
+    /// The program, where the packet of the cycle has it.
+    pub program: Option<ProgramState>,
+    /// The program by the slow report.
+    pub reported: Option<Held<Activity>>,
+    /// The newest acknowledged text has enough time left.
+    pub lasts: bool,
+}
+
+/// The cycles that the share of flicker is taken of at least, so that a single one does not count.
+const LEAST_CYCLES: u32 = 100;
+
+/// One value for each arming and the commanding behind it; see the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct PendantWatch {
+    /// What showed first that our text is accepted, and when.
+    granted: Option<(Proof, Instant)>,
+    /// The state before had no program, and nothing was written.
+    waits: bool,
+    /// The state before had no program.
+    gone: bool,
+    /// Cycles with our text accepted, and those of them after which a program was there again.
+    cycles: u32,
+    flickers: u32,
+}
+
+impl PendantWatch {
+    /// Takes the newest state, read at `now`.
+    pub fn observe(&mut self, config: &PendantConfig, reading: &PendantReading, now: Instant) -> Pendant {
+        if self.granted.is_none() {
+            self.granted = reading.accepted_by.map(|proof| (proof, now));
+        }
+        let Some((proof, since)) = self.granted.filter(|_| reading.fresh) else { return Pendant::Go };
+        let slowly = |held: Held<Activity>| held.value == Activity::Paused && held.at > since;
+        let program = reading.program.filter(|_| proof == Proof::ProgramState);
+        match program {
+            Some(ProgramState::Pausing | ProgramState::Paused | ProgramState::Resuming) => return Pendant::Paused,
+            _ if reading.reported.is_some_and(slowly) => return Pendant::Paused,
+            None => return Pendant::Go,
+            Some(_) => {}
+        }
+        self.cycles = self.cycles.saturating_add(1);
+        let waited = core::mem::take(&mut self.waits);
+        let ended = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped));
+        if core::mem::replace(&mut self.gone, ended) && !ended {
+            self.flickers = self.flickers.saturating_add(1);
+        }
+        match (ended, waited) {
+            (true, true) => Pendant::Stopped,
+            (true, false) if !self.looks(config) || !reading.lasts => Pendant::Go,
+            (true, false) if config.at_once && self.flickers == 0 && self.cycles > LEAST_CYCLES => Pendant::Stopped,
+            (true, false) => {
+                self.waits = true;
+                Pendant::Wait
+            }
+            (false, _) => Pendant::Go,
+        }
+    }
+
+    /// Whether stops can still be told from our own text.
+    fn looks(&self, config: &PendantConfig) -> bool {
+        let most = self.cycles.max(LEAST_CYCLES).saturating_mul(u32::from(config.flicker));
+        config.stops && self.flickers.saturating_mul(100) <= most
+    }
+
+    /// Whether a stop at the pendant is seen. Where not, it is overridden by the next text.
+    #[must_use]
+    pub fn sees_stops(&self, config: &PendantConfig) -> bool {
+        matches!(self.granted, Some((Proof::ProgramState, _))) && self.looks(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::time::Duration;
+
+    /// Everything a state may say.
+    fn readings(now: Instant) -> Vec<PendantReading> {
+        let mut readings = vec![];
+        let programs =
+            [None, Some(ProgramState::Playing), Some(ProgramState::Stopped), Some(ProgramState::Stopping)].into_iter();
+        let paused = [ProgramState::Pausing, ProgramState::Paused, ProgramState::Resuming].map(Some);
+        for program in programs.chain(paused) {
+            for accepted_by in [None, Some(Proof::ProgramState), Some(Proof::ProgramRunning)] {
+                for (fresh, lasts, reported) in
+                    [(true, true, false), (true, false, false), (false, true, false), (true, true, true)]
+                {
+                    let reported = reported.then(|| Held::new(Activity::Paused, now));
+                    readings.push(PendantReading { fresh, accepted_by, program, reported, lasts });
+                }
+            }
+        }
+        readings
+    }
+
+    /// What an observer remembers.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    struct Told {
+        granted: Option<Proof>,
+        /// What was said to the newest fresh state that told of the program, and to how many it was `Wait`.
+        last: Pendant,
+        /// It had no program.
+        gone: bool,
+        flickers: u8,
+    }
+
+    fn check(config: &PendantConfig, told: &mut Told, reading: &PendantReading, said: Pendant) {
+        let newly = told.granted.is_none();
+        told.granted = told.granted.or(reading.accepted_by);
+        let by_packet = told.granted == Some(Proof::ProgramState);
+        let none = matches!(reading.program, Some(ProgramState::Stopped | ProgramState::Stopping));
+        let plays = reading.program == Some(ProgramState::Playing);
+        let paused_now = by_packet && !none && !plays && reading.program.is_some();
+        let reported = reading.reported.is_some() && !newly && told.granted.is_some();
+        let paused = reading.fresh && (paused_now || reported);
+        assert_eq!(said == Pendant::Paused, paused, "a pause is never ours: {reading:?}, {told:?}");
+        if paused {
+            return;
+        }
+        if !(by_packet && reading.fresh && reading.program.is_some()) {
+            assert_eq!(said, Pendant::Go, "where nothing is told, nothing is known: {reading:?}");
+            return;
+        }
+        match said {
+            Pendant::Stopped => assert!(none && told.last == Pendant::Wait, "a stop is seen twice: {told:?}"),
+            Pendant::Wait => {
+                assert!(none && reading.lasts && told.last != Pendant::Wait, "{reading:?}, {told:?}");
+                assert!(config.stops && told.flickers <= 1, "a program that flickers hides no stop");
+            }
+            Pendant::Go => {
+                let off = !config.stops || told.flickers > 1;
+                assert!(plays || off || !reading.lasts, "a stop is not overridden unseen: {reading:?}, {told:?}");
+                assert!(plays || told.last != Pendant::Wait);
+                told.flickers = (told.flickers + u8::from(told.gone && plays)).min(2);
+            }
+            Pendant::Paused => unreachable!(),
+        }
+        told.last = said;
+        told.gone = none;
+    }
+
+    #[test]
+    fn every_short_sequence_of_states_is_judged_by_the_rule() {
+        for config in [PendantConfig::default(), PendantConfig { stops: false, ..PendantConfig::default() }] {
+            let mut worlds = HashSet::from([(PendantWatch::default(), Told::default())]);
+            for cycle in 1..=9 {
+                let now = Instant::ZERO + Duration::from_millis(8 * cycle);
+                let mut next = HashSet::new();
+                for (watch, told) in &worlds {
+                    for reading in readings(now) {
+                        let (mut watch, mut told) = (*watch, *told);
+                        let said = watch.observe(&config, &reading, now);
+                        check(&config, &mut told, &reading, said);
+                        if matches!(said, Pendant::Go | Pendant::Wait) {
+                            // When it was granted matters by its order alone.
+                            watch.granted = watch.granted.map(|(proof, _)| (proof, Instant::ZERO));
+                            next.insert((watch, told));
+                        }
+                    }
+                }
+                worlds = next;
+            }
+            assert!(worlds.len() > 10, "{}", worlds.len());
+            assert_eq!(worlds.iter().any(|(watch, _)| watch.sees_stops(&config)), config.stops);
+            let flickered = worlds.iter().filter(|(_, told)| told.flickers > 1);
+            assert!(flickered.into_iter().all(|(watch, _)| !watch.sees_stops(&config)));
+        }
+    }
+
+    #[test]
+    fn one_state_is_enough_where_that_is_configured_and_arming_has_shown_none() {
+        let config = PendantConfig { at_once: true, ..PendantConfig::default() };
+        let reading = |program| PendantReading {
+            fresh: true,
+            accepted_by: Some(Proof::ProgramState),
+            program: Some(program),
+            reported: None,
+            lasts: true,
+        };
+        for (states, said) in [(50, Pendant::Wait), (150, Pendant::Stopped)] {
+            let mut watch = PendantWatch::default();
+            for _ in 0..states {
+                let _ = watch.observe(&config, &reading(ProgramState::Playing), Instant::ZERO);
+            }
+            assert_eq!(watch.observe(&config, &reading(ProgramState::Stopped), Instant::ZERO), said);
+        }
+    }
+
+    #[test]
+    fn the_defaults_hold_their_own_check() {
+        assert_eq!(PendantConfig::default().check(), Ok(()));
+        assert!(PendantConfig { left: 0, ..PendantConfig::default() }.check().is_err());
+        assert!(PendantConfig { flicker: 101, ..PendantConfig::default() }.check().is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! Stop and pause pressed at the pendant, while every cycle's text is a new program.
+
+use std::num::NonZeroU32;
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::session::Event;
+use outrigger_sim::controller::Action;
+use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup};
+
+use crate::{ms, secs};
+
+/// Software with RTDE: its oldest, the newest of CB3, and an e-Series.
+const SOFTWARE: [SoftwareVersion; 3] =
+    [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
+
+/// In motion for a second, with the last command on the controller.
+fn moving<'m>(setup: Setup, buffers: &'m mut Buffers) -> Rig<'m> {
+    let mut rig = Rig::new(setup, buffers);
+    rig.command();
+    rig.run_for(secs(1));
+    rig.run_past_a_command();
+    rig.run_for(ms(1) / 2);
+    rig
+}
+
+fn overridden(rig: &Rig<'_>) -> bool {
+    rig.record().events.iter().any(|(_, event)| *event == Event::PendantOverridden)
+}
+
+/// It ended within three cycles, by this name, and a request alone goes on.
+fn ends_as_a_release(rig: &mut Rig<'_>, begun: outrigger_sim::time::SimTime, reason: Reason, what: &str) {
+    let (fell, why) = rig.record().fallback().unwrap_or_else(|| panic!("{what}\n{}", rig.record().story()));
+    let what = format!("{what}\n{}", rig.record().story());
+    assert!(why == reason && fell >= begun, "{why:?}: {what}");
+    assert!(fell.since(begun) <= rig.controller.period() * 3 + ms(1), "{:?}: {what}", fell.since(begun));
+    assert_eq!((rig.engine().mode(), rig.engine().latch()), (Mode::Monitor, None), "{what}");
+    assert!(rig.controller.truth().at_rest(), "{what}");
+    rig.ready();
+    rig.request();
+    rig.run_to(Mode::Command);
+}
+
+#[test]
+fn a_stop_at_the_pendant_ends_commanding_and_nothing_more_is_said() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = moving(Setup::sweep(software, 0.5), &mut buffers);
+        let begun = rig.now();
+        rig.controller.act(Action::StopProgram);
+        rig.run_for(secs(2));
+        let what = format!("{software}\n{}", rig.record().story());
+        assert!(!overridden(&rig), "{what}");
+        assert_eq!(rig.record().commands_since(begun).count(), 0, "{what}");
+        ends_as_a_release(&mut rig, begun, Reason::ProgramStopped, &what);
+    }
+}
+
+#[test]
+fn a_pause_at_the_pendant_ends_commanding_and_resuming_continues_nothing() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = moving(Setup::sweep(software, 0.5), &mut buffers);
+        let begun = rig.now();
+        rig.controller.act(Action::PauseProgram);
+        rig.run_for(secs(2));
+        let what = format!("{software}\n{}", rig.record().story());
+        let said: Vec<&Command> = rig.record().commands_since(begun).collect();
+        assert!(said.len() == 1 && said[0].stops(), "{said:?}, {what}");
+        rig.controller.act(Action::ResumeProgram);
+        let resumed = rig.now();
+        rig.run_for(secs(1));
+        assert!(rig.record().motion.iter().all(|motion| motion.at < resumed || motion.speed() < REST), "{what}");
+        ends_as_a_release(&mut rig, begun, Reason::ProgramPaused, &what);
+    }
+}
+
+#[test]
+fn a_stop_while_arming_is_a_release_too() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(Setup::sweep(software, 0.5), &mut buffers);
+        rig.ready();
+        rig.request();
+        rig.run_for(rig.controller.period() * 40);
+        rig.run_past_a_packet();
+        rig.run_for(ms(1) / 2);
+        assert_eq!(rig.engine().mode(), Mode::Arming, "{software}");
+        let begun = rig.now();
+        rig.controller.act(Action::StopProgram);
+        rig.run_for(secs(1));
+        ends_as_a_release(&mut rig, begun, Reason::ProgramStopped, &format!("{software}"));
+    }
+}
+
+#[test]
+fn a_program_that_flickers_now_and_then_is_no_stop_and_hides_none() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::with_rtde();
+        let mut setup = Setup::sweep(software, 0.2);
+        setup.controller.flicker = NonZeroU32::new(150);
+        let mut rig = moving(setup, &mut buffers);
+        rig.run_for(secs(6));
+        let what = format!("{software}\n{}", rig.record().story());
+        assert_eq!((rig.engine().mode(), overridden(&rig)), (Mode::Command, false), "{what}");
+        rig.run_past_a_command();
+        rig.run_for(ms(1) / 2);
+        let begun = rig.now();
+        rig.controller.act(Action::StopProgram);
+        rig.run_for(secs(2));
+        ends_as_a_release(&mut rig, begun, Reason::ProgramStopped, &what);
+    }
+}
+
+#[test]
+fn where_a_stop_cannot_be_told_from_our_own_text_it_is_overridden_and_that_is_said() {
+    for software in SOFTWARE {
+        // By the program that flickers all the time; by evidence that comes ten times a second.
+        for flickers in [true, false] {
+            let mut buffers = if flickers { Buffers::with_rtde() } else { Buffers::default() };
+            let mut setup = Setup::sweep(software, 0.5);
+            setup.controller.flicker = NonZeroU32::new(3).filter(|_| flickers);
+            let mut rig = moving(setup, &mut buffers);
+            let what = format!("{software}, flickers {flickers}");
+            assert!(overridden(&rig), "{what}\n{}", rig.record().story());
+            rig.controller.act(Action::StopProgram);
+            rig.run_for(ms(400));
+            assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
+        }
+    }
+}
+
+#[test]
+fn states_that_are_late_all_the_time_still_show_that_the_arm_rests() {
+    for software in SOFTWARE {
+        for with_rtde in [false, true] {
+            let mut buffers = if with_rtde { Buffers::with_rtde() } else { Buffers::default() };
+            let mut rig = moving(Setup::sweep(software, 0.5), &mut buffers);
+            rig.fault(outrigger_sim::fault::FaultKind::Delay(ms(25)), Some(secs(8)));
+            rig.run_for(secs(3));
+            let story = rig.record().story();
+            assert_eq!(rig.engine().mode(), Mode::Monitor, "{software}, rtde {with_rtde}\n{story}");
+            assert!(!rig.engine().mode_machine().reasons().contains(Reason::StopTimeout), "{story}");
+            assert!(!rig.engine().mode_machine().is_motion_unknown(), "{story}");
+        }
+    }
+}
