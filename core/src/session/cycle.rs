@@ -628,7 +628,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             }
         }
         let text = !self.mode.config().mirrors;
-        if transition.to == Mode::Command && text && !self.pendant.sees_stops(&self.pendant_config) {
+        let enough = u64::from(self.pendant_config.left).saturating_add(1);
+        let lasts = self.link.config().period.times(enough) <= self.hold;
+        let sees = lasts && self.pendant.sees_stops(&self.pendant_config);
+        if transition.to == Mode::Command && text && !sees {
             events.push(Event::PendantOverridden);
         }
         if transition.from == Mode::Command {

@@ -1,5 +1,6 @@
 //! What shows each setting beside a controller of Universal Robots.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::scenes::{CALM, Reads, Scene, set_outputs};
@@ -107,6 +108,9 @@ scenes! {
     JITTER1 "jitter of 1 ms" { first: "jitter@0s::1ms" };
     LATE "late by 3 ms later" { then: "delay@1s:2s:3ms" };
     LATE20 "late by 20 ms later" { then: "delay@1s:2s:20ms" };
+    VERY_LATE "late by 150 ms later" { then: "delay@1s:3s:150ms" };
+    STOPPED "its program is stopped at the pendant" { then: "stop@1000.7ms" };
+    FLICKERS "its program flickers once, and is stopped at the pendant" { more: |options| options.flicker = NonZeroU32::new(150), then: "stop@1000.7ms" };
     STALL30 "nothing for 30 ms" { then: "stall@1s:30ms" };
     STALL5 "nothing for five seconds" { then: "stall@1s:5s", goes_on: 9 };
     STALL5_UP "nothing of ours for five seconds" { then: "stall/30003/up@1s:5s", goes_on: 9 };
@@ -224,7 +228,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("session.evidence_age", "2.0", NO_PRIMARY, "Arming"),
     row("session.state_timeout", "0.02", STALL30, "StateStale"),
     row("session.stop_cycles", "6", RELEASES, "stopj("),
-    row("session.stop_timeout", "1.0", LATE20, "StopTimeout"),
+    row("session.stop_timeout", "1.0", VERY_LATE, "StopTimeout"),
     row("session.program_timeout", "0.1", OLD, "ProgramEnded"),
     row("session.take_over", "true", FOREIGN, "Arming"),
     row("session.acceptance_unknown", "true", UNSEEN, "Arming"),
@@ -235,12 +239,12 @@ pub(crate) const ROWS: &[Row] = &[
     row("session.leak_ppm", "10000", LATE20, "Misses"),
     row("session.shift_hold", "0.5", LATE20, "Epoch"),
     row("session.following_delay", "1", LATE, "NotFollowing").beside("session.following_tolerance = 0.0001; session.following_relative = 0.0; session.margin = 0.02; session.following_patience = 3"),
-    row("session.following_patience", "5", LOCAL, "NotFollowing"),
+    row("session.following_patience", "5", LOCAL, "NotFollowing").beside("session.pendant_stops = false"),
     row("session.following_late_patience", "2", CB2_SLIDER, "NotFollowing").beside("session.following_patience = 2"),
-    row("session.following_tolerance", "0.001", LOCAL, "NotFollowing"),
-    row("session.following_relative", "0.5", LOCAL, "NotFollowing"),
-    row("session.following_ramp", "50.0", DEAF, "NotFollowing"),
-    row("session.following_scaling_rate", "0.01", DEAF_AFTER_SLIDER, "NotFollowing"),
+    row("session.following_tolerance", "0.001", LOCAL, "NotFollowing").beside("session.pendant_stops = false"),
+    row("session.following_relative", "0.5", LOCAL, "NotFollowing").beside("session.pendant_stops = false"),
+    row("session.following_ramp", "50.0", DEAF, "NotFollowing").beside("session.pendant_stops = false"),
+    row("session.following_scaling_rate", "0.01", DEAF_AFTER_SLIDER, "NotFollowing").beside("session.pendant_stops = false"),
     row("session.grade.perfect.received", "0.9991", SKIP, "Received"),
     row("session.grade.perfect.delay", "0.0001", JITTER1, "Command"),
     row("session.grade.perfect.jitter", "0.0001", JITTER1, "Command"),
@@ -282,5 +286,9 @@ pub(crate) const ROWS: &[Row] = &[
     row("session.scaling_begin_speed", "0.001", RESTS, ""),
     row("session.scaling_begin_time", "0.02", RESTS_ON, ""),
     row("session.scaling_held_timeout", "1.0", SLIDER0, ""),
+    row("session.pendant_stops", "false", STOPPED, "PendantOverridden"),
+    row("session.pendant_at_once", "true", FLICKERS, ""),
+    row("session.pendant_left", "50", STOPPED, "PendantOverridden"),
+    row("session.pendant_flicker", "0", FLICKERS, ""),
     row("operator.acknowledge_input", "1", CLEARED, "Arming"),
 ];
