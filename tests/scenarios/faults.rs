@@ -109,16 +109,21 @@ pub(crate) const DEAFENED: &[Reason] = &[Reason::NotFollowing, Reason::NotRemote
 const DEAF: &[Row] = &[
     // Beside 30003 a slider may have been moved, and is reported ten times a second.
     row("mute", "", |software| Falls(DEAFENED, if software.at_least(3, 0) { ms(200) } else { ms(280) })),
-    // Remote control is told apart on e-Series alone.
-    row("local", "", |software| if eight_ms(software) { Rides } else { Falls(DEAFENED, ms(200)) }),
+    // Remote control is told apart on e-Series alone. The switch closes 30001, and the reports of the slider with it.
+    row("local", "", |software| if eight_ms(software) { Rides } else { Falls(DEAFENED, ms(280)) }),
 ];
+
+/// On CB2 nobody tells of the limiter.
+fn limiter(software: SoftwareVersion) -> Outcome {
+    if software.at_least(3, 0) { Rides } else { Falls(&[Reason::NotFollowing], ms(280)) }
+}
 
 /// Slower by the operator's wish, or for a moment by somebody else's.
 const NO_FAULTS: &[Row] = &[
     row("slider", "50%", always_rides),
     row("slider", "0", always_rides),
-    row("limiter", "50%", always_rides),
-    row("limiter", "0", always_rides),
+    row("limiter", "50%", limiter),
+    row("limiter", "0", limiter),
     row("pause", "", |_| Pendant(Reason::ProgramPaused)),
     row("stop", "", |_| Pendant(Reason::ProgramStopped)),
     // Each is superseded by our text of the next cycle.
