@@ -20,7 +20,7 @@ use ratatui::widgets::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
-use super::{Dated, Key, Message, Notice, Snapshot, next, notice_line, shown, terminal, words};
+use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, shown, terminal, words};
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +41,7 @@ pub(super) fn run(title: &str, messages: &Receiver<Dated>, keys: &UnboundedSende
     let Ok(mut terminal) = terminal::take() else {
         terminal::leave();
         let _ = keys.send(Key::HangUp);
-        eprintln!("outrigger: cannot open the full-screen view; pipe the output (| cat) for plain lines");
+        complain("cannot open the full-screen view; pipe the output (| cat) for plain lines");
         return;
     };
     let mut screen = Screen { title, snapshot: None, events: VecDeque::new() };
@@ -64,12 +64,14 @@ pub(super) fn run(title: &str, messages: &Receiver<Dated>, keys: &UnboundedSende
         }
         shown::show(newest);
     }
+    let _ = terminal.show_cursor();
     terminal::leave();
+    // It may have been closed by now, and the command ended by its keys before this thread saw that. Dropped, the terminal
+    // would say on itself that it is gone, and panic.
+    std::mem::forget(terminal);
     if gone {
-        // Nobody looks any more, and nobody can stop the arm by a key. Dropped, the terminal would say on itself that it
-        // is gone, and panic.
+        // Nobody looks any more, and nobody can stop the arm by a key.
         let _ = keys.send(Key::HangUp);
-        std::mem::forget(terminal);
         for _ in messages {}
         return;
     }
