@@ -20,7 +20,9 @@ use embedded_hal_bus::spi::ExclusiveDevice;
 #[cfg(krc)]
 use outrigger_app::krc::{Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{AnalogSensor, Desk, Handle, SerialSensor, TelemetryTarget, button, hardware_address, network};
+use outrigger_app::{
+    AnalogSensor, Contacts, Desk, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
+};
 #[cfg(not(krc))]
 use outrigger_app::{Memory, Robot, Settings};
 use panic_probe as _;
