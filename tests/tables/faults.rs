@@ -156,7 +156,8 @@ cycle, until the zero velocity behind it supersedes it: there the longest such d
 else it assumes stands in `kill.md`. A robot that stops by itself (`estop`, `protective-stop`, `safeguard`) brakes with
 15 rad/s² in the simulation, and power off stops it at once; we say nothing then.
 
-`local` means nothing before 5.0. `second-commander` and `pause` are superseded by our text of the next cycle.
+`local` means nothing before 5.0. `second-commander` is superseded by our text of the next cycle, and so is `pause` where states
+come over 30003: there a stop or a pause at the pendant is overridden, which an event says. Over RTDE it ends commanding.
 
 ";
 
