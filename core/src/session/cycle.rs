@@ -349,7 +349,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let held = |value| Some(Held::new(value, now));
         // A state that is late by less than a gap that is allowed for is a measurement all the same, of then.
         let age = self.link.age(now).unwrap_or(Duration::MAX);
-        let rest_seen = age <= self.standstill.config().max_gap.max(period + self.link.config().margin);
+        // A peer that mirrors leaves by itself where its link is late.
+        let late = !self.mode.config().mirrors && age <= self.standstill.config().max_gap;
+        let rest_seen = fresh || late;
         let at_rest = self.standstill.observe(state, arrival, rest_seen);
         let reported = slider.map(|slider| now.since(slider.at));
         let follows = !commanding || self.following.judge(state, dt, reported).holds();
