@@ -137,7 +137,7 @@ fn through_a_loss() -> Result<PathBuf, String> {
     }
     // Which side sees a loss first is the network's business.
     let told = ["1 StateStale", "1 StatesMissed", "1 LeftCommand"].iter().any(|reason| story.contains(reason));
-    let complete = ["| our grade | the KRC's |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
+    let complete = ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
     if !told || !complete {
         return Err(format!("something is missing in\n{story}"));
     }
@@ -215,7 +215,8 @@ fn monitor_record_and_doctor_listen_to_a_krc_and_its_quality_becomes_perfect() {
     let recorded = outrigger(&[&["record"], at.as_slice(), &["--seconds", "1", "--out", shown(&file)]].concat());
     assert_eq!(recorded.status.code(), Some(0), "{}", String::from_utf8_lossy(&recorded.stderr));
     let decoded = outrigger(&["decode", "--port", "fri", shown(&file)]);
-    assert!(decoded.status.success() && decoded.stdout.starts_with(b"{\"offset\":0,\"send_seq_count\":"));
+    let first = b"{\"offset\":0,\"message\":\"measurement\",\"send_seq_count\":";
+    assert!(decoded.status.success() && decoded.stdout.starts_with(first));
     let replayed = outrigger(&["replay", shown(&file)]);
     let said = String::from_utf8_lossy(&replayed.stderr).into_owned();
     assert!(replayed.status.code() == Some(1) && said.contains("run --record FILE"), "nobody ran: {said}");
