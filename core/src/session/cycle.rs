@@ -16,7 +16,9 @@ use crate::mode::{
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{ControllerTime, JointVelocities, MasterSafetyState, Reason, ReasonSet, RobotMode, Safety, State};
+use crate::robot::{
+    ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
+};
 use crate::time::{Duration, Instant};
 
 /// What goes out in this cycle.
@@ -347,11 +349,14 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let gets_through = self.mode.mode() != Mode::Command || beside.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let held = |value| Some(Held::new(value, now));
-        // A state that is late by less than a gap that is allowed for is a measurement all the same, of then.
-        let age = self.link.age(now).unwrap_or(Duration::MAX);
-        // A peer that mirrors leaves by itself where its link is late.
-        let late = !self.mode.config().mirrors && age <= self.standstill.config().max_gap;
-        let rest_seen = fresh || late;
+        // A state that is late by less than a gap that is allowed for is a measurement all the same, of then; but a peer that
+        // mirrors leaves by itself where its link is late.
+        let (rest_seen, seen_at) = if fresh {
+            (true, now)
+        } else {
+            let age = self.link.age(now).unwrap_or(Duration::MAX);
+            (!self.mode.config().mirrors && age <= self.standstill.config().max_gap, now - age)
+        };
         let at_rest = self.standstill.observe(state, arrival, rest_seen);
         let reported = slider.map(|slider| now.since(slider.at));
         let follows = !commanding || self.following.judge(state, dt, reported).holds();
@@ -361,15 +366,23 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let timely = fresh && gets_through;
         let pendant = match self.mode.mode() {
             Mode::Arming | Mode::Command => {
-                // Acknowledged is everything, or what went out before the oldest that is not.
-                let age =
-                    if beside.unacked == Duration::ZERO { now.since(self.spoke_at) } else { beside.unacked + period };
+                let program = if speaks { state.program_state } else { None };
+                // Asked for where no program is seen, and dear.
+                let lasts = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped)) && {
+                    // Acknowledged is everything, or what went out before the oldest that is not.
+                    let age = if beside.unacked == Duration::ZERO {
+                        now.since(self.spoke_at)
+                    } else {
+                        beside.unacked + period
+                    };
+                    age + period.times(u64::from(self.pendant_config.left)) <= self.hold
+                };
                 let reading = PendantReading {
                     fresh: timely,
                     accepted_by: self.mode.accepted_by(),
-                    program: if speaks { state.program_state } else { None },
+                    program,
                     reported: beside.program,
-                    lasts: age + period.times(u64::from(self.pendant_config.left)) <= self.hold,
+                    lasts,
                 };
                 self.pendant.observe(&self.pendant_config, &reading, now)
             }
@@ -388,7 +401,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             master_safety: beside.master_safety,
             remote: beside.remote,
             sources: Some(Held::new(self.sources_verdict(now), now)),
-            at_rest: Some(Held::new(at_rest, if fresh { now } else { now - age })),
+            at_rest: Some(Held::new(at_rest, seen_at)),
             following: Some(Held::new(follows, now)),
             strays: beside.strays,
             // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
@@ -645,8 +658,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 }
 
 /// What the program interpreter does, by the packet's number; `None` for a number without a name.
-const fn activity(state: crate::robot::ProgramState) -> Option<Activity> {
-    use crate::robot::ProgramState;
+const fn activity(state: ProgramState) -> Option<Activity> {
     match state {
         ProgramState::Playing | ProgramState::Resuming => Some(Activity::Running),
         ProgramState::Pausing | ProgramState::Paused => Some(Activity::Paused),
