@@ -137,7 +137,8 @@ fn through_a_loss() -> Result<PathBuf, String> {
     }
     // Which side sees a loss first is the network's business.
     let told = ["1 StateStale", "1 StatesMissed", "1 LeftCommand"].iter().any(|reason| story.contains(reason));
-    let complete = ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
+    let complete =
+        ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
     if !told || !complete {
         return Err(format!("something is missing in\n{story}"));
     }
