@@ -161,7 +161,7 @@ fn a_recording_is_never_overwritten_and_what_is_none_is_not_exported() {
     assert_eq!(std::fs::read(&file).expect("the file"), b"precious");
     let output = outrigger(&["export", &file, "--csv", "-"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("this is no MCAP file"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("does not begin as an MCAP file does"), "{}", text(&output.stderr));
     let output = outrigger(&["export", &file]);
     assert_eq!(output.status.code(), Some(2), "one of two things has to be asked for");
 }

@@ -82,6 +82,7 @@ pub(crate) fn base(key: &str) -> File {
 }
 
 const SINE: &str = "source[].input = \"simulated\"; source[].listen =; source[].mean = 0.1; source[].amplitude = 0.1";
+const DUMPS: &str = "run.recordings = \"FOLDER/dumps\"";
 const BY_ITSELF: &str = "run.request = \"start\"";
 const ENDS: &str = "run.request = \"start\"; run.end = \"done\"";
 
@@ -94,6 +95,8 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("run.end", "\"done\"", BY_ITSELF, ending),
     row("run.settle", "2.0", ENDS, held),
     row("run.recordings", "\"FOLDER/dumps\"", "", recordings),
+    row("run.recordings_kept", "2", DUMPS, kept),
+    row("run.recordings_bytes", "16000000", DUMPS, kept),
     row("run.record", "\"FOLDER/all.mcap\"", "", recorded),
     row("serve.listen", "\"127.0.0.1:0\"", "", served),
     row("serve.readers", "2", "serve.listen = \"127.0.0.1:0\"", readers),
@@ -292,7 +295,24 @@ fn held(file: &File) -> String {
 
 /// Whether a fallback is recorded.
 fn recordings(file: &File) -> String {
-    let mut run = Run::new(file);
+    recorded_after(Run::new(file))
+}
+
+/// How many recordings there are, where 30 MB in three files were there before.
+fn kept(file: &File) -> String {
+    let run = Run::new(file);
+    let dumps = run.folder.join("dumps");
+    std::fs::create_dir_all(&dumps).expect("a folder");
+    for second in 0..3 {
+        let name = format!("2026-01-31-12-00-0{second}-UTC-StateStale-0.outrigger");
+        let older = std::fs::File::create_new(dumps.join(name)).expect("a file");
+        older.set_len(10_000_000).expect("room");
+    }
+    recorded_after(run)
+}
+
+/// How many recordings there are after a fallback.
+fn recorded_after(mut run: Run) -> String {
     run.until(&["Bad → Ok"]);
     run.operator.write_all(b"request\n").expect("it reads");
     run.until(&["Arming → Command"]);
