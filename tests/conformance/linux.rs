@@ -150,6 +150,7 @@ fn patient(config: &mut Config) {
     config.link.clock_jump = Some(long);
     config.link.shift_hold = Some(long);
     config.mode.state_timeout = Some(second);
+    config.text.hold = second;
     config.mode.evidence_age = Some(second);
     config.mode.program_timeout = Some(time::Duration::from_secs(5));
     config.mode.arming_timeout = Some(time::Duration::from_secs(30));
