@@ -190,7 +190,7 @@ impl Milestone {
             }
             Self::ReleasedAtPendant(reason) => info!("released: {}, {}", reason, reason.text()),
             Self::PendantOverridden => {
-                info!("a stop at the pendant is overridden: use a stop input or the emergency stop")
+                info!("a stop at the pendant is overridden: use a stop input or the emergency stop");
             }
             Self::HeldByScaling(true) => info!("held by the robot's speed slider"),
             Self::HeldByScaling(false) => info!("the robot's speed slider lets the arm go on"),

@@ -172,7 +172,7 @@ struct Present {
     request: Option<RequestAs>,
 }
 
-/// See the [module](self). One value per robot, in front of its machine.
+/// One value per robot, in front of its machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Operator {
