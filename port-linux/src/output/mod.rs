@@ -1,7 +1,7 @@
 //! What a running command shows: a live view, plain lines, or JSON lines.
 //!
 //! The control loop never writes to a terminal or a pipe: it hands what there is to say to a thread, and drops and counts it
-//! where that thread is behind. The thread may hang in a write for ever; nobody waits for it longer than [`LAST_WORDS`].
+//! where that thread is behind. The thread may hang in a write for ever; nobody waits for it longer than a second.
 
 pub mod events;
 pub mod histogram;
