@@ -2,8 +2,8 @@
 
 use core::net::IpAddr;
 
-use super::bounds::Tracking;
 use super::control::{Control, TaskFrame};
+use super::tracking::Tracking;
 use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkConfig;
 use crate::mode::{ModeConfig, OperatorConfig, StandstillConfig};

@@ -39,8 +39,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod tracking;
 
-pub use bounds::Tracking;
 pub use config::{ArmLimits, FriConfig};
 pub use control::{Control, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
 pub use engine::FriSession;
@@ -48,3 +48,4 @@ pub use handshake::{Asked, KrlConvention, KrlHandshake};
 pub use io::{FriCounts, FriEvent, FriInput, PeerReport, Transmit};
 pub use reading::pose_of;
 pub use scheme::Monitoring;
+pub use tracking::Tracking;
