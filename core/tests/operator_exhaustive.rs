@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
     Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Lapse, Mode, ModeConfig, ModeMachine, Operator,
-    OperatorConfig, Outcome, PeerGate, Refusal, RequestAs, Word,
+    OperatorConfig, Outcome, PeerGate, Pendant, Refusal, RequestAs, Word,
 };
 use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode};
 use outrigger_core::time::{Duration, Instant};
@@ -94,6 +94,9 @@ enum Event {
     NotReady,
     /// The same, too old to be acted on.
     Late,
+    /// A state that shows a stop, or a pause, at the pendant.
+    Stopped,
+    Paused,
     /// Nothing for so many cycles.
     Wait(u8),
     Fault,
@@ -189,6 +192,11 @@ impl World {
             moving_by_us: held(false, at),
             gate: held(PeerGate::Ready, at),
             acceptance: Acceptance { program_running: held(program, at), ..Acceptance::default() },
+            pendant: match seen {
+                Event::Stopped => Pendant::Stopped,
+                Event::Paused => Pendant::Paused,
+                _ => Pendant::Go,
+            },
             ..Evidence::default()
         }
     }
@@ -235,7 +243,7 @@ impl World {
             Event::LinkLost => {
                 let _ = self.machine.link_lost(self.now, Reason::LinkClosed);
             }
-            Event::Ready | Event::Accepted | Event::NotReady | Event::Late => {
+            Event::Ready | Event::Accepted | Event::NotReady | Event::Late | Event::Stopped | Event::Paused => {
                 self.now = self.now + CYCLE;
                 self.evidence = Some((event, self.now));
                 let _ = self.machine.observe(self.now, &self.facts());
@@ -316,7 +324,10 @@ impl World {
     fn check(&self, before: &Self, event: Event, step: &Step, [input_rose, pin_rose]: [bool; 2]) {
         let (from, to) = (before.machine.mode(), self.machine.mode());
         let config = self.config();
-        let state = matches!(event, Event::Ready | Event::Accepted | Event::NotReady | Event::Late);
+        let state = matches!(
+            event,
+            Event::Ready | Event::Accepted | Event::NotReady | Event::Late | Event::Stopped | Event::Paused
+        );
         let acknowledged_here = matches!(step.outcome.acknowledged, Some(Ok(())));
 
         // The rule.
@@ -349,7 +360,8 @@ impl World {
             assert_eq!(stopped.reason, Some(Reason::Released));
             assert!(self.lines().iter().any(|(there, seen)| *there && seen.level == Some(false)), "stopped by no line");
         }
-        if event == Event::Release || event == Event::End {
+        let pendant = matches!(event, Event::Stopped | Event::Paused) && matches!(from, Mode::Arming | Mode::Command);
+        if event == Event::Release || event == Event::End || pendant {
             assert!(!matches!(to, Mode::Arming | Mode::Command), "a release that releases nothing");
         }
 
@@ -467,6 +479,8 @@ fn alphabet(config: &OperatorConfig) -> Vec<Event> {
         Event::Ready,
         Event::Accepted,
         Event::NotReady,
+        Event::Stopped,
+        Event::Paused,
         Event::Wait(1),
         Event::Wait(7),
         Event::Fault,
