@@ -1,6 +1,7 @@
 //! The FRI engine beside a simulated KRC, under any sequence of events: what it may never do, it never does.
 //!
-//! Two bytes are one event: what, and how much. The KRC, the clock and the network behave between them.
+//! Two bytes are one event: what, and how much. The KRC, the clock and the network behave between them. A case begins when
+//! a request would be granted.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -29,6 +30,9 @@ const FAULTS: [FaultKind; 14] = [
     FaultKind::Close,
     FaultKind::NotANumber,
 ];
+
+/// How long a case lives from its beginning: what would follow is left out.
+const LIFE: std::time::Duration = std::time::Duration::from_millis(2_500);
 
 fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
     match what % 32 {
@@ -85,9 +89,16 @@ fuzz_target!(|bytes: &[u8]| {
         ..Options::default()
     };
     let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.9, 3.0), KrlConvention::RosControl);
-    rig.advance(900);
+    rig.until(2_000, "ready to be asked", |rig| {
+        let now = Instant::from_micros(rig.krc.now().as_micros());
+        rig.session.mode() == Mode::Monitor && rig.session.unmet(now).is_empty()
+    });
+    let end = rig.krc.now() + LIFE;
     for pair in pairs {
         let [what, much] = pair else { return };
+        if rig.krc.now() >= end {
+            break;
+        }
         event(&mut rig, *what, *much);
     }
     assert!(rig.longest_step <= 1.0, "a step of {} of the longest", rig.longest_step);

@@ -1,11 +1,14 @@
 //! The engine beside a scripted controller, under any sequence of events: what it may never do, it never does.
 //!
-//! Two bytes are one event: what, and how much. The controller, the clock and the network behave between them.
+//! Two bytes are one event: what, and how much. The controller, the clock and the network behave between them. A case
+//! begins where a healthy session stands ready to be commanded: each variant gets there once, before the first case.
 #![no_main]
 
 #[path = "../../core/examples/peer/mod.rs"]
 #[allow(dead_code)]
 mod peer;
+
+use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::command::outputs::{DigitalOutput, Write};
@@ -14,21 +17,45 @@ use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedFor
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
 use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
+use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output, Snapshot};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_tests::noise::Noise;
 use peer::Peer;
 
 /// Highest joint speed [rad/s].
 const LIMIT: f32 = 0.5;
-/// Cycles of a healthy controller before the events, and in one of them.
-const SETTLE: usize = 300;
+/// Cycles of one wait at most.
+const MOST: u32 = 300;
+/// Cycles of one case: what follows them is left out.
+const CYCLES: u32 = 800;
+/// Cycles after which it is enough of a state of things that may last for ever.
+const LASTS: u32 = 40;
+/// Room for a snapshot [B].
+const ROOM: usize = 8192;
 const SENSOR: SourceId = SourceId(1);
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 1), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
+type Engine<'m> = CoController<'m, JointServo<6>>;
+
+/// A session that stands, and everything around it.
+struct Settled {
+    engine: Snapshot<'static, JointServo<6>>,
+    around: Around,
+}
+
+/// One for each software; the second half has states by RTDE, where the software has it.
+static SETTLED: LazyLock<[[Settled; SOFTWARE.len()]; 2]> =
+    LazyLock::new(|| [false, true].map(|rtde| SOFTWARE.map(|software| Settled::new(software, rtde))));
+
 struct World<'m> {
-    engine: CoController<'m, JointServo<6>>,
+    engine: Engine<'m>,
+    around: Around,
+}
+
+/// What the engine speaks with, and what is known of it.
+#[derive(Clone)]
+struct Around {
     peer: Peer,
     now: Instant,
     /// Connections that are asked for are refused.
@@ -46,15 +73,72 @@ struct World<'m> {
     foreign: bool,
     /// An operator asked since the last time commanding ended.
     requested: bool,
+    /// Cycles that have passed.
+    cycles: u32,
+}
+
+impl Settled {
+    fn new(software: SoftwareVersion, rtde: bool) -> Self {
+        let mut config = Config::default();
+        // Short waits: what is looked for lies between them.
+        config.mode.good_cycles = Some(20);
+        config.mode.arming_timeout = Some(Duration::from_secs(1));
+        config.link.rise_time = Some(Duration::from_millis(20));
+        config.connect.back_off_min = Duration::from_millis(20);
+        config.connect.back_off_max = Duration::from_millis(200);
+        config.limits.velocity = JointVelocities([LIMIT; 6]);
+        config.sources[0] = Some(SourceConfig::new(SENSOR, 6, -5.0, 5.0));
+        let sensor = Some(SensorFeedForward { source: SENSOR, gain: 0.1 });
+        let law = JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() });
+        let around = Around {
+            peer: Peer::new(software),
+            now: Instant::from_micros(1),
+            refusing: false,
+            stalled: false,
+            reading: 0.0,
+            taken: 0,
+            mode: Mode::Offline,
+            shown_safety: 1,
+            deaf: false,
+            foreign: false,
+            requested: false,
+            cycles: 0,
+        };
+        let room = Box::leak(Box::new([0; ROOM]));
+        let (engine, around) = with_memory(rtde, |memory| {
+            let engine = CoController::new(config, law, memory).expect("a configuration that can be run");
+            let mut world = World { engine, around };
+            world.input(Input::Start);
+            while world.around.mode != Mode::Monitor || !world.engine.unmet(world.around.now).is_empty() {
+                assert!(world.around.cycles < 10 * MOST, "{software}: {:?}", world.engine.unmet(world.around.now));
+                world.cycle();
+            }
+            (world.engine.snapshot(room).expect("nothing moves and nothing waits"), world.around)
+        });
+        Self { engine, around: Around { cycles: 0, ..around } }
+    }
+}
+
+/// Memory of an engine, with a link of RTDE where there is to be one.
+fn with_memory<T>(rtde: bool, run: impl FnOnce(Memory<'_>) -> T) -> T {
+    let (mut primary, mut realtime) = (vec![0; 2048], vec![0; 8192]);
+    let mut room = RtdeRoom::<1024>::new();
+    let mut rtde = RtdeStates::new(&mut room).filter(|_| rtde);
+    let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
+    run(Memory { primary: &mut primary, realtime: &mut realtime, rtde })
+}
+
+fn other_law() -> JointServo<6> {
+    JointServo::new(Reference::Hold, JointServoConfig::default())
 }
 
 impl World<'_> {
     /// Hands over one input and drains, holding the contract of a port.
     fn input(&mut self, input: Input) {
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
-            self.requested = true;
+            self.around.requested = true;
         }
-        self.engine.handle(self.now, input);
+        self.engine.handle(self.around.now, input);
         self.drain();
     }
 
@@ -66,13 +150,13 @@ impl World<'_> {
             let mode = self.engine.mode();
             let Some(output) = self.engine.poll_output() else { break };
             match output {
-                Output::Open { link, .. } if self.refusing => outcome.push(Input::Refused(link)),
+                Output::Open { link, .. } if self.around.refusing => outcome.push(Input::Refused(link)),
                 Output::Open { link, .. } => {
-                    self.peer.open(link);
+                    self.around.peer.open(link);
                     outcome.push(Input::Opened(link));
                 }
-                Output::Abort(link) => self.peer.close(link),
-                Output::Transmit { link: LinkId::RTDE, bytes } => self.peer.write(LinkId::RTDE, bytes),
+                Output::Abort(link) => self.around.peer.close(link),
+                Output::Transmit { link: LinkId::RTDE, bytes } => self.around.peer.write(LinkId::RTDE, bytes),
                 Output::Transmit { link, bytes } => {
                     if is_setting(bytes) {
                         assert_ne!(mode, Mode::Offline);
@@ -82,7 +166,7 @@ impl World<'_> {
                         texts += 1;
                         check_text(bytes, mode);
                     }
-                    self.peer.write(link, bytes);
+                    self.around.peer.write(link, bytes);
                 }
             }
         }
@@ -92,7 +176,7 @@ impl World<'_> {
                 self.transition(transition);
             }
         }
-        assert_eq!(self.mode, self.engine.mode(), "every change of mode is told");
+        assert_eq!(self.around.mode, self.engine.mode(), "every change of mode is told");
         let queued = self.engine.poll_timeout() == Some(Instant::ZERO);
         assert!(!queued || self.engine.poll_output().is_none(), "what is queued was drained");
         for input in outcome {
@@ -101,7 +185,7 @@ impl World<'_> {
     }
 
     fn transition(&mut self, transition: Transition) {
-        assert_eq!(transition.from, self.mode, "transitions follow each other");
+        assert_eq!(transition.from, self.around.mode, "transitions follow each other");
         let known = matches!(
             (transition.from, transition.to),
             (Mode::Offline, Mode::Monitor)
@@ -113,43 +197,68 @@ impl World<'_> {
         assert!(known, "{transition:?}");
         match transition.to {
             Mode::Arming => {
-                assert!(self.requested, "nothing begins by itself");
-                self.deaf = self.peer.local;
+                assert!(self.around.requested, "nothing begins by itself");
+                self.around.deaf = self.around.peer.local;
                 assert_eq!(self.engine.latch(), None, "nothing begins before an acknowledge");
                 assert!(!self.shows_stop(), "nothing begins in a stop");
             }
             // Somebody else's program that begins in this very time cannot be told from ours.
-            Mode::Command => assert!(!self.deaf || self.foreign, "a controller that drops text never grants"),
-            Mode::Monitor | Mode::Offline | Mode::Stopping => self.requested = false,
+            Mode::Command => {
+                assert!(!self.around.deaf || self.around.foreign, "a controller that drops text never grants")
+            }
+            Mode::Monitor | Mode::Offline | Mode::Stopping => self.around.requested = false,
         }
-        self.mode = transition.to;
+        self.around.mode = transition.to;
     }
 
     /// One cycle of the controller, and of a sensor that is read as often.
     fn cycle(&mut self) {
-        self.now = self.now + Duration::from_micros(self.peer.period());
-        self.peer.cycle();
-        self.taken += 1;
+        self.around.now = self.around.now + Duration::from_micros(self.around.peer.period());
+        self.around.peer.cycle();
+        self.around.taken += 1;
+        self.around.cycles += 1;
         // A sensor whose last digit never moves is taken for stuck.
-        let reading = self.reading + if self.taken % 2 == 0 { 0.001 } else { 0.0 };
+        let reading = self.around.reading + if self.around.taken % 2 == 0 { 0.001 } else { 0.0 };
         let value = SampleValue::new(&[reading; 6]).expect("six channels");
-        self.input(Input::Sample(Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now }));
-        if !self.stalled {
+        self.input(Input::Sample(Sample { source: SENSOR, value, seq: self.around.taken, taken_at: self.around.now }));
+        if !self.around.stalled {
             self.receive();
         }
         self.deadlines();
         // A state that shows a stop has been judged by now: nothing is commanded any more.
-        assert!(!(self.shows_stop() && matches!(self.mode, Mode::Arming | Mode::Command)), "commanding in a stop");
+        assert!(
+            !(self.shows_stop() && matches!(self.around.mode, Mode::Arming | Mode::Command)),
+            "commanding in a stop"
+        );
+    }
+
+    /// Cycles until what may be waited for has come: commanding for a while, or waiting for somebody's word.
+    fn wait(&mut self) {
+        let stands = |world: &Self| (world.around.mode, world.engine.latch(), world.engine.unmet(world.around.now));
+        let (mut before, mut since) = (stands(self), 0);
+        for _ in 0..MOST {
+            self.cycle();
+            since += 1;
+            let now = stands(self);
+            if now != before {
+                (before, since) = (now, 0);
+            }
+            let (mode, latch, unmet) = now;
+            let for_somebody = mode == Mode::Monitor && (unmet.is_empty() || latch.is_some());
+            if since >= LASTS && (for_somebody || mode == Mode::Command) {
+                break;
+            }
+        }
     }
 
     /// The scripted controller shows a stop from 3.0 on.
     fn shows_stop(&self) -> bool {
         let cb3 = self.engine.identity().is_some_and(|i| i.software.major >= 3);
-        cb3 && self.engine.is_up(LinkId::REALTIME) && !matches!(self.shown_safety, 1 | 2)
+        cb3 && self.engine.is_up(LinkId::REALTIME) && !matches!(self.around.shown_safety, 1 | 2)
     }
 
     fn receive(&mut self) {
-        self.shown_safety = self.peer.safety;
+        self.around.shown_safety = self.around.peer.safety;
         for link in LinkId::ALL {
             loop {
                 let window = self.engine.receive_window(link);
@@ -157,7 +266,7 @@ impl World<'_> {
                     break;
                 }
                 assert!(!window.is_empty(), "there is always room");
-                let bytes = self.peer.read(link, window.len());
+                let bytes = self.around.peer.read(link, window.len());
                 if bytes.is_empty() {
                     break;
                 }
@@ -170,7 +279,7 @@ impl World<'_> {
         let window = self.engine.receive_window(link);
         let count = bytes.len().min(window.len());
         window[..count].copy_from_slice(&bytes[..count]);
-        self.engine.commit(link, count, self.now, self.now);
+        self.engine.commit(link, count, self.around.now, self.around.now);
         self.drain();
     }
 
@@ -179,7 +288,7 @@ impl World<'_> {
         for round in 0.. {
             assert!(round < 64, "a deadline that never moves on");
             match self.engine.poll_timeout() {
-                Some(at) if at <= self.now => self.input(Input::Tick),
+                Some(at) if at <= self.around.now => self.input(Input::Tick),
                 _ => break,
             }
         }
@@ -188,30 +297,31 @@ impl World<'_> {
     fn event(&mut self, what: u8, much: u8) {
         let link = LinkId::from_index(usize::from(much) % LinkId::COUNT).expect("an index below the count");
         match what % 24 {
-            0..=3 => (0..much).for_each(|_| self.cycle()),
-            4 => (0..SETTLE).for_each(|_| self.cycle()),
+            0..=2 => (0..much / 8).for_each(|_| self.cycle()),
+            3 => (0..much).for_each(|_| self.cycle()),
+            4 => self.wait(),
             5 | 6 => self.input(Input::Request(self.engine.mode_machine().epoch())),
             7 => self.input(Input::Release),
             8 | 9 => self.input(Input::Acknowledge),
             10 => self.input(Input::Resume(self.engine.mode_machine().epoch())),
-            11 => self.reading = (f32::from(much) - 128.0) / 32.0,
-            12 => self.reading = if much % 2 == 0 { f32::NAN } else { f32::INFINITY },
+            11 => self.around.reading = (f32::from(much) - 128.0) / 32.0,
+            12 => self.around.reading = if much % 2 == 0 { f32::NAN } else { f32::INFINITY },
             13 => {
-                self.peer.close(link);
+                self.around.peer.close(link);
                 self.input(Input::Closed(link));
             }
-            14 => self.refusing = much % 2 == 0,
-            15 => self.stalled = much % 2 == 0,
-            16 => self.peer.safety = much % 12,
+            14 => self.around.refusing = much % 2 == 0,
+            15 => self.around.stalled = much % 2 == 0,
+            16 => self.around.peer.safety = much % 12,
             17 => {
-                self.peer.local = much % 2 == 0;
-                self.deaf &= self.peer.local;
+                self.around.peer.local = much % 2 == 0;
+                self.around.deaf &= self.around.peer.local;
             }
             18 => {
-                self.peer.foreign = much % 2 == 0;
-                self.foreign |= self.peer.foreign;
+                self.around.peer.foreign = much % 2 == 0;
+                self.around.foreign |= self.around.peer.foreign;
             }
-            19 => self.peer.qd[usize::from(much) % 6] = 0.3,
+            19 => self.around.peer.qd[usize::from(much) % 6] = 0.3,
             20 => {
                 let age = Duration::from_millis(u64::from(much) * 4);
                 self.input(Input::Unacked { link, bytes: u32::from(much), age });
@@ -219,7 +329,7 @@ impl World<'_> {
             21 => self.bytes(link, &Noise::seeded(much.into()).bytes(usize::from(much))),
             22 => {
                 // This device itself stands still.
-                self.now = self.now + Duration::from_millis(u64::from(much) * 10);
+                self.around.now = self.around.now + Duration::from_millis(u64::from(much) * 10);
                 self.deadlines();
             }
             _ if much == 255 => self.input(Input::Shutdown),
@@ -265,38 +375,24 @@ fn check_text(bytes: &[u8], mode: Mode) {
     assert!(mode == Mode::Command || speeds.iter().all(|s| *s == 0.0), "{text} in {}", mode.name());
 }
 
-fuzz_target!(|case: &[u8]| {
-    let Some((&first, events)) = case.split_first() else { return };
-    let mut config = Config::default();
-    config.mode.good_cycles = Some(20);
-    config.limits.velocity = JointVelocities([LIMIT; 6]);
-    config.sources[0] = Some(SourceConfig::new(SENSOR, 6, -5.0, 5.0));
-    let sensor = Some(SensorFeedForward { source: SENSOR, gain: 0.1 });
-    let law = JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() });
-    let (mut primary, mut realtime) = (vec![0; 2048], vec![0; 8192]);
-    // Half of the cases have states by RTDE, where the software has it.
-    let mut room = RtdeRoom::<1024>::new();
-    let mut rtde = RtdeStates::new(&mut room).filter(|_| first & 0x80 != 0);
-    let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
-    let mut world = World {
-        engine: CoController::new(config, law, memory).expect("a configuration that can be run"),
-        peer: Peer::new(SOFTWARE[usize::from(first) % SOFTWARE.len()]),
-        now: Instant::from_micros(1),
-        refusing: false,
-        stalled: false,
-        reading: 0.0,
-        taken: 0,
-        mode: Mode::Offline,
-        shown_safety: 1,
-        deaf: false,
-        foreign: false,
-        requested: false,
-    };
-    world.input(Input::Start);
-    // Until the link is graded well enough to be commanded.
-    (0..SETTLE).for_each(|_| world.cycle());
-    for event in events.chunks_exact(2).take(60) {
-        world.event(event[0], event[1]);
+fuzz_target!(
+    init: {
+        LazyLock::force(&SETTLED);
+    },
+    |case: &[u8]| {
+        let Some((&first, events)) = case.split_first() else { return };
+        // Half of the cases have states by RTDE, where the software has it.
+        let rtde = first & 0x80 != 0;
+        let settled = &SETTLED[usize::from(rtde)][usize::from(first) % SOFTWARE.len()];
+        with_memory(rtde, |memory| {
+            let engine = settled.engine.engine(other_law(), memory).expect("what was settled, in as much memory");
+            let mut world = World { engine, around: settled.around.clone() };
+            for event in events.chunks_exact(2).take(60) {
+                if world.around.cycles > CYCLES {
+                    break;
+                }
+                world.event(event[0], event[1]);
+            }
+        });
     }
-});
+);

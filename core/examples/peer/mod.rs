@@ -13,7 +13,7 @@ use outrigger_core::wire::realtime;
 use outrigger_core::wire::rtde::Value;
 
 /// The peer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Peer {
     software: SoftwareVersion,
     /// Its clock [µs].
@@ -109,7 +109,8 @@ impl Peer {
     /// Bytes sent on `link` and not yet read; at most `most` of them.
     pub(crate) fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
         let out = self.out_mut(link);
-        out.drain(..most.min(out.len())).collect()
+        let rest = out.split_off(most.min(out.len()));
+        std::mem::replace(out, rest).into()
     }
 
     /// Text arrives on 30003, packages on 30004.

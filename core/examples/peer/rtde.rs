@@ -12,7 +12,7 @@ use outrigger_core::wire::rtde::{
 pub(crate) const OUTPUTS: u8 = 7;
 
 /// One connection to port 30004.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Service {
     software: SoftwareVersion,
     /// The highest protocol version that is accepted.

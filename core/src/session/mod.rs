@@ -30,6 +30,8 @@ pub mod rtde;
 pub mod script;
 #[cfg(feature = "postcard")]
 mod settings;
+#[cfg(feature = "postcard")]
+mod snapshot;
 mod terminals;
 mod text;
 mod view;
@@ -60,5 +62,7 @@ pub use record::{DUMP_END_LEN, Outcome, ReplayError, Replayed, recorded_config, 
 pub use report::{Report, ReportKind};
 #[cfg(feature = "postcard")]
 pub use settings::{Device, KrcSettings, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
+#[cfg(feature = "postcard")]
+pub use snapshot::Snapshot;
 pub use terminals::{BoardIo, ToolIo};
 pub use text::Text;

@@ -168,7 +168,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 
     /// Receive memory \[B\]: primary, real-time link, RTDE.
-    fn memory_sizes(&self) -> [u32; LinkId::COUNT] {
+    pub(super) fn memory_sizes(&self) -> [u32; LinkId::COUNT] {
         let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
         let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde];
         sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
@@ -257,7 +257,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
     }
 
     /// Everything that decides what follows, except the configuration.
-    fn save(&self, room: &mut [u8]) -> Option<usize> {
+    pub(super) fn save(&self, room: &mut [u8]) -> Option<usize> {
         let mut to = Saver::new(room);
         to.put(&(&self.connector, &self.identity, &self.told_software, &self.take_over, &self.unacked))?;
         to.put(&(&self.arrived, &self.lifecycle, &self.due, &self.texted_at, &self.refused_at))?;
@@ -271,7 +271,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         Some(to.written())
     }
 
-    fn load(&mut self, bytes: &[u8]) -> Option<()> {
+    pub(super) fn load(&mut self, bytes: &[u8]) -> Option<()> {
         let mut from = Loader::new(bytes);
         (self.connector, self.identity, self.told_software, self.take_over, self.unacked) = from.take()?;
         (self.arrived, self.lifecycle, self.due, self.texted_at, self.refused_at) = from.take()?;
@@ -391,20 +391,7 @@ pub fn recorded_config(dump: &[u8]) -> Option<Config> {
 pub fn replay<'m, L: Law<6>>(dump: &[u8], law: L, memory: Memory<'m>) -> Result<Replayed, ReplayError> {
     let mut body = Loader::new(body(dump)?);
     let (sizes, config): ([u32; LinkId::COUNT], Config) = body.take().ok_or(ReplayError::NoDump)?;
-    let [primary, realtime, rtde] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
-    let too_small = ReplayError::Memory { expected: sizes };
-    let exactly = |memory: &'m mut [u8], size| memory.get_mut(..size).ok_or(too_small);
-    let rtde = match memory.rtde {
-        _ if rtde == 0 => None,
-        Some(link) => {
-            link.shrink(rtde).ok_or(too_small)?;
-            Some(link)
-        }
-        None => return Err(too_small),
-    };
-    let (primary, realtime) = (exactly(memory.primary, primary)?, exactly(memory.realtime, realtime)?);
-    let memory = Memory { primary, realtime, rtde };
-    let mut engine = CoController::new(config, law, memory).map_err(ReplayError::Config)?;
+    let mut engine = in_memory(sizes, config, law, memory)?;
 
     let mut replayed = Replayed::default();
     let mut recorded = (0_u32..).zip(entries(body.rest())).peekable();
@@ -444,4 +431,27 @@ pub fn replay<'m, L: Law<6>>(dump: &[u8], law: L, memory: Memory<'m>) -> Result<
         return Err(ReplayError::NoDump);
     }
     Ok(replayed)
+}
+
+/// A new engine that receives into exactly `sizes` of `memory`, which decide what is read at a time.
+pub(super) fn in_memory<'m, L: Law<6>>(
+    sizes: [u32; LinkId::COUNT],
+    config: Config,
+    law: L,
+    memory: Memory<'m>,
+) -> Result<CoController<'m, L>, ReplayError> {
+    let [primary, realtime, rtde] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    let too_small = ReplayError::Memory { expected: sizes };
+    let exactly = |memory: &'m mut [u8], size| memory.get_mut(..size).ok_or(too_small);
+    let rtde = match memory.rtde {
+        _ if rtde == 0 => None,
+        Some(link) => {
+            link.shrink(rtde).ok_or(too_small)?;
+            Some(link)
+        }
+        None => return Err(too_small),
+    };
+    let (primary, realtime) = (exactly(memory.primary, primary)?, exactly(memory.realtime, realtime)?);
+    let memory = Memory { primary, realtime, rtde };
+    CoController::new(config, law, memory).map_err(ReplayError::Config)
 }

@@ -4,6 +4,8 @@ use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Channel, Mode, Refusal, Transition};
 use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
 use crate::session::peer::Peer;
+#[cfg(feature = "postcard")]
+use crate::session::rtde::StateLink;
 use crate::session::rtde::{RtdeRoom, RtdeStates};
 use crate::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
 #[cfg(feature = "postcard")]
@@ -142,6 +144,31 @@ impl Bench {
     #[cfg(feature = "postcard")]
     pub(crate) fn keeping(self, memory: usize, hold: Duration) -> Self {
         Self { engine: self.engine.with_recorder(leak(memory)).keeping_fallbacks(hold), ..self }
+    }
+
+    /// A bench like this one in which nothing has come out yet; its engine goes on from where this one stands.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn forked(&self) -> Self {
+        let mut room = [0; 8192];
+        let snapshot = self.engine.snapshot(&mut room).unwrap();
+        let rtde = self.engine.rtde().map(|_| {
+            let rtde = rtde_link(Box::leak(Box::default()));
+            Box::leak(Box::new(rtde)) as &mut dyn StateLink
+        });
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde };
+        let other = JointServo::new(Reference::Hold, JointServoConfig::default());
+        Self {
+            engine: snapshot.engine(other, memory).unwrap(),
+            peer: self.peer.clone(),
+            sent: Vec::new(),
+            settings: Vec::new(),
+            events: Vec::new(),
+            refused: self.refused.clone(),
+            silent: self.silent.clone(),
+            instead: self.instead.clone(),
+            asked: Vec::new(),
+            ..*self
+        }
     }
 
     /// Started, and run until a request would be granted.

@@ -10,3 +10,5 @@ mod properties;
 #[cfg(feature = "postcard")]
 mod record;
 mod rtde;
+#[cfg(feature = "postcard")]
+mod snapshot;
