@@ -7,8 +7,14 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A machine that kept one of the processes waiting proves nothing: so often it is tried.
-const ATTEMPTS: u32 = 3;
+use outrigger_core::robot::Reason;
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::standstill::{TELLING, Window};
+use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
+use outrigger_sim::time::SimTime;
+
+/// How long before commanding ended a standstill of this machine is looked for that ended it.
+const LOOKED_BACK: Duration = Duration::from_millis(200);
 /// The longest silence.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Of the lines that `run` prints once a second: the longest wait for another.
@@ -27,8 +33,11 @@ fn outrigger(arguments: &[&str]) -> Output {
 /// A process that is ended with the test.
 struct Running {
     child: Child,
-    lines: Receiver<String>,
+    clock: Clock,
+    lines: Receiver<(SimTime, String)>,
     seen: Vec<String>,
+    /// When it said that commanding ended, and how.
+    ends: Vec<(SimTime, String)>,
 }
 
 impl Drop for Running {
@@ -43,22 +52,41 @@ impl Running {
         let mut child = command(arguments).spawn().expect("the binary under test");
         let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().expect("piped"));
-        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { child, lines, seen: vec![] }
+        let clock = Clock::start();
+        std::thread::spawn(move || {
+            output.lines().map_while(Result::ok).try_for_each(|line| sender.send((clock.now(), line)))
+        });
+        Self { child, clock, lines, seen: vec![], ends: vec![] }
     }
 
     /// The next line that contains one of `what`; which one.
     fn until_one(&mut self, what: &[&str]) -> Result<usize, String> {
         let mut seconds = 0;
-        while let (Ok(line), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
+        while let (Ok((at, line)), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
             let found = what.iter().position(|what| line.contains(what));
             seconds += usize::from(line.contains(" Hz  "));
-            self.seen.push(line);
+            self.note(at, line);
             if let Some(found) = found {
                 return Ok(found);
             }
         }
         Err(format!("none of {what:?} in {:#?}", self.seen))
+    }
+
+    fn note(&mut self, at: SimTime, line: String) {
+        if line.contains("Command → Stopping") {
+            self.ends.push((at, line.clone()));
+        }
+        self.seen.push(line);
+    }
+
+    /// The end of commanding that a standstill of this machine caused, if there is one, and where it was.
+    fn disturbed(&self) -> Option<(Window, &str)> {
+        self.ends.iter().find_map(|(at, line)| {
+            let window = self.clock.window(*at, *at).and_before(LOOKED_BACK);
+            let caused = nobodys_fallback(line, window, TELLING) != Verdict::Fails;
+            caused.then_some((window, line.as_str()))
+        })
     }
 
     fn until(&mut self, what: &str) -> Result<(), String> {
@@ -83,8 +111,8 @@ impl Running {
 
     /// Its exit code, once it has ended by itself.
     fn end(&mut self) -> Option<i32> {
-        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
-            self.seen.push(line);
+        while let Ok((at, line)) = self.lines.recv_timeout(PATIENCE) {
+            self.note(at, line);
         }
         self.child.wait().expect("it ends").code()
     }
@@ -108,13 +136,31 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// One attempt; the recording of it.
-fn through_a_loss() -> Result<PathBuf, String> {
+/// The recording of it.
+fn through_a_loss() -> PathBuf {
     let port = free_port();
     let configuration = configuration("krc-loss.toml", port);
     let recording = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}.mcap"));
     let _ = std::fs::remove_file(&recording);
     let mut run = Running::start(&["run", shown(&configuration), "--record", shown(&recording)]);
+    let played = plays(&mut run, port);
+    match (played, run.disturbed()) {
+        (Ok(()), _) => {}
+        (Err(story), Some((window, line))) => late(window, format!("disturbed: {line}\n{story}")),
+        (Err(story), None) => panic!("{story}"),
+    }
+    // Which side sees a loss first is the network's business.
+    let told = [Reason::StateStale, Reason::StatesMissed, Reason::LeftCommand];
+    let told = told.iter().any(|reason| run.ends[0].1.contains(&format!("({})", reason.name())));
+    let story = run.seen.join("\n");
+    let complete =
+        ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
+    assert!(told && complete, "something is missing in\n{story}");
+    recording
+}
+
+/// The story, or how far it came.
+fn plays(run: &mut Running, port: u16) -> Result<(), String> {
     run.until("listening on")?;
     let remote = format!("127.0.0.1:{port}");
     let lost = ["--period-ms", "5", "--fault", "drop@5s:60ms:100%"];
@@ -129,54 +175,34 @@ fn through_a_loss() -> Result<PathBuf, String> {
     run.until_command()?;
     run.say("quit\n");
     let code = run.end();
-    let story = run.seen.join("\n");
-    let fallbacks = run.seen.iter().filter(|line| line.contains("Command → Stopping")).count();
     // One of the loss, and one that was asked for.
-    if code != Some(0) || fallbacks != 2 {
-        return Err(format!("exit code {code:?}, {fallbacks} ends of commanding:\n{story}"));
+    if code != Some(0) || run.ends.len() != 2 {
+        return Err(format!("exit code {code:?}, {:?}:\n{}", run.ends, run.seen.join("\n")));
     }
-    // Which side sees a loss first is the network's business.
-    let told = ["1 StateStale", "1 StatesMissed", "1 LeftCommand"].iter().any(|reason| story.contains(reason));
-    let complete =
-        ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
-    if !told || !complete {
-        return Err(format!("something is missing in\n{story}"));
-    }
-    Ok(recording)
-}
-
-/// Whether one of the processes did not get its processor in time: it says so, or the link was bad without a fault, or
-/// commanding ended more often than by the loss and as it was asked to.
-fn kept_waiting(story: &str) -> bool {
-    let ends = story.matches("Command → Stopping").count();
-    story.contains("stood still") || story.contains("(GradeLow)") || ends > 2
+    Ok(())
 }
 
 #[test]
 fn a_loss_ends_commanding_an_operator_begins_again_and_the_recording_is_replayed_to_the_byte() {
-    let mut attempt = 1;
-    let recording = loop {
-        match through_a_loss() {
-            Ok(recording) => break recording,
-            Err(story) if attempt < ATTEMPTS && kept_waiting(&story) => {
-                println!("this machine kept a process waiting, attempt {attempt} of {ATTEMPTS}:\n{story}");
-                attempt += 1;
-            }
-            Err(story) => panic!("{story}"),
-        }
-    };
-    let replayed = outrigger(&["replay", shown(&recording)]);
+    attempt_first(|| {
+        let recording = through_a_loss();
+        is_replayed(&recording);
+    });
+}
+
+fn is_replayed(recording: &Path) {
+    let replayed = outrigger(&["replay", shown(recording)]);
     let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert_eq!(replayed.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&replayed.stderr));
     assert!(said.contains("Command → Stopping") && said.contains("gave the same"), "{said}");
 
-    let decoded = outrigger(&["decode", "--port", "fri", shown(&recording)]);
+    let decoded = outrigger(&["decode", "--port", "fri", shown(recording)]);
     assert_eq!(decoded.status.code(), Some(0), "{}", String::from_utf8_lossy(&decoded.stderr));
     let decoded = String::from_utf8_lossy(&decoded.stdout).into_owned();
     let of = |field: &str| decoded.lines().filter(|line| line.contains(field)).count();
     assert!(of("\"msr_jnt_pos\":[") > 800 && of("\"cmd_flags\":1,") > 800, "both directions");
 
-    let table = outrigger(&["export", shown(&recording), "--csv", "-"]);
+    let table = outrigger(&["export", shown(recording), "--csv", "-"]);
     assert_eq!(table.status.code(), Some(0), "{}", String::from_utf8_lossy(&table.stderr));
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
     assert!(table.starts_with("arrival_time,send_seq_count,") && table.contains(",msr_jnt_pos_6,"), "{table:.200}");
@@ -194,6 +220,10 @@ fn a_file_that_breaks_off_is_not_replayed() {
 
 #[test]
 fn monitor_record_and_doctor_listen_to_a_krc_and_its_quality_becomes_perfect() {
+    attempt_first(listened_to);
+}
+
+fn listened_to() {
     let port = free_port();
     let (remote, listen) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{port}"));
     let _krc = Running::start(&["sim", "krc", "--remote", &remote, "--period-ms", "5"]);

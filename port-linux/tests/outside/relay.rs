@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use outrigger_core::wire::fri::Command;
-use outrigger_linux::clock::Clock;
+use outrigger_emulated::clock::Clock;
 use outrigger_sim::port::Port;
 
 use super::program::elapsed;

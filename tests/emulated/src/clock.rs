@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use outrigger_sim::time::SimTime;
 
+use crate::standstill::Window;
+
 /// Simulated time from the system's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -22,5 +24,12 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> SimTime {
         SimTime::ZERO + self.start.elapsed()
+    }
+
+    /// Between these times of this clock.
+    #[must_use]
+    pub fn window(&self, from: SimTime, until: SimTime) -> Window {
+        let at = |time: SimTime| self.start + time.since(SimTime::ZERO);
+        Window { from: at(from), until: at(until) }
     }
 }

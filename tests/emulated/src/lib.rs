@@ -10,8 +10,6 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "qemu")]
-pub mod attempts;
-#[cfg(feature = "qemu")]
 pub mod bench;
 #[cfg(feature = "qemu")]
 pub mod clock;
@@ -27,4 +25,6 @@ pub mod sensor;
 pub mod standstill;
 #[cfg(feature = "qemu")]
 pub mod telemetry;
+#[cfg(feature = "qemu")]
+pub mod tries;
 pub mod wire;

@@ -1,10 +1,9 @@
-//! Whether this machine ran what was due: a virtual one may stand still for many milliseconds, whoever goes first on it.
+//! When this machine ran nothing that was due, and for how long: a virtual one may stand still for many milliseconds,
+//! whoever goes first on it.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
@@ -13,68 +12,152 @@ use crate::qemu::Priority;
 
 /// How often each processor is looked at.
 const GLANCE: Duration = Duration::from_millis(2);
+/// A processor that ran nothing for longer takes a board off its pace: a state is due every 1–10 ms.
+pub const TELLING: Duration = Duration::from_millis(5);
+/// So many are kept.
+const KEPT: usize = 4_096;
 
-/// One thread on each processor that asks to be woken before everything else, and notes by how much it was woken too
-/// late: so long nothing else ran there either.
-#[derive(Debug)]
-pub struct Watch {
-    shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+/// A span of time in which something was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its begin.
+    pub from: Instant,
+    /// Its end.
+    pub until: Instant,
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    over: AtomicBool,
-    /// \[µs\]
-    longest: AtomicU64,
-}
-
-impl Watch {
-    /// Begins to watch the processors that this program may use.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    pub fn start() -> io::Result<Self> {
-        let allowed = sched_getaffinity(None)?;
-        let mut watch = Self { shared: Arc::default(), threads: vec![] };
-        for processor in (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)) {
-            let shared = Arc::clone(&watch.shared);
-            let thread = std::thread::Builder::new().name(format!("watch {processor}"));
-            watch.threads.push(thread.spawn(move || shared.look_at(processor))?);
-        }
-        Ok(watch)
-    }
-
-    /// The longest time so far in which a processor ran nothing that was due.
+impl Window {
+    /// The same, and so much before it.
     #[must_use]
-    pub fn longest(&self) -> Duration {
-        Duration::from_micros(self.shared.longest.load(Ordering::Relaxed))
+    pub fn and_before(self, span: Duration) -> Self {
+        Self { from: self.from.checked_sub(span).unwrap_or(self.from), until: self.until }
     }
 }
 
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            // It does nothing that could panic.
-            let _ = thread.join();
+/// Standstills longer than [`TELLING`], of all processors.
+#[derive(Clone, Debug, Default)]
+pub struct Standstills {
+    list: VecDeque<Window>,
+}
+
+impl Standstills {
+    /// A processor ran nothing in this span. One that is not [`TELLING`] is not kept; of too many the oldest are not.
+    pub fn note(&mut self, span: Window) {
+        if span.until.saturating_duration_since(span.from) > TELLING {
+            if self.list.len() == KEPT {
+                self.list.pop_front();
+            }
+            self.list.push_back(span);
+        }
+    }
+
+    /// The parts of them that lie within `window`, by their begin.
+    fn within(&self, window: Window) -> Vec<Window> {
+        let part = |span: &Window| Window { from: span.from.max(window.from), until: span.until.min(window.until) };
+        let mut parts: Vec<Window> = self.list.iter().map(part).filter(|part| part.from < part.until).collect();
+        parts.sort_unstable_by_key(|part| part.from);
+        parts
+    }
+
+    /// The longest within `window`, as far as it lies there.
+    #[must_use]
+    pub fn longest(&self, window: Window) -> Duration {
+        let spans = self.within(window).into_iter().map(|part| part.until - part.from);
+        spans.max().unwrap_or_default()
+    }
+
+    /// How much of `window` at least one processor stood still.
+    #[must_use]
+    pub fn total(&self, window: Window) -> Duration {
+        let (mut total, mut counted) = (Duration::ZERO, window.from);
+        for part in self.within(window) {
+            total += part.until.saturating_duration_since(part.from.max(counted));
+            counted = counted.max(part.until);
+        }
+        total
+    }
+}
+
+/// One thread on each processor, from the first call on: it asks to be woken before everything else, and notes by how much
+/// it was woken too late. So long nothing else ran there either, where that priority is granted.
+///
+/// # Panics
+/// Where the system has no threads.
+pub fn watch() {
+    static WATCHED: OnceLock<()> = OnceLock::new();
+    WATCHED.get_or_init(|| {
+        let allowed = sched_getaffinity(None).expect("this program's processors");
+        for processor in (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)) {
+            let thread = std::thread::Builder::new().name(format!("watch {processor}"));
+            thread.spawn(move || look_at(processor)).expect("a thread");
+        }
+    });
+}
+
+static SEEN: Mutex<Standstills> = Mutex::new(Standstills { list: VecDeque::new() });
+
+/// What was seen since [`watch`] was called first. A standstill is known a moment after it is over.
+#[must_use]
+pub fn seen() -> Standstills {
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn look_at(processor: usize) {
+    let mut one = CpuSet::new();
+    one.set(processor);
+    // Where it is not granted, the processor that the thread happens to run on is looked at.
+    let _ = sched_setaffinity(None::<Pid>, &one);
+    let _priority = Priority::above();
+    let clock = Clock::start();
+    loop {
+        let due = clock.now() + GLANCE;
+        std::thread::sleep(GLANCE);
+        let window = clock.window(due, clock.now());
+        if window.until - window.from > TELLING {
+            SEEN.lock().unwrap_or_else(PoisonError::into_inner).note(window);
         }
     }
 }
 
-impl Shared {
-    fn look_at(&self, processor: usize) {
-        let mut one = CpuSet::new();
-        one.set(processor);
-        // Where it is not granted, the processor that the thread happens to run on is looked at.
-        let _ = sched_setaffinity(None::<Pid>, &one);
-        let _priority = Priority::above();
+#[cfg(test)]
+mod tests {
+    use outrigger_sim::time::SimTime;
+
+    use super::*;
+
+    fn seen(of: &[(u64, u64)]) -> (Standstills, impl Fn(u64, u64) -> Window) {
         let clock = Clock::start();
-        while !self.over.load(Ordering::Relaxed) {
-            let begun = clock.now();
-            std::thread::sleep(GLANCE);
-            let late = clock.now().since(begun).saturating_sub(GLANCE);
-            self.longest.fetch_max(u64::try_from(late.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let window =
+            move |from, until| clock.window(SimTime::from_micros(from * 1_000), SimTime::from_micros(until * 1_000));
+        let mut seen = Standstills::default();
+        of.iter().for_each(|(from, until)| seen.note(window(*from, *until)));
+        (seen, window)
+    }
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn only_what_lies_within_the_window_counts() {
+        let (seen, window) = seen(&[(100, 132), (500, 512)]);
+        assert_eq!((seen.longest(window(0, 1_000)), seen.total(window(0, 1_000))), (MS(32), MS(44)));
+        assert_eq!((seen.longest(window(133, 499)), seen.total(window(133, 499))), (MS(0), MS(0)));
+        assert_eq!((seen.longest(window(120, 505)), seen.total(window(120, 505))), (MS(12), MS(17)));
+        assert_eq!(seen.longest(window(133, 499).and_before(MS(20))), MS(19));
+    }
+
+    #[test]
+    fn processors_that_stand_still_together_are_counted_once() {
+        let (seen, window) = seen(&[(100, 130), (110, 120), (120, 150), (150, 160)]);
+        assert_eq!(seen.total(window(0, 1_000)), MS(60));
+    }
+
+    #[test]
+    fn what_is_short_is_not_kept_and_of_too_many_the_oldest_are_not() {
+        let (mut seen, window) = seen(&[(100, 105)]);
+        assert_eq!(seen.total(window(0, 1_000)), MS(0));
+        for at in 0..=KEPT as u64 {
+            seen.note(window(at * 10, at * 10 + 6));
         }
+        assert_eq!((seen.list.len(), seen.total(window(0, 8))), (KEPT, MS(0)));
     }
 }

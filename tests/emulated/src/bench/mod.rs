@@ -24,6 +24,7 @@ use crate::hostile::{Hostile, Nuisance, Target};
 use crate::peer::{Peer, PeerOptions};
 use crate::qemu::{Board, Exit, Firmware, Line};
 use crate::sensor::{Plug, Sensor};
+use crate::standstill::Window;
 use crate::wire::Wire;
 pub use commands::{Answers, Command as Commanded};
 pub use operator::Armed;
@@ -119,6 +120,18 @@ impl<'f> Bench<'f> {
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.board.now()
+    }
+
+    /// Between these times, for what the machine did then.
+    #[must_use]
+    pub fn window(&self, from: SimTime, until: SimTime) -> Window {
+        self.board.window(from, until)
+    }
+
+    /// The last `span` before `at`, for what the machine did then.
+    #[must_use]
+    pub fn window_before(&self, at: SimTime, span: Duration) -> Window {
+        self.window(at, at).and_before(span)
     }
 
     /// The controller.

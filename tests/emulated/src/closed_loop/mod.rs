@@ -17,6 +17,7 @@ use outrigger_sim::time::SimTime;
 use crate::bench::{Armed, Bench, REST, Record, Setup, Teller};
 use crate::qemu::{Exit, Firmware};
 use crate::sensor::{Plug, Sensor, workpiece};
+use crate::tries::{Verdict, nobodys_fallback};
 pub use report::{Check, Report};
 
 /// The distance that the board holds \[m\]; `boards/standoff.toml` says the same.
@@ -33,8 +34,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SETTLING: Duration = Duration::from_secs(3);
 /// How long an operator looks at a fallback, and then again after it is acknowledged.
 const LOOK: Duration = Duration::from_millis(700);
-/// How often a machine that was too busy is given another chance.
+/// How often a machine that stood still is given another chance.
 const ATTEMPTS: usize = 10;
+/// How much later than it happened a fallback may be in the log, and what causes it begin before.
+const LOGGED: Duration = Duration::from_millis(60);
 
 /// What is done to the board's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +91,8 @@ pub struct Round {
     pub fallback: Option<(SimTime, String)>,
     /// From the trouble until the arm was at rest, for as long as the trouble lasted.
     pub rest: Option<Duration>,
+    /// The end of the trouble.
+    pub over: SimTime,
     /// What was under way when the wire stood still arrives late. From the end of the trouble until the arm was at rest
     /// for good.
     pub late: Option<Duration>,
@@ -133,6 +138,31 @@ pub struct Story {
 pub fn configuration(software: SoftwareVersion) -> PathBuf {
     let name = if software.at_least(5, 0) { "standoff-500hz.toml" } else { "standoff.toml" };
     Path::new(env!("CARGO_MANIFEST_DIR")).join("boards").join(name)
+}
+
+/// How old a state may be while commanding, by that configuration.
+#[must_use]
+pub fn stale_after(software: SoftwareVersion) -> Duration {
+    Duration::from_millis(if software.at_least(5, 0) { 100 } else { 40 })
+}
+
+/// The shortest standstill of this machine that ends commanding: the other half is what a state is old when it begins, and
+/// what an emulator takes to catch up.
+#[must_use]
+pub fn ending_standstill(software: SoftwareVersion) -> Duration {
+    stale_after(software) / 2
+}
+
+/// How long before a fallback in the log such a standstill is looked for.
+#[must_use]
+pub fn looked_back(software: SoftwareVersion) -> Duration {
+    stale_after(software) * 2 + LOGGED
+}
+
+/// What a fallback that nobody caused means.
+#[must_use]
+pub fn unplanned(bench: &Bench<'_>, software: SoftwareVersion, at: SimTime, said: &str) -> Verdict {
+    nobodys_fallback(said, bench.window_before(at, looked_back(software)), ending_standstill(software))
 }
 
 /// What is around the board.
@@ -229,7 +259,8 @@ impl Player<'_, '_> {
             Trouble::SensorCable => self.bench.plug(Plug::Out),
         }
         let fallback = self.bench.hear(at, &["fallback"], PATIENCE).map(|line| (line.at, line.text));
-        let round = Round { trouble, at, speed, fallback, rest: None, late: None, unasked: 0, armed_again: None };
+        let (rest, late) = (None, None);
+        let round = Round { trouble, at, speed, fallback, rest, over: at, late, unasked: 0, armed_again: None };
         self.story.rounds.push(round);
         self.bench.hear(at, &["at rest"], PATIENCE)?;
         let rest = self.bench.now();
@@ -242,6 +273,7 @@ impl Player<'_, '_> {
         let record = self.bench.record();
         let round = self.story.rounds.last_mut()?;
         let over = if trouble == Trouble::LinkStall { at + STALL } else { rest };
+        round.over = over;
         round.rest = record.rest_after(at, over);
         round.late = record.rest_after(over, now);
         round.unasked = unasked(record, rest, now);

@@ -9,6 +9,7 @@ use outrigger_sim::time::SimTime;
 use super::{Answers, KrcPeer};
 use crate::peer::Datagram;
 use crate::qemu::{Board, Exit, Firmware, Line};
+use crate::standstill::Window;
 use crate::wire::Wire;
 
 /// The KRC's digital inputs that its KRL program hands on: one asks the board to command, the other acknowledges.
@@ -65,6 +66,18 @@ impl<'f> KrcBench<'f> {
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.board.now()
+    }
+
+    /// Between these times, for what the machine did then.
+    #[must_use]
+    pub fn window(&self, from: SimTime, until: SimTime) -> Window {
+        self.board.window(from, until)
+    }
+
+    /// The last `span` before `at`, for what the machine did then.
+    #[must_use]
+    pub fn window_before(&self, at: SimTime, span: Duration) -> Window {
+        self.window(at, at).and_before(span)
     }
 
     /// The KRC.

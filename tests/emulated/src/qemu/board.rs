@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use outrigger_sim::time::SimTime;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::thread::set_current_timer_slack;
 
 use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Priority, Process, Serial};
 use crate::clock::Clock;
+use crate::standstill::{self, Window};
 
 /// How long it is waited at most before everything is looked at again.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -35,6 +37,7 @@ impl<'f> Board<'f> {
     /// # Errors
     /// What the system refuses.
     pub fn start(firmware: &'f Firmware, options: Vec<String>, limit: Duration) -> io::Result<Self> {
+        standstill::watch();
         let folder = Folder::new()?;
         let (network, serial) = (Network::open(&folder)?, Serial::open(&folder)?);
         let command = Command {
@@ -42,6 +45,9 @@ impl<'f> Board<'f> {
             serial: serial.mode(),
             options,
             limit: Some(limit),
+            // Pages of a program that are fetched from a disk again while it runs: neither of the two waits for any. QEMU
+            // ends where it may not, and may what this program may.
+            lock_memory: mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).is_ok(),
             ..Command::new(firmware.machine(), firmware.elf())
         };
         // Wake up when asked to, not up to 50 µs later; and before others, QEMU as well, where that is granted.
@@ -56,6 +62,12 @@ impl<'f> Board<'f> {
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.clock.now()
+    }
+
+    /// Between these times, for what the machine did then.
+    #[must_use]
+    pub fn window(&self, from: SimTime, until: SimTime) -> Window {
+        self.clock.window(from, until)
     }
 
     /// Whether board and program go before other programs on this machine.

@@ -88,6 +88,8 @@ pub struct Command {
     pub options: Vec<String>,
     /// More words for QEMU.
     pub more: Vec<String>,
+    /// Whether QEMU keeps its memory where it is.
+    pub lock_memory: bool,
     /// QEMU is ended after this time at the latest, whatever becomes of this program.
     pub limit: Option<Duration>,
     /// What QEMU is called by, for example `ip netns exec NAME`.
@@ -105,6 +107,7 @@ impl Command {
             serial: Serial::Nothing,
             options: vec![],
             more: vec![],
+            lock_memory: false,
             limit: None,
             within: vec![],
         }
@@ -122,6 +125,12 @@ impl Command {
         let mut put = |word: String| words.push(word.into());
         for word in ["-machine", &format!("mps2-{}", self.machine.name()), "-display", "none", "-monitor", "none"] {
             put(word.into());
+        }
+        if self.lock_memory {
+            // What it translates to is locked as well: not the gigabyte that it takes by default.
+            for word in ["-accel", "tcg,tb-size=32", "-overcommit", "mem-lock=on"] {
+                put(word.into());
+            }
         }
         put("-netdev".into());
         put(match &self.network {

@@ -85,7 +85,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_secs(6));
             if let Some(line) = bench.record().said(at, &["fallback"]).cloned() {
                 let expected = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::LinkClosed];
-                in_time(expected.iter().any(|reason| line.text.contains(reason.name())), || line.text.clone());
+                for_one_of(&bench, at, line.at, &line.text, &expected);
             }
             bench.up.set(Conditions::default());
             bench.down.set(Conditions::default());
@@ -111,15 +111,23 @@ pub(crate) fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Commanding ended for one of `reasons`, and the arm is at rest in time.
+/// Commanding ended for one of `reasons`, and the arm is at rest in time: the first time.
 pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
-    let (_, text) = heard(bench, at, &["fallback"]);
-    let named = reasons.iter().any(|reason| text.contains(reason.name()));
-    in_time(named, || format!("{text}, expected one of {reasons:?}"));
+    let (fell, text) = heard(bench, at, &["fallback"]);
     bench.run_for(Duration::from_millis(700));
+    for_one_of(bench, at, fell, &text, reasons);
     let rest = bench.record().rest_after(at, bench.now());
-    let soon = rest.is_some_and(|rest| rest <= REST_BOUND);
-    in_time(soon, || format!("at rest after {rest:?}\n{}", bench.record().story(at)));
+    let story = || bench.record().story(at);
+    let rest = rest.unwrap_or_else(|| panic!("the arm does not rest\n{}", story()));
+    within("at rest", rest, REST_BOUND, bench.window(at, at + rest), story);
+}
+
+/// The fallback at `fell` names one of `reasons`, or a standstill of this machine that was there since shortly before `at`.
+fn for_one_of(bench: &Bench<'_>, at: SimTime, fell: SimTime, text: &str, reasons: &[Reason]) {
+    let software = bench.controller().options().software;
+    let window = bench.window(at, fell).and_before(closed_loop::stale_after(software));
+    let story = || bench.record().story(at);
+    falls_back_for(text, reasons, window, closed_loop::ending_standstill(software), story);
 }
 
 /// Acknowledging moves nothing; a request does.

@@ -35,8 +35,8 @@ pub(crate) fn tests() -> Vec<Trial> {
                 let at = bench.now();
                 bench.controller_mut().inject(Fault::new(kind, at, Some(Duration::from_millis(1_500))));
                 bench.run_for(Duration::from_secs(2));
-                let fallback = bench.record().said(at, &["fallback"]);
-                in_time(fallback.is_none(), || format!("{kind:?}: {}", bench.record().story(at)));
+                println!("{kind:?}");
+                undisturbed(&bench, SLOW, at);
             }
             never_reset(&mut bench);
         }),

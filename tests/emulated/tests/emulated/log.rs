@@ -18,7 +18,8 @@ pub(crate) fn tests() -> Vec<Trial> {
             let bench = connected(setup(SLOW));
             let line = bench.record().said(SimTime::ZERO, &["connected"]).expect("heard");
             println!("from power on to Monitor: {}, {} s of them on the board's own clock", line.at, line.uptime);
-            in_time(line.at.since(SimTime::ZERO) < BOOT, || bench.record().story(SimTime::ZERO));
+            let (window, story) = (bench.window(SimTime::ZERO, line.at), || bench.record().story(SimTime::ZERO));
+            within("monitoring", line.at.since(SimTime::ZERO), BOOT, window, story);
         }),
     ]
 }
@@ -30,8 +31,9 @@ fn milestones() {
     // Only once, so that nothing is refused: the grade needs its time.
     heard(&mut bench, SimTime::ZERO, &["grade: Bad -> Ok"]);
     bench.run_for(Duration::from_millis(500));
-    armed(&mut bench);
+    let asked = armed(&mut bench).asked;
     bench.run_for(Duration::from_millis(1_000));
+    undisturbed(&bench, SLOW, asked);
     let pulled = bench.now();
     bench.plug(Plug::Out);
     heard(&mut bench, pulled, &["at rest"]);
@@ -39,8 +41,9 @@ fn milestones() {
     bench.run_for(Duration::from_millis(500));
     bench.acknowledge();
     bench.run_for(Duration::from_millis(500));
-    armed(&mut bench);
+    let asked = armed(&mut bench).asked;
     bench.run_until(PATIENCE * 2, |bench| bench.exit().is_some());
+    undisturbed(&bench, SLOW, asked);
     assert_eq!(bench.exit(), Some(Exit::Success), "{}", bench.complaints());
 
     // How a grade rises and falls, and how often an operator has to ask because of it, is the machine's doing; how much
@@ -53,7 +56,7 @@ fn milestones() {
         std::fs::write(&file, &said).expect("the file can be written");
     }
     let known = std::fs::read_to_string(&file).unwrap_or_default();
-    in_time(said == known, || {
-        format!("the log says something else; if it is right to, OUTRIGGER_BLESS=1 keeps it\n{said}\nknown:\n{known}")
-    });
+    let differs =
+        format!("the log says something else; if it is right to, OUTRIGGER_BLESS=1 keeps it\n{said}\nknown:\n{known}");
+    assert_eq!(said, known, "{differs}");
 }

@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_emulated::attempts::{attempt, in_time, late};
 use outrigger_emulated::bench::{Armed, Bench, Setup};
 use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Exit, Firmware, Machine};
+use outrigger_emulated::tries::{Verdict, attempt, falls_back_for, late, within};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::require::{self, Need, test};
 
@@ -34,10 +34,12 @@ const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
 const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// Anything that is waited for without saying how long happens within this.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A board commands within this, however often its machine keeps it from that.
+const ARMING: Duration = Duration::from_secs(20);
 
 /// A test in real time.
-fn timed(name: &str, needs: &'static [Need], body: fn()) -> Trial {
-    test(name, needs, move || attempt(body))
+fn timed(name: &'static str, needs: &'static [Need], body: fn()) -> Trial {
+    test(name, needs, move || attempt(name, body))
 }
 
 /// The firmware for controllers of this software; built once per configuration.
@@ -67,23 +69,36 @@ fn connected(setup: Setup) -> Bench<'static> {
 /// A board that commands.
 fn commanding(software: SoftwareVersion) -> Bench<'static> {
     let mut bench = connected(setup(software));
-    armed(&mut bench);
+    let asked = armed(&mut bench).asked;
     bench.run_for(Duration::from_millis(1_500));
+    undisturbed(&bench, software, asked);
     bench
+}
+
+/// Commanding has gone on since `since`; where this machine kept it from that, there is nothing to try out.
+fn undisturbed(bench: &Bench<'_>, software: SoftwareVersion, since: SimTime) {
+    let Some(line) = bench.record().said(since, &["fallback"]) else { return };
+    let story = bench.record().story(since);
+    let verdict = closed_loop::unplanned(bench, software, line.at, &line.text);
+    assert_ne!(verdict, Verdict::Fails, "a fallback that nobody caused\n{story}");
+    late(
+        bench.window_before(line.at, closed_loop::looked_back(software)),
+        format!("disturbed: {}\n{story}", line.text),
+    );
 }
 
 /// Makes the board command.
 fn armed(bench: &mut Bench<'_>) -> Armed {
     bench
-        .arm(PATIENCE)
-        .unwrap_or_else(|| late(format!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints())))
+        .arm(ARMING)
+        .unwrap_or_else(|| panic!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints()))
 }
 
 /// What the board said first, from `since` on, that begins with one of `words`.
 fn heard(bench: &mut Bench<'_>, since: SimTime, words: &[&str]) -> (SimTime, String) {
     let line = bench
         .hear(since, words, PATIENCE)
-        .unwrap_or_else(|| late(format!("no {words:?}:\n{}{}", bench.record().story(since), bench.complaints())));
+        .unwrap_or_else(|| panic!("no {words:?}:\n{}{}", bench.record().story(since), bench.complaints()));
     (line.at, line.text)
 }
 

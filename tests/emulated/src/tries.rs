@@ -1,0 +1,313 @@
+//! Tests in real time, on a machine that may stand still meanwhile.
+//!
+//! A measurement names the window it was made in, and only a standstill inside that window says anything about it. For what
+//! a time is measured of, the standstill is allowed for ([`within`]); a fallback that one was long enough to cause is
+//! excused ([`falls_back_for`]). Only what a standstill keeps from beginning at all ([`late`]) is tried again. What the arm
+//! did, and why, never is. Each second try and each excuse is printed, and is a line of the file that `OUTRIGGER_TRIES`
+//! names.
+
+use std::cell::RefCell;
+use std::fmt::{self, Display, Formatter};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::panic::{catch_unwind, resume_unwind};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use outrigger_core::robot::Reason;
+
+use crate::qemu::Priority;
+use crate::standstill::{self, TELLING, Window};
+
+/// So often a test is tried.
+const ATTEMPTS: u32 = 3;
+/// What a machine that stood still before a window is still behind with in it.
+const BEFORE: Duration = Duration::from_millis(20);
+/// The file that tries and excuses are counted in.
+const FILE: &str = "OUTRIGGER_TRIES";
+
+/// Reasons of a fallback that a machine which stands still gives to a device on it: all of them say that something came
+/// too late, and nothing else.
+pub const LATENESS: [Reason; 6] = [
+    Reason::LocalStall,
+    Reason::StateStale,
+    Reason::StatesMissed,
+    Reason::Unacknowledged,
+    Reason::SourceStale,
+    Reason::LeftCommand,
+];
+
+/// Thrown by [`late`].
+struct Late {
+    window: Window,
+    told: String,
+}
+
+/// This holds, unless something came too late in `window`.
+pub fn in_time(window: Window, holds: bool, told: impl FnOnce() -> String) {
+    if !holds {
+        late(window, told());
+    }
+}
+
+/// Something that is no motion came too late in `window`, or not at all: tried again where the machine stood still there.
+pub fn late(window: Window, told: String) -> ! {
+    // Not a panic, which would be reported before it is known whether it counts.
+    resume_unwind(Box::new(Late { window, told }))
+}
+
+/// What the machine's standstill means for a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is as it should be, whatever the machine did.
+    Holds,
+    /// It is not, and the machine stood still for so long.
+    Excused(Duration),
+    /// It is not.
+    Fails,
+}
+
+impl Verdict {
+    /// Of a time that may be `bound`, on a machine that stood still for `stood` meanwhile.
+    #[must_use]
+    pub fn of_time(took: Duration, bound: Duration, stood: Duration) -> Self {
+        if took <= bound {
+            Self::Holds
+        } else if took <= bound + stood {
+            Self::Excused(stood)
+        } else {
+            Self::Fails
+        }
+    }
+
+    /// Of a fallback that says `said`: one of `expected`; or one of `excused`, on a machine that stood still for `stood` at a
+    /// stretch where `least` is enough to cause it.
+    #[must_use]
+    pub fn of_reason(said: &str, expected: &[Reason], excused: &[Reason], stood: Duration, least: Duration) -> Self {
+        // As the log of a board names them, and as other programs do: alone, or in brackets.
+        let mut words = said.split(|c: char| !c.is_ascii_alphanumeric());
+        let named = words.find_map(|word| Reason::ALL.iter().find(|reason| reason.name() == word));
+        match named {
+            Some(reason) if expected.contains(reason) => Self::Holds,
+            Some(reason) if excused.contains(reason) && stood >= least => Self::Excused(stood),
+            _ => Self::Fails,
+        }
+    }
+
+    /// Whether it need not fail; what is excused is printed and counted.
+    #[must_use]
+    pub fn passes(self, what: &str) -> bool {
+        if let Self::Excused(stood) = self {
+            Note { again: false, test: NAME.with_borrow(Clone::clone), what: what.into(), stood }.tell();
+        }
+        self != Self::Fails
+    }
+}
+
+/// `took` is within `bound`, and what the machine stood still for in `window`.
+///
+/// # Panics
+/// Where it is not.
+pub fn within(what: &str, took: Duration, bound: Duration, window: Window, story: impl FnOnce() -> String) {
+    let stood = standstill::seen().total(window);
+    let told = format!("{what}: {took:?} (bound {bound:?})");
+    assert!(
+        Verdict::of_time(took, bound, stood).passes(&told),
+        "{told}, the machine stood still for {stood:?}\n{}",
+        story()
+    );
+}
+
+/// A fallback that says `said` names one of `expected`, or `LocalStall` where the machine stood still in `window` for `least`
+/// at a stretch.
+///
+/// # Panics
+/// Where it does not.
+pub fn falls_back_for(
+    said: &str,
+    expected: &[Reason],
+    window: Window,
+    least: Duration,
+    story: impl FnOnce() -> String,
+) {
+    let stood = standstill::seen().longest(window);
+    let verdict = Verdict::of_reason(said, expected, &[Reason::LocalStall], stood, least);
+    assert!(
+        verdict.passes(said),
+        "{said}: expected one of {expected:?}, the machine stood still for {stood:?}\n{}",
+        story()
+    );
+}
+
+/// What a fallback that nobody caused means: excused where it is one of [`LATENESS`] and the machine stood still in `window`
+/// for `least` at a stretch.
+#[must_use]
+pub fn nobodys_fallback(said: &str, window: Window, least: Duration) -> Verdict {
+    Verdict::of_reason(said, &[], &LATENESS, standstill::seen().longest(window), least)
+}
+
+/// A second try, or an excuse.
+struct Note {
+    again: bool,
+    test: String,
+    what: String,
+    stood: Duration,
+}
+
+impl Display for Note {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { again, test, what, stood } = self;
+        let kind = if *again { "again" } else { "excused" };
+        let what = what.lines().next().unwrap_or_default().replace('\t', " ");
+        write!(f, "{kind}\t{test}\t{what}\tthe machine stood still for {:.1} ms", stood.as_secs_f64() * 1e3)
+    }
+}
+
+impl Note {
+    fn tell(&self) {
+        println!("{self}");
+        if let Some(file) = std::env::var_os(FILE) {
+            self.count(Path::new(&file)).unwrap_or_else(|error| panic!("{}: {error}", Path::new(&file).display()));
+        }
+    }
+
+    fn count(&self, file: &Path) -> io::Result<()> {
+        OpenOptions::new().create(true).append(true).open(file)?.write_all(format!("{self}\n").as_bytes())
+    }
+}
+
+thread_local! {
+    /// The test that this thread runs.
+    static NAME: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Runs the body of a test in real time, no other one beside it.
+///
+/// # Panics
+/// Where the body does; where it came too late although no processor stood still then, or each time.
+pub fn attempt(name: &str, body: fn()) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    standstill::watch();
+    NAME.set(name.into());
+    judge(
+        || catch_unwind(body),
+        |window| standstill::seen().longest(window),
+        |what, stood| Note { again: true, test: name.into(), what: what.into(), stood }.tell(),
+    );
+}
+
+/// The same for a test of the built-in harness. What it starts goes before other programs, where that is granted: then nothing
+/// but the machine itself keeps it waiting.
+///
+/// # Panics
+/// As [`attempt`].
+pub fn attempt_first(body: fn()) {
+    let _priority = Priority::ask();
+    attempt(std::thread::current().name().unwrap_or_default(), body);
+}
+
+/// Tries until it says nothing of lateness.
+fn judge(
+    mut each: impl FnMut() -> std::thread::Result<()>,
+    stood: impl Fn(Window) -> Duration,
+    mut again: impl FnMut(&str, Duration),
+) {
+    for left in (0..ATTEMPTS).rev() {
+        let Err(thrown) = each() else { return };
+        let Late { window, told } = *thrown.downcast::<Late>().unwrap_or_else(|other| resume_unwind(other));
+        let stood = stood(window.and_before(BEFORE));
+        println!("{told}\na processor stood still for {stood:?} in that window");
+        assert!(left > 0 && stood > TELLING, "{told}");
+        again(&told, stood);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+
+    use outrigger_sim::time::SimTime;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::standstill::Standstills;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn at(clock: Clock, from: u64, until: u64) -> Window {
+        clock.window(SimTime::from_micros(from * 1_000), SimTime::from_micros(until * 1_000))
+    }
+
+    /// How often it is tried, whether it passes at last, and the second tries that are told of, on a machine that stood still
+    /// from 100 ms to 112 ms.
+    fn tried(body: impl Fn(Clock, u32)) -> (u32, bool, usize) {
+        let clock = Clock::start();
+        let mut standstills = Standstills::default();
+        standstills.note(at(clock, 100, 112));
+        let (mut count, mut told) = (0, 0);
+        let once = || {
+            count += 1;
+            catch_unwind(AssertUnwindSafe(|| body(clock, count)))
+        };
+        let judged = || judge(once, |window| standstills.longest(window), |_, _| told += 1);
+        let passed = catch_unwind(AssertUnwindSafe(judged)).is_ok();
+        (count, passed, told)
+    }
+
+    #[test]
+    fn what_came_too_late_is_tried_again_where_the_machine_stood_still_in_its_window() {
+        assert_eq!(tried(|clock, count| in_time(at(clock, 90, 200), count == 2, || "late".into())), (2, true, 1));
+        assert_eq!(tried(|clock, _| late(at(clock, 90, 200), "each time".into())), (3, false, 2));
+    }
+
+    #[test]
+    fn a_standstill_shortly_before_the_window_counts_and_one_elsewhere_does_not() {
+        assert_eq!(tried(|clock, count| in_time(at(clock, 113, 200), count == 2, || "late".into())), (2, true, 1));
+        assert_eq!(tried(|clock, count| in_time(at(clock, 133, 200), count == 2, || "late".into())), (1, false, 0));
+        assert_eq!(tried(|clock, count| in_time(at(clock, 0, 99), count == 2, || "late".into())), (1, false, 0));
+    }
+
+    #[test]
+    fn what_nothing_may_spoil_fails_the_first_time() {
+        assert_eq!(tried(|_, count| assert_eq!(count, 2, "a motion nobody asked for")), (1, false, 0));
+    }
+
+    #[test]
+    fn a_time_is_allowed_exactly_what_the_machine_stood_still() {
+        assert_eq!(Verdict::of_time(MS(400), MS(400), MS(32)), Verdict::Holds);
+        assert_eq!(Verdict::of_time(MS(432), MS(400), MS(32)), Verdict::Excused(MS(32)));
+        assert_eq!(Verdict::of_time(MS(433), MS(400), MS(32)), Verdict::Fails);
+        assert_eq!(Verdict::of_time(MS(401), MS(400), MS(0)), Verdict::Fails);
+    }
+
+    #[test]
+    fn a_reason_is_one_of_those_expected_or_one_that_a_standstill_was_long_enough_for() {
+        let of = |said: &str, stood| {
+            Verdict::of_reason(said, &[Reason::LinkClosed], &[Reason::LocalStall], MS(stood), MS(20))
+        };
+        assert_eq!(of("fallback: LinkClosed, the connection was closed", 0), Verdict::Holds);
+        assert_eq!(of("fallback: LocalStall, this device itself stood still", 20), Verdict::Excused(MS(20)));
+        assert_eq!(of("fallback: LocalStall, this device itself stood still", 19), Verdict::Fails);
+        assert_eq!(of("fallback: StateStale, the newest robot state is too old", 500), Verdict::Fails);
+        assert_eq!(of("something else", 500), Verdict::Fails);
+        assert!(!Verdict::Fails.passes("a reason is not tried again"));
+    }
+
+    #[test]
+    fn a_line_is_written_for_each() {
+        let file = std::env::temp_dir().join(format!("outrigger-tries-{}", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        let note = |again, what: &str| Note { again, test: "a_test".into(), what: what.into(), stood: MS(32) };
+        note(true, "not armed:\nand so on").count(&file).unwrap();
+        note(false, "fallback:\tLocalStall").count(&file).unwrap();
+        let written = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(
+            written,
+            "again\ta_test\tnot armed:\tthe machine stood still for 32.0 ms\n\
+             excused\ta_test\tfallback: LocalStall\tthe machine stood still for 32.0 ms\n"
+        );
+    }
+}
