@@ -177,7 +177,7 @@ pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
     };
     let turn = Trajectory::through(&[at(0.0, 0), at(1.0, 40)]).expect("two waypoints in order");
     let mut setup =
-        Setup::servo(software, turn, JointServoConfig { path_tolerance: 10.0, ..JointServoConfig::default() });
+        Setup::servo(software, turn, JointServoConfig { path_tolerance: 6.0, ..JointServoConfig::default() });
     setup.config.connect.states = StatesFrom::Realtime;
     setup
 }

@@ -1,6 +1,6 @@
 //! What the arm may do.
 
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+use crate::robot::{JointAccelerations, JointPositions, JointVelocities, Range, range, seconds};
 use crate::time::Duration;
 
 /// Limits of one arm. The program on the controller checks its own as well.
@@ -88,11 +88,12 @@ impl LimitField {
     #[must_use]
     pub const fn expected(self) -> &'static str {
         match self {
-            Self::Position => "finite angles, each lowest below its highest",
-            Self::Velocity | Self::Acceleration | Self::Braking => "a finite number above zero for every joint",
-            Self::VelocityMargin => "a fraction from 0 to 1",
-            Self::Reaction => "at most 1 s",
-            Self::LongestStep => "more than 0 and at most 1 s",
+            Self::Position => "angles within two turns, each lowest below its highest",
+            Self::Velocity => Limits::<0>::VELOCITY.text,
+            Self::Acceleration | Self::Braking => Limits::<0>::ACCELERATION.text,
+            Self::VelocityMargin => Limits::<0>::VELOCITY_MARGIN.text,
+            Self::Reaction => Limits::<0>::REACTION.text,
+            Self::LongestStep => Limits::<0>::LONGEST_STEP.text,
         }
     }
 }
@@ -119,12 +120,26 @@ impl core::fmt::Display for LimitsError {
 
 impl core::error::Error for LimitsError {}
 
-/// The first joint whose value is not a finite number above zero.
-fn first_not_positive(values: impl Iterator<Item = f32>) -> Option<u8> {
-    (0_u8..).zip(values).find(|(_, v)| !(v.is_finite() && *v > 0.0)).map(|(joint, _)| joint)
+/// The first joint whose value is not in `range`.
+fn first_outside(range: &Range<f32>, values: impl Iterator<Item = f32>) -> Option<u8> {
+    (0_u8..).zip(values).find(|(_, v)| !range.contains(*v)).map(|(joint, _)| joint)
 }
 
 impl<const N: usize> Limits<N> {
+    /// Range of each angle of [`position_min`](Self::position_min) and [`position_max`](Self::position_max).
+    pub const POSITION: Range<f32> =
+        Range { least: -2.0 * core::f32::consts::TAU, most: 2.0 * core::f32::consts::TAU, text: "-4π to 4π rad" };
+    /// Range of each [`velocity`](Self::velocity).
+    pub const VELOCITY: Range<f32> = Range { least: 0.001, most: core::f32::consts::TAU, text: "0.001 to 2π rad/s" };
+    /// Range of each [`acceleration`](Self::acceleration) and [`braking`](Self::braking).
+    pub const ACCELERATION: Range<f32> = range!(0.01, 50.0, " rad/s²");
+    /// Range of [`velocity_margin`](Self::velocity_margin).
+    pub const VELOCITY_MARGIN: Range<f32> = range!(0.0, 1.0, "");
+    /// Range of [`reaction`](Self::reaction).
+    pub const REACTION: Range<Duration> = seconds!(0.0, 1.0);
+    /// Range of [`longest_step`](Self::longest_step).
+    pub const LONGEST_STEP: Range<Duration> = seconds!(0.001, 1.0);
+
     /// Whether these limits can be held.
     ///
     /// # Errors
@@ -132,27 +147,26 @@ impl<const N: usize> Limits<N> {
     pub fn check(&self) -> Result<(), LimitsError> {
         let wrong = |field, joint| Err(LimitsError { field, joint });
         for ((joint, min), max) in (0_u8..).zip(self.position_min.iter()).zip(self.position_max.iter()) {
-            if !(min.is_finite() && max.is_finite() && min < max) {
+            if !(Self::POSITION.contains_all([min, max]) && min < max) {
                 return wrong(LimitField::Position, Some(joint));
             }
         }
-        if let Some(joint) = first_not_positive(self.velocity.iter()) {
+        if let Some(joint) = first_outside(&Self::VELOCITY, self.velocity.iter()) {
             return wrong(LimitField::Velocity, Some(joint));
         }
-        if let Some(joint) = first_not_positive(self.acceleration.iter()) {
+        if let Some(joint) = first_outside(&Self::ACCELERATION, self.acceleration.iter()) {
             return wrong(LimitField::Acceleration, Some(joint));
         }
-        if let Some(joint) = first_not_positive(self.braking.iter()) {
+        if let Some(joint) = first_outside(&Self::ACCELERATION, self.braking.iter()) {
             return wrong(LimitField::Braking, Some(joint));
         }
-        if !(0.0..=1.0).contains(&self.velocity_margin) {
+        if !Self::VELOCITY_MARGIN.contains(self.velocity_margin) {
             return wrong(LimitField::VelocityMargin, None);
         }
-        let second = Duration::from_secs(1);
-        if self.reaction > second {
+        if !Self::REACTION.contains(self.reaction) {
             return wrong(LimitField::Reaction, None);
         }
-        if self.longest_step == Duration::ZERO || self.longest_step > second {
+        if !Self::LONGEST_STEP.contains(self.longest_step) {
             return wrong(LimitField::LongestStep, None);
         }
         Ok(())
@@ -238,6 +252,6 @@ mod tests {
     #[test]
     fn an_error_reads_as_a_sentence_for_people() {
         let error = LimitsError { field: LimitField::Velocity, joint: Some(0) };
-        assert_eq!(error.to_string(), "velocity of joint 1: expected a finite number above zero for every joint");
+        assert_eq!(error.to_string(), "velocity of joint 1: expected 0.001 to 2π rad/s");
     }
 }

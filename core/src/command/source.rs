@@ -6,7 +6,7 @@
 //! a reading within its age begins the count anew: readings that are too old when they arrive do not.
 
 use super::{Sample, SourceId};
-use crate::robot::Reason;
+use crate::robot::{Range, Reason, range, seconds};
 use crate::time::{Duration, Instant};
 
 /// What is expected of one sensor.
@@ -34,6 +34,15 @@ pub struct SourceConfig {
 }
 
 impl SourceConfig {
+    /// Range of [`channels`](Self::channels).
+    pub const CHANNELS: Range<u8> = range!(1, 6, "");
+    /// Range of [`max_rate`](Self::max_rate), infinity aside.
+    pub const MAX_RATE: Range<f32> = range!(0.000001, 1000000000.0, " SI units/s");
+    /// Range of [`max_age`](Self::max_age).
+    pub const MAX_AGE: Range<Duration> = seconds!(0.001, 10.0);
+    /// Range of [`stuck_after`](Self::stuck_after).
+    pub const STUCK_AFTER: Range<Duration> = seconds!(0.01, 3600.0);
+
     /// A sensor with `channels` numbers between `min` and `max` per reading: at most 0.1 s old, frozen
     /// after 1 s, bridged for 2 cycles, its rate not judged.
     #[must_use]

@@ -21,8 +21,12 @@ pub enum SourcesError {
     Channels(SourceId),
     /// `min` and `max` not finite, or `min` not below `max`.
     Range(SourceId),
-    /// `max_rate` not above zero.
+    /// `max_rate` outside [its range](SourceConfig::MAX_RATE).
     Rate(SourceId),
+    /// `max_age` outside [its range](SourceConfig::MAX_AGE).
+    Age(SourceId),
+    /// `stuck_after` outside [its range](SourceConfig::STUCK_AFTER).
+    Stuck(SourceId),
 }
 
 impl core::fmt::Display for SourcesError {
@@ -30,9 +34,11 @@ impl core::fmt::Display for SourcesError {
         match self {
             Self::TooMany => write!(f, "more than {MAX_SOURCES} sources"),
             Self::Duplicate(id) => write!(f, "two sources have the number {}", id.0),
-            Self::Channels(id) => write!(f, "source {}: expected 1 to 6 channels", id.0),
+            Self::Channels(id) => write!(f, "source {}: expected {} channels", id.0, SourceConfig::CHANNELS.text),
             Self::Range(id) => write!(f, "source {}: expected finite min below max", id.0),
-            Self::Rate(id) => write!(f, "source {}: expected max_rate above 0", id.0),
+            Self::Rate(id) => write!(f, "source {}: expected max_rate {}", id.0, SourceConfig::MAX_RATE.text),
+            Self::Age(id) => write!(f, "source {}: expected max_age {}", id.0, SourceConfig::MAX_AGE.text),
+            Self::Stuck(id) => write!(f, "source {}: expected stuck_after {}", id.0, SourceConfig::STUCK_AFTER.text),
         }
     }
 }
@@ -87,14 +93,20 @@ impl Sources {
             if monitors.iter().any(|m| m.config().id == config.id) {
                 return Err(SourcesError::Duplicate(config.id));
             }
-            if !(1..=6).contains(&config.channels) {
+            if !SourceConfig::CHANNELS.contains(config.channels) {
                 return Err(SourcesError::Channels(config.id));
             }
             if !(config.min.is_finite() && config.max.is_finite() && config.min < config.max) {
                 return Err(SourcesError::Range(config.id));
             }
-            if config.max_rate.is_nan() || config.max_rate <= 0.0 {
+            if config.max_rate != f32::INFINITY && !SourceConfig::MAX_RATE.contains(config.max_rate) {
                 return Err(SourcesError::Rate(config.id));
+            }
+            if !SourceConfig::MAX_AGE.contains(config.max_age) {
+                return Err(SourcesError::Age(config.id));
+            }
+            if config.stuck_after.is_some_and(|after| !SourceConfig::STUCK_AFTER.contains(after)) {
+                return Err(SourcesError::Stuck(config.id));
             }
             monitors.push(SourceMonitor::new(*config)).map_err(|_| SourcesError::TooMany)?;
         }

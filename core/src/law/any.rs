@@ -4,7 +4,7 @@ use super::{CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, 
 use super::{Standoff, StandoffConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::robot::{JointVelocities, Reason, State};
+use crate::robot::{JointVelocities, Range, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::Progress;
 
@@ -48,6 +48,11 @@ pub struct LawConfigError {
 }
 
 impl LawConfigError {
+    /// An error about `field` unless `value` is in `range`.
+    pub(super) fn outside<T: PartialOrd>(range: Range<T>, value: T, field: &'static str) -> Result<(), Self> {
+        Self::unless(range.contains(value), field, range.text)
+    }
+
     /// An error about `field` unless `held`.
     pub(super) const fn unless(held: bool, field: &'static str, expected: &'static str) -> Result<(), Self> {
         if held { Ok(()) } else { Err(Self { field, expected }) }

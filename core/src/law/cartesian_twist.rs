@@ -1,11 +1,11 @@
 //! Moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, a force law outside).
 
-use super::tool_space::{ToolSpace, positive};
+use super::tool_space::ToolSpace;
 use super::{Law, LawConfigError, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{norm, scale};
-use crate::robot::{JointVelocities, Reason, State, Twist};
+use crate::robot::{JointVelocities, Range, Reason, State, Twist, range};
 use crate::time::Duration;
 
 /// The frame whose axes a twist is given along; its point is the tool centre point either way.
@@ -54,17 +54,24 @@ impl CartesianTwistConfig {
         Self { frame, input, linear_limit: 0.1, angular_limit: 0.5, tool_space: ToolSpaceConfig::default() }
     }
 
+    /// Range of each number of a [constant](TwistInput::Constant) twist.
+    pub const TWIST: Range<f32> = range!(-2.0, 2.0, " m/s, rad/s");
+    /// Range of [`linear_limit`](Self::linear_limit).
+    pub const LINEAR_LIMIT: Range<f32> = range!(0.0001, 2.0, " m/s");
+    /// Range of [`angular_limit`](Self::angular_limit).
+    pub const ANGULAR_LIMIT: Range<f32> = range!(0.0001, 6.0, " rad/s");
+
     /// Whether a law can work with these settings.
     ///
     /// # Errors
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<(), LawConfigError> {
         if let TwistInput::Constant(twist) = self.input {
-            let finite = twist.linear.iter().chain(&twist.angular).all(|v| v.is_finite());
-            LawConfigError::unless(finite, "twist", "six finite numbers")?;
+            let all = twist.linear.into_iter().chain(twist.angular);
+            LawConfigError::unless(Self::TWIST.contains_all(all), "twist", Self::TWIST.text)?;
         }
-        LawConfigError::unless(positive(self.linear_limit), "linear_limit", "a speed above 0 m/s")?;
-        LawConfigError::unless(positive(self.angular_limit), "angular_limit", "a speed above 0 rad/s")?;
+        LawConfigError::outside(Self::LINEAR_LIMIT, self.linear_limit, "linear_limit")?;
+        LawConfigError::outside(Self::ANGULAR_LIMIT, self.angular_limit, "angular_limit")?;
         self.tool_space.check()
     }
 }

@@ -5,11 +5,10 @@
 //! reference the P term is kept so small that the arm can be braked in front of it.
 
 use super::closing::closing_speed;
-use super::tool_space::positive;
 use super::{Law, LawConfigError};
 use crate::command::{Limits, Samples, SourceId};
 use crate::math::bounded;
-use crate::robot::{JointPositions, JointVelocities, Reason, State};
+use crate::robot::{JointPositions, JointVelocities, Range, Reason, State, range, seconds};
 use crate::time::Duration;
 use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
 
@@ -87,6 +86,11 @@ pub struct JointServoConfig {
     pub sensor: Option<SensorFeedForward>,
 }
 
+impl SensorFeedForward {
+    /// Range of [`gain`](Self::gain).
+    pub const GAIN: Range<f32> = range!(-1000.0, 1000.0, "");
+}
+
 impl Default for JointServoConfig {
     fn default() -> Self {
         Self {
@@ -104,22 +108,42 @@ impl Default for JointServoConfig {
 }
 
 impl JointServoConfig {
+    /// Range of [`proportional`](Self::proportional).
+    pub const PROPORTIONAL: Range<f32> = range!(0.0, 100.0, " 1/s");
+    /// Range of [`derivative`](Self::derivative).
+    pub const DERIVATIVE: Range<f32> = range!(0.0, 10.0, "");
+    /// Range of [`feed_forward`](Self::feed_forward).
+    pub const FEED_FORWARD: Range<f32> = range!(0.0, 1.0, "");
+    /// Range of [`correction_limit`](Self::correction_limit).
+    pub const CORRECTION_LIMIT: Range<f32> = range!(0.001, 6.0, " rad/s");
+    /// Range of [`correction_deceleration`](Self::correction_deceleration), infinity aside.
+    pub const CORRECTION_DECELERATION: Range<f32> = range!(0.001, 50.0, " rad/s²");
+    /// Range of [`joint_speed`](Self::joint_speed), infinity aside.
+    pub const JOINT_SPEED: Range<f32> = range!(0.001, 6.3, " rad/s");
+    /// Range of [`path_tolerance`](Self::path_tolerance).
+    pub const PATH_TOLERANCE: Range<f32> = range!(0.001, 6.3, " rad");
+    /// Range of [`resume_ramp`](Self::resume_ramp).
+    pub const RESUME_RAMP: Range<Duration> = seconds!(0.0, 60.0);
+
     /// Whether a law can work with these settings.
     ///
     /// # Errors
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<(), LawConfigError> {
-        let gain = |value: f32| value.is_finite() && value >= 0.0;
-        LawConfigError::unless(gain(self.proportional), "proportional", "a gain of 0 or more")?;
-        LawConfigError::unless(gain(self.derivative), "derivative", "a gain of 0 or more")?;
-        LawConfigError::unless((0.0..=1.0).contains(&self.feed_forward), "feed_forward", "a fraction 0 … 1")?;
-        LawConfigError::unless(positive(self.correction_limit), "correction_limit", "a speed above 0 rad/s")?;
-        let braked = self.correction_deceleration > 0.0;
-        LawConfigError::unless(braked, "correction_deceleration", "a deceleration above 0 rad/s²")?;
-        LawConfigError::unless(self.joint_speed > 0.0, "joint_speed", "a speed above 0 rad/s")?;
-        LawConfigError::unless(positive(self.path_tolerance), "path_tolerance", "an angle above 0 rad")?;
-        let sensor = self.sensor.is_none_or(|s| s.gain.is_finite());
-        LawConfigError::unless(sensor, "sensor gain", "a finite number")
+        LawConfigError::outside(Self::PROPORTIONAL, self.proportional, "proportional")?;
+        LawConfigError::outside(Self::DERIVATIVE, self.derivative, "derivative")?;
+        LawConfigError::outside(Self::FEED_FORWARD, self.feed_forward, "feed_forward")?;
+        LawConfigError::outside(Self::CORRECTION_LIMIT, self.correction_limit, "correction_limit")?;
+        if self.correction_deceleration != f32::INFINITY {
+            let range = Self::CORRECTION_DECELERATION;
+            LawConfigError::outside(range, self.correction_deceleration, "correction_deceleration")?;
+        }
+        if self.joint_speed != f32::INFINITY {
+            LawConfigError::outside(Self::JOINT_SPEED, self.joint_speed, "joint_speed")?;
+        }
+        LawConfigError::outside(Self::PATH_TOLERANCE, self.path_tolerance, "path_tolerance")?;
+        LawConfigError::outside(Self::RESUME_RAMP, self.resume_ramp, "resume_ramp")?;
+        self.sensor.map_or(Ok(()), |s| LawConfigError::outside(SensorFeedForward::GAIN, s.gain, "sensor_gain"))
     }
 }
 

@@ -13,12 +13,12 @@
 //! reading is in range again, or commanding ends. One below the range ends it at once.
 
 use super::closing::closing_speed;
-use super::tool_space::{ToolSpace, positive};
+use super::tool_space::ToolSpace;
 use super::{Law, LawConfigError, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{Frame, Vector3, add, bounded, cross, dot, norm, scale, subtract};
-use crate::robot::{JointVelocities, Reason, State, Twist};
+use crate::robot::{JointVelocities, Range, Reason, State, Twist, range};
 use crate::time::Duration;
 
 /// Settings of a [`Standoff`].
@@ -83,27 +83,54 @@ impl StandoffConfig {
         }
     }
 
+    /// Range of [`distance`](Self::distance).
+    pub const DISTANCE: Range<f32> = range!(0.001, 2.0, " m");
+    /// Range of [`range`](Self::range).
+    pub const RANGE: Range<f32> = range!(0.0, 10.0, " m");
+    /// Range of [`longest_approach`](Self::longest_approach).
+    pub const LONGEST_APPROACH: Range<f32> = range!(0.001, 1.0, " m");
+    /// Range of [`proportional`](Self::proportional).
+    pub const PROPORTIONAL: Range<f32> = range!(0.01, 100.0, " 1/s");
+    /// Range of [`integral`](Self::integral).
+    pub const INTEGRAL: Range<f32> = range!(0.0, 100.0, " 1/s²");
+    /// Range of [`approach_limit`](Self::approach_limit).
+    pub const APPROACH_LIMIT: Range<f32> = range!(0.0001, 1.0, " m/s");
+    /// Range of [`retreat_limit`](Self::retreat_limit).
+    pub const RETREAT_LIMIT: Range<f32> = range!(0.0001, 1.0, " m/s");
+    /// Range of [`deceleration`](Self::deceleration).
+    pub const DECELERATION: Range<f32> = range!(0.001, 10.0, " m/s²");
+    /// Range of [`travel`](Self::travel).
+    pub const TRAVEL: Range<f32> = range!(-1.0, 1.0, " m/s");
+    /// Range of [`travel_window`](Self::travel_window).
+    pub const TRAVEL_WINDOW: Range<f32> = range!(0.0001, 1.0, " m");
+    /// Range of [`hold_gain`](Self::hold_gain).
+    pub const HOLD_GAIN: Range<f32> = range!(0.01, 100.0, " 1/s");
+    /// Range of [`line_tolerance`](Self::line_tolerance).
+    pub const LINE_TOLERANCE: Range<f32> = range!(0.0001, 1.0, " m");
+    /// Range of [`turn_tolerance`](Self::turn_tolerance).
+    pub const TURN_TOLERANCE: Range<f32> = range!(0.0001, 3.0, " rad");
+
     /// Whether a law can work with these settings.
     ///
     /// # Errors
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<(), LawConfigError> {
-        LawConfigError::unless(positive(self.distance), "distance", "a distance above 0 m")?;
+        LawConfigError::outside(Self::DISTANCE, self.distance, "distance")?;
+        LawConfigError::unless(Self::RANGE.contains_all(self.range), "range", Self::RANGE.text)?;
         let [least, most] = self.range;
-        let within = least >= 0.0 && least < self.distance && self.distance < most && most.is_finite();
-        LawConfigError::unless(within, "range", "two distances from 0 m, with the wanted one between them")?;
-        LawConfigError::unless(positive(self.longest_approach), "longest_approach", "a distance above 0 m")?;
-        LawConfigError::unless(positive(self.proportional), "proportional", "a gain above 0")?;
-        let integral = self.integral.is_finite() && self.integral >= 0.0;
-        LawConfigError::unless(integral, "integral", "a gain of 0 or more")?;
-        LawConfigError::unless(positive(self.approach_limit), "approach_limit", "a speed above 0 m/s")?;
-        LawConfigError::unless(positive(self.retreat_limit), "retreat_limit", "a speed above 0 m/s")?;
-        LawConfigError::unless(positive(self.deceleration), "deceleration", "a deceleration above 0 m/s²")?;
-        LawConfigError::unless(self.travel.iter().all(|v| v.is_finite()), "travel", "two finite speeds")?;
-        LawConfigError::unless(positive(self.travel_window), "travel_window", "a distance above 0 m")?;
-        LawConfigError::unless(positive(self.hold_gain), "hold_gain", "a gain above 0")?;
-        LawConfigError::unless(positive(self.line_tolerance), "line_tolerance", "a distance above 0 m")?;
-        LawConfigError::unless(positive(self.turn_tolerance), "turn_tolerance", "an angle above 0 rad")?;
+        let within = least < self.distance && self.distance < most;
+        LawConfigError::unless(within, "range", "two distances with the wanted one between them")?;
+        LawConfigError::outside(Self::LONGEST_APPROACH, self.longest_approach, "longest_approach")?;
+        LawConfigError::outside(Self::PROPORTIONAL, self.proportional, "proportional")?;
+        LawConfigError::outside(Self::INTEGRAL, self.integral, "integral")?;
+        LawConfigError::outside(Self::APPROACH_LIMIT, self.approach_limit, "approach_limit")?;
+        LawConfigError::outside(Self::RETREAT_LIMIT, self.retreat_limit, "retreat_limit")?;
+        LawConfigError::outside(Self::DECELERATION, self.deceleration, "deceleration")?;
+        LawConfigError::unless(Self::TRAVEL.contains_all(self.travel), "travel", Self::TRAVEL.text)?;
+        LawConfigError::outside(Self::TRAVEL_WINDOW, self.travel_window, "travel_window")?;
+        LawConfigError::outside(Self::HOLD_GAIN, self.hold_gain, "hold_gain")?;
+        LawConfigError::outside(Self::LINE_TOLERANCE, self.line_tolerance, "line_tolerance")?;
+        LawConfigError::outside(Self::TURN_TOLERANCE, self.turn_tolerance, "turn_tolerance")?;
         self.tool_space.check()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::LawConfigError;
 use crate::kinematics::{DampedLeastSquares, KinematicChain, Posture};
-use crate::robot::{JointVelocities, Reason, State, Twist};
+use crate::robot::{JointVelocities, Range, Reason, State, Twist, range};
 
 /// How a law of the tool moves the joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,17 +24,21 @@ impl Default for ToolSpaceConfig {
 }
 
 impl ToolSpaceConfig {
-    pub(super) fn check(&self) -> Result<(), LawConfigError> {
-        LawConfigError::unless(positive(self.solver.damping), "damping", "a number above 0")?;
-        LawConfigError::unless(positive(self.solver.length), "length", "a length above 0 m")?;
-        LawConfigError::unless((0.0..=1.0).contains(&self.unreached_limit), "unreached_limit", "a fraction 0 … 1")?;
-        LawConfigError::unless(positive(self.joint_speed), "joint_speed", "a speed above 0 rad/s")
-    }
-}
+    /// Range of [`DampedLeastSquares::damping`].
+    pub const DAMPING: Range<f32> = range!(0.000001, 10.0, "");
+    /// Range of [`DampedLeastSquares::length`].
+    pub const LENGTH: Range<f32> = range!(0.001, 10.0, " m");
+    /// Range of [`unreached_limit`](Self::unreached_limit).
+    pub const UNREACHED_LIMIT: Range<f32> = range!(0.0, 1.0, "");
+    /// Range of [`joint_speed`](Self::joint_speed).
+    pub const JOINT_SPEED: Range<f32> = range!(0.001, 6.3, " rad/s");
 
-/// Whether a number is finite and above zero.
-pub(super) fn positive(value: f32) -> bool {
-    value.is_finite() && value > 0.0
+    pub(super) fn check(&self) -> Result<(), LawConfigError> {
+        LawConfigError::outside(Self::DAMPING, self.solver.damping, "damping")?;
+        LawConfigError::outside(Self::LENGTH, self.solver.length, "length")?;
+        LawConfigError::outside(Self::UNREACHED_LIMIT, self.unreached_limit, "unreached_limit")?;
+        LawConfigError::outside(Self::JOINT_SPEED, self.joint_speed, "joint_speed")
+    }
 }
 
 /// What is known of an arm's kinematics.

@@ -2,7 +2,7 @@
 
 use super::grade::{Grade, GradeLimits, GradeTable};
 use super::sequence::SequenceRules;
-use crate::robot::BadValue;
+use crate::robot::{BadValue, Range, range, seconds};
 use crate::time::Duration;
 
 /// How a link carries its cycles.
@@ -124,10 +124,35 @@ impl LinkConfig {
         }
     }
 
+    /// Range of [`stale_after`](Self::stale_after).
+    pub const STALE_AFTER: Range<Duration> = seconds!(0.0002, 5.0);
+    /// Range of [`max_misses`](Self::max_misses).
+    pub const MAX_MISSES: Range<u32> = range!(1, 1000000, "");
+    /// Range of [`margin`](Self::margin).
+    pub const MARGIN: Range<Duration> = seconds!(0.0, 5.0);
+    /// Range of [`stall`](Self::stall).
+    pub const STALL: Range<Duration> = seconds!(0.0002, 86400.0);
+    /// Range of [`clock_jump`](Self::clock_jump).
+    pub const CLOCK_JUMP: Range<Duration> = seconds!(0.0002, 86400.0);
+    /// Range of [`rise_time`](Self::rise_time).
+    pub const RISE_TIME: Range<Duration> = seconds!(0.0, 86400.0);
+    /// Range of [`leak_ppm`](Self::leak_ppm).
+    pub const LEAK_PPM: Range<u32> = range!(0, 10000, "");
+    /// Range of [`shift_hold`](Self::shift_hold).
+    pub const SHIFT_HOLD: Range<Duration> = seconds!(0.0004, 86400.0);
+    /// Range of [`burst`](Self::burst).
+    pub const BURST: Range<Duration> = seconds!(0.0, 1.0);
+    /// Range of [`GradeLimits::received`].
+    pub const RECEIVED: Range<u16> = range!(0, 10000, "");
+    /// Range of [`GradeLimits::delay`] and [`GradeLimits::jitter`].
+    pub const DELAY: Range<Duration> = seconds!(0.0, 86400.0);
+    /// Range of [`GradeLimits::misses`].
+    pub const MISSES: Range<u32> = range!(0, 1000000, "");
+
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field outside its range.
+    /// The first field outside its range, or that does not go with another.
     pub fn check(&self) -> Result<(), BadValue> {
         let GradeTable { perfect, ok, bad } = &self.limits;
         let period = self.period;
@@ -136,7 +161,12 @@ impl LinkConfig {
             "period",
             "0.1 ms to 1 s",
         )?;
-        BadValue::unless(perfect.received <= 10_000, "limits.perfect.received", "at most 10000")?;
+        Self::RECEIVED.check(perfect.received, "limits.perfect.received")?;
+        let grades = [perfect, ok, bad];
+        let each = |held: bool, field, range: &'static str| BadValue::unless(held, field, range);
+        each(Self::DELAY.contains_all(grades.map(|g| g.delay)), "limits.delay", Self::DELAY.text)?;
+        each(Self::DELAY.contains_all(grades.map(|g| g.jitter)), "limits.jitter", Self::DELAY.text)?;
+        each(Self::MISSES.contains_all(grades.map(|g| g.misses)), "limits.misses", Self::MISSES.text)?;
         let ordered =
             |p: bool, o: bool, field| BadValue::unless(p && o, field, "perfect no looser than ok, ok than bad");
         ordered(perfect.received >= ok.received, ok.received >= bad.received, "limits.received")?;
@@ -144,17 +174,20 @@ impl LinkConfig {
         ordered(perfect.jitter <= ok.jitter, ok.jitter <= bad.jitter, "limits.jitter")?;
         ordered(perfect.misses <= ok.misses, ok.misses <= bad.misses, "limits.misses")?;
         BadValue::unless(self.entry > Grade::Unacceptable, "entry", "Bad, Ok or Perfect")?;
-        BadValue::unless(
-            self.stale_after >= period.times(2) && self.stale_after <= Duration::from_secs(5),
-            "stale_after",
-            "two periods to 5 s",
-        )?;
-        BadValue::unless(self.max_misses >= 1, "max_misses", "at least 1")?;
+        Self::STALE_AFTER.check(self.stale_after, "stale_after")?;
+        BadValue::unless(self.stale_after >= period.times(2), "stale_after", "at least two periods")?;
+        Self::MAX_MISSES.check(self.max_misses, "max_misses")?;
+        Self::MARGIN.check(self.margin, "margin")?;
         BadValue::unless(period + self.margin <= self.stale_after, "margin", "period + margin at most stale_after")?;
+        Self::STALL.check(self.stall, "stall")?;
         BadValue::unless(self.stall >= period.times(2), "stall", "at least two periods")?;
+        Self::CLOCK_JUMP.check(self.clock_jump, "clock_jump")?;
         BadValue::unless(self.clock_jump >= self.stale_after, "clock_jump", "at least stale_after")?;
-        BadValue::unless(self.leak_ppm <= 10_000, "leak_ppm", "0 to 10000")?;
+        Self::RISE_TIME.check(self.rise_time, "rise_time")?;
+        Self::LEAK_PPM.check(self.leak_ppm, "leak_ppm")?;
+        Self::SHIFT_HOLD.check(self.shift_hold, "shift_hold")?;
         BadValue::unless(self.shift_hold >= self.stale_after.times(2), "shift_hold", "at least twice stale_after")?;
+        Self::BURST.check(self.burst, "burst")?;
         BadValue::unless(self.burst < period, "burst", "less than a period")
     }
 

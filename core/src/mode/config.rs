@@ -1,6 +1,6 @@
 //! Thresholds of the mode machine. All are defaults; none is a constant of the code.
 
-use crate::robot::BadValue;
+use crate::robot::{BadValue, Range, range, seconds};
 use crate::time::Duration;
 
 /// Thresholds of one machine; [`ModeConfig::new`] gives the defaults.
@@ -66,52 +66,55 @@ impl ModeConfig {
         }
     }
 
+    /// Range of [`good_cycles`](Self::good_cycles).
+    pub const GOOD_CYCLES: Range<u32> = range!(1, 60000, "");
+    /// Range of [`arming_timeout`](Self::arming_timeout).
+    pub const ARMING_TIMEOUT: Range<Duration> = seconds!(0.001, 60.0);
+    /// Range of [`evidence_age`](Self::evidence_age).
+    pub const EVIDENCE_AGE: Range<Duration> = seconds!(0.002, 2.0);
+    /// Range of [`remote_evidence_age`](Self::remote_evidence_age).
+    pub const REMOTE_EVIDENCE_AGE: Range<Duration> = seconds!(0.002, 10.0);
+    /// Range of [`state_timeout`](Self::state_timeout).
+    pub const STATE_TIMEOUT: Range<Duration> = seconds!(0.002, 2.0);
+    /// Range of [`stop_cycles`](Self::stop_cycles).
+    pub const STOP_CYCLES: Range<u8> = range!(1, 10, "");
+    /// Range of [`stop_timeout`](Self::stop_timeout).
+    pub const STOP_TIMEOUT: Range<Duration> = seconds!(0.001, 60.0);
+    /// Range of [`offline_after`](Self::offline_after).
+    pub const OFFLINE_AFTER: Range<Duration> = seconds!(0.002, 60.0);
+    /// Range of [`program_timeout`](Self::program_timeout).
+    pub const PROGRAM_TIMEOUT: Range<Duration> = seconds!(0.002, 5.0);
+
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field outside its range.
+    /// The first field outside its range, or too short for another.
     pub fn check(&self) -> Result<(), BadValue> {
         let cycle = self.cycle;
-        let needed = cycle.times(u64::from(self.good_cycles));
         BadValue::unless(cycle > Duration::ZERO && cycle <= Duration::from_secs(1), "cycle", "above 0, at most 1 s")?;
-        BadValue::unless(self.good_cycles >= 1, "good_cycles", "at least 1")?;
+        Self::GOOD_CYCLES.check(self.good_cycles, "good_cycles")?;
+        Self::ARMING_TIMEOUT.check(self.arming_timeout, "arming_timeout")?;
+        Self::EVIDENCE_AGE.check(self.evidence_age, "evidence_age")?;
+        Self::REMOTE_EVIDENCE_AGE.check(self.remote_evidence_age, "remote_evidence_age")?;
+        Self::STATE_TIMEOUT.check(self.state_timeout, "state_timeout")?;
+        Self::STOP_CYCLES.check(self.stop_cycles, "stop_cycles")?;
+        Self::STOP_TIMEOUT.check(self.stop_timeout, "stop_timeout")?;
+        Self::OFFLINE_AFTER.check(self.offline_after, "offline_after")?;
+        Self::PROGRAM_TIMEOUT.check(self.program_timeout, "program_timeout")?;
+        let two = cycle.times(2);
+        let needed = cycle.times(u64::from(self.good_cycles));
+        BadValue::unless(self.arming_timeout > needed, "arming_timeout", "longer than good_cycles take")?;
+        BadValue::unless(self.evidence_age >= two, "evidence_age", "at least two cycles")?;
+        BadValue::unless(self.remote_evidence_age >= two, "remote_evidence_age", "at least two cycles")?;
         BadValue::unless(
-            self.arming_timeout > needed && self.arming_timeout <= Duration::from_secs(60),
-            "arming_timeout",
-            "longer than good_cycles take, at most 60 s",
-        )?;
-        BadValue::unless(
-            self.evidence_age >= cycle.times(2) && self.evidence_age <= Duration::from_secs(2),
-            "evidence_age",
-            "two cycles to 2 s",
-        )?;
-        BadValue::unless(
-            self.remote_evidence_age >= cycle.times(2) && self.remote_evidence_age <= Duration::from_secs(10),
-            "remote_evidence_age",
-            "two cycles to 10 s",
-        )?;
-        BadValue::unless(
-            self.state_timeout >= cycle.times(2) && self.state_timeout <= self.evidence_age,
+            self.state_timeout >= two && self.state_timeout <= self.evidence_age,
             "state_timeout",
             "two cycles to evidence_age",
         )?;
-        BadValue::unless((1..=10).contains(&self.stop_cycles), "stop_cycles", "1 to 10")?;
-        BadValue::unless(
-            self.stop_timeout > cycle.times(u64::from(self.stop_cycles).saturating_add(2)) + self.rest_window
-                && self.stop_timeout <= Duration::from_secs(60),
-            "stop_timeout",
-            "longer than stop_cycles and rest_window take, at most 60 s",
-        )?;
-        BadValue::unless(
-            self.offline_after >= self.state_timeout && self.offline_after <= Duration::from_secs(60),
-            "offline_after",
-            "state_timeout to 60 s",
-        )?;
-        BadValue::unless(
-            self.program_timeout >= cycle.times(2) && self.program_timeout <= Duration::from_secs(5),
-            "program_timeout",
-            "two cycles to 5 s",
-        )
+        let stopped = cycle.times(u64::from(self.stop_cycles).saturating_add(2)) + self.rest_window;
+        BadValue::unless(self.stop_timeout > stopped, "stop_timeout", "longer than stop_cycles and rest_window take")?;
+        BadValue::unless(self.offline_after >= self.state_timeout, "offline_after", "at least state_timeout")?;
+        BadValue::unless(self.program_timeout >= two, "program_timeout", "at least two cycles")
     }
 }
 

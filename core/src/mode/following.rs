@@ -1,6 +1,6 @@
 //! Does the controller do what it was told? Its target speed against the history of approved commands.
 
-use crate::robot::{BadValue, JointVelocities, State};
+use crate::robot::{BadValue, JointVelocities, Range, State, range};
 use crate::time::Duration;
 
 const HISTORY: usize = u32::BITS as usize;
@@ -47,30 +47,34 @@ impl FollowingConfig {
         }
     }
 
+    /// Range of [`delay`](Self::delay).
+    pub const DELAY: Range<u8> = range!(1, 31, " cycles");
+    /// Range of [`patience`](Self::patience).
+    pub const PATIENCE: Range<u16> = range!(1, 1000, " cycles");
+    /// Range of [`late_patience`](Self::late_patience).
+    pub const LATE_PATIENCE: Range<u16> = range!(1, 1000, " cycles");
+    /// Range of [`tolerance`](Self::tolerance).
+    pub const TOLERANCE: Range<f32> = range!(0.0001, 0.5, " rad/s");
+    /// Range of [`relative`](Self::relative).
+    pub const RELATIVE: Range<f32> = range!(0.0, 0.5, "");
+    /// Range of [`ramp`](Self::ramp).
+    pub const RAMP: Range<f32> = range!(0.01, 150.0, " rad/s²");
+    /// Range of [`scaling_rate`](Self::scaling_rate).
+    pub const SCALING_RATE: Range<f32> = range!(0.01, 1000.0, " 1/s");
+
     /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
-        BadValue::unless((1..=31).contains(&self.delay), "following.delay", "1 to 31 cycles")?;
-        BadValue::unless((1..=1_000).contains(&self.patience), "following.patience", "1 to 1000 cycles")?;
-        BadValue::unless(
-            self.tolerance > 0.0 && self.tolerance <= 0.5,
-            "following.tolerance",
-            "above 0, at most 0.5 rad/s",
-        )?;
-        BadValue::unless((0.0..=0.5).contains(&self.relative), "following.relative", "0 to 0.5")?;
-        BadValue::unless(self.ramp > 0.0 && self.ramp.is_finite(), "following.ramp", "above 0 rad/s²")?;
-        BadValue::unless(
-            self.scaling_rate > 0.0 && self.scaling_rate.is_finite(),
-            "following.scaling_rate",
-            "above 0 1/s",
-        )?;
-        BadValue::unless(
-            (self.patience..=1_000).contains(&self.late_patience),
-            "following.late_patience",
-            "following.patience to 1000 cycles",
-        )
+        Self::DELAY.check(self.delay, "following.delay")?;
+        Self::PATIENCE.check(self.patience, "following.patience")?;
+        Self::TOLERANCE.check(self.tolerance, "following.tolerance")?;
+        Self::RELATIVE.check(self.relative, "following.relative")?;
+        Self::RAMP.check(self.ramp, "following.ramp")?;
+        Self::SCALING_RATE.check(self.scaling_rate, "following.scaling_rate")?;
+        Self::LATE_PATIENCE.check(self.late_patience, "following.late_patience")?;
+        BadValue::unless(self.patience <= self.late_patience, "following.late_patience", "at least following.patience")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where an operator speaks, and from when it counts.
 
-use crate::robot::BadValue;
+use crate::robot::{BadValue, Range, range, seconds};
 use crate::time::Duration;
 
 /// What a request line means.
@@ -71,16 +71,28 @@ impl Default for OperatorConfig {
 }
 
 impl OperatorConfig {
+    /// Range of the bit of an input in the real-time packet: those that controllers have.
+    pub const INPUT: Range<u8> = range!(0, 17, "");
+    /// Range of [`low_for`](Self::low_for).
+    pub const LOW_FOR: Range<Duration> = seconds!(0.01, 5.0);
+    /// Range of [`released_for`](Self::released_for).
+    pub const RELEASED_FOR: Range<Duration> = seconds!(0.0, 60.0);
+    /// Range of [`low_states`](Self::low_states).
+    pub const LOW_STATES: Range<u8> = range!(1, 20, "");
+    /// Range of [`pin_filter`](Self::pin_filter).
+    pub const PIN_FILTER: Range<Duration> = seconds!(0.005, 0.2);
+    /// Range of [`start_within`](Self::start_within).
+    pub const START_WITHIN: Range<Duration> = seconds!(0.1, 3600.0);
+
     /// Checks every field, and whether they go together.
     ///
     /// # Errors
     /// The first field that does not.
     pub fn check(&self) -> Result<(), BadValue> {
         let Self { request_input: request, acknowledge_input: acknowledge, stop_input: stop, .. } = *self;
-        let exists = |input: Option<u8>| input.is_none_or(|input| input < 64);
-        BadValue::unless(exists(request), "request_input", "a bit from 0 to 63")?;
-        BadValue::unless(exists(acknowledge), "acknowledge_input", "a bit from 0 to 63")?;
-        BadValue::unless(exists(stop), "stop_input", "a bit from 0 to 63")?;
+        for (input, field) in [(request, "request_input"), (acknowledge, "acknowledge_input"), (stop, "stop_input")] {
+            input.map_or(Ok(()), |input| Self::INPUT.check(input, field))?;
+        }
         let differ = |one: Option<u8>, other: Option<u8>| one.is_none() || one != other;
         BadValue::unless(differ(acknowledge, request), "acknowledge_input", "another input than request_input")?;
         BadValue::unless(
@@ -88,14 +100,11 @@ impl OperatorConfig {
             "stop_input",
             "another input than request_input and acknowledge_input",
         )?;
-        let within =
-            |time: Duration, least, most| time >= Duration::from_millis(least) && time <= Duration::from_millis(most);
-        BadValue::unless(within(self.low_for, 10, 5_000), "low_for", "10 ms to 5 s")?;
-        BadValue::unless(within(self.released_for, 0, 60_000), "released_for", "0 to 60 s")?;
-        BadValue::unless((1..=20).contains(&self.low_states), "low_states", "1 to 20")?;
-        BadValue::unless(within(self.pin_filter, 5, 200), "pin_filter", "5 ms to 200 ms")?;
-        let start = self.start_within.is_none_or(|time| within(time, 100, 3_600_000));
-        BadValue::unless(start, "start_within", "0.1 s to 1 h")?;
+        Self::LOW_FOR.check(self.low_for, "low_for")?;
+        Self::RELEASED_FOR.check(self.released_for, "released_for")?;
+        Self::LOW_STATES.check(self.low_states, "low_states")?;
+        Self::PIN_FILTER.check(self.pin_filter, "pin_filter")?;
+        self.start_within.map_or(Ok(()), |time| Self::START_WITHIN.check(time, "start_within"))?;
         BadValue::unless(
             self.start_within.is_none() || !self.is_held(),
             "request",

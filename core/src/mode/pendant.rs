@@ -12,7 +12,7 @@
 //! [`PendantWatch::sees_stops`] says so.
 
 use super::{Activity, Held, Proof};
-use crate::robot::{BadValue, ProgramState};
+use crate::robot::{BadValue, ProgramState, Range, range};
 use crate::time::Instant;
 
 /// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
@@ -36,13 +36,18 @@ impl Default for PendantConfig {
 }
 
 impl PendantConfig {
+    /// Range of [`left`](Self::left).
+    pub const LEFT: Range<u8> = range!(1, 50, " cycles");
+    /// Range of [`flicker`](Self::flicker).
+    pub const FLICKER: Range<u8> = range!(0, 100, " %");
+
     /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
-        BadValue::unless((1..=50).contains(&self.left), "pendant.left", "1 to 50 cycles")?;
-        BadValue::unless(self.flicker <= 100, "pendant.flicker", "0 to 100 %")
+        Self::LEFT.check(self.left, "pendant.left")?;
+        Self::FLICKER.check(self.flicker, "pendant.flicker")
     }
 }
 

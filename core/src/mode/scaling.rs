@@ -9,7 +9,7 @@
 //! | [`Free`](Pace::Free) | the law's speeds | 0 for `held_states` in a row → `Held` |
 //! | [`Held`](Pace::Held) | zero velocity; law and time of a trajectory stand | `free_from` or more → `Free`; for longer than `held_timeout` → [`is_overdue`](Scaling::is_overdue) |
 
-use crate::robot::BadValue;
+use crate::robot::{BadValue, Range, range, seconds};
 use crate::time::Duration;
 
 /// Thresholds of [`Scaling`].
@@ -45,29 +45,31 @@ impl Default for ScalingConfig {
 }
 
 impl ScalingConfig {
+    /// Range of [`zero_below`](Self::zero_below).
+    pub const ZERO_BELOW: Range<f32> = range!(0.0001, 0.1, "");
+    /// Range of [`free_from`](Self::free_from).
+    pub const FREE_FROM: Range<f32> = range!(0.0001, 0.2, "");
+    /// Range of [`held_states`](Self::held_states).
+    pub const HELD_STATES: Range<u8> = range!(1, 50, "");
+    /// Range of [`begin_speed`](Self::begin_speed).
+    pub const BEGIN_SPEED: Range<f32> = range!(0.0, 0.1, " rad/s");
+    /// Range of [`begin_time`](Self::begin_time).
+    pub const BEGIN_TIME: Range<Duration> = seconds!(0.0, 5.0);
+    /// Range of [`held_timeout`](Self::held_timeout).
+    pub const HELD_TIMEOUT: Range<Duration> = seconds!(0.1, 3600.0);
+
     /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
-        BadValue::unless(
-            self.zero_below > 0.0 && self.zero_below <= 0.1,
-            "scaling.zero_below",
-            "above 0, at most 0.1",
-        )?;
-        BadValue::unless(
-            self.free_from >= self.zero_below && self.free_from <= 0.2,
-            "scaling.free_from",
-            "scaling.zero_below to 0.2",
-        )?;
-        BadValue::unless((1..=50).contains(&self.held_states), "scaling.held_states", "1 to 50")?;
-        BadValue::unless((0.0..=0.1).contains(&self.begin_speed), "scaling.begin_speed", "0 to 0.1 rad/s")?;
-        BadValue::unless(self.begin_time <= Duration::from_secs(5), "scaling.begin_time", "0 to 5 s")?;
-        BadValue::unless(
-            self.held_timeout >= Duration::from_millis(100) && self.held_timeout <= Duration::from_secs(3_600),
-            "scaling.held_timeout",
-            "0.1 to 3600 s",
-        )
+        Self::ZERO_BELOW.check(self.zero_below, "scaling.zero_below")?;
+        Self::FREE_FROM.check(self.free_from, "scaling.free_from")?;
+        BadValue::unless(self.free_from >= self.zero_below, "scaling.free_from", "at least scaling.zero_below")?;
+        Self::HELD_STATES.check(self.held_states, "scaling.held_states")?;
+        Self::BEGIN_SPEED.check(self.begin_speed, "scaling.begin_speed")?;
+        Self::BEGIN_TIME.check(self.begin_time, "scaling.begin_time")?;
+        Self::HELD_TIMEOUT.check(self.held_timeout, "scaling.held_timeout")
     }
 }
 

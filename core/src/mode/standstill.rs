@@ -1,6 +1,6 @@
 //! Is the arm at rest? Measured, never assumed.
 
-use crate::robot::{BadValue, ControllerTime, JointPositions, State};
+use crate::robot::{BadValue, ControllerTime, JointPositions, Range, State, range, seconds};
 use crate::time::{Duration, Instant};
 
 /// What counts as rest (design 5).
@@ -32,20 +32,27 @@ impl Default for StandstillConfig {
 }
 
 impl StandstillConfig {
+    /// Range of [`window`](Self::window).
+    pub const WINDOW: Range<Duration> = seconds!(0.02, 5.0);
+    /// Range of [`speed`](Self::speed).
+    pub const SPEED: Range<f32> = range!(0.0001, 0.5, " rad/s");
+    /// Range of [`travel`](Self::travel).
+    pub const TRAVEL: Range<f32> = range!(0.0001, 0.1, " rad");
+    /// Range of [`target_speed`](Self::target_speed).
+    pub const TARGET_SPEED: Range<f32> = range!(0.0001, 0.5, " rad/s");
+    /// Range of [`max_gap`](Self::max_gap).
+    pub const MAX_GAP: Range<Duration> = seconds!(0.001, 5.0);
+
     /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
-        BadValue::unless(
-            self.window >= Duration::from_millis(20) && self.window <= Duration::from_secs(5),
-            "standstill.window",
-            "20 ms to 5 s",
-        )?;
-        BadValue::unless(self.speed > 0.0 && self.speed <= 0.5, "standstill.speed", "above 0, at most 0.5 rad/s")?;
-        BadValue::unless(self.travel > 0.0 && self.travel <= 0.1, "standstill.travel", "above 0, at most 0.1 rad")?;
-        BadValue::unless(self.target_speed > 0.0, "standstill.target_speed", "above 0 rad/s")?;
-        BadValue::unless(self.max_gap > Duration::ZERO, "standstill.max_gap", "above 0")
+        Self::WINDOW.check(self.window, "standstill.window")?;
+        Self::SPEED.check(self.speed, "standstill.speed")?;
+        Self::TRAVEL.check(self.travel, "standstill.travel")?;
+        Self::TARGET_SPEED.check(self.target_speed, "standstill.target_speed")?;
+        Self::MAX_GAP.check(self.max_gap, "standstill.max_gap")
     }
 }
 

@@ -8,6 +8,7 @@ mod joints;
 mod modes;
 mod payload;
 mod pose;
+mod range;
 mod reason;
 mod state;
 mod version;
@@ -22,6 +23,8 @@ pub use modes::{
 };
 pub use payload::Payload;
 pub use pose::{Pose, Twist, Wrench};
+pub use range::Range;
+pub(crate) use range::{range, seconds, time};
 pub use reason::{Reason, ReasonSet};
 pub use state::{ControllerTime, Safety, State};
 pub use version::{Generation, RobotModel, SoftwareVersion};

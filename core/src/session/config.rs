@@ -9,7 +9,7 @@ use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, PathTiming, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
 use crate::mode::{FollowingConfig, ModeConfig, OperatorConfig, PendantConfig, ScalingConfig, StandstillConfig};
-use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
+use crate::robot::{BadValue, Generation, Pose, Range, RobotModel, SoftwareVersion, seconds};
 use crate::time::Duration;
 
 /// Everything a session can be told. Thresholds that depend on the controller's period, which is only known once it is
@@ -379,14 +379,15 @@ impl ConnectConfig {
 }
 
 impl ConnectConfig {
+    /// Range of each wait.
+    pub const WAIT: Range<Duration> = seconds!(0.01, 60.0);
+
     /// Whether every wait is one.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
-        let (least, most) = (Duration::from_millis(10), Duration::from_secs(60));
-        let range = "10 ms to 60 s";
-        let wait = |value: Duration, field| BadValue::unless(value >= least && value <= most, field, range);
+        let wait = |value: Duration, field| Self::WAIT.check(value, field);
         BadValue::unless(self.ports.realtime != 0, "ports.realtime", "a port number")?;
         BadValue::unless(self.ports.rtde != 0, "ports.rtde", "a port number")?;
         BadValue::unless(
@@ -400,6 +401,7 @@ impl ConnectConfig {
         wait(self.back_off_min, "back_off_min")?;
         wait(self.back_off_max, "back_off_max")?;
         BadValue::unless(self.back_off_min <= self.back_off_max, "back_off_min", "at most back_off_max")?;
+        wait(self.settled_after, "settled_after")?;
         wait(self.abort_after, "abort_after")
     }
 }
@@ -621,10 +623,10 @@ mod tests {
         };
         assert_eq!(
             text(|c| c.connect.open_timeout = Duration::ZERO),
-            Err("connect.open_timeout: expected 10 ms to 60 s".into())
+            Err("connect.open_timeout: expected 0.01 to 60.0 s".into())
         );
-        assert_eq!(text(|c| c.text.hold = Duration::from_secs(2)), Err("text.hold: expected 2 ms to 1 s".into()));
-        assert_eq!(text(|c| c.mode.good_cycles = Some(0)), Err("mode.good_cycles: expected at least 1".into()));
+        assert_eq!(text(|c| c.text.hold = Duration::from_secs(2)), Err("text.hold: expected 0.002 to 1.0 s".into()));
+        assert_eq!(text(|c| c.mode.good_cycles = Some(0)), Err("mode.good_cycles: expected 1 to 60000".into()));
         assert!(
             text(|c| c.limits.velocity.0[1] = f32::NAN).is_err_and(|e| e.starts_with("limits.velocity of joint 2"))
         );

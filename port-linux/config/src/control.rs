@@ -86,7 +86,7 @@ impl RobotSettings {
         section.choice("kind", &[("ur", ())], ());
         let models: Vec<_> = RobotModel::ALL.iter().map(|model| (model.name(), Some(*model))).collect();
         let model = section.choice("model", &models, None);
-        let tcp = section.numbers("tcp", -10.0..=10.0, "m, rad");
+        let tcp = section.numbers("tcp", (-10.0..=10.0, "m, rad"));
         let tcp = tcp.map(|[x, y, z, rx, ry, rz]| Pose { position: [x, y, z], rotation: [rx, ry, rz] });
         section.finish();
         Some(Self { address: address?, model, tcp })

@@ -48,7 +48,7 @@ impl DeviceSettings {
             }
             mac
         });
-        let period = section.duration_or("telemetry_period", Duration::from_millis(100), 0.02..=10.0);
+        let period = section.duration_or("telemetry_period", Duration::from_millis(100), (0.02..=10.0, "s"));
         let telemetry = section.text("telemetry", "the listener's address and port").and_then(|text| {
             let parsed = text.parse::<std::net::SocketAddrV4>().ok().filter(|to| to.port() != 0);
             if parsed.is_none() {
@@ -107,7 +107,7 @@ impl Pins {
             request_as: section.choice("request_pin_as", &REQUEST_AS, default.pin_as),
             acknowledge: section.flag("acknowledge_pin", default.acknowledge_pin),
             stop: section.flag("stop_pin", default.stop_pin),
-            filter: section.duration_or("pin_filter", default.pin_filter, 0.005..=0.2),
+            filter: section.duration_or("pin_filter", default.pin_filter, OperatorConfig::PIN_FILTER),
         }
     }
 

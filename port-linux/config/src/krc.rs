@@ -146,7 +146,7 @@ impl<I: Input> Common<I> {
         let control = control(&mut robot);
         let task_frames = [("base", TaskFrame::Base), ("tool", TaskFrame::Tool)];
         let task_frame = robot.choice("task_frame", &task_frames, default.task_frame);
-        let silence = robot.duration_or("silence", default.silence, 0.01..=10.0);
+        let silence = robot.duration_or("silence", default.silence, FriConfig::SILENCE);
         robot.finish();
         let mut section = root.section("limits");
         let limits = limits::read(&mut section, default.limits);
@@ -177,7 +177,7 @@ impl<I: Input> Common<I> {
             *slot = Some(source.engine(index));
         }
         if let Err(error) = engine.check_ranges() {
-            root.complain_at("session", error.to_string());
+            session::complain(root, &error);
         }
         engine.conflicts(|conflict| root.complain_of(&conflict));
         Some(Self { listen, handshake, engine, law: law?, sources })
@@ -193,9 +193,9 @@ fn address<T: std::str::FromStr>(section: &mut Section<'_, '_>, key: &'static st
 fn tracking(section: &mut Section<'_, '_>) -> Tracking {
     let default = Tracking::default();
     Tracking {
-        joints: section.numbers("tracking_error", 0.001..=1.0, "rad"),
-        linear: section.number_or("tool_tracking_error", default.linear, 0.001..=1.0, "m"),
-        angular: section.number_or("tool_turn_tracking_error", default.angular, 0.001..=1.0, "rad"),
+        joints: section.numbers("tracking_error", Tracking::JOINTS),
+        linear: section.number_or("tool_tracking_error", default.linear, Tracking::LINEAR),
+        angular: section.number_or("tool_turn_tracking_error", default.angular, Tracking::ANGULAR),
     }
 }
 
@@ -210,7 +210,7 @@ fn control(section: &mut Section<'_, '_>) -> Control {
     let scheme = section.choice("control", &names, Scheme::Position);
     for key in ["stiffness", "damping"] {
         if scheme == Scheme::Position && section.has(key) {
-            let _ = section.numbers::<7>(key, 0.0..=5_000.0, "");
+            let _ = section.numbers::<7>(key, JointImpedance::STIFFNESS);
             section.complain(key, "control = \"joint-impedance\" or \"tool-impedance\" beside it");
         }
     }
@@ -229,8 +229,8 @@ fn control(section: &mut Section<'_, '_>) -> Control {
         Scheme::Joint => {
             let default = JointImpedance::default();
             Control::JointImpedance(JointImpedance {
-                stiffness: section.numbers("stiffness", 0.0..=5_000.0, "Nm/rad").unwrap_or(default.stiffness),
-                damping: section.numbers("damping", 0.0..=1.0, "").unwrap_or(default.damping),
+                stiffness: section.numbers("stiffness", JointImpedance::STIFFNESS).unwrap_or(default.stiffness),
+                damping: section.numbers("damping", JointImpedance::DAMPING).unwrap_or(default.damping),
                 ..default
             })
         }
@@ -243,8 +243,8 @@ fn control(section: &mut Section<'_, '_>) -> Control {
                 })
             };
             Control::ToolImpedance(ToolImpedance {
-                stiffness: axes(section.numbers("stiffness", 0.0..=5_000.0, "N/m, Nm/rad"), default.stiffness),
-                damping: axes(section.numbers("damping", 0.0..=1.0, ""), default.damping),
+                stiffness: axes(section.numbers("stiffness", ToolImpedance::STIFFNESS), default.stiffness),
+                damping: axes(section.numbers("damping", ToolImpedance::DAMPING), default.damping),
                 mirrors: mirrored,
                 ..default
             })

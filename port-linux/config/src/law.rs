@@ -58,14 +58,22 @@ fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundi
     // Half of what the joints may do: the rest is for the reference's own acceleration.
     let braked = 0.5 * around.limits.acceleration.iter().fold(f32::INFINITY, f32::min);
     let config = JointServoConfig {
-        proportional: gain(section.number_or("proportional", default.proportional, 0.0..=100.0, "1/s")),
-        derivative: gain(section.number_or("derivative", default.derivative, 0.0..=10.0, "")),
-        feed_forward: section.number_or("feed_forward", default.feed_forward, 0.0..=1.0, ""),
-        correction_limit: section.number_or("correction_limit", default.correction_limit, 0.001..=6.0, "rad/s"),
-        correction_deceleration: section.number_or("correction_deceleration", braked, 0.001..=50.0, "rad/s²"),
-        joint_speed: section.number_or("joint_speed", slowest(around.limits), 0.001..=6.3, "rad/s"),
-        path_tolerance: section.number_or("path_tolerance", default.path_tolerance, 0.001..=6.3, "rad"),
-        resume_ramp: section.duration_or("resume_ramp", default.resume_ramp, 0.0..=60.0),
+        proportional: gain(section.number_or("proportional", default.proportional, JointServoConfig::PROPORTIONAL)),
+        derivative: gain(section.number_or("derivative", default.derivative, JointServoConfig::DERIVATIVE)),
+        feed_forward: section.number_or("feed_forward", default.feed_forward, JointServoConfig::FEED_FORWARD),
+        correction_limit: section.number_or(
+            "correction_limit",
+            default.correction_limit,
+            JointServoConfig::CORRECTION_LIMIT,
+        ),
+        correction_deceleration: section.number_or(
+            "correction_deceleration",
+            braked,
+            JointServoConfig::CORRECTION_DECELERATION,
+        ),
+        joint_speed: section.number_or("joint_speed", slowest(around.limits), JointServoConfig::JOINT_SPEED),
+        path_tolerance: section.number_or("path_tolerance", default.path_tolerance, JointServoConfig::PATH_TOLERANCE),
+        resume_ramp: section.duration_or("resume_ramp", default.resume_ramp, JointServoConfig::RESUME_RAMP),
         sensor: sensor(section, around),
     };
     let reference = reference(section)?;
@@ -104,7 +112,7 @@ fn excess<const N: usize>(reference: &Reference<N>, limits: &Limits<N>) -> Strin
 
 fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
     let frame = section.choice("frame", &[("base", TwistFrame::Base), ("tool", TwistFrame::Tool)], TwistFrame::Tool);
-    let constant = section.numbers::<6>("twist", -2.0..=2.0, "m/s, rad/s");
+    let constant = section.numbers::<6>("twist", CartesianTwistConfig::TWIST);
     let sensor = source(section, "source", 6, around);
     let input = match (section.has("twist"), section.has("source")) {
         (true, false) => {
@@ -123,8 +131,8 @@ fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_
     };
     let default = CartesianTwistConfig::new(frame, input);
     Some(LawConfig::CartesianTwist(CartesianTwistConfig {
-        linear_limit: section.number_or("linear_limit", default.linear_limit, 0.0001..=2.0, "m/s"),
-        angular_limit: section.number_or("angular_limit", default.angular_limit, 0.0001..=6.0, "rad/s"),
+        linear_limit: section.number_or("linear_limit", default.linear_limit, CartesianTwistConfig::LINEAR_LIMIT),
+        angular_limit: section.number_or("angular_limit", default.angular_limit, CartesianTwistConfig::ANGULAR_LIMIT),
         tool_space: tool_space(section, around),
         ..default
     }))
@@ -135,26 +143,30 @@ fn standoff<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings
     if !section.has("source") {
         section.complain("source", "the name of the [[source]] that measures the distance");
     }
-    let distance = section.number("distance", 0.001..=2.0, "m");
+    let distance = section.number("distance", StandoffConfig::DISTANCE);
     if !section.has("distance") {
         section.complain("distance", "the distance to hold [m]");
     }
     let default = StandoffConfig::new(SourceId::default(), distance.unwrap_or(1.0));
-    let range = section.span("range", 0.0..=10.0, "m");
-    let travel = section.numbers("travel", -1.0..=1.0, "m/s");
+    let range = section.span("range", StandoffConfig::RANGE);
+    let travel = section.numbers("travel", StandoffConfig::TRAVEL);
     let config = StandoffConfig {
         range: range.unwrap_or(default.range),
-        longest_approach: section.number_or("longest_approach", default.longest_approach, 0.001..=1.0, "m"),
-        proportional: section.number_or("proportional", default.proportional, 0.01..=100.0, "1/s"),
-        integral: section.number_or("integral", default.integral, 0.0..=100.0, "1/s²"),
-        approach_limit: section.number_or("approach_limit", default.approach_limit, 0.0001..=1.0, "m/s"),
-        retreat_limit: section.number_or("retreat_limit", default.retreat_limit, 0.0001..=1.0, "m/s"),
-        deceleration: section.number_or("deceleration", default.deceleration, 0.001..=10.0, "m/s²"),
+        longest_approach: section.number_or(
+            "longest_approach",
+            default.longest_approach,
+            StandoffConfig::LONGEST_APPROACH,
+        ),
+        proportional: section.number_or("proportional", default.proportional, StandoffConfig::PROPORTIONAL),
+        integral: section.number_or("integral", default.integral, StandoffConfig::INTEGRAL),
+        approach_limit: section.number_or("approach_limit", default.approach_limit, StandoffConfig::APPROACH_LIMIT),
+        retreat_limit: section.number_or("retreat_limit", default.retreat_limit, StandoffConfig::RETREAT_LIMIT),
+        deceleration: section.number_or("deceleration", default.deceleration, StandoffConfig::DECELERATION),
         travel: travel.unwrap_or(default.travel),
-        travel_window: section.number_or("travel_window", default.travel_window, 0.0001..=1.0, "m"),
-        hold_gain: section.number_or("hold_gain", default.hold_gain, 0.01..=100.0, "1/s"),
-        line_tolerance: section.number_or("line_tolerance", default.line_tolerance, 0.0001..=1.0, "m"),
-        turn_tolerance: section.number_or("turn_tolerance", default.turn_tolerance, 0.0001..=3.0, "rad"),
+        travel_window: section.number_or("travel_window", default.travel_window, StandoffConfig::TRAVEL_WINDOW),
+        hold_gain: section.number_or("hold_gain", default.hold_gain, StandoffConfig::HOLD_GAIN),
+        line_tolerance: section.number_or("line_tolerance", default.line_tolerance, StandoffConfig::LINE_TOLERANCE),
+        turn_tolerance: section.number_or("turn_tolerance", default.turn_tolerance, StandoffConfig::TURN_TOLERANCE),
         tool_space: tool_space(section, around),
         ..default
     };
@@ -166,11 +178,15 @@ fn tool_space<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundin
     let default = ToolSpaceConfig::default();
     ToolSpaceConfig {
         solver: DampedLeastSquares {
-            damping: section.number_or("damping", default.solver.damping, 1e-6..=10.0, ""),
-            length: section.number_or("length", default.solver.length, 0.001..=10.0, "m"),
+            damping: section.number_or("damping", default.solver.damping, ToolSpaceConfig::DAMPING),
+            length: section.number_or("length", default.solver.length, ToolSpaceConfig::LENGTH),
         },
-        unreached_limit: section.number_or("unreached_limit", default.unreached_limit, 0.0..=1.0, ""),
-        joint_speed: section.number_or("joint_speed", slowest(around.limits), 0.001..=6.3, "rad/s"),
+        unreached_limit: section.number_or(
+            "unreached_limit",
+            default.unreached_limit,
+            ToolSpaceConfig::UNREACHED_LIMIT,
+        ),
+        joint_speed: section.number_or("joint_speed", slowest(around.limits), ToolSpaceConfig::JOINT_SPEED),
     }
 }
 
@@ -180,7 +196,7 @@ fn slowest<const N: usize>(limits: &Limits<N>) -> f32 {
 }
 
 fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<SensorFeedForward> {
-    let gain = section.number("sensor_gain", -1e3..=1e3, "");
+    let gain = section.number("sensor_gain", SensorFeedForward::GAIN);
     let source = source(section, "sensor", N, around);
     if gain.is_some() && !section.has("sensor") {
         section.complain("sensor_gain", "sensor = \"NAME\" beside it");
@@ -237,18 +253,18 @@ fn reference<const N: usize>(section: &mut Section<'_, '_>) -> Option<Reference<
 }
 
 fn waypoint<const N: usize>(mut section: Section<'_, '_>) -> Option<Waypoint<N>> {
-    let at = section.number("at", 0.0..=86_400.0, "s");
+    let at = section.number("at", (0.0..=86_400.0, "s"));
     if at.is_none() && !section.has("at") {
         section.complain("at", "the time from the start of the motion [s]");
     }
-    let radians = section.numbers("joints", -13.0..=13.0, "rad");
-    let degrees = section.numbers("degrees", -720.0..=720.0, "°");
+    let radians = section.numbers("joints", (-13.0..=13.0, "rad"));
+    let degrees = section.numbers("degrees", (-720.0..=720.0, "°"));
     match (section.has("joints"), section.has("degrees")) {
         (true, true) => section.complain("degrees", "nothing here, for `joints` says it already"),
         (false, false) => section.complain("joints", format!("{N} angles as `joints` [rad] or `degrees`")),
         _ => {}
     }
-    let velocities = section.numbers("velocities", -6.3..=6.3, "rad/s").unwrap_or([0.0; N]);
+    let velocities = section.numbers("velocities", (-6.3..=6.3, "rad/s")).unwrap_or([0.0; N]);
     section.finish();
     let positions = radians.or(degrees.map(|angles: [f32; N]| angles.map(f32::to_radians)))?;
     let setpoint = Setpoint { positions: JointPositions(positions), velocities: JointVelocities(velocities) };

@@ -32,7 +32,7 @@ pub use device::{BoardInput, DeviceSettings, Pins};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
-pub use reader::{Key, Problem, Takes};
+pub use reader::{Key, Problem, Takes, Written};
 pub use run::{End, RunSettings, Start};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states};

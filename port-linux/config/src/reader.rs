@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Range, RangeInclusive};
 
+use outrigger_core::robot::Range as CoreRange;
 use outrigger_core::session::Conflict;
 use outrigger_core::time::Duration;
 use toml::Spanned;
@@ -42,6 +43,70 @@ pub struct Key {
     pub name: String,
     /// What may stand there.
     pub takes: Takes,
+    /// What a number there may be.
+    pub range: Option<Written>,
+}
+
+/// What a number may be, as it can be written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Written {
+    /// The least.
+    pub least: String,
+    /// The most.
+    pub most: String,
+    /// Both, with the unit, as complaints tell it.
+    pub text: String,
+}
+
+/// What a number may be: the core's [`CoreRange`] for what the core judges, else the reader's own.
+pub(crate) struct Span<T> {
+    least: T,
+    most: T,
+    text: String,
+}
+
+impl<T: PartialOrd + fmt::Display> Span<T> {
+    fn contains(&self, value: &T) -> bool {
+        self.least <= *value && *value <= self.most
+    }
+
+    fn written(&self) -> Written {
+        let Self { least, most, text } = self;
+        Written { least: least.to_string(), most: most.to_string(), text: text.clone() }
+    }
+}
+
+impl From<(RangeInclusive<f32>, &str)> for Span<f32> {
+    fn from((range, unit): (RangeInclusive<f32>, &str)) -> Self {
+        let text = range_text(&range, unit);
+        Self { least: *range.start(), most: *range.end(), text }
+    }
+}
+
+impl From<CoreRange<f32>> for Span<f32> {
+    fn from(CoreRange { least, most, text }: CoreRange<f32>) -> Self {
+        Self { least, most, text: text.into() }
+    }
+}
+
+/// In seconds.
+impl From<CoreRange<Duration>> for Span<f32> {
+    fn from(CoreRange { least, most, text }: CoreRange<Duration>) -> Self {
+        Self { least: least.as_secs_f32(), most: most.as_secs_f32(), text: text.into() }
+    }
+}
+
+impl From<RangeInclusive<i64>> for Span<i64> {
+    fn from(range: RangeInclusive<i64>) -> Self {
+        let (least, most) = range.into_inner();
+        Self { least, most, text: format!("{least}…{most}") }
+    }
+}
+
+impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
+    fn from(CoreRange { least, most, text }: CoreRange<T>) -> Self {
+        Self { least: least.into(), most: most.into(), text: text.into() }
+    }
 }
 
 /// What may stand at a key.
@@ -153,8 +218,17 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     fn take(&mut self, key: &'static str, takes: Takes) -> Option<&'d Spanned<DeValue<'i>>> {
+        self.take_within(key, takes, None)
+    }
+
+    fn take_within(
+        &mut self,
+        key: &'static str,
+        takes: Takes,
+        range: Option<Written>,
+    ) -> Option<&'d Spanned<DeValue<'i>>> {
         let name = without_indices(&self.name(key));
-        self.document.keys.borrow_mut().insert(Key { name, takes });
+        self.document.keys.borrow_mut().insert(Key { name, takes, range });
         self.descend(key)
     }
 
@@ -300,38 +374,40 @@ impl<'d, 'i> Section<'d, 'i> {
         &mut self,
         key: &'static str,
         default: Option<i64>,
-        range: RangeInclusive<i64>,
+        range: impl Into<Span<i64>>,
     ) -> Option<i64> {
-        let Some(value) = self.take(key, Takes::Whole) else { return default };
+        let range = range.into();
+        let Some(value) = self.take_within(key, Takes::Whole, Some(range.written())) else { return default };
         let number = value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
         number.filter(|n| range.contains(n)).or_else(|| {
-            self.mistyped(key, value, format!("a whole number in {}…{}", range.start(), range.end()));
+            self.mistyped(key, value, format!("a whole number in {}", range.text));
             default
         })
     }
 
     /// The number `key`, if it is there and in `range`.
-    pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<f32>, unit: &str) -> Option<f32> {
-        let value = self.take(key, Takes::Number)?;
+    pub(crate) fn number(&mut self, key: &'static str, range: impl Into<Span<f32>>) -> Option<f32> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Number, Some(range.written()))?;
         let number = as_number(value.get_ref()).filter(|n| range.contains(n));
         if number.is_none() {
-            self.mistyped(key, value, format!("a number in {}", range_text(&range, unit)));
+            self.mistyped(key, value, format!("a number in {}", range.text));
         }
         number
     }
 
     /// The number `key`, or `default`.
-    pub(crate) fn number_or(&mut self, key: &'static str, default: f32, range: RangeInclusive<f32>, unit: &str) -> f32 {
-        self.number(key, range, unit).unwrap_or(default)
+    pub(crate) fn number_or(&mut self, key: &'static str, default: f32, range: impl Into<Span<f32>>) -> f32 {
+        self.number(key, range).unwrap_or(default)
     }
 
     /// The whole number `key`, if it is there and in `range`.
-    pub(crate) fn count(&mut self, key: &'static str, range: RangeInclusive<i64>) -> Option<u32> {
+    pub(crate) fn count(&mut self, key: &'static str, range: impl Into<Span<i64>>) -> Option<u32> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
     /// The whole number `key`, or `default`.
-    pub(crate) fn count_or(&mut self, key: &'static str, default: u32, range: RangeInclusive<i64>) -> u32 {
+    pub(crate) fn count_or(&mut self, key: &'static str, default: u32, range: impl Into<Span<i64>>) -> u32 {
         self.count(key, range).unwrap_or(default)
     }
 
@@ -345,12 +421,17 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The time `key` in seconds, if it is there and in `range`.
-    pub(crate) fn duration(&mut self, key: &'static str, range: RangeInclusive<f32>) -> Option<Duration> {
-        self.number(key, range, "s").map(seconds)
+    pub(crate) fn duration(&mut self, key: &'static str, range: impl Into<Span<f32>>) -> Option<Duration> {
+        self.number(key, range).map(seconds)
     }
 
     /// The time `key` in seconds, or `default`.
-    pub(crate) fn duration_or(&mut self, key: &'static str, default: Duration, range: RangeInclusive<f32>) -> Duration {
+    pub(crate) fn duration_or(
+        &mut self,
+        key: &'static str,
+        default: Duration,
+        range: impl Into<Span<f32>>,
+    ) -> Duration {
         self.duration(key, range).unwrap_or(default)
     }
 
@@ -358,26 +439,27 @@ impl<'d, 'i> Section<'d, 'i> {
     pub(crate) fn numbers<const N: usize>(
         &mut self,
         key: &'static str,
-        range: RangeInclusive<f32>,
-        unit: &str,
+        range: impl Into<Span<f32>>,
     ) -> Option<[f32; N]> {
-        let value = self.take(key, Takes::Numbers(N))?;
+        let range = range.into();
+        let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
         let numbers = match value.get_ref() {
             DeValue::Array(items) => exactly(items, &range),
             single => as_number(single).filter(|n| range.contains(n)).map(|n| [n; N]),
         };
         if numbers.is_none() {
-            self.mistyped(key, value, format!("one number or {N} in {}", range_text(&range, unit)));
+            self.mistyped(key, value, format!("one number or {N} in {}", range.text));
         }
         numbers
     }
 
     /// Two numbers, the first below the second.
-    pub(crate) fn span(&mut self, key: &'static str, range: RangeInclusive<f32>, unit: &str) -> Option<[f32; 2]> {
-        let value = self.take(key, Takes::Numbers(2))?;
+    pub(crate) fn span(&mut self, key: &'static str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Numbers(2), Some(range.written()))?;
         let numbers = value.get_ref().as_array().and_then(|items| exactly::<2>(items, &range)).filter(|[a, b]| a < b);
         if numbers.is_none() {
-            self.mistyped(key, value, format!("[low, high] in {}", range_text(&range, unit)));
+            self.mistyped(key, value, format!("[low, high] in {}", range.text));
         }
         numbers
     }
@@ -427,7 +509,7 @@ fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
         .map(|(_, name)| name)
 }
 
-fn exactly<const N: usize>(items: &DeArray<'_>, range: &RangeInclusive<f32>) -> Option<[f32; N]> {
+fn exactly<const N: usize>(items: &DeArray<'_>, range: &Span<f32>) -> Option<[f32; N]> {
     let mut numbers = [0.0; N];
     if items.len() != N {
         return None;

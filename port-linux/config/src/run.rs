@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use outrigger_core::mode::OperatorConfig;
 use outrigger_core::time::Duration;
 
 use crate::reader::Section;
@@ -60,9 +61,9 @@ impl RunSettings {
             section.choice("request", &[("operator", Start::Operator), ("start", Start::Start)], Start::Operator);
         let settings = Self {
             request,
-            start_within: section.duration_or("start_within", Duration::from_secs(60), 0.1..=3_600.0),
+            start_within: section.duration_or("start_within", Duration::from_secs(60), OperatorConfig::START_WITHIN),
             end: section.choice("end", &[("never", End::Never), ("done", End::Done)], End::Never),
-            settle: section.duration_or("settle", Duration::from_secs(1), 0.0..=600.0),
+            settle: section.duration_or("settle", Duration::from_secs(1), (0.0..=600.0, "s")),
             recordings: section.text("recordings", "a directory").map(PathBuf::from),
             recordings_kept: section.count_or("recordings_kept", 100, 1..=100_000),
             recordings_bytes: {

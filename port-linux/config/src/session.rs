@@ -1,11 +1,11 @@
 //! `[session]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
-use std::ops::RangeInclusive;
-
-use outrigger_core::link::Grade;
-use outrigger_core::mode::{OperatorConfig, PendantConfig, RequestAs, ScalingConfig, StandstillConfig};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::link::{Grade, LinkConfig};
+use outrigger_core::mode::{
+    FollowingConfig, ModeConfig, OperatorConfig, PendantConfig, RequestAs, ScalingConfig, StandstillConfig,
+};
+use outrigger_core::robot::{Range, SoftwareVersion};
 use outrigger_core::session::{
     Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
     ModeTuning, StatesFrom, TextConfig,
@@ -78,12 +78,17 @@ impl SessionSettings {
 }
 
 /// Complains about what the core refuses, at the key it came from.
-fn complain(root: &Section<'_, '_>, error: &ConfigError) {
+pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
             let path = match (*section, error.field.split_once('.')) {
                 (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
                 (_, Some(("limits", field))) => format!("session.grade.{field}"),
+                (_, Some(("tracking", "joints"))) => "limits.tracking_error".into(),
+                (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
+                (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
+                (_, Some(("control", field))) => format!("robot.{field}"),
+                ("fri", None) => format!("robot.{}", error.field),
                 (_, Some(_)) => error.field.to_owned(),
                 ("connect" | "operator", None) => format!("{section}.{}", error.field),
                 (_, None) => format!("session.{}", error.field),
@@ -97,37 +102,35 @@ fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
-/// Times and counts as they can be written at all: what is too much or too little of one, the core alone says.
-const ANY_TIME: RangeInclusive<f32> = 0.0..=86_400.0;
-const ANY_COUNT: RangeInclusive<i64> = 0..=1_000_000;
-
 pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
     let default = ModeTuning::default();
-    let cycles = |section: &mut Section<'_, '_>, key| {
-        section.count(key, 1..=1_000).and_then(|cycles| u16::try_from(cycles).ok())
+    let cycles = |section: &mut Section<'_, '_>, key, range: Range<u16>| {
+        section.count(key, range).and_then(|cycles| u16::try_from(cycles).ok())
     };
     ModeTuning {
-        good_cycles: section.count("good_cycles", ANY_COUNT),
-        arming_timeout: section.duration("arming_timeout", ANY_TIME),
-        evidence_age: section.duration("evidence_age", ANY_TIME),
-        state_timeout: section.duration("state_timeout", ANY_TIME),
-        stop_cycles: section.count("stop_cycles", 1..=10).and_then(|cycles| u8::try_from(cycles).ok()),
-        stop_timeout: section.duration("stop_timeout", ANY_TIME),
-        program_timeout: section.duration("program_timeout", ANY_TIME),
-        offline_after: section.duration("offline_after", ANY_TIME),
+        good_cycles: section.count("good_cycles", ModeConfig::GOOD_CYCLES),
+        arming_timeout: section.duration("arming_timeout", ModeConfig::ARMING_TIMEOUT),
+        evidence_age: section.duration("evidence_age", ModeConfig::EVIDENCE_AGE),
+        state_timeout: section.duration("state_timeout", ModeConfig::STATE_TIMEOUT),
+        stop_cycles: section.count("stop_cycles", ModeConfig::STOP_CYCLES).and_then(|cycles| u8::try_from(cycles).ok()),
+        stop_timeout: section.duration("stop_timeout", ModeConfig::STOP_TIMEOUT),
+        program_timeout: section.duration("program_timeout", ModeConfig::PROGRAM_TIMEOUT),
+        offline_after: section.duration("offline_after", ModeConfig::OFFLINE_AFTER),
         // Of remote control a session hears only that it is off: there is no word whose age could be judged.
         remote_evidence_age: None,
         take_over: section.flag("take_over", default.take_over),
         acceptance_unknown: section.flag("acceptance_unknown", default.acceptance_unknown),
         require_remote: section.flag("require_remote", default.require_remote),
         following: FollowingTuning {
-            delay: section.count("following_delay", 1..=31).and_then(|cycles| u8::try_from(cycles).ok()),
-            patience: cycles(section, "following_patience"),
-            late_patience: cycles(section, "following_late_patience"),
-            tolerance: section.number("following_tolerance", 0.0001..=0.5, "rad/s"),
-            relative: section.number("following_relative", 0.0..=0.5, ""),
-            ramp: section.number("following_ramp", 0.01..=150.0, "rad/s²"),
-            scaling_rate: section.number("following_scaling_rate", 0.01..=1_000.0, "1/s"),
+            delay: section
+                .count("following_delay", FollowingConfig::DELAY)
+                .and_then(|cycles| u8::try_from(cycles).ok()),
+            patience: cycles(section, "following_patience", FollowingConfig::PATIENCE),
+            late_patience: cycles(section, "following_late_patience", FollowingConfig::LATE_PATIENCE),
+            tolerance: section.number("following_tolerance", FollowingConfig::TOLERANCE),
+            relative: section.number("following_relative", FollowingConfig::RELATIVE),
+            ramp: section.number("following_ramp", FollowingConfig::RAMP),
+            scaling_rate: section.number("following_scaling_rate", FollowingConfig::SCALING_RATE),
         },
         scaling: scaling(section),
         pendant: pendant(section),
@@ -136,27 +139,28 @@ pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
 
 fn pendant(section: &mut Section<'_, '_>) -> PendantConfig {
     let default = PendantConfig::default();
-    let small = |section: &mut Section<'_, '_>, key, range| {
+    let small = |section: &mut Section<'_, '_>, key, range: Range<u8>| {
         section.count(key, range).and_then(|number| u8::try_from(number).ok())
     };
     PendantConfig {
         stops: section.flag("pendant_stops", default.stops),
         at_once: section.flag("pendant_at_once", default.at_once),
-        left: small(section, "pendant_left", 1..=50).unwrap_or(default.left),
-        flicker: small(section, "pendant_flicker", 0..=100).unwrap_or(default.flicker),
+        left: small(section, "pendant_left", PendantConfig::LEFT).unwrap_or(default.left),
+        flicker: small(section, "pendant_flicker", PendantConfig::FLICKER).unwrap_or(default.flicker),
     }
 }
 
 fn scaling(section: &mut Section<'_, '_>) -> ScalingConfig {
     let default = ScalingConfig::default();
-    let states = section.count("scaling_held_states", 1..=50).and_then(|states| u8::try_from(states).ok());
+    let states =
+        section.count("scaling_held_states", ScalingConfig::HELD_STATES).and_then(|states| u8::try_from(states).ok());
     ScalingConfig {
-        zero_below: section.number_or("scaling_zero_below", default.zero_below, 0.0001..=0.1, ""),
-        free_from: section.number_or("scaling_free_from", default.free_from, 0.0001..=0.2, ""),
+        zero_below: section.number_or("scaling_zero_below", default.zero_below, ScalingConfig::ZERO_BELOW),
+        free_from: section.number_or("scaling_free_from", default.free_from, ScalingConfig::FREE_FROM),
         held_states: states.unwrap_or(default.held_states),
-        begin_speed: section.number_or("scaling_begin_speed", default.begin_speed, 0.0..=0.1, "rad/s"),
-        begin_time: section.duration_or("scaling_begin_time", default.begin_time, 0.0..=5.0),
-        held_timeout: section.duration_or("scaling_held_timeout", default.held_timeout, 0.1..=3_600.0),
+        begin_speed: section.number_or("scaling_begin_speed", default.begin_speed, ScalingConfig::BEGIN_SPEED),
+        begin_time: section.duration_or("scaling_begin_time", default.begin_time, ScalingConfig::BEGIN_TIME),
+        held_timeout: section.duration_or("scaling_held_timeout", default.held_timeout, ScalingConfig::HELD_TIMEOUT),
     }
 }
 
@@ -164,16 +168,16 @@ pub(crate) fn link(section: &mut Section<'_, '_>) -> LinkTuning {
     let grades = [Grade::Bad, Grade::Ok, Grade::Perfect].map(|grade| (grade.name(), Some(grade)));
     LinkTuning {
         entry: section.choice("entry", &grades, None),
-        stale_after: section.duration("stale_after", ANY_TIME),
-        max_misses: section.count("max_misses", ANY_COUNT),
-        margin: section.duration("margin", ANY_TIME),
-        stall: section.duration("stall", ANY_TIME),
-        clock_jump: section.duration("clock_jump", ANY_TIME),
+        stale_after: section.duration("stale_after", LinkConfig::STALE_AFTER),
+        max_misses: section.count("max_misses", LinkConfig::MAX_MISSES),
+        margin: section.duration("margin", LinkConfig::MARGIN),
+        stall: section.duration("stall", LinkConfig::STALL),
+        clock_jump: section.duration("clock_jump", LinkConfig::CLOCK_JUMP),
         limits: grade(section.section("grade")),
-        rise_time: section.duration("rise_time", ANY_TIME),
-        leak_ppm: section.count("leak_ppm", ANY_COUNT),
-        shift_hold: section.duration("shift_hold", ANY_TIME),
-        burst: section.duration("burst", ANY_TIME),
+        rise_time: section.duration("rise_time", LinkConfig::RISE_TIME),
+        leak_ppm: section.count("leak_ppm", LinkConfig::LEAK_PPM),
+        shift_hold: section.duration("shift_hold", LinkConfig::SHIFT_HOLD),
+        burst: section.duration("burst", LinkConfig::BURST),
     }
 }
 
@@ -181,10 +185,12 @@ fn grade(mut section: Section<'_, '_>) -> GradeTuning {
     let mut limits = |name| {
         let mut section = section.section(name);
         let limits = GradeLimitsTuning {
-            received: section.number("received", 0.0..=1.0, "").map(|share| (share * 10_000.0).round() as u16),
-            delay: section.duration("delay", ANY_TIME),
-            jitter: section.duration("jitter", ANY_TIME),
-            misses: section.count("misses", ANY_COUNT),
+            received: section
+                .number("received", (0.0..=f32::from(LinkConfig::RECEIVED.most) / 10_000.0, ""))
+                .map(|share| (share * 10_000.0).round() as u16),
+            delay: section.duration("delay", LinkConfig::DELAY),
+            jitter: section.duration("jitter", LinkConfig::DELAY),
+            misses: section.count("misses", LinkConfig::MISSES),
         };
         section.finish();
         limits
@@ -199,8 +205,7 @@ pub(crate) const REQUEST_AS: [(&str, RequestAs); 2] = [("held", RequestAs::Held)
 
 pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorConfig {
     let default = OperatorConfig::default();
-    // Bits of the real-time packet: 0 … 17 are the inputs that controllers have.
-    let mut input = |key| section.count(key, 0..=17).and_then(|bit| u8::try_from(bit).ok());
+    let mut input = |key| section.count(key, OperatorConfig::INPUT).and_then(|bit| u8::try_from(bit).ok());
     let (request_input, acknowledge_input, stop_input) =
         (input("request_input"), input("acknowledge_input"), input("stop_input"));
     let operator = OperatorConfig {
@@ -208,9 +213,12 @@ pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorConfig {
         acknowledge_input,
         stop_input,
         input_as: section.choice("request_as", &REQUEST_AS, default.input_as),
-        low_for: section.duration_or("low_for", default.low_for, 0.01..=5.0),
-        released_for: section.duration_or("released_for", default.released_for, 0.0..=60.0),
-        low_states: section.count_or("low_states", default.low_states.into(), 1..=20).try_into().unwrap_or(u8::MAX),
+        low_for: section.duration_or("low_for", default.low_for, OperatorConfig::LOW_FOR),
+        released_for: section.duration_or("released_for", default.released_for, OperatorConfig::RELEASED_FOR),
+        low_states: section
+            .count_or("low_states", default.low_states.into(), OperatorConfig::LOW_STATES)
+            .try_into()
+            .unwrap_or(u8::MAX),
         ..default
     };
     section.finish();
@@ -244,21 +252,25 @@ fn text(section: &mut Section<'_, '_>) -> TextConfig {
         [("by-version", FormChoice::ByVersion), ("bare", FormChoice::Bare), ("self-ending", FormChoice::SelfEnding)];
     TextConfig {
         form: section.choice("form", &forms, default.form),
-        acceleration: section.number_or("acceleration", default.acceleration, 0.001..=150.0, "rad/s²"),
-        stop_acceleration: section.number_or("stop_acceleration", default.stop_acceleration, 0.01..=150.0, "rad/s²"),
-        own_stop: section.number_or("own_stop", default.own_stop, 0.01..=150.0, "rad/s²"),
-        hold: section.duration_or("hold", default.hold, 0.002..=1.0),
+        acceleration: section.number_or("acceleration", default.acceleration, TextConfig::ACCELERATION),
+        stop_acceleration: section.number_or(
+            "stop_acceleration",
+            default.stop_acceleration,
+            TextConfig::STOP_ACCELERATION,
+        ),
+        own_stop: section.number_or("own_stop", default.own_stop, TextConfig::STOP_ACCELERATION),
+        hold: section.duration_or("hold", default.hold, TextConfig::HOLD),
     }
 }
 
 pub(crate) fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
     let default = StandstillConfig::default();
     let standstill = StandstillConfig {
-        window: section.duration_or("window", default.window, 0.02..=5.0),
-        speed: section.number_or("speed", default.speed, 0.0001..=0.5, "rad/s"),
-        travel: section.number_or("travel", default.travel, 0.0001..=0.1, "rad"),
-        target_speed: section.number_or("target_speed", default.target_speed, 0.0001..=0.5, "rad/s"),
-        max_gap: section.duration_or("max_gap", default.max_gap, 0.001..=5.0),
+        window: section.duration_or("window", default.window, StandstillConfig::WINDOW),
+        speed: section.number_or("speed", default.speed, StandstillConfig::SPEED),
+        travel: section.number_or("travel", default.travel, StandstillConfig::TRAVEL),
+        target_speed: section.number_or("target_speed", default.target_speed, StandstillConfig::TARGET_SPEED),
+        max_gap: section.duration_or("max_gap", default.max_gap, StandstillConfig::MAX_GAP),
     };
     section.finish();
     standstill
@@ -280,7 +292,7 @@ pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
 fn connect(mut section: Section<'_, '_>) -> ConnectConfig {
     let default = ConnectConfig::default();
     let states = section.choice("states", &STATES, default.states);
-    let mut wait = |key, default| section.duration_or(key, default, 0.01..=60.0);
+    let mut wait = |key, default| section.duration_or(key, default, ConnectConfig::WAIT);
     let connect = ConnectConfig {
         states,
         open_timeout: wait("open_timeout", default.open_timeout),

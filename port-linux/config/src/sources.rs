@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use outrigger_core::command::{MAX_SOURCES, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{MAX_SOURCES, SourceConfig, SourceId};
 use outrigger_core::time::Duration;
 
 use crate::reader::Section;
@@ -138,8 +138,8 @@ impl<I> SourceSettings<I> {
             if name.is_none() && !section.has("name") {
                 section.complain("name", "the name that the law refers to, as a string");
             }
-            let most = SampleValue::CAPACITY as i64;
-            let values = section.integer("values", Some(1), 1..=most).and_then(|n| usize::try_from(n).ok());
+            let values =
+                section.integer("values", Some(1), SourceConfig::CHANNELS).and_then(|n| usize::try_from(n).ok());
             let named = name.map(|name| Named { name, values: values.unwrap_or(1) });
             let source = Self::read(section, named, &sources);
             names.push(named);
@@ -164,12 +164,12 @@ impl<I> SourceSettings<I> {
                 section.complain("input", format!("another one than that of \"{}\"", other.name));
             }
         }
-        let scale = section.number_or("scale", 1.0, -1e6..=1e6, "");
-        let offset = section.number_or("offset", 0.0, -1e6..=1e6, "SI units");
-        let max_age = section.number_or("max_age", 0.1, 0.001..=10.0, "s");
-        let range = section.span("range", -1e9..=1e9, "SI units");
-        let max_rate = section.number("max_rate", 1e-6..=1e9, "SI units/s");
-        let stuck_after = section.number("stuck_after", 0.01..=3600.0, "s");
+        let scale = section.number_or("scale", 1.0, (-1e6..=1e6, ""));
+        let offset = section.number_or("offset", 0.0, (-1e6..=1e6, "SI units"));
+        let max_age = section.number_or("max_age", 0.1, SourceConfig::MAX_AGE);
+        let range = section.span("range", (-1e9..=1e9, "SI units"));
+        let max_rate = section.number("max_rate", SourceConfig::MAX_RATE);
+        let stuck_after = section.number("stuck_after", SourceConfig::STUCK_AFTER);
         section.finish();
         let (Named { name, values }, input) = (named?, input?);
         Some(Self {
@@ -241,10 +241,10 @@ impl Input for SourceInput {
             }
             Kind::Stdin => Some(Self::Stdin),
             Kind::Simulated => Some(Self::Simulated {
-                mean: section.number_or("mean", 0.0, -1e6..=1e6, ""),
-                amplitude: section.number_or("amplitude", 0.0, 0.0..=1e6, ""),
-                period: section.number_or("period", 5.0, 0.01..=3600.0, "s"),
-                rate: section.number_or("rate", 200.0, 1.0..=1000.0, "Hz"),
+                mean: section.number_or("mean", 0.0, (-1e6..=1e6, "")),
+                amplitude: section.number_or("amplitude", 0.0, (0.0..=1e6, "")),
+                period: section.number_or("period", 5.0, (0.01..=3600.0, "s")),
+                rate: section.number_or("rate", 200.0, (1.0..=1000.0, "Hz")),
             }),
         }
     }

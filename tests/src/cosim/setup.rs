@@ -116,7 +116,7 @@ impl Setup {
         let config = JointServoConfig {
             proportional: 0.0,
             derivative: 0.0,
-            path_tolerance: 100.0,
+            path_tolerance: 6.0,
             sensor: Some(SensorFeedForward { source: SENSOR, gain: 1.0 }),
             ..JointServoConfig::default()
         };

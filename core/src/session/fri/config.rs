@@ -7,7 +7,7 @@ use super::tracking::Tracking;
 use crate::command::{Limits, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkConfig;
 use crate::mode::{ModeConfig, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, seconds};
 use crate::session::coast::Coast;
 use crate::session::config::{ConfigError, Conflict, LinkTuning, ModeTuning};
 use crate::session::cycle::CycleConfig;
@@ -182,16 +182,17 @@ impl FriConfig {
         Coast::of(&limits, time, f32::INFINITY)
     }
 
+    /// Range of [`silence`](Self::silence).
+    pub const SILENCE: Range<Duration> = seconds!(0.01, 10.0);
+
     /// Whether every field is in its range, for every period there is.
     ///
     /// # Errors
     /// The first field that is not.
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = |section| move |error| ConfigError::Value { section, error };
-        let silence = (Duration::from_millis(10)..=Duration::from_secs(10)).contains(&self.silence);
-        BadValue::unless(silence, "silence", "10 ms to 10 s").map_err(value("fri"))?;
-        BadValue::unless(self.control.is_valid(), "control", "finite parameters, none negative")
-            .map_err(value("fri"))?;
+        Self::SILENCE.check(self.silence, "silence").map_err(value("fri"))?;
+        self.control.check().map_err(value("fri"))?;
         self.arm.check().map_err(value("fri"))?;
         for period in [SHORTEST, LONGEST] {
             let CycleConfig { link, mode, following, scaling, .. } = self.of(period);

@@ -1,7 +1,7 @@
 //! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
 
 use crate::math::{Rotation, Vector3};
-use crate::robot::{JointVelocities, Wrench};
+use crate::robot::{BadValue, JointVelocities, Range, Wrench, range};
 use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
 
 /// Joint impedance.
@@ -15,6 +15,13 @@ pub struct JointImpedance {
     pub damping: [f32; JOINTS],
     /// Torques added to those of the control law \[Nm\].
     pub torque: [f32; JOINTS],
+}
+
+impl JointImpedance {
+    /// Range of each [`stiffness`](Self::stiffness).
+    pub const STIFFNESS: Range<f32> = range!(0.0, 5000.0, " Nm/rad");
+    /// Range of each [`damping`](Self::damping).
+    pub const DAMPING: Range<f32> = range!(0.0, 1.0, "");
 }
 
 impl Default for JointImpedance {
@@ -36,6 +43,13 @@ pub struct ToolImpedance {
     pub wrench: Wrench,
     /// The frame that is sent where nothing is commanded.
     pub mirrors: MirroredFrame,
+}
+
+impl ToolImpedance {
+    /// Range of each [`stiffness`](Self::stiffness).
+    pub const STIFFNESS: Range<f32> = range!(0.0, 5000.0, " N/m, Nm/rad");
+    /// Range of each [`damping`](Self::damping).
+    pub const DAMPING: Range<f32> = range!(0.0, 1.0, "");
 }
 
 impl Default for ToolImpedance {
@@ -137,19 +151,32 @@ impl Control {
         by_tool == matches!(self, Self::ToolImpedance(_)) && CommandFlags::usable(scheme).contains(self.flags())
     }
 
-    /// Whether every parameter is one.
+    /// Whether every parameter is in its range.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        let good = |values: &[f32]| values.iter().all(|value| value.is_finite() && *value >= 0.0);
-        let axes = |vector: &CartesianVector| good(&vector.linear) && good(&vector.angular);
+        self.check().is_ok()
+    }
+
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// The first outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
         match self {
-            Self::Position => true,
+            Self::Position => Ok(()),
             Self::JointImpedance(JointImpedance { stiffness, damping, torque }) => {
-                good(stiffness) && good(damping) && JointVelocities(*torque).is_finite()
+                let (stiff, damped) = (JointImpedance::STIFFNESS, JointImpedance::DAMPING);
+                BadValue::unless(stiff.contains_all(*stiffness), "control.stiffness", stiff.text)?;
+                BadValue::unless(damped.contains_all(*damping), "control.damping", damped.text)?;
+                BadValue::unless(JointVelocities(*torque).is_finite(), "control.torque", "finite numbers")
             }
             Self::ToolImpedance(ToolImpedance { stiffness, damping, wrench, .. }) => {
+                let (stiff, damped) = (ToolImpedance::STIFFNESS, ToolImpedance::DAMPING);
+                let all = |vector: &CartesianVector| vector.linear.into_iter().chain(vector.angular);
+                BadValue::unless(stiff.contains_all(all(stiffness)), "control.stiffness", stiff.text)?;
+                BadValue::unless(damped.contains_all(all(damping)), "control.damping", damped.text)?;
                 let finite = wrench.force.iter().chain(&wrench.torque).all(|value| value.is_finite());
-                axes(stiffness) && axes(damping) && finite
+                BadValue::unless(finite, "control.wrench", "finite numbers")
             }
         }
     }

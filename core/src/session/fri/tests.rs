@@ -346,7 +346,7 @@ fn a_wrong_value_of_the_configuration_is_named() {
         config.check().map_err(|error| error.to_string())
     };
     assert_eq!(check(|_| ()), Ok(()));
-    assert_eq!(check(|c| c.silence = Duration::ZERO), Err("fri.silence: expected 10 ms to 10 s".into()));
+    assert_eq!(check(|c| c.silence = Duration::ZERO), Err("fri.silence: expected 0.01 to 10.0 s".into()));
     assert!(check(|c| c.arm.velocity[3] = -1.0).is_err_and(|e| e.starts_with("fri.arm.velocity")));
     let soft = JointImpedance { damping: [f32::NAN; 7], ..JointImpedance::default() };
     let mut config = FriConfig { control: Control::JointImpedance(soft), ..FriConfig::default() };

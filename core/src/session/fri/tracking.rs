@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use crate::math::sin_cos;
-use crate::robot::BadValue;
+use crate::robot::{BadValue, Range, range};
 use crate::wire::fri::{Frame, JOINTS};
 
 /// How far what is commanded may be from what is measured. Beyond it an arm is held fast, or a soft one is a spring that is
@@ -36,16 +36,22 @@ impl Tracking {
         })
     }
 
+    /// Range of [`joints`](Self::joints).
+    pub const JOINTS: Range<f32> = range!(0.001, 1.0, " rad");
+    /// Range of [`linear`](Self::linear).
+    pub const LINEAR: Range<f32> = range!(0.001, 1.0, " m");
+    /// Range of [`angular`](Self::angular).
+    pub const ANGULAR: Range<f32> = range!(0.001, 1.0, " rad");
+
     /// Whether every limit is one.
     ///
     /// # Errors
     /// The first field that is not.
     pub fn check(&self) -> Result<(), BadValue> {
-        let within = |value: f32| value > 0.0 && value <= 1.0;
-        let joints = self.joints.is_none_or(|joints| joints.into_iter().all(within));
-        BadValue::unless(joints, "tracking.joints", "above 0, at most 1 rad")?;
-        BadValue::unless(within(self.linear), "tracking.linear", "above 0, at most 1 m")?;
-        BadValue::unless(within(self.angular), "tracking.angular", "above 0, at most 1 rad")
+        let joints = self.joints.is_none_or(|joints| Self::JOINTS.contains_all(joints));
+        BadValue::unless(joints, "tracking.joints", Self::JOINTS.text)?;
+        Self::LINEAR.check(self.linear, "tracking.linear")?;
+        Self::ANGULAR.check(self.angular, "tracking.angular")
     }
 
     /// Whether joints strayed from those measured.

@@ -4,10 +4,10 @@
 //! command, and the authority inside it, by value: bytes that move the arm cannot be made twice from one approval, nor
 //! outside the engine call in which the mode machine gave it.
 
-use outrigger_urscript::{Dialect, Range, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
+use outrigger_urscript::{Dialect, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
 
 use crate::command::Approved;
-use crate::robot::{BadValue, JointVelocities, Reason, SoftwareVersion};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion, range, seconds};
 use crate::time::Duration;
 
 /// Which form the `speedj` text has.
@@ -55,24 +55,32 @@ impl Default for TextConfig {
     }
 }
 
+// What is accepted can be written.
+const _: () = {
+    let (acceleration, stop) = (TextConfig::ACCELERATION, TextConfig::STOP_ACCELERATION);
+    assert!(acceleration.least >= SpeedJ::ACCELERATION.min && acceleration.most <= SpeedJ::ACCELERATION.max);
+    assert!(stop.least >= StopJ::DECELERATION.min && stop.most <= StopJ::DECELERATION.max);
+};
+
 impl TextConfig {
+    /// Range of [`acceleration`](Self::acceleration).
+    pub const ACCELERATION: Range<f32> = range!(0.001, 150.0, " rad/s²");
+    /// Range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
+    pub const STOP_ACCELERATION: Range<f32> = range!(0.01, 150.0, " rad/s²");
+    /// Range of [`hold`](Self::hold).
+    pub const HOLD: Range<Duration> = seconds!(0.002, 1.0);
+
     /// Whether every value can be written, and something ends each text on a controller whose `software` is known.
     ///
     /// # Errors
     /// The first that cannot.
     pub fn check(&self, software: Option<SoftwareVersion>) -> Result<(), BadValue> {
-        let within = |range: Range, value| value >= range.min && value <= range.max;
-        BadValue::unless(within(SpeedJ::ACCELERATION, self.acceleration), "acceleration", "0.001 to 150 rad/s²")?;
-        BadValue::unless(
-            within(StopJ::DECELERATION, self.stop_acceleration),
-            "stop_acceleration",
-            "0.01 to 150 rad/s²",
-        )?;
-        BadValue::unless(within(StopJ::DECELERATION, self.own_stop), "own_stop", "0.01 to 150 rad/s²")?;
+        Self::ACCELERATION.check(self.acceleration, "acceleration")?;
+        Self::STOP_ACCELERATION.check(self.stop_acceleration, "stop_acceleration")?;
+        Self::STOP_ACCELERATION.check(self.own_stop, "own_stop")?;
         let ends = self.form != FormChoice::Bare || software.is_none_or(stops_by_itself);
         BadValue::unless(ends, "form", "by-version or self-ending: nothing ends a bare text on this software")?;
-        let hold = Duration::from_millis(2)..=Duration::from_secs(1);
-        BadValue::unless(hold.contains(&self.hold), "hold", "2 ms to 1 s")
+        Self::HOLD.check(self.hold, "hold")
     }
 }
 

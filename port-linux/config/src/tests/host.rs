@@ -43,8 +43,8 @@ fn a_problem_says_what_was_found_and_what_was_expected() {
     assert_eq!(
         problems(&source),
         [
-            "line 4: limits.velocity: found 99, expected one number or 6 in 0.001…6.2831855 [rad/s]",
-            "line 5: limits.acceleration: found [1, 2, 3, 4, 5, \"x\"], expected one number or 6 in 0.01…50 [rad/s²]",
+            "line 4: limits.velocity: found 99, expected one number or 6 in 0.001 to 2π rad/s",
+            "line 5: limits.acceleration: found [1, 2, 3, 4, 5, \"x\"], expected one number or 6 in 0.01 to 50.0 rad/s²",
         ]
     );
 }

@@ -1,2 +1,3 @@
 mod board;
 mod host;
+mod ranges;

@@ -1,0 +1,262 @@
+//! Every number of every table: what it may be is told by whoever refuses it, and is accepted up to its ends.
+
+#[path = "../../../tests/settings/file.rs"]
+mod file;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::file::File;
+use crate::{AnyConfiguration, Key, Takes, Written, keys};
+
+const HOST: &str = r#"
+[robot]
+address = "192.168.56.101"
+[limits]
+velocity = 1.0
+[law]
+kind = "joint-servo"
+[[law.waypoint]]
+at = 0.0
+joints = 0
+[[law.waypoint]]
+at = 40000.0
+joints = 0
+[[law.waypoint]]
+at = 86400.0
+joints = 0
+"#;
+const KRC: &str = r#"
+[robot]
+kind = "krc"
+[limits]
+velocity = 1.0
+[law]
+kind = "joint-servo"
+[[law.waypoint]]
+at = 0.0
+joints = 0
+[[law.waypoint]]
+at = 40000.0
+joints = 0
+[[law.waypoint]]
+at = 86400.0
+joints = 0
+"#;
+const STANDOFF: &str = "law.kind = \"standoff\"; law.source = \"d\"; law.distance = 0.05";
+const TWIST: &str = "law.kind = \"twist\"; law.twist = [0.01, 0, 0, 0, 0, 0]";
+const SERVO: &str = "law.sensor = \"d\"; source[].values = 6";
+const UDP: &str = "source[].name = \"d\"; source[].input = \"udp\"; source[].listen = \"0.0.0.0:5005\"";
+const SERIAL: &str = "source[].name = \"d\"; source[].input = \"serial\"; source[].device = \"/dev/ttyACM0\"";
+const SIMULATED: &str = "source[].name = \"d\"; source[].input = \"simulated\"";
+const UART: &str = "source[].name = \"d\"; source[].input = \"uart\"";
+const ADC: &str = "source[].name = \"d\"; source[].input = \"adc\"";
+const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"";
+
+/// A motion is of a servo alone.
+fn without_motion(base: &str) -> String {
+    base.split("[[").next().expect("what is before it").into()
+}
+
+/// A file of each kind, with each law, input and control scheme.
+fn files() -> Vec<File> {
+    let (host, krc) = (File::new(HOST), File::new(KRC));
+    let [host_still, krc_still] = [HOST, KRC].map(|base| File::new(&without_motion(base)));
+    let mut files = vec![
+        host.clone(),
+        krc.clone(),
+        host.with_all(BOARD),
+        krc.with_all(BOARD),
+        host.with_all(UDP).with_all(SERVO),
+        host_still.with_all(TWIST),
+        krc_still.with_all(TWIST),
+        krc.with_all("robot.control = \"joint-impedance\""),
+        krc.with_all("robot.control = \"tool-impedance\""),
+    ];
+    for base in [host_still, krc_still] {
+        files.extend([UDP, SERIAL, SIMULATED].map(|input| base.with_all(STANDOFF).with_all(input)));
+        files.extend([UART, ADC].map(|input| base.with_all(STANDOFF).with_all(input).with_all(BOARD)));
+    }
+    files
+}
+
+/// Every choice of every file made once: what is asked for then is known.
+fn known() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in files() {
+        for key in keys(&file.text()).expect("a file of a kind") {
+            let words = if let Takes::Words(words) = &key.takes { words.clone() } else { vec![] };
+            names.insert(key.name.clone());
+            for word in words {
+                let chosen = file.with(&key.name, &format!("{word:?}"));
+                names.extend(keys(&chosen.text()).into_iter().flatten().filter(numeric).map(|key| key.name));
+            }
+        }
+    }
+    names
+}
+
+const fn numeric(key: &Key) -> bool {
+    matches!(key.takes, Takes::Whole | Takes::Number | Takes::Numbers(_))
+}
+
+/// The value of a key of this shape: one number stands for all, but where two are a low and a high one.
+fn value(key: &Key, number: &str) -> Vec<String> {
+    match (key.name.as_str(), &key.takes, &key.range) {
+        ("source[].range" | "law.range", _, Some(Written { least, most, .. })) => {
+            vec![format!("[{number}, {most}]"), format!("[{least}, {number}]")]
+        }
+        (_, Takes::Numbers(count), _) => vec![format!("[{}]", vec![number; *count].join(", "))],
+        _ => vec![number.into()],
+    }
+}
+
+/// The nearest numbers outside, as they can be written.
+fn outside(key: &Key, range: &Written) -> [String; 2] {
+    if key.takes == Takes::Whole {
+        let [least, most] = [&range.least, &range.most].map(|end| end.parse::<i64>().expect("a whole number"));
+        return [least - 1, most + 1].map(|number| number.to_string());
+    }
+    let [least, most] = [&range.least, &range.most].map(|end| end.parse::<f32>().expect("a number"));
+    // Written so that it is no whole number: those are read as one.
+    [least.next_down(), most.next_up()].map(|number| format!("{number:?}"))
+}
+
+fn problems(file: &File) -> Vec<(String, String)> {
+    match AnyConfiguration::parse(&file.text()) {
+        Ok(_) => vec![],
+        Err(problems) => problems.into_iter().map(|problem| (problem.key.clone(), problem.to_string())).collect(),
+    }
+}
+
+/// Ends that do not go with the defaults of other settings, and what goes with them; each is refused without.
+const BESIDE: &[(&str, End, With)] = &[
+    ("connect.back_off_max", Least, Beside("connect.back_off_min = 0.01")),
+    ("connect.back_off_min", Most, Beside("connect.back_off_max = 60")),
+    ("host.priority", Least, Beside("host.scheduling = \"fifo\"")),
+    ("host.priority", Most, Beside("host.scheduling = \"fifo\"")),
+    ("law.waypoint[].at", Least, Never("the motion begins before the waypoint in its middle")),
+    ("law.waypoint[].at", Most, Never("the motion ends after the waypoint in its middle")),
+    ("law.waypoint[].degrees", Least, Beside("law.waypoint[].joints =; law.relative = true")),
+    ("law.waypoint[].joints", Least, Beside("law.relative = true")),
+    ("law.waypoint[].velocities", Least, Never("no joint may be as fast: limits.velocity")),
+    ("law.waypoint[].degrees", Most, Beside("law.waypoint[].joints =; law.relative = true")),
+    ("law.waypoint[].joints", Most, Beside("law.relative = true")),
+    ("law.waypoint[].velocities", Most, Never("no joint may be as fast: limits.velocity")),
+    ("limits.acceleration", Most, Beside("session.acceleration = 50")),
+    ("limits.braking", Most, Beside("session.stop_acceleration = 50; session.own_stop = 50")),
+    ("limits.position_max", Least, Never("the lowest angle is below it")),
+    ("limits.position_min", Most, Never("the highest angle is above it")),
+    ("session.acceleration", Least, Never("limits.acceleration is 0.01 at least")),
+    ("session.arming_timeout", Least, Never("one good cycle of the slowest controller takes longer")),
+    ("session.burst", Most, Never("it is less than a period")),
+    ("session.clock_jump", Least, Never("it is at least session.stale_after")),
+    ("session.evidence_age", Least, Never("two cycles of the slowest controller are longer")),
+    ("session.following_late_patience", Least, Beside("session.following_patience = 1")),
+    ("session.following_patience", Most, Beside("session.following_late_patience = 1000")),
+    ("session.grade.bad.delay", Least, Beside("session.grade.perfect.delay = 0; session.grade.ok.delay = 0")),
+    ("session.grade.ok.delay", Least, Beside("session.grade.perfect.delay = 0")),
+    ("session.grade.ok.delay", Most, Beside("session.grade.bad.delay = 86400")),
+    ("session.grade.perfect.delay", Most, Beside("session.grade.ok.delay = 86400; session.grade.bad.delay = 86400")),
+    ("session.grade.bad.jitter", Least, Beside("session.grade.perfect.jitter = 0; session.grade.ok.jitter = 0")),
+    ("session.grade.ok.jitter", Least, Beside("session.grade.perfect.jitter = 0")),
+    ("session.grade.ok.jitter", Most, Beside("session.grade.bad.jitter = 86400")),
+    ("session.grade.perfect.jitter", Most, Beside("session.grade.ok.jitter = 86400; session.grade.bad.jitter = 86400")),
+    ("session.grade.bad.misses", Least, Beside("session.grade.perfect.misses = 0; session.grade.ok.misses = 0")),
+    ("session.grade.ok.misses", Least, Beside("session.grade.perfect.misses = 0")),
+    ("session.grade.ok.misses", Most, Beside("session.grade.bad.misses = 1000000")),
+    (
+        "session.grade.perfect.misses",
+        Most,
+        Beside("session.grade.ok.misses = 1000000; session.grade.bad.misses = 1000000"),
+    ),
+    ("session.grade.bad.received", Most, Beside("session.grade.perfect.received = 1; session.grade.ok.received = 1")),
+    ("session.grade.ok.received", Least, Beside("session.grade.bad.received = 0")),
+    ("session.grade.ok.received", Most, Beside("session.grade.perfect.received = 1")),
+    ("session.grade.perfect.received", Least, Beside("session.grade.ok.received = 0; session.grade.bad.received = 0")),
+    ("session.good_cycles", Most, Never("session.arming_timeout is 60 s at most, and longer than they take")),
+    ("session.hold", Least, Never("it is at least session.stale_after")),
+    ("session.margin", Most, Never("a period and it are at most session.stale_after")),
+    ("session.offline_after", Least, Never("it is at least session.state_timeout")),
+    ("session.own_stop", Least, Beside("limits.braking = 0.01")),
+    ("session.program_timeout", Least, Never("two cycles of the slowest controller are longer")),
+    ("session.scaling_free_from", Least, Beside("session.scaling_zero_below = 0.0001")),
+    ("session.scaling_zero_below", Most, Beside("session.scaling_free_from = 0.1")),
+    ("session.shift_hold", Least, Never("it is at least twice session.stale_after")),
+    ("session.stale_after", Least, Never("two periods of the slowest controller are longer")),
+    ("session.stale_after", Most, Beside("session.clock_jump = 5; session.shift_hold = 10")),
+    ("session.stall", Least, Never("two periods of the slowest controller are longer")),
+    ("session.state_timeout", Least, Never("two cycles of the slowest controller are longer")),
+    ("session.state_timeout", Most, Beside("session.evidence_age = 2")),
+    ("session.stop_acceleration", Least, Beside("limits.braking = 0.01")),
+    ("session.stop_timeout", Least, Never("the stop itself takes longer")),
+    ("standstill.window", Most, Beside("session.stop_timeout = 60")),
+];
+
+/// What an end asks for.
+#[derive(Clone, Copy, Debug)]
+enum With {
+    /// These settings.
+    Beside(&'static str),
+    /// What no file has, and why: the range of this key stands further apart than those of others let it.
+    Never(&'static str),
+}
+
+use End::{Least, Most};
+use With::{Beside, Never};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Least,
+    Most,
+}
+
+#[test]
+fn every_number_may_be_what_its_range_says_and_nothing_else() {
+    let (mut wrong, mut ends) = (vec![], BTreeMap::<(String, End), (bool, bool)>::new());
+    for file in files() {
+        for key in keys(&file.text()).expect("a file of a kind").into_iter().filter(numeric) {
+            let Some(range) = &key.range else {
+                wrong.push(format!("{} has no range", key.name));
+                continue;
+            };
+            for number in outside(&key, range) {
+                for value in value(&key, &number) {
+                    let told = problems(&file.with(&key.name, &value));
+                    let name = key.name.replace("[]", "[0]");
+                    let at_key = told.iter().any(|(at, text)| {
+                        (*at == name || *at == name.replace("[0]", "[1]")) && text.contains(&range.text)
+                    });
+                    if !at_key {
+                        wrong.push(format!("{} = {value}: {told:?}, expected {}", key.name, range.text));
+                    }
+                }
+            }
+            for (end, number) in [(Least, &range.least), (Most, &range.most)] {
+                let accepted = |file: &File| {
+                    value(&key, number).into_iter().any(|value| problems(&file.with(&key.name, &value)).is_empty())
+                };
+                let beside =
+                    BESIDE.iter().find(|(name, at, _)| *name == key.name && *at == end).map(|(.., with)| *with);
+                let with = if let Some(Beside(settings)) = beside { accepted(&file.with_all(settings)) } else { false };
+                let (alone, beside) = ends.entry((key.name.clone(), end)).or_insert((false, false));
+                (*alone, *beside) = (*alone || accepted(&file), *beside || with);
+            }
+        }
+    }
+    for ((name, end), (alone, with)) in ends {
+        let beside = BESIDE.iter().find(|(key, at, _)| *key == name && *at == end).map(|(.., with)| *with);
+        let (expected, why) = match beside {
+            None => ((true, false), "it needs nothing"),
+            Some(Beside(settings)) => ((false, true), settings),
+            Some(Never(why)) => ((false, false), why),
+        };
+        if (alone, with) != expected {
+            wrong.push(format!("{name} at its {end:?}: accepted alone {alone}, with what is beside {with}: {why}"));
+        }
+    }
+    let here: BTreeSet<_> =
+        files().iter().flat_map(|file| keys(&file.text()).expect("a file")).map(|k| k.name).collect();
+    let skipped: Vec<_> = known().into_iter().filter(|name| !here.contains(name)).collect();
+    assert!(skipped.is_empty(), "no file asks for {skipped:?}");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
