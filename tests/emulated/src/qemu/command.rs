@@ -186,5 +186,13 @@ mod tests {
             "{line}"
         );
         assert!(line.contains("enable=on,target=native,arg=seconds=3,arg=wrap=1 -kernel firmware.elf"), "{line}");
+        assert!(!line.contains("mem-lock"), "{line}");
+    }
+
+    #[test]
+    fn locked_memory_does_not_take_a_gigabyte() {
+        let command = Command { lock_memory: true, ..Command::new(Machine::An386, Path::new("firmware.elf")) };
+        let words: Vec<String> = command.words().into_iter().map(|word| word.into_string().unwrap()).collect();
+        assert!(words.join(" ").contains(" -accel tcg,tb-size=32 -overcommit mem-lock=on "), "{words:?}");
     }
 }
