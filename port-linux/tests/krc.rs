@@ -144,10 +144,9 @@ fn through_a_loss() -> PathBuf {
     let _ = std::fs::remove_file(&recording);
     let mut run = Running::start(&["run", shown(&configuration), "--record", shown(&recording)]);
     let played = plays(&mut run, port);
-    match (played, run.disturbed()) {
-        (Ok(()), _) => {}
-        (Err(story), Some((window, line))) => late(window, format!("disturbed: {line}\n{story}")),
-        (Err(story), None) => panic!("{story}"),
+    if let Err(story) = played {
+        let Some((window, line)) = run.disturbed() else { panic!("{story}") };
+        late(window, format!("disturbed: {line}\n{story}"));
     }
     // Which side sees a loss first is the network's business.
     let told = [Reason::StateStale, Reason::StatesMissed, Reason::LeftCommand];

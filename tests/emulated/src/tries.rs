@@ -144,7 +144,12 @@ pub fn falls_back_for(
 /// for `least` at a stretch.
 #[must_use]
 pub fn nobodys_fallback(said: &str, window: Window, least: Duration) -> Verdict {
-    Verdict::of_reason(said, &[], &LATENESS, standstill::seen().longest(window), least)
+    let stood = standstill::seen().longest(window);
+    let verdict = Verdict::of_reason(said, &[], &LATENESS, stood, least);
+    if verdict == Verdict::Fails {
+        println!("{said}: the machine stood still for {stood:?} before it, and {least:?} would excuse it");
+    }
+    verdict
 }
 
 /// A second try, or an excuse.
