@@ -57,21 +57,18 @@ fn a_backlog_after_a_stalled_network_is_old_however_late_it_is_read() {
 }
 
 #[test]
-fn a_command_that_a_stall_held_back_moves_the_arm_for_one_cycle_at_most() {
+fn a_command_that_a_stall_held_back_is_dropped_before_it_moves_an_arm_that_rests() {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();
         let mut rig = in_motion(software, &mut buffers);
-        // Under way, with nothing that could call it back: the zero velocities queue behind it.
+        // Under way, and the zero velocities queue behind it.
         rig.run_past_a_command();
         rig.fault(FaultKind::Stall, Some(ms(400)));
         let ends = rig.now() + ms(400);
         rig.run_for(secs(2));
         let after = rig.record().motion.iter().filter(|motion| motion.at >= ends);
         let fastest = after.map(Motion::target_speed).fold(0.0, f64::max);
-        let acceleration = f64::from(rig.engine().config().text.acceleration);
-        let one_cycle = acceleration * rig.controller.period().as_secs_f64();
-        assert!(fastest <= one_cycle + 1e-9, "{software}: {fastest} rad/s\n{}", rig.record().story());
-        assert!(fastest > 0.0, "{software}: the run does not show what it is about");
+        assert!(fastest <= 0.0, "{software}: {fastest} rad/s\n{}", rig.record().story());
     }
 }
 

@@ -190,7 +190,13 @@ pub fn main(tests: Vec<Trial>) -> ExitCode {
 /// The same, one after the other unless `--test-threads` says otherwise: for tests that run in real time.
 #[must_use]
 pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
+    main_at_once(1, tests)
+}
+
+/// The same, so many at once unless `--test-threads` says otherwise.
+#[must_use]
+pub fn main_at_once(threads: usize, tests: Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(1);
+    arguments.test_threads.get_or_insert(threads);
     libtest_mimic::run(&arguments, tests).exit_code()
 }

@@ -559,17 +559,32 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             if age >= limit && link == LinkId::REALTIME {
                 self.cycle.fault(now, Reason::Unacknowledged, &mut self.events);
             }
-            if age >= self.config.connect.abort_after {
+            let outdated = self.outdated_at(link, unacked.since).is_some_and(|at| now >= at);
+            if outdated || age >= self.config.connect.abort_after {
                 self.lost(link, DownCause::Unacknowledged, now);
             }
         }
     }
 
+    /// When text that has waited since before commanding ended is dropped with its connection: what it asks for is over by
+    /// then, and a network that lets it through later would move an arm that rests. The zero velocities behind it have
+    /// gone out before.
+    fn outdated_at(&self, link: LinkId, since: Instant) -> Option<Instant> {
+        let machine = self.mode_machine();
+        let ended = matches!(machine.mode(), Mode::Stopping | Mode::Monitor) && since < machine.entered();
+        let config = machine.config();
+        let zeros = self.cycle.link().config().period.times(u64::from(config.stop_cycles));
+        let at = (since + self.config.text.hold).max(machine.entered() + zeros);
+        (ended && link == LinkId::REALTIME).then_some(at)
+    }
+
     /// When un-acknowledged bytes will next mean something.
     fn unacked_deadline(&self, now: Instant) -> Option<Instant> {
         let limits = [self.cycle.link().config().stale_after, self.config.connect.abort_after];
-        let waiting = self.unacked.iter().filter(|unacked| unacked.bytes > 0);
-        let deadlines = waiting.flat_map(|unacked| limits.map(|limit| unacked.since + limit));
+        let waiting = LinkId::ALL.into_iter().zip(self.unacked).filter(|(_, unacked)| unacked.bytes > 0);
+        let deadlines = waiting.flat_map(|(link, unacked)| {
+            limits.map(|limit| unacked.since + limit).into_iter().chain(self.outdated_at(link, unacked.since))
+        });
         deadlines.filter(|at| *at > now).min()
     }
 }

@@ -8,12 +8,13 @@ use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriInput, FriSession};
-use outrigger_core::time::Instant;
+use outrigger_core::session::fri::{FriConfig, FriEvent, FriInput, FriSession};
+use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
 use super::listeners::{Listeners, Listening};
 use crate::clock::Clock;
+use crate::coast;
 use crate::config::{End, KrcConfiguration, RunSettings};
 use crate::exit::{Failure, Outcome};
 use crate::feed::What;
@@ -96,6 +97,7 @@ async fn serve(
         ending: None,
         done_at: None,
         fell_back: None,
+        engine: configuration.engine,
         progress,
     };
     while !service.is_over() {
@@ -122,6 +124,8 @@ struct Service {
     done_at: Option<Instant>,
     /// Why commanding ended last, where nobody asked for it.
     fell_back: Option<Reason>,
+    /// What the session was made from.
+    engine: FriConfig,
     /// Of the recorder, until it has failed.
     progress: Option<Arc<record::Progress>>,
 }
@@ -155,6 +159,10 @@ impl Service {
 
     fn event(&mut self, event: &Event) {
         self.panel.event(&self.remote, event);
+        if let Event::Fri(FriEvent::Found { period_micros }) = event {
+            let coast = self.engine.worst_coast(Duration::from_micros(u64::from(*period_micros)));
+            self.panel.say("coast", coast::beside_a_krc(&coast), vec![]);
+        }
         if let Event::Transition(transition) = event {
             self.transition(transition);
         }

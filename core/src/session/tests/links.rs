@@ -96,6 +96,34 @@ fn unacknowledged_text_ends_commanding_and_then_the_connection() {
 }
 
 #[test]
+fn motion_that_waits_in_the_network_is_dropped_once_its_time_is_over() {
+    let waits = |bench: &mut Bench, millis| {
+        let age = Duration::from_millis(millis);
+        bench.input(Input::Unacked { link: LinkId::REALTIME, bytes: 90, age });
+    };
+    let is_open = |bench: &Bench| bench.open[LinkId::REALTIME.index()];
+    // Written before commanding ended; `hold` is 40 ms.
+    let mut bench = Bench::moving(5, 15);
+    waits(&mut bench, 3);
+    let released = bench.now;
+    bench.input(Input::Release);
+    bench.run(36);
+    assert!(is_open(&bench), "the stop has its chance to arrive behind it");
+    assert!(bench.sent_since(released).iter().filter(|sent| sent.is_zero()).count() >= 3);
+    bench.run(4);
+    assert!(!is_open(&bench), "it would move an arm that rests");
+    assert_eq!(bench.engine.mode(), Mode::Offline);
+
+    // The words of the stop itself ask for no motion.
+    let mut bench = Bench::moving(5, 15);
+    bench.input(Input::Release);
+    bench.run(4);
+    waits(&mut bench, 1);
+    bench.run(100);
+    assert!(is_open(&bench));
+}
+
+#[test]
 fn no_motion_is_queued_behind_text_that_does_not_get_through() {
     let mut bench = Bench::moving(5, 15);
     let before = bench.sent.len();

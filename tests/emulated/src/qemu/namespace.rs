@@ -1,19 +1,22 @@
-//! A network of a run's own on this machine: a namespace with a tap interface, on which the kernel's TCP answers.
+//! A network of a run's own on this machine: a namespace with a tap or a tun interface, on which the kernel's TCP answers.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use smoltcp::phy::{Medium, TunTapInterface};
 
 use super::command;
 
-/// The tap's name: every namespace has its own.
+/// Their names: every namespace has its own.
 const TAP: &str = "tap0";
+const TUN: &str = "tun0";
 
-/// A network namespace; it is removed, with its tap, when this is dropped. What runs in it is to be ended before.
+/// A network namespace; it is removed, with its interface, when this is dropped. What runs in it is to be ended before.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -25,6 +28,26 @@ impl Namespace {
     /// # Errors
     /// What `ip` says.
     pub fn new(address: &str) -> io::Result<Self> {
+        Self::with(TAP, "tap", address)
+    }
+
+    /// Makes one with a tun instead, and this program's end of it: each read takes a packet that the kernel sends to an
+    /// address of that network other than its own, each write gives it one. Reading does not wait.
+    ///
+    /// # Errors
+    /// What `ip` or the system says.
+    pub fn of_packets(address: &str) -> io::Result<(Self, File)> {
+        let namespace = Self::with(TUN, "tun", address)?;
+        let tun = namespace.inside(|| {
+            let opened = TunTapInterface::new(TUN, Medium::Ip)?;
+            // It lends no descriptor that can be waited for: another one of the same.
+            let this = pidfd_open(getpid(), PidfdFlags::empty())?;
+            Ok(pidfd_getfd(this, opened.as_raw_fd(), PidfdGetfdFlags::empty())?.into())
+        })?;
+        Ok((namespace, tun))
+    }
+
+    fn with(interface: &str, mode: &str, address: &str) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("outrigger-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         ip(&["netns", "add", &name])?;
@@ -32,9 +55,9 @@ impl Namespace {
         let namespace = Self { name };
         let name = &namespace.name;
         ip(&["-n", name, "link", "set", "lo", "up"])?;
-        ip(&["-n", name, "tuntap", "add", "dev", TAP, "mode", "tap"])?;
-        ip(&["-n", name, "address", "add", address, "dev", TAP])?;
-        ip(&["-n", name, "link", "set", TAP, "up"])?;
+        ip(&["-n", name, "tuntap", "add", "dev", interface, "mode", mode])?;
+        ip(&["-n", name, "address", "add", address, "dev", interface])?;
+        ip(&["-n", name, "link", "set", interface, "up"])?;
         Ok(namespace)
     }
 

@@ -1,0 +1,197 @@
+//! What holds in every row, and the row's figures. Judged by the controller's arm and by the packets, not by what the program
+//! says of them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use outrigger_core::robot::Reason;
+use outrigger_emulated::standstill::TELLING;
+use outrigger_sim::time::SimTime;
+
+use super::peer::{Beside, Glance};
+use super::program::Transition;
+use super::rows::{Ends, Row, names_the_network};
+use super::run::{Left, Word};
+
+/// Joints slower than this are at rest \[rad/s\], if they are for so long.
+const REST: f64 = 0.001;
+const RESTS: Duration = Duration::from_millis(20);
+/// How far apart our clock and the program's may be taken to be.
+const CLOCKS: Duration = Duration::from_millis(2);
+
+/// A row of the table.
+pub(super) struct Figures {
+    pub(super) commanded: f64,
+    pub(super) fallbacks: BTreeMap<&'static str, u32>,
+    /// Why arming ended without commanding.
+    pub(super) refusals: BTreeMap<String, u32>,
+    /// Commands at the controller per state of it.
+    pub(super) commands: f64,
+    pub(super) latest_rest: Duration,
+    /// Of the arm, after a fallback, and what was printed before \[rad\].
+    pub(super) coast: (f64, f64),
+    pub(super) turnaround_micros: u64,
+}
+
+/// The arm after commanding ended.
+struct Stop {
+    took: Duration,
+    /// From the fault, where it is known when it began, else from the transition \[rad\].
+    coast: f64,
+}
+
+/// # Panics
+/// Where something does not hold, with everything the program said.
+pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
+    let story = format!(
+        "{}, {}\n{}{:?}\n{}{:?}, stood still for {:?}; the arm moved {}",
+        beside.name(),
+        row.name,
+        left.said.story(),
+        left.words,
+        left.errors,
+        left.counts,
+        left.stood,
+        moved(&left.arm)
+    );
+    let transitions = left.said.transitions();
+    assert!(row.has_happened(&left.counts), "nothing happened: {story}");
+
+    let coast = left.said.coast().unwrap_or_else(|| panic!("no bound was printed: {story}"));
+    let mut fallbacks = BTreeMap::new();
+    let (mut latest_rest, mut farthest) = (Duration::ZERO, 0.0_f64);
+    let mut unasked = unasked(&left.arm, SimTime::ZERO, begin_of_command(&transitions, SimTime::ZERO));
+    for (number, end) in transitions.iter().enumerate().filter(|(_, transition)| transition.from == "Command") {
+        let reason = Reason::ALL.iter().copied().find(|reason| reason.name() == end.reason);
+        let reason = reason.unwrap_or_else(|| panic!("{end:?} has no reason: {story}"));
+        let next = begin_of_command(&transitions[number..], end.at);
+        let stop = stop(left, row, end.at, next).unwrap_or_else(|| panic!("never at rest after {end:?}: {story}"));
+        assert!(stop.coast <= coast, "{:.3} rad after {end:?}, {coast} rad were printed: {story}", stop.coast);
+        let rest = end.at + stop.took;
+        unasked += self::unasked(&left.arm, rest, next);
+        assert!(next == SimTime::MAX || asked(left, end.at, next), "began by itself after {end:?}: {story}");
+        (latest_rest, farthest) = (latest_rest.max(stop.took), farthest.max(stop.coast));
+        if reason == Reason::Released {
+            assert!(end.at + CLOCKS >= left.until, "released by nobody: {end:?}: {story}");
+            continue;
+        }
+        let excused = left.stood > TELLING && reason == Reason::LocalStall;
+        assert!(names_the_network(reason, beside) || excused, "{} is not what happened: {story}", reason.name());
+        *fallbacks.entry(reason.name()).or_default() += 1;
+    }
+    assert_eq!(unasked, 0, "times that the arm was seen to move unasked: {story}");
+
+    let begun = transitions.iter().any(|transition| transition.to == "Command");
+    match row.ends {
+        Ends::Never if left.stood > TELLING && !(begun && fallbacks.is_empty()) => {
+            println!(
+                "{}, {}: {fallbacks:?}, and a processor stood still for {:?}",
+                beside.name(),
+                row.name,
+                left.stood
+            );
+        }
+        Ends::Never => assert!(begun && fallbacks.is_empty(), "it changes something: {story}"),
+        Ends::Maybe => {}
+        Ends::Always => {
+            let count: u32 = fallbacks.values().sum();
+            assert!(count as usize >= left.cuts.len() && count > 0, "nothing came of it: {story}");
+        }
+    }
+    finished(left, &transitions, &story);
+    let mut refusals = BTreeMap::new();
+    for ended in transitions.iter().filter(|ended| ended.from == "Arming" && ended.to != "Command") {
+        if ended.reason != Reason::Released.name() {
+            *refusals.entry(ended.reason.clone()).or_default() += 1;
+        }
+    }
+    Figures {
+        commanded: commanded(&transitions, left.from, left.until),
+        fallbacks,
+        refusals,
+        commands: left.came.commands as f64 / left.came.states.max(1) as f64,
+        latest_rest,
+        coast: (farthest, coast),
+        turnaround_micros: left.said.summary().and_then(|s| s["turnaround"]["p50_us"].as_u64()).unwrap_or_default(),
+    }
+}
+
+/// It ended by itself, with a summary, and with the exit code that is documented for it.
+fn finished(left: &Left, transitions: &[Transition], story: &str) {
+    let summary = left.said.summary().unwrap_or_else(|| panic!("no summary: {story}"));
+    assert_eq!(summary["ended_by"], "quit", "{story}");
+    match summary["fallback"].as_str() {
+        None => assert_eq!(left.code, Some(0), "{story}"),
+        Some(reason) => {
+            assert_eq!(left.code, Some(4), "{story}");
+            assert!(left.errors.contains(reason), "standard error does not name {reason}: {story}");
+        }
+    }
+    let last = transitions.iter().rev().find(|transition| transition.from == "Command");
+    let released = last.is_some_and(|last| last.reason == Reason::Released.name());
+    if released && transitions.last().is_some_and(|last| last.from == "Stopping" && last.to == "Monitor") {
+        assert_eq!(summary["fallback"], serde_json::Value::Null, "it was released and came to rest: {story}");
+    }
+}
+
+fn begin_of_command(transitions: &[Transition], after: SimTime) -> SimTime {
+    let begins = transitions.iter().find(|transition| transition.to == "Command" && transition.at > after);
+    begins.map_or(SimTime::MAX, |transition| transition.at)
+}
+
+/// Whether an operator acknowledged, then requested, between the two.
+fn asked(left: &Left, from: SimTime, until: SimTime) -> bool {
+    let mut words = left.words.iter().filter(|(at, _)| (from..until).contains(at)).map(|(_, word)| *word);
+    words.any(|word| word == Word::Acknowledge) && words.any(|word| word == Word::Request)
+}
+
+/// How often the arm was seen to move from `from` until `until`.
+fn unasked(arm: &[Glance], from: SimTime, until: SimTime) -> usize {
+    let until = SimTime::ZERO + until.since(SimTime::ZERO + CLOCKS);
+    arm.iter().filter(|glance| (from..until).contains(&glance.at) && glance.speed() > REST).count()
+}
+
+/// How the arm came to rest after commanding ended at `end`; `None` where it did not until `next`.
+fn stop(left: &Left, row: &Row, end: SimTime, next: SimTime) -> Option<Stop> {
+    let seen: Vec<&Glance> = left.arm.iter().filter(|glance| (end..next).contains(&glance.at)).collect();
+    let mut rest: Option<&Glance> = None;
+    for glance in seen {
+        if glance.speed() > REST {
+            rest = None;
+        } else if glance.at.since(rest.get_or_insert(glance).at) >= RESTS {
+            break;
+        }
+    }
+    let rest = rest?;
+    // The latest cut before, if that is what ended it.
+    let length = row.cut.unwrap_or_default();
+    let cut = left.cuts.iter().rev().find(|cut| **cut <= end && end <= **cut + length + RESTS).copied();
+    let before = left.arm.iter().rev().find(|glance| glance.at <= cut.unwrap_or(end))?;
+    Some(Stop { took: rest.at.since(end), coast: rest.distance(before) })
+}
+
+/// When the arm moved, and how fast.
+fn moved(arm: &[Glance]) -> String {
+    let parts = arm.chunk_by(|one, next| (one.speed() > REST) == (next.speed() > REST));
+    let told = parts.filter(|part| part[0].speed() > REST).map(|part| {
+        let fastest = part.iter().map(Glance::speed).fold(0.0, f64::max);
+        format!("{} to {} at {fastest:.3} rad/s", part[0].at, part[part.len() - 1].at)
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// Share of the time in which the program commanded.
+fn commanded(transitions: &[Transition], from: SimTime, until: SimTime) -> f64 {
+    let within = |at: SimTime| at.max(from).min(until);
+    let mut begun = None;
+    let mut total = Duration::ZERO;
+    for transition in transitions {
+        if transition.to == "Command" {
+            begun = Some(transition.at);
+        } else if let Some(begun) = begun.take() {
+            total += within(transition.at).since(within(begun));
+        }
+    }
+    total += begun.map_or(Duration::ZERO, |begun| until.since(within(begun)));
+    total.as_secs_f64() / until.since(from).as_secs_f64().max(1e-9)
+}

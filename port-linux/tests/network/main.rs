@@ -1,0 +1,56 @@
+//! `outrigger run` on a network that loses, delays, repeats and reorders its packets, opposite simulated controllers, through
+//! the kernel's own TCP and UDP on both sides.
+//!
+//! Each row is a test. Nothing of it is tried again: what is asked for holds whatever the packets, and however slow the
+//! machine, see `judge.rs`. `OUTRIGGER_BLESS=1` looks at each row for longer, and writes
+//! `tests/tables/network.md`.
+
+mod judge;
+mod peer;
+mod program;
+mod relay;
+mod rows;
+mod run;
+mod table;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use outrigger_emulated::qemu::Priority;
+use outrigger_tests::require::{self, Need, test};
+
+use self::peer::Beside;
+use self::rows::ROWS;
+
+/// How long a row is looked at: for a test, and for the table.
+const SPAN: Duration = Duration::from_millis(1200);
+const LONG: Duration = Duration::from_secs(4);
+/// So many at once: each hardly computes.
+const AT_ONCE: usize = 4;
+
+fn main() -> ExitCode {
+    let writes = std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1");
+    let span = if writes { LONG } else { SPAN };
+    let mut tests = vec![];
+    for (number, row) in ROWS.iter().enumerate() {
+        for beside in Beside::ALL {
+            let name = format!("{}: {}", beside.name(), row.name);
+            tests.push(test(&name, &[Need::Root], move || one(beside, number, span)));
+        }
+    }
+    if writes {
+        let done = require::main_at_once(AT_ONCE, tests);
+        table::write();
+        return done;
+    }
+    tests.push(test("the table's rows and columns are those of the code", &[], table::is_of_this_code));
+    require::main_at_once(AT_ONCE, tests)
+}
+
+fn one(beside: Beside, number: usize, span: Duration) {
+    let _priority = Priority::ask();
+    let seed = 100 * (number as u64 + 1) + 2 * beside as u64;
+    let left = run::run(beside, &ROWS[number], seed, span);
+    let figures = judge::judge(beside, &ROWS[number], &left);
+    table::add(beside, number, &left, &figures);
+}

@@ -1,0 +1,166 @@
+//! One row: the program beside a controller, packets hurt between them, and an operator who goes on each time.
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::qemu::Namespace;
+use outrigger_emulated::standstill;
+use outrigger_emulated::wire::Counts;
+use outrigger_sim::time::SimTime;
+
+use super::peer::{Beside, Came, Glance, Peer};
+use super::program::{Program, Said};
+use super::relay::Relay;
+use super::rows::Row;
+
+/// By when commanding has begun, where it ever does.
+const BEGINS: Duration = Duration::from_secs(5);
+/// By when everything that a row is about has happened.
+const HAPPENS: Duration = Duration::from_secs(30);
+/// By when the process has ended after it was asked to.
+const ENDS: Duration = Duration::from_secs(10);
+/// How often the operator looks.
+const LOOK: Duration = Duration::from_millis(2);
+/// Nothing is asked for so long after a fallback, nor between acknowledging and requesting: nothing may move.
+const PAUSE: Duration = Duration::from_millis(250);
+const BETWEEN: Duration = Duration::from_millis(100);
+/// A request that led nowhere is repeated.
+const AGAIN: Duration = Duration::from_millis(1500);
+/// The arm is fast from this on \[rad/s\].
+const FAST: f64 = 0.2;
+
+/// What the operator wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Acknowledge,
+    Request,
+    Quit,
+}
+
+/// What a run left behind.
+pub(super) struct Left {
+    pub(super) said: Said,
+    pub(super) errors: String,
+    pub(super) code: Option<i32>,
+    pub(super) words: Vec<(SimTime, Word)>,
+    pub(super) cuts: Vec<SimTime>,
+    pub(super) arm: Vec<Glance>,
+    /// The time that figures are of: from the first command, or from when it was not waited for any longer.
+    pub(super) from: SimTime,
+    pub(super) until: SimTime,
+    /// What came to the controller in that time.
+    pub(super) came: Came,
+    pub(super) counts: Counts,
+    /// For how long a processor of this machine ran nothing.
+    pub(super) stood: Duration,
+}
+
+/// Runs `row` for at least `span`.
+pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left {
+    static NETWORKS: AtomicU8 = AtomicU8::new(0);
+    let network = NETWORKS.fetch_add(1, Ordering::Relaxed);
+    let [here, there] = [1, 2].map(|host| Ipv4Addr::new(10, 9, network, host));
+    let clock = Clock::start();
+    standstill::watch();
+    // Dropped last to first: what runs in the namespace is ended before it is removed.
+    let (namespace, tun) = Namespace::of_packets(&format!("{here}/24")).expect("a network namespace");
+    let relay = Relay::start(tun, clock, seed, row.path);
+    let peer = Peer::start(beside, &namespace, here, there, clock);
+    let name = format!("{network}-{seed}");
+    let program = Program::start(&namespace, &name, &beside.configuration(here, there), clock);
+    let mut operator = Operator { clock, program, words: vec![], cuts: vec![] };
+
+    let begins = clock.now() + BEGINS;
+    while operator.program.look(|said| said.mode() != "Command") && clock.now() < begins {
+        operator.wait();
+    }
+    let (from, before) = (clock.now(), peer.came());
+    relay.set(row.troubled());
+    loop {
+        operator.wait();
+        let now = clock.now();
+        operator.goes_on(now);
+        if let Some(length) = row.cut {
+            operator.cuts(now, length, span, from, &peer, &relay);
+        }
+        let over = now >= from + span && row.has_happened(&relay.counts());
+        let pending = operator.cuts.last().is_some_and(|cut| now < *cut + row.cut.unwrap_or_default() + PAUSE * 2);
+        if (over && !pending) || now >= from + HAPPENS.max(span) {
+            break;
+        }
+    }
+    let (until, after) = (clock.now(), peer.came());
+    operator.says(Word::Quit);
+    let code = loop {
+        if let Some(code) = operator.program.ended() {
+            break Some(code);
+        }
+        if clock.now() > until + ENDS {
+            break None;
+        }
+        std::thread::sleep(LOOK);
+    };
+    // So that what an arm does that nobody commands any longer is seen.
+    std::thread::sleep(PAUSE);
+    let Operator { program, words, cuts, .. } = operator;
+    let (said, errors) = program.left();
+    let came = Came { states: after.states - before.states, commands: after.commands - before.commands };
+    let counts = relay.counts();
+    let stood = standstill::seen().longest(clock.window(SimTime::ZERO, clock.now()));
+    Left { said, errors, code, words, cuts, arm: peer.end(), from, until, came, counts, stood }
+}
+
+struct Operator {
+    clock: Clock,
+    program: Program,
+    words: Vec<(SimTime, Word)>,
+    cuts: Vec<SimTime>,
+}
+
+impl Operator {
+    fn wait(&mut self) {
+        let ended = self.program.ended();
+        assert!(ended.is_none(), "it ended by itself: {ended:?}\n{}", self.program.look(Said::story));
+        std::thread::sleep(LOOK);
+    }
+
+    fn says(&mut self, word: Word) {
+        self.words.push((self.clock.now(), word));
+        self.program.say(match word {
+            Word::Acknowledge => "acknowledge",
+            Word::Request => "request",
+            Word::Quit => "quit",
+        });
+    }
+
+    /// Acknowledges and requests, where the program monitors.
+    fn goes_on(&mut self, now: SimTime) {
+        let (monitors, since) = self.program.look(|said| (said.mode() == "Monitor", said.since()));
+        if !monitors || now < since + PAUSE {
+            return;
+        }
+        match self.words.last() {
+            Some((at, Word::Acknowledge)) if *at >= since => {
+                if now >= *at + BETWEEN {
+                    self.says(Word::Request);
+                }
+            }
+            Some((at, _)) if *at >= since && now < *at + AGAIN => {}
+            _ => self.says(Word::Acknowledge),
+        }
+    }
+
+    /// Cuts the cable where the arm is fast: once, and again as often as there is time for it.
+    fn cuts(&mut self, now: SimTime, length: Duration, span: Duration, from: SimTime, peer: &Peer, relay: &Relay) {
+        let (commands, since) = self.program.look(|said| (said.mode() == "Command", said.since()));
+        let fast = peer.now().is_some_and(|glance| glance.speed() > FAST);
+        let settled = now >= since + PAUSE && self.cuts.last().is_none_or(|cut| now > *cut + length + PAUSE);
+        let room = self.cuts.is_empty() || now + length + PAUSE * 4 < from + span;
+        if commands && fast && settled && room {
+            relay.cut(length);
+            self.cuts.push(now);
+        }
+    }
+}
