@@ -152,8 +152,9 @@ commanding did not end within 4 s. Names, lengths and arguments are those of `--
 
 Bound (design 8): `t` = 40 ms of the last command, for where the stop itself does not get through, then v/a, two cycles
 and the drives' lag. Where the network holds text back, what went out before the fall arrives late and is executed for a
-cycle, until the zero velocity behind it supersedes it: there the longest such delay stands in place of `t`. a = 10 rad/s², and 3 rad/s² before 3.2, where the simulation lets `stopj` decide for itself. What
-else it assumes stands in `kill.md`. A robot that stops by itself (`estop`, `protective-stop`, `safeguard`) brakes with
+cycle, until the zero velocity behind it supersedes it: there the longest such delay stands in place of `t`. Text that is
+not acknowledged when its `t` is over is dropped with its connection, so that mostly nothing arrives so late. a = 10 rad/s²,
+and 3 rad/s² before 3.2, where the simulation lets `stopj` decide for itself. What else it assumes stands in `kill.md`. A robot that stops by itself (`estop`, `protective-stop`, `safeguard`) brakes with
 15 rad/s² in the simulation, and power off stops it at once; we say nothing then.
 
 `local` means nothing before 5.0. `second-commander` is superseded by our text of the next cycle, and so is `pause` where states

@@ -280,23 +280,23 @@ fn by_rtde() -> String {
 }
 
 /// Nothing crosses the wire for a while: how long afterwards states are late or missing, and what became of RTDE.
+/// While nothing is commanded: text that waits would be dropped with the whole session, see *lost command*.
 fn stalled(mut rig: Rig) -> String {
-    rig.command();
-    rig.run_for(Duration::from_millis(500));
-    let (at, period) = (rig.now(), rig.controller().period());
-    let over = at + STALL;
+    rig.run_for(Duration::from_secs(3));
+    let (began, period) = (rig.now(), rig.controller().period());
+    let over = began + STALL;
     let (up, down) = rig.wires();
-    up.stall(at, over);
-    down.stall(at, over);
+    up.stall(began, over);
+    down.stall(began, over);
     rig.run_for(STALL + AFTER);
-    let states: Vec<_> = rig.states().into_iter().filter(|seen| *seen > at).collect();
+    let states: Vec<_> = rig.states().into_iter().filter(|seen| *seen > began).collect();
     let mut late = states.windows(2).filter(|pair| pair[1].since(pair[0]) > period * 2).map(|pair| pair[1]);
     let late = late.next_back().map_or(Duration::ZERO, |at| at.since(over));
     let closed = rig
         .record()
         .events
         .iter()
-        .any(|(at, event)| matches!(event, Event::Down { link: LinkId::RTDE, .. }) && *at > over);
+        .any(|(at, event)| matches!(event, Event::Down { link: LinkId::RTDE, .. }) && *at > began);
     let session = if closed { "the controller closes 30004, another session begins" } else { "the session goes on" };
     format!("states again after {} ms; {session}", millis(late))
 }
@@ -344,8 +344,8 @@ const RTDE: &str = "
 ## States by RTDE
 
 The same, with states of 432 bytes by port 30004 and commands by 30003; the interface of the board keeps 10 560 bytes of
-frames until the board takes them. *After 300 ms without a frame*: everything that the sockets have room for arrives at
-once.
+frames until the board takes them. *After 300 ms without a frame*, nothing being commanded: everything that the sockets
+have room for arrives at once.
 
 * Nothing goes from the board to 30004 but acknowledgements, which each read asks for: no pause is longer than a period.
 * What does not fit into the interface is lost, and nothing follows it: the time-out of 1 s passes before it is sent
