@@ -99,7 +99,7 @@ impl From<CoreRange<Duration>> for Span<f32> {
 impl From<RangeInclusive<i64>> for Span<i64> {
     fn from(range: RangeInclusive<i64>) -> Self {
         let (least, most) = range.into_inner();
-        Self { least, most, text: format!("{least}…{most}") }
+        Self { least, most, text: format!("{least} to {most}") }
     }
 }
 
@@ -530,8 +530,7 @@ fn as_number(value: &DeValue<'_>) -> Option<f32> {
 }
 
 fn range_text(range: &RangeInclusive<f32>, unit: &str) -> String {
-    let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
-    format!("{}…{}{unit}", range.start(), range.end())
+    format!("{} to {} {unit}", range.start(), range.end()).trim_end().into()
 }
 
 fn quoted(text: &str) -> String {

@@ -1,3 +1,4 @@
 mod board;
+mod documentation;
 mod host;
 mod ranges;

@@ -58,7 +58,7 @@ fn without_motion(base: &str) -> String {
 }
 
 /// A file of each kind, with each law, input and control scheme.
-fn files() -> Vec<File> {
+pub(super) fn files() -> Vec<File> {
     let (host, krc) = (File::new(HOST), File::new(KRC));
     let [host_still, krc_still] = [HOST, KRC].map(|base| File::new(&without_motion(base)));
     let mut files = vec![
@@ -95,7 +95,7 @@ fn known() -> BTreeSet<String> {
     names
 }
 
-const fn numeric(key: &Key) -> bool {
+pub(super) const fn numeric(key: &Key) -> bool {
     matches!(key.takes, Takes::Whole | Takes::Number | Takes::Numbers(_))
 }
 

@@ -1,0 +1,167 @@
+//! What the pages say that a key may be is what it may be: every word that they offer, every range that they state.
+
+use std::collections::BTreeSet;
+
+use outrigger_core::law::LawConfig;
+use outrigger_core::session::rtde::Claim;
+
+use super::ranges::{files, numeric};
+use crate::{AnyConfiguration, Key, Takes, keys};
+
+const PAGES: [&str; 2] = [include_str!("../../../docs/configuration.md"), include_str!("../../../docs/kuka-lwr.md")];
+
+/// A key as a page shows it.
+struct Shown {
+    /// Full, as in [`Key::name`].
+    name: String,
+    /// Its value and its comment.
+    line: String,
+}
+
+impl Shown {
+    /// What stands in quotes.
+    fn words(&self) -> BTreeSet<String> {
+        self.line.split('"').skip(1).step_by(2).map(Into::into).collect()
+    }
+
+    /// What stands in parentheses and begins as a range does: `(0.0 to 1.0 s)`.
+    fn ranges(&self) -> Vec<String> {
+        let inside = self.line.split('(').skip(1).filter_map(|rest| rest.split(')').next());
+        let begins = |text: &&str| {
+            let least = text.split(" to ").next().unwrap_or_default();
+            text.contains(" to ") && (least.parse::<f32>().is_ok() || least.ends_with('π'))
+        };
+        inside.filter(begins).map(Into::into).collect()
+    }
+}
+
+/// The configurations of a page.
+fn blocks(page: &'static str) -> impl Iterator<Item = &'static str> {
+    page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next())
+}
+
+/// The keys that a configuration shows, those in a comment from the first column too, and what is said of each.
+fn shown(block: &str) -> Vec<Shown> {
+    let (mut table, mut shown) = (String::new(), Vec::<Shown>::new());
+    for line in block.lines() {
+        let (assigned, last) = (line.trim_start_matches("# "), shown.last_mut());
+        if let Some(header) = line.strip_prefix('[') {
+            let name = header.trim_start_matches('[').split(']').next().unwrap_or_default();
+            table = if header.starts_with('[') { format!("{name}[].") } else { format!("{name}.") };
+        } else if let (true, Some(last)) = (line.starts_with(' '), last) {
+            last.line.push_str(line);
+        } else if let Some((key, line)) = assigned.split_once(" = ") {
+            shown.push(Shown { name: format!("{table}{key}"), line: line.into() });
+        }
+    }
+    shown
+}
+
+/// Every key that may stand in `block`, whatever the controlling scheme of a KRC.
+fn known(block: &str) -> Vec<Key> {
+    let other = block.replace("control = \"tool-impedance\"", "control = \"joint-impedance\"");
+    [block, &other].into_iter().flat_map(|file| keys(file).expect("a configuration")).collect()
+}
+
+/// Whether reader and core both take a file.
+fn accepted(file: &str) -> Result<(), String> {
+    let read = AnyConfiguration::parse(file).map_err(|problems| format!("the reader: {problems:?}"))?;
+    let (engine, law) = match &read {
+        AnyConfiguration::Host(host) => (host.control.engine().check(), check(&host.control.law)),
+        AnyConfiguration::Board(board) => (board.control.engine().check(), check(&board.control.law)),
+        AnyConfiguration::Krc(krc) => (krc.engine.check(), check(&krc.law)),
+        AnyConfiguration::KrcBoard(board) => (board.engine.check(), check(&board.law)),
+    };
+    engine.map_err(|error| format!("the core: {error}"))?;
+    law.map_err(|error| format!("the core's law: {error}"))
+}
+
+fn check<const N: usize>(law: &LawConfig<N>) -> Result<(), String> {
+    let checked = match law {
+        LawConfig::JointServo { config, .. } => config.check(),
+        LawConfig::CartesianTwist(config) => config.check(),
+        LawConfig::Standoff(config) => config.check(),
+    };
+    checked.map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered() {
+    let (mut wrong, mut offered) = (vec![], BTreeSet::new());
+    for block in PAGES.into_iter().flat_map(blocks) {
+        let known = known(block);
+        for shown in shown(block) {
+            for key in known.iter().filter(|key| key.name == shown.name) {
+                let Takes::Words(words) = &key.takes else { continue };
+                for word in shown.words() {
+                    if !words.contains(&word.as_str()) {
+                        wrong.push(format!("{} = {word:?} is offered, and no such word is known", key.name));
+                    }
+                    offered.insert((key.name.clone(), word));
+                }
+            }
+        }
+    }
+    let (mut taken, mut refused) = (BTreeSet::new(), vec![]);
+    for file in files() {
+        for key in keys(&file.text()).expect("a file of a kind") {
+            let Takes::Words(words) = key.takes else { continue };
+            for word in words {
+                match accepted(&file.with(&key.name, &format!("{word:?}")).text()) {
+                    Ok(()) => drop(taken.insert((key.name.clone(), word.to_owned()))),
+                    Err(error) => refused.push(((key.name.clone(), word.to_owned()), error)),
+                }
+            }
+        }
+    }
+    for (word, error) in refused.iter().filter(|(word, _)| !taken.contains(word)) {
+        wrong.push(format!("{word:?} is refused in every file: {error}"));
+    }
+    let both: Vec<_> = offered.symmetric_difference(&taken).collect();
+    assert!(wrong.is_empty() && both.is_empty(), "{}\noffered or taken, not both: {both:#?}", wrong.join("\n"));
+    assert!(taken.len() > 50, "{taken:?}");
+}
+
+/// Groups are one text, joined by commas.
+#[test]
+fn every_group_of_claims_is_offered_and_taken() {
+    let shown: Vec<_> = PAGES.into_iter().flat_map(blocks).flat_map(shown).collect();
+    let claim = shown.iter().find(|shown| shown.name == "outputs.claim").expect("it is shown");
+    let list = claim.line.split("meanwhile:").nth(1).and_then(|rest| rest.split(" force = ").next()).expect("a list");
+    let offered: BTreeSet<_> = list.split([',', '#', ' ']).filter(|word| !word.is_empty()).collect();
+    assert_eq!(offered, Claim::ALL.map(Claim::name).into_iter().collect());
+    let file = files().into_iter().next().expect("a host's file");
+    for word in offered {
+        assert_eq!(accepted(&file.with("outputs.claim", &format!("{word:?}")).text()), Ok(()), "{word}");
+    }
+}
+
+#[test]
+fn every_range_that_is_stated_is_the_range_and_every_range_is_stated() {
+    let (mut wrong, mut stated) = (vec![], BTreeSet::new());
+    for block in PAGES.into_iter().flat_map(blocks) {
+        let known = known(block);
+        for shown in shown(block) {
+            for range in shown.ranges() {
+                let of_key = |key: &&Key| key.name == shown.name;
+                let texts: BTreeSet<_> =
+                    known.iter().filter(of_key).filter_map(|key| Some(&key.range.as_ref()?.text)).collect();
+                if !texts.contains(&range) {
+                    wrong.push(format!("{} ({range}) is stated, it is {texts:?}", shown.name));
+                }
+                stated.insert((shown.name.clone(), range));
+            }
+        }
+    }
+    let mut ranges = BTreeSet::new();
+    for file in files() {
+        for key in keys(&file.text()).expect("a file of a kind").into_iter().filter(numeric) {
+            ranges.insert((key.name, key.range.expect("every number has one").text));
+        }
+    }
+    for (name, range) in ranges.difference(&stated) {
+        wrong.push(format!("{name} ({range}) is stated nowhere"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(ranges.len() > 100, "{ranges:?}");
+}
