@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::qemu::Namespace;
-use outrigger_emulated::standstill;
 use outrigger_emulated::wire::Counts;
 use outrigger_sim::time::SimTime;
 
@@ -53,8 +52,8 @@ pub(super) struct Left {
     /// What came to the controller in that time.
     pub(super) came: Came,
     pub(super) counts: Counts,
-    /// For how long a processor of this machine ran nothing.
-    pub(super) stood: Duration,
+    /// What all times here are of.
+    pub(super) clock: Clock,
 }
 
 /// Runs `row` for at least `span`.
@@ -63,7 +62,6 @@ pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left 
     let network = NETWORKS.fetch_add(1, Ordering::Relaxed);
     let [here, there] = [1, 2].map(|host| Ipv4Addr::new(10, 9, network, host));
     let clock = Clock::start();
-    standstill::watch();
     // Dropped last to first: what runs in the namespace is ended before it is removed.
     let (namespace, tun) = Namespace::of_packets(&format!("{here}/24")).expect("a network namespace");
     let relay = Relay::start(tun, clock, seed, row.path);
@@ -108,8 +106,7 @@ pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left 
     let (said, errors) = program.left();
     let came = Came { states: after.states - before.states, commands: after.commands - before.commands };
     let counts = relay.counts();
-    let stood = standstill::seen().longest(clock.window(SimTime::ZERO, clock.now()));
-    Left { said, errors, code, words, cuts, arm: peer.end(), from, until, came, counts, stood }
+    Left { said, errors, code, words, cuts, arm: peer.end(), from, until, came, counts, clock }
 }
 
 struct Operator {

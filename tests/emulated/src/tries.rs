@@ -187,6 +187,12 @@ thread_local! {
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
+/// From now on this thread runs the test `name`: so its excuses are told.
+pub fn runs(name: &str) {
+    standstill::watch();
+    NAME.set(name.into());
+}
+
 /// Runs the body of a test in real time, no other one beside it.
 ///
 /// # Panics
@@ -194,8 +200,7 @@ thread_local! {
 pub fn attempt(name: &str, body: fn()) {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    standstill::watch();
-    NAME.set(name.into());
+    runs(name);
     judge(
         || catch_unwind(body),
         |window| standstill::seen().longest(window),
