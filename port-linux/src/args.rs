@@ -130,9 +130,12 @@ pub struct DoctorArgs {
     /// What kind of controller it is.
     #[command(flatten)]
     pub krc: KrcArgs,
-    /// Where states come from: auto, realtime (30003) or rtde (30004)
-    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
-    pub states: StatesFrom,
+    /// A configuration for this robot: judged by its limits and [session], and what check-config warns of is told
+    #[arg(long, value_name = "CONFIG.toml")]
+    pub config: Option<PathBuf>,
+    /// Where states come from: auto, realtime (30003) or rtde (30004); default auto, or the configuration's connect.states
+    #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
+    pub states: Option<StatesFrom>,
     /// The arm, e.g. ur10e: for the worst-case travel of its tool
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,

@@ -32,6 +32,11 @@ pub fn run(args: &CheckConfigArgs) -> Outcome {
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
+/// What is valid and better changed.
+pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = String> {
+    sources.iter().filter_map(SourceSettings::warning)
+}
+
 /// What the configuration of a host's process would put in force, one line each.
 fn host(configuration: &Configuration) -> String {
     let Configuration { control, run, host, serve } = configuration;
@@ -153,9 +158,7 @@ impl Lines {
     }
 
     fn warnings(&mut self, sources: &[SourceSettings]) {
-        for warning in sources.iter().filter_map(SourceSettings::warning) {
-            self.say("warning", warning);
-        }
+        warnings(sources).for_each(|warning| self.say("warning", warning));
     }
 
     fn run(&mut self, run: &RunSettings, host: &HostSettings) {

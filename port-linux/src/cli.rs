@@ -122,6 +122,7 @@ where something is to be fixed.
 
 Examples:
   outrigger doctor 192.168.56.101
+  outrigger doctor 192.168.56.101 --config half-turn.toml
   outrigger doctor 192.168.0.20 --kind krc
   outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20")]
     Doctor(DoctorArgs),

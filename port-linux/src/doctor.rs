@@ -8,8 +8,10 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::Quality;
 
 use crate::args::DoctorArgs;
+use crate::check;
 use crate::clock::Clock;
 use crate::coast;
+use crate::config::AnyConfiguration;
 use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
@@ -35,9 +37,18 @@ type Idle = JointServo<6>;
 /// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
 pub fn run(args: &DoctorArgs) -> Outcome {
     let clock = Clock::start();
-    let is_krc = args.krc.is_krc(args.states)?;
+    let is_krc = args.krc.is_krc(args.states.unwrap_or_default())?;
     if is_krc && args.model.is_some() {
         return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
+    }
+    let file = args.config.as_deref().map(AnyConfiguration::load).transpose()?;
+    let of_a_krc = file.as_ref().map(|file| matches!(file, AnyConfiguration::Krc(_) | AnyConfiguration::KrcBoard(_)));
+    match of_a_krc {
+        Some(true) if !is_krc => return Err(Failure::Usage("the configuration is for a KRC: add --kind krc".into())),
+        Some(false) if is_krc => {
+            return Err(Failure::Usage("the configuration is for a UR arm: leave --kind krc out".into()));
+        }
+        _ => {}
     }
     say!("host: {}", host::describe());
     say!("  {}", host::in_force());
@@ -46,11 +57,12 @@ pub fn run(args: &DoctorArgs) -> Outcome {
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
     judge_host(&latency, &mut findings);
     if is_krc {
-        return krc(args, clock, findings);
+        return krc(args, file.as_ref(), clock, findings);
     }
     let target = Target::resolve(&args.robot)?;
-    let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
-    let config = Config { model: args.model, connect, ..Config::default() };
+    let mut config = file.as_ref().map_or_else(Config::default, judged_by);
+    config.model = args.model.or(config.model);
+    config.connect.states = args.states.unwrap_or(config.connect.states);
     let examined = crate::runtime()?.block_on(async {
         let mut net = TcpNet::new(&target.address, target.ip, clock, None);
         let panel = Panel::new("doctor", Format::Lines, clock, target, net.trouble(), Some(args.seconds))?;
@@ -65,11 +77,40 @@ pub fn run(args: &DoctorArgs) -> Outcome {
         return Err(Failure::Connection("the session stood too shortly to be judged".into()));
     };
     describe(&config, &identity, &seen, &mut findings);
+    warn(file.as_ref());
     verdict(&findings)
 }
 
+/// What a file says of judging a session that nobody asks to command: its operator's inputs, sensors and claims are not
+/// in it, for nothing is sent.
+fn judged_by(file: &AnyConfiguration) -> Config {
+    let engine = match file {
+        AnyConfiguration::Host(host) => host.control.engine(),
+        AnyConfiguration::Board(board) => board.control.engine(),
+        // Listened to without a `Config`.
+        AnyConfiguration::Krc(_) | AnyConfiguration::KrcBoard(_) => Config::default(),
+    };
+    let Config { software, model, tcp, link, mode, standstill, limits, text, connect, .. } = engine;
+    let ConnectConfig { outputs, claims, .. } = ConnectConfig::default();
+    let connect = ConnectConfig { outputs, claims, ..connect };
+    Config { software, model, tcp, link, mode, standstill, limits, text, connect, ..Config::default() }
+}
+
+/// What `check-config` warns of.
+fn warn(file: Option<&AnyConfiguration>) {
+    let sources = match file {
+        Some(AnyConfiguration::Host(host)) => host.control.sources.as_slice(),
+        Some(AnyConfiguration::Krc(krc)) => &krc.sources,
+        // Nobody can send to a board's sensors.
+        Some(AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_)) | None => &[],
+    };
+    for warning in check::warnings(sources) {
+        say!("warning: {warning}");
+    }
+}
+
 /// Beside a KRC: its link, and what keeps it from being commanded.
-fn krc(args: &DoctorArgs, clock: Clock, mut findings: Vec<String>) -> Outcome {
+fn krc(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock, mut findings: Vec<String>) -> Outcome {
     let remote = crate::runtime()?.block_on(async {
         let listener =
             Listener::open("doctor", Format::Lines, clock, &args.robot, args.krc.listen(), Some(args.seconds)).await?;
@@ -101,6 +142,7 @@ fn krc(args: &DoctorArgs, clock: Clock, mut findings: Vec<String>) -> Outcome {
     for reason in session.unmet(now).iter().filter(|reason| *reason != Reason::GradeLow) {
         findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
     }
+    warn(file);
     verdict(&findings)
 }
 
@@ -240,7 +282,9 @@ impl outrigger_core::drive::Application<Idle> for Examination {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::mode::OperatorConfig;
     use outrigger_core::session::FormChoice;
+    use outrigger_core::session::rtde::Claims;
 
     use super::*;
 
@@ -251,6 +295,19 @@ mod tests {
         assert!(self_stop(&config, SoftwareVersion::new(5, 0)).starts_with("a bare speedj, for"));
         config.text.form = FormChoice::Bare;
         assert!(self_stop(&config, SoftwareVersion::new(1, 8)).starts_with("NONE"));
+    }
+
+    #[test]
+    fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {
+        let file = AnyConfiguration::parse(
+            "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\nlimits.velocity = 0.5\nsession.pendant_stops = false\n\
+             operator.request_input = 0\noutputs.claim = \"digital-out\"\noutputs.force = \"f\"\n\
+             [[source]]\nname = \"f\"\ninput = \"stdin\"\nvalues = 6\n",
+        );
+        let config = judged_by(&file.expect("a configuration"));
+        assert!(config.limits.velocity.0 == [0.5; 6] && !config.mode.pendant.stops);
+        assert_eq!((config.operator, config.connect.claims), (OperatorConfig::default(), Claims::NONE));
+        assert!(config.force.is_none() && config.sources.iter().all(Option::is_none));
     }
 
     #[test]

@@ -252,10 +252,21 @@ fn listened_to() {
     assert!(replayed.status.code() == Some(1) && said.contains("run --record FILE"), "nobody ran: {said}");
     std::fs::remove_file(file).expect("it is there");
 
-    let examined = outrigger(&[&["doctor"], at.as_slice(), &["--seconds", "1"]].concat());
+    let open = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-doctor-{port}.toml"));
+    let settings = "robot.kind = \"krc\"\nlaw = { kind = \"joint-servo\" }\n\
+                    source = [{ name = \"d\", input = \"udp\", listen = \"0.0.0.0:5005\" }]\n";
+    std::fs::write(&open, settings).expect("room");
+    let examined = outrigger(&[&["doctor"], at.as_slice(), &["--seconds", "1", "--config", shown(&open)]].concat());
+    std::fs::remove_file(open).expect("it is there");
     let said = String::from_utf8_lossy(&examined.stdout).into_owned();
     assert!(matches!(examined.status.code(), Some(0 | 4)), "{said}");
-    for expected in ["timer wake-ups late by", "a measurement every 5 ms", "round trip: p50", "  KRC: "] {
+    for expected in [
+        "timer wake-ups late by",
+        "a measurement every 5 ms",
+        "round trip: p50",
+        "  KRC: ",
+        "warning: source \"d\" takes",
+    ] {
         assert!(said.contains(expected), "{expected} in {said}");
     }
 }

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_linux::config::AnyConfiguration;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
@@ -35,7 +36,11 @@ fn text(bytes: &[u8]) -> &str {
 
 /// A simulated controller on free ports, and where it is.
 fn simulated(state: StartState) -> (Running, String) {
-    let controller = Controller::new(Options { state, ..Options::default() }).expect("the default arm");
+    simulated_with(Options { state, ..Options::default() })
+}
+
+fn simulated_with(options: Options) -> (Running, String) {
+    let controller = Controller::new(options).expect("an arm");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 48_000).expect("free ports");
     let running = server.spawn().expect("a thread");
     let robot = format!("127.0.0.1:{}", running.port_base());
@@ -162,6 +167,84 @@ fn doctor_names_the_self_stop_the_evidence_and_what_to_fix() {
         "(RobotNotRunning)",
     ] {
         assert!(said.contains(expected), "{expected} in {said}");
+    }
+}
+
+/// A file with a sensor that anybody can send to.
+fn open_to_anybody(name: &str, more: &str) -> String {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let text = "robot.address = \"127.0.0.1\"\nlaw = { kind = \"standoff\", source = \"d\", distance = 0.05 }\n\
+                source = [{ name = \"d\", input = \"udp\", listen = \"0.0.0.0:5005\" }]\n";
+    std::fs::write(&file, format!("{text}{more}")).expect("room");
+    file.to_str().expect("a path").into()
+}
+
+const ENDS: &str = "a stop or pause at the pendant ends commanding";
+const OVERRIDDEN: &str = "a stop pressed at the pendant is overridden by the next command";
+const ANYBODY: &str = "source \"d\" takes readings from anybody who can send to 0.0.0.0:5005: add from = \"ADDRESS\"";
+
+#[test]
+fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources() {
+    let said = |more: &str| {
+        let output = outrigger(&["check-config", &open_to_anybody("pendant-check.toml", more)], b"");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    let of = |said: &str, software: &str| {
+        let line = said.lines().find(|line| line.contains(&format!("pendant    software {software}")));
+        line.unwrap_or_else(|| panic!("{software} in {said}")).to_owned()
+    };
+    let either = said("");
+    assert!(either.contains(&format!("warning    {ANYBODY}")), "{either}");
+    // Software before 3.4 has no RTDE, and 30003 shows no stop.
+    for (software, expected) in [("3.1.0", OVERRIDDEN), ("3.15.0", ENDS), ("5.15.0", ENDS)] {
+        assert!(of(&either, software).contains(expected), "{either}");
+    }
+    let by_30003 = said("connect.states = \"realtime\"\nsession.software = \"5.15\"\n");
+    assert!(of(&by_30003, "5.15.0").contains(OVERRIDDEN) && !by_30003.contains("3.1.0"), "{by_30003}");
+    let switched_off = said("session.pendant_stops = false\nsession.software = \"5.15\"\n");
+    assert!(of(&switched_off, "5.15.0").contains(OVERRIDDEN), "{switched_off}");
+}
+
+#[test]
+fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_of_a_file() {
+    let (_rtde, shows) = simulated(StartState::PowerOff);
+    let old = Options { software: SoftwareVersion::new(3, 1), model: RobotModel::Ur5, ..Options::default() };
+    let (_realtime, shows_not) = simulated_with(Options { state: StartState::PowerOff, ..old });
+    let file = open_to_anybody("pendant-doctor.toml", "limits.velocity = 0.5\n");
+    let switched_off = open_to_anybody("pendant-doctor-off.toml", "session.pendant_stops = false\n");
+    let by_30003 = open_to_anybody("pendant-doctor-30003.toml", "connect.states = \"realtime\"\n");
+    let (rtde, realtime) = ("states by RTDE (30004)", "states by the real-time interface (30003)");
+    for (robot, file, from, pendant) in [
+        (&shows, None, rtde, ENDS),
+        (&shows_not, None, realtime, OVERRIDDEN),
+        (&shows, Some(&file), rtde, ENDS),
+        (&shows, Some(&switched_off), rtde, OVERRIDDEN),
+        (&shows, Some(&by_30003), realtime, OVERRIDDEN),
+        (&shows_not, Some(&file), realtime, OVERRIDDEN),
+    ] {
+        let config = file.map_or(vec![], |file| vec!["--config", file]);
+        let output = outrigger(&[&["doctor", robot, "--seconds", "1"], config.as_slice()].concat(), b"");
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+        let said = text(&output.stdout);
+        assert!(said.contains(from) && said.contains(&format!("pendant: {pendant}")), "{file:?}: {said}");
+        assert_eq!(said.contains(&format!("warning: {ANYBODY}")), file.is_some(), "{file:?}: {said}");
+    }
+}
+
+#[test]
+fn doctor_refuses_a_file_that_is_faulty_or_for_another_kind_of_robot() {
+    let krc = examples().join("krc-swing.toml");
+    let half_turn = examples().join("half-turn.toml");
+    let faulty = open_to_anybody("doctor-faulty.toml", "limits.velocty = 1\n");
+    for (file, more, code, expected) in [
+        (krc.to_str().expect("a path"), vec![], 2, "for a KRC: add --kind krc"),
+        (half_turn.to_str().expect("a path"), vec!["--kind", "krc"], 2, "for a UR arm: leave --kind krc out"),
+        (&faulty, vec![], 1, "doctor-faulty.toml: line 4: limits.velocty"),
+    ] {
+        let output = outrigger(&[&["doctor", "127.0.0.1", "--config", file], more.as_slice()].concat(), b"");
+        let error = text(&output.stderr);
+        assert!(output.status.code() == Some(code) && error.contains(expected), "{file}: {error}");
     }
 }
 
