@@ -30,6 +30,8 @@ const MOST: u32 = 300;
 const CYCLES: u32 = 800;
 /// Cycles after which it is enough of a state of things that may last for ever.
 const LASTS: u32 = 40;
+/// Without a packet for so long, nothing is commanded: the default.
+const STALE_AFTER: Duration = Duration::from_millis(40);
 /// Room for a snapshot [B].
 const ROOM: usize = 8192;
 const SENSOR: SourceId = SourceId(1);
@@ -65,8 +67,11 @@ struct Around {
     reading: f32,
     taken: u32,
     mode: Mode,
-    /// Safety mode in the newest packet that has arrived.
+    /// Safety mode in the newest packet that has arrived, and when it was first shown.
     shown_safety: u8,
+    shown_since: Instant,
+    /// Noise was among what arrived: a stream that is cut anew may have swallowed packets.
+    noisy: bool,
     /// The controller has dropped all text since arming began.
     deaf: bool,
     /// Somebody else has started a program.
@@ -99,6 +104,8 @@ impl Settled {
             taken: 0,
             mode: Mode::Offline,
             shown_safety: 1,
+            shown_since: Instant::ZERO,
+            noisy: false,
             deaf: false,
             foreign: false,
             requested: false,
@@ -251,14 +258,19 @@ impl World<'_> {
         }
     }
 
-    /// The scripted controller shows a stop from 3.0 on.
+    /// The scripted controller shows a stop from 3.0 on; where noise may have swallowed the packets that showed it first, it has
+    /// done so for as long as the engine commands without any.
     fn shows_stop(&self) -> bool {
         let cb3 = self.engine.identity().is_some_and(|i| i.software.major >= 3);
-        cb3 && self.engine.is_up(LinkId::REALTIME) && !matches!(self.around.shown_safety, 1 | 2)
+        let swallowed = if self.around.noisy { STALE_AFTER } else { Duration::ZERO };
+        let shown = self.around.now.since(self.around.shown_since) >= swallowed;
+        cb3 && self.engine.is_up(LinkId::REALTIME) && !matches!(self.around.shown_safety, 1 | 2) && shown
     }
 
     fn receive(&mut self) {
-        self.around.shown_safety = self.around.peer.safety;
+        if self.around.shown_safety != self.around.peer.safety {
+            (self.around.shown_safety, self.around.shown_since) = (self.around.peer.safety, self.around.now);
+        }
         for link in LinkId::ALL {
             loop {
                 let window = self.engine.receive_window(link);
@@ -326,7 +338,10 @@ impl World<'_> {
                 let age = Duration::from_millis(u64::from(much) * 4);
                 self.input(Input::Unacked { link, bytes: u32::from(much), age });
             }
-            21 => self.bytes(link, &Noise::seeded(much.into()).bytes(usize::from(much))),
+            21 => {
+                self.around.noisy = true;
+                self.bytes(link, &Noise::seeded(much.into()).bytes(usize::from(much)));
+            }
             22 => {
                 // This device itself stands still.
                 self.around.now = self.around.now + Duration::from_millis(u64::from(much) * 10);
