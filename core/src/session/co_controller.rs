@@ -549,7 +549,15 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         waiting.map_or(Duration::ZERO, |unacked| now.since(unacked.since))
     }
 
+    /// Whether bytes wait on any link; mostly none do.
+    fn is_waiting(&self) -> bool {
+        LinkId::ALL.into_iter().any(|link| self.has_unacked(link))
+    }
+
     fn judge_unacked(&mut self, now: Instant) {
+        if !self.is_waiting() {
+            return;
+        }
         let limit = self.cycle.link().config().stale_after;
         for (link, unacked) in LinkId::ALL.into_iter().zip(self.unacked) {
             if unacked.bytes == 0 || !self.connector.is_connected(link) {
@@ -580,6 +588,9 @@ impl<'m, L: Law<6>> CoController<'m, L> {
 
     /// When un-acknowledged bytes will next mean something.
     fn unacked_deadline(&self, now: Instant) -> Option<Instant> {
+        if !self.is_waiting() {
+            return None;
+        }
         let limits = [self.cycle.link().config().stale_after, self.config.connect.abort_after];
         let waiting = LinkId::ALL.into_iter().zip(self.unacked).filter(|(_, unacked)| unacked.bytes > 0);
         let deadlines = waiting.flat_map(|(link, unacked)| {
