@@ -79,7 +79,7 @@ pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
             continue;
         }
         let window = left.clock.window(end.at, end.at).and_before(LOOKED_BACK);
-        if row.ends == Ends::Never {
+        if row.ends(beside) == Ends::Never {
             let excused = nobodys_fallback(reason.name(), window, ENDING).passes(reason.name());
             assert!(excused, "it changes something: {story}");
         } else {
@@ -92,7 +92,7 @@ pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
     assert_eq!(unasked, 0, "times that the arm was seen to move unasked: {story}");
 
     let begun = transitions.iter().any(|transition| transition.to == "Command");
-    match row.ends {
+    match row.ends(beside) {
         Ends::Never => assert!(begun, "it never commands: {story}"),
         Ends::Maybe => {}
         Ends::Always => {

@@ -92,6 +92,12 @@ pub(super) const ROWS: [Row; 14] = [
 ];
 
 impl Row {
+    /// What may come of it beside this controller: a KRC grades the way there and back by itself, and need not begin.
+    pub(super) fn ends(&self, beside: Beside) -> Ends {
+        let longer = !self.path.delay.is_zero() || !self.path.jitter.is_zero();
+        if longer && beside == Beside::Krc { Ends::Maybe } else { self.ends }
+    }
+
     /// What holds once commanding has begun.
     pub(super) fn troubled(&self) -> Conditions {
         Conditions { delay: self.path.delay, jitter: self.path.jitter, ..self.trouble }

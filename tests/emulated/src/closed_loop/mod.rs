@@ -239,7 +239,7 @@ impl Player<'_, '_> {
             if self.story.unplanned.len() > ATTEMPTS {
                 return None;
             }
-            self.bench.hear(armed.at, &["at rest"], PATIENCE)?;
+            rested(self.bench, armed.at)?;
             self.bench.run_for(LOOK);
             self.bench.acknowledge();
             self.bench.run_for(LOOK);
@@ -262,8 +262,7 @@ impl Player<'_, '_> {
         let (rest, late) = (None, None);
         let round = Round { trouble, at, speed, fallback, rest, over: at, late, unasked: 0, armed_again: None };
         self.story.rounds.push(round);
-        self.bench.hear(at, &["at rest"], PATIENCE)?;
-        let rest = self.bench.now();
+        let rest = rested(self.bench, at)?;
         self.bench.run_for(LOOK);
         self.bench.plug(Plug::In);
         self.bench.acknowledge();
@@ -281,6 +280,16 @@ impl Player<'_, '_> {
         self.story.rounds.last_mut()?.armed_again = Some(armed.at);
         Some(armed)
     }
+}
+
+/// Lives on until the board has said that the arm rests, or that it stands before it anew: text that waited in the network is
+/// dropped with the connection, and rest is measured on the next one.
+pub fn rested(bench: &mut Bench<'_>, since: SimTime) -> Option<SimTime> {
+    let line = bench.hear(since, &["at rest", "not known to be at rest"], PATIENCE)?;
+    if !line.text.starts_with("at rest") {
+        bench.hear(line.at, &["connected"], PATIENCE)?;
+    }
+    Some(bench.now())
 }
 
 /// Commands that ask for motion, and cycles in which the arm moved, from `from` until `until`.

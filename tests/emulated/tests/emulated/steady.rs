@@ -93,8 +93,7 @@ fn steady(around: Setup, span: Duration) -> Telemetry {
 /// A fallback that nobody caused: this machine stood still for long enough just before it. The arm rests until an operator
 /// has acknowledged.
 fn excused(bench: &mut Bench<'_>, software: SoftwareVersion, asked: SimTime, fallen: &Line) {
-    heard(bench, fallen.at, &["at rest"]);
-    let rested = bench.now();
+    let rested = closed_loop::rested(bench, fallen.at).unwrap_or_else(|| panic!("{}", bench.record().story(asked)));
     bench.run_for(LOOK);
     let story = bench.record().story(asked);
     let verdict = closed_loop::unplanned(bench, software, fallen.at, &fallen.text);
