@@ -78,18 +78,18 @@ fn after_a_stall_states_go_on_and_the_board_commands_again_when_asked() {
     for software in SOFTWARE {
         // Shorter than what the sockets have room for, and longer.
         for stall in [60, 300].map(Duration::from_millis) {
-            stalls(in_motion(software, Buffers::with_rtde()), stall);
+            stalls(in_motion(software, Buffers::with_rtde()), stall, LinkId::RTDE);
 
             let mut without = Setup::to_and_fro(software, 0.5);
             let closed = Fault::new(FaultKind::Drop, SimTime::ZERO, None);
             without.controller.faults.push(Fault { port: Some(Port::Rtde), ..closed });
-            stalls(moving(without, Buffers::with_rtde(), LinkId::REALTIME), stall);
+            stalls(moving(without, Buffers::with_rtde(), LinkId::REALTIME), stall, LinkId::REALTIME);
         }
     }
 }
 
 /// Nothing crosses the wire for so long, then everything at once, as far as the board's interface has room for it.
-fn stalls(mut rig: Rig, stall: Duration) {
+fn stalls(mut rig: Rig, stall: Duration, by: LinkId) {
     let (at, period) = (rig.now(), rig.controller().period());
     let (up, down) = rig.wires();
     up.stall(at, at + stall);
@@ -99,13 +99,19 @@ fn stalls(mut rig: Rig, stall: Duration) {
     let fallbacks = rig.record().fallbacks();
     let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged];
     assert!(matches!(fallbacks.as_slice(), [reason] if late.contains(reason)), "{stall:?}: {fallbacks:?}");
-    assert!(rig.record().rest_after(at).is_some(), "{}", rig.record().story());
-    // What was held back has been made up for, and is the only pause.
-    let states = rig.states();
-    assert_eq!(states.windows(2).filter(|pair| pair[1].since(pair[0]) > period * 2).count(), 1, "{stall:?}");
-    assert!(states.last().is_some_and(|newest| rig.now().since(*newest) <= period), "{stall:?}");
+    // Text whose time is over is dropped with its connection: what was held back moves nothing when the wire is back.
+    let rest = rig.record().rest_after(at);
+    assert!(
+        rest.is_some_and(|rest| rest < Duration::from_millis(300)),
+        "{stall:?}: {rest:?}\n{}",
+        rig.record().story()
+    );
+    rig.wait("states go on", |rig| rig.states().last().is_some_and(|newest| rig.now().since(*newest) <= period));
+    // Until standstill was measured, in the session that stands now.
+    rig.run_for(Duration::from_millis(700));
     acknowledge_and_command(&mut rig);
-    assert_eq!(sessions(&rig).len(), 1, "{stall:?}: the session goes on");
+    let states = sessions(&rig);
+    assert!(states.len() <= 2 && states.iter().all(|states| *states == by), "{stall:?}: {states:?}");
 }
 
 #[test]

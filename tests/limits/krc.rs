@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities};
@@ -44,7 +44,9 @@ fn configuration(draw: &mut Draw) -> (FriConfig, Duration, f32) {
         () => (f64::from(most) * draw.magnitude(0.05, 1.0)) as f32,
     };
     config.limits.velocity = JointVelocities(arm.velocity.map(&mut drawn));
-    config.limits.acceleration = JointAccelerations(arm.acceleration.map(&mut drawn));
+    // The arm does more than a configuration may ask for.
+    let acceleration = arm.acceleration.map(|most| most.min(Limits::<7>::ACCELERATION.most));
+    config.limits.acceleration = JointAccelerations(acceleration.map(&mut drawn));
     config.limits.braking = JointAccelerations(arm.braking.map(&mut drawn));
     config.limits.velocity_margin = draw.unit() as f32;
     config.limits.reaction = draw.span(0.001, 0.1);
@@ -186,7 +188,11 @@ pub(crate) fn bounds_are_exact(seed: u64) {
     };
     let changes: [Change<'_>; 3] = [
         &|c, factor| c.limits.velocity.0[joint] = c.arm.velocity[joint] * factor,
-        &|c, factor| c.limits.acceleration.0[joint] = c.arm.acceleration[joint] * factor,
+        &|c, factor| {
+            c.arm.acceleration = [30.0; 7];
+            c.limits.acceleration.0 = [10.0; 7];
+            c.limits.acceleration.0[joint] = 30.0 * factor;
+        },
         &|c, factor| c.limits.braking.0[joint] = c.arm.braking[joint] * factor,
     ];
     for change in changes {

@@ -4,7 +4,7 @@ mod arm;
 
 use std::collections::VecDeque;
 
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, MessageSource, SoftwareVersion};
@@ -181,11 +181,13 @@ pub(crate) fn bounds_are_exact(seed: u64) {
         (FormChoice::Bare, _) | (FormChoice::ByVersion, None) => true,
     };
     let sent = config.text.stop_acceleration;
-    let braking = if obeyed && !bare { sent } else { sent.min(config.text.own_stop) };
+    let most = Limits::<6>::ACCELERATION.most;
+    let braking = if obeyed && !bare { sent } else { sent.min(config.text.own_stop) }.min(most);
+    let acceleration = config.text.acceleration.min(most);
     assert!(accepts(&|c| c.limits.braking.0[joint] = braking), "seed {seed}");
     assert!(!accepts(&|c| c.limits.braking.0[joint] = braking * 1.001), "seed {seed}");
-    assert!(accepts(&|c| c.limits.acceleration.0[joint] = c.text.acceleration), "seed {seed}");
-    assert!(!accepts(&|c| c.limits.acceleration.0[joint] = c.text.acceleration * 1.001), "seed {seed}");
+    assert!(accepts(&|c| c.limits.acceleration.0[joint] = acceleration), "seed {seed}");
+    assert!(!accepts(&|c| c.limits.acceleration.0[joint] = acceleration * 1.001), "seed {seed}");
     let outlasts = |c: &Config| c.link.stale_after.max(c.mode.state_timeout).expect("both are given");
     assert!(accepts(&|c| c.text.hold = outlasts(c)), "seed {seed}");
     assert!(!accepts(&|c| c.text.hold = outlasts(c) - Duration::from_micros(1)), "seed {seed}");

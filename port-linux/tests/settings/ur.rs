@@ -108,12 +108,17 @@ scenes! {
     JITTER1 "jitter of 1 ms" { first: "jitter@0s::1ms" };
     LATE "late by 3 ms later" { then: "delay@1s:2s:3ms" };
     LATE20 "late by 20 ms later" { then: "delay@1s:2s:20ms" };
-    VERY_LATE "late by 150 ms later" { then: "delay@1s:3s:150ms" };
+    VERY_LATE "states are late by 150 ms later" { then: "delay/30004@1s:3s:150ms" };
     STOPPED "its program is stopped at the pendant" { then: "stop@1000.7ms" };
     FLICKERS "its program flickers once, and is stopped at the pendant" { more: |options| options.flicker = NonZeroU32::new(150), then: "stop@1000.7ms" };
     STALL30 "nothing for 30 ms" { then: "stall@1s:30ms" };
     STALL5 "nothing for five seconds" { then: "stall@1s:5s", goes_on: 9 };
-    STALL5_UP "nothing of ours for five seconds" { then: "stall/30003/up@1s:5s", goes_on: 9 };
+    STALL5_UP "outputs are set, and nothing of ours arrives for five seconds" { then: "stall/30003/up@3s:5s", asks: |rig| {
+        rig.run_for(Duration::from_secs(1));
+        rig.input(outrigger_core::session::Input::Release);
+        rig.run_for(Duration::from_millis(2_500));
+        set_outputs(rig);
+    }, goes_on: 6 };
     SKIP "every tenth cycle is missing" { then: "skip@1s:3s:10" };
     SKIP20 "every 20th cycle is missing" { first: "skip@0s:8s:20" };
     COALESCE "four states at once" { first: "coalesce@0s::4" };
