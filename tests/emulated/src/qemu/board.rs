@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use outrigger_sim::time::SimTime;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::thread::set_current_timer_slack;
 
 use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Priority, Process, Serial};
@@ -45,9 +44,6 @@ impl<'f> Board<'f> {
             serial: serial.mode(),
             options,
             limit: Some(limit),
-            // Pages of a program that are fetched from a disk again while it runs: neither of the two waits for any. QEMU
-            // ends where it may not, and may what this program may.
-            lock_memory: mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).is_ok(),
             ..Command::new(firmware.machine(), firmware.elf())
         };
         // Wake up when asked to, not up to 50 µs later; and before others, QEMU as well, where that is granted.

@@ -88,8 +88,6 @@ pub struct Command {
     pub options: Vec<String>,
     /// More words for QEMU.
     pub more: Vec<String>,
-    /// Whether QEMU keeps its memory where it is.
-    pub lock_memory: bool,
     /// QEMU is ended after this time at the latest, whatever becomes of this program.
     pub limit: Option<Duration>,
     /// What QEMU is called by, for example `ip netns exec NAME`.
@@ -107,7 +105,6 @@ impl Command {
             serial: Serial::Nothing,
             options: vec![],
             more: vec![],
-            lock_memory: false,
             limit: None,
             within: vec![],
         }
@@ -125,12 +122,6 @@ impl Command {
         let mut put = |word: String| words.push(word.into());
         for word in ["-machine", &format!("mps2-{}", self.machine.name()), "-display", "none", "-monitor", "none"] {
             put(word.into());
-        }
-        if self.lock_memory {
-            // What it translates to is locked as well: not the gigabyte that it takes by default.
-            for word in ["-accel", "tcg,tb-size=32", "-overcommit", "mem-lock=on"] {
-                put(word.into());
-            }
         }
         put("-netdev".into());
         put(match &self.network {
@@ -186,13 +177,5 @@ mod tests {
             "{line}"
         );
         assert!(line.contains("enable=on,target=native,arg=seconds=3,arg=wrap=1 -kernel firmware.elf"), "{line}");
-        assert!(!line.contains("mem-lock"), "{line}");
-    }
-
-    #[test]
-    fn locked_memory_does_not_take_a_gigabyte() {
-        let command = Command { lock_memory: true, ..Command::new(Machine::An386, Path::new("firmware.elf")) };
-        let words: Vec<String> = command.words().into_iter().map(|word| word.into_string().unwrap()).collect();
-        assert!(words.join(" ").contains(" -accel tcg,tb-size=32 -overcommit mem-lock=on "), "{words:?}");
     }
 }
