@@ -130,7 +130,7 @@ pub struct DoctorArgs {
     /// What kind of controller it is.
     #[command(flatten)]
     pub krc: KrcArgs,
-    /// A configuration for this robot: judged by its limits and [session], and what check-config warns of is told
+    /// A configuration for this robot: judged by its limits and session settings, and what check-config warns of is told
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
     /// Where states come from: auto, realtime (30003) or rtde (30004); default auto, or the configuration's connect.states
