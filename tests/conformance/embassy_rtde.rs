@@ -110,8 +110,14 @@ fn stalls(mut rig: Rig, stall: Duration, by: LinkId) {
     // Until standstill was measured, in the session that stands now.
     rig.run_for(Duration::from_millis(700));
     acknowledge_and_command(&mut rig);
-    let states = sessions(&rig);
-    assert!(states.len() <= 2 && states.iter().all(|states| *states == by), "{stall:?}: {states:?}");
+    // Commanding ends after 40 ms and says so for three cycles: a stall that outlasts them takes the connection with it.
+    let dropped = stall > Duration::from_millis(40) + period * 3;
+    assert_eq!(sessions(&rig), vec![by; 1 + usize::from(dropped)], "{stall:?}");
+    if !dropped {
+        // What was held back has been made up for, and is the only pause.
+        let pauses = rig.states().windows(2).filter(|pair| pair[1].since(pair[0]) > period * 2).count();
+        assert_eq!(pauses, 1, "{stall:?}");
+    }
 }
 
 #[test]
