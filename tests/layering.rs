@@ -8,8 +8,9 @@ use outrigger_tests::require::workspace;
 
 /// Modules of the core by floor. A module imports only from floors below its own.
 const FLOORS: &[(u8, &[&str])] = &[
-    (5, &["drive", "telemetry"]),
-    (4, &["session"]),
+    (6, &["drive", "telemetry"]),
+    (5, &["session"]),
+    (4, &["client"]),
     (3, &["law", "frame", "sensor"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
     (1, &["robot", "time", "math", "checksum"]),
@@ -67,7 +68,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 /// The code of a file without comments, and without the test module at its end.
 fn code(text: &str) -> String {
-    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     let lines = text[..end].lines().map(|l| l.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -122,12 +123,15 @@ fn imports(path: &Path, text: &str) -> BTreeSet<String> {
     names_below(&code, "crate::").into_iter().chain(names_below(&code, &climb)).filter(|n| is_module(n)).collect()
 }
 
-/// What the core exports at its root beside modules and types.
-const MACROS: &[&str] = &["rtde_recipe"];
+/// What stands at the core's root beside modules and types: macros, and the peer of its tests.
+const NO_MODULES: &[&str] = &["rtde_recipe", "peer"];
 
-/// Types re-exported at the root start with a capital, macros are not modules.
+/// Types re-exported at the root start with a capital.
 fn is_module(name: &str) -> bool {
-    !MACROS.contains(&name) && name.starts_with(|c: char| c.is_ascii_lowercase()) && name != "super" && name != "self"
+    !NO_MODULES.contains(&name)
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name != "super"
+        && name != "self"
 }
 
 fn module_of(path: &Path) -> String {

@@ -6,10 +6,16 @@
 //! [`LineAssembler`] in the same way.
 
 mod boundaries;
+mod counts;
 mod lines;
+mod probe;
 
 pub use boundaries::Boundaries;
+pub use counts::StreamCounts;
+pub(crate) use counts::count_one;
 pub use lines::LineAssembler;
+pub use probe::Found;
+pub(crate) use probe::Probe;
 
 use crate::time::Duration;
 use crate::wire::fri;

@@ -5,8 +5,9 @@
 //!
 //! | floor | modules |
 //! |---|---|
-//! | 5 | `drive` (feature `async`), `telemetry` (feature `postcard`) |
-//! | 4 | [`session`] |
+//! | 6 | `drive` (feature `async`), `telemetry` (feature `postcard`) |
+//! | 5 | [`session`] |
+//! | 4 | [`client`] |
 //! | 3 | [`frame`], [`law`], [`sensor`] |
 //! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
 //! | 1 | [`robot`], [`time`], [`math`], [`checksum`] |
@@ -30,8 +31,12 @@
 // The peer of the examples is a test's peer too, and names this package as examples do.
 #[cfg(test)]
 extern crate self as outrigger_core;
+#[cfg(test)]
+#[path = "../examples/peer/mod.rs"]
+pub(crate) mod peer;
 
 pub mod checksum;
+pub mod client;
 pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;

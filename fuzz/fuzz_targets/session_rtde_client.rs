@@ -7,9 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_core::session::rtde::{
-    Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommands, Registers, RtdeCounts,
-};
+use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommands, Registers, RtdeCounts};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::rtde::registry::{Direction, Variable};
 use outrigger_core::wire::rtde::{

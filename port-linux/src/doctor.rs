@@ -282,9 +282,9 @@ impl outrigger_core::drive::Application<Idle> for Examination {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::client::rtde::Claims;
     use outrigger_core::mode::OperatorConfig;
     use outrigger_core::session::FormChoice;
-    use outrigger_core::session::rtde::Claims;
 
     use super::*;
 

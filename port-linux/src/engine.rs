@@ -1,8 +1,9 @@
 //! The engine with its memory, on the loop that every port runs.
 
+use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::law::Law;
-use outrigger_core::session::rtde::{ClaimRoom, ClaimedInputs, RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Config, Memory};
 use outrigger_core::time::Duration;
 

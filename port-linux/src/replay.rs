@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
+use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::session::rtde::{ClaimRoom, ClaimedInputs};
 use outrigger_core::session::{Memory, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 use outrigger_core::time::Instant;
 

@@ -1,11 +1,11 @@
 //! Outputs set beside a motion that does not notice, and what is said of them.
 
+use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
 use outrigger_core::command::{SampleValue, SourceConfig};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::session::rtde::{Claim, Claims};
 use outrigger_core::session::{Event, FormChoice, Input, OutputsBy};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};

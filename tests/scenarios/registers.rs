@@ -1,10 +1,10 @@
 //! Commands through RTDE registers, opposite the simulated controller: each is mirrored, and it is measured when.
 
-use outrigger_core::link::AnswerFigures;
-use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_core::session::rtde::{
+use outrigger_core::client::rtde::{
     Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommand, RegisterCommands, Registers,
 };
+use outrigger_core::link::AnswerFigures;
+use outrigger_core::robot::{JointVelocities, SoftwareVersion};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::rtde::registry::Direction;
 use outrigger_core::wire::rtde::{DynamicRecipe, Field};

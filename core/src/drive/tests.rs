@@ -9,8 +9,8 @@ use super::*;
 use crate::command::{Sample, SampleValue, SourceId};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode};
+use crate::peer::Peer;
 use crate::robot::SoftwareVersion;
-use crate::session::peer::Peer;
 use crate::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use crate::session::{Config, Memory};
 

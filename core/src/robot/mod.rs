@@ -11,6 +11,7 @@ mod pose;
 mod range;
 mod reason;
 mod state;
+mod text;
 mod version;
 mod wire_enum;
 
@@ -27,5 +28,6 @@ pub use range::Range;
 pub(crate) use range::{range, seconds, time};
 pub use reason::{Reason, ReasonSet};
 pub use state::{ControllerTime, Safety, State};
+pub use text::Text;
 pub use version::{Generation, RobotModel, SoftwareVersion};
 pub(crate) use wire_enum::wire_enum;

@@ -4,7 +4,7 @@ use outrigger_urscript::Decimal;
 
 use super::coast::Coast;
 use super::path::{TextConfig, TextPath};
-use super::rtde::{Claim, Claims};
+use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, PathTiming, SourceConfig, SourceId, Sources, SourcesError};
 use crate::link::{Grade, GradeLimits, GradeTable, LinkConfig};
@@ -333,7 +333,7 @@ pub struct ConnectConfig {
     /// How outputs are set. Default: by text, as nothing is claimed.
     pub outputs: OutputsBy,
     /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have their recipes
-    /// ([`ClaimedInputs`](super::rtde::ClaimedInputs)). Default: none.
+    /// ([`ClaimedInputs`](crate::client::rtde::ClaimedInputs)). Default: none.
     pub claims: Claims,
     /// Longest wait for a connection. Default 1 s.
     pub open_timeout: Duration,

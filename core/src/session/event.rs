@@ -7,16 +7,17 @@ use heapless::Vec;
 use super::fri::FriEvent;
 use super::identity::Identity;
 use super::io::{Endpoint, LinkId};
-use super::report::Report;
-use super::rtde::{NotOurs, Unusable};
+use super::rtde::Unusable;
+use crate::client::rtde::NotOurs;
 use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
-use crate::frame::FrameError;
+use crate::frame::{Found, FrameError};
 use crate::link::GradeChange;
 use crate::mode::{Lapse, Refusal, Transition};
 use crate::robot::Reason;
 use crate::time::Duration;
 use crate::wire::WireError;
+use crate::wire::primary::Report;
 
 /// Something an operator or a log should know. None of them needs an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,21 +156,6 @@ impl DownCause {
             | Self::Rtde(_) => Reason::LinkClosed,
         }
     }
-}
-
-/// What came instead of the expected service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub enum Found {
-    /// Real-time packets, where primary messages were expected.
-    Realtime,
-    /// Primary messages, where real-time packets were expected.
-    Primary,
-    /// Readable text: a dashboard server, a web server.
-    Text,
-    /// Bytes that fit no known service.
-    Unknown,
 }
 
 /// Events waiting to be taken.

@@ -8,13 +8,13 @@ use super::io::LinkId;
 use super::path::TextPath;
 use super::primary::Said;
 use super::realtime::Heard;
-use super::report::Report;
 use super::rtde::Told;
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::mode::Mode;
 use crate::robot::SoftwareVersion;
 use crate::time::Instant;
+use crate::wire::primary::Report;
 use crate::wire::rtde;
 
 impl<L: Law<6>> CoController<'_, L> {

@@ -1,11 +1,7 @@
 //! Engine of the primary link (30001, or 30002): which software, which arm, does a program run, what is reported.
 
-use super::event::Found;
-use super::probe::Probe;
-use super::realtime::{StreamCounts, count_one};
-use super::report::Report;
 use super::terminals::{BoardIo, ToolIo};
-use crate::frame::{Assembler, FrameError, Framing};
+use crate::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
 use crate::math::double::to_f32;
 use crate::mode::{Activity, Held};
 #[cfg(feature = "postcard")]
@@ -14,7 +10,7 @@ use crate::robot::{MasterSafetyState, Pose, RobotMode, RobotModel, Safety, Softw
 use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::primary::{
-    ConfigurationData, KinematicsInfo, Message, MessageKind, RobotMessagePayload, RobotModeData, SubPackage,
+    ConfigurationData, KinematicsInfo, Message, MessageKind, Report, RobotMessagePayload, RobotModeData, SubPackage,
     SubPackages,
 };
 

@@ -1,9 +1,7 @@
 //! Engine of the real-time link (30003): bytes in, states out, and what the stream says about its controller.
 
-use super::event::Found;
 use super::identity::oldest_software;
-use super::probe::Probe;
-use crate::frame::{Assembler, FrameError, Framing};
+use crate::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Generation, SoftwareVersion, State};
@@ -22,23 +20,6 @@ pub(super) enum Heard<'s> {
     Frame(FrameError),
     /// A packet that cannot be used.
     Malformed(WireError),
-}
-
-/// Counts of one connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct StreamCounts {
-    /// Messages understood.
-    pub messages: u64,
-    /// Messages that could not be used.
-    pub malformed: u32,
-    /// Messages longer than the receive memory, skipped by counting.
-    pub oversize: u32,
-    /// Times the stream was no longer one message after the other.
-    pub lost_sync: u32,
-    /// Messages and parts of them of kinds this version of Outrigger does not know.
-    pub unknown: u32,
 }
 
 /// See the module.
@@ -83,11 +64,6 @@ impl Stream {
         let period = if self.step < slow.midpoint(fast) { fast } else { slow };
         (self.packets >= PACKETS_TO_KNOW).then_some(Duration::from_micros(period))
     }
-}
-
-impl StreamCounts {
-    /// Of a connection that never was.
-    pub(super) const NONE: Self = Self { messages: 0, malformed: 0, oversize: 0, lost_sync: 0, unknown: 0 };
 }
 
 impl<'m> Realtime<'m> {
@@ -188,10 +164,6 @@ impl<'m> Realtime<'m> {
         (self.probe, self.known, self.counts) = from.take()?;
         Some(())
     }
-}
-
-pub(super) fn count_one(counter: &mut u32) {
-    *counter = counter.saturating_add(1);
 }
 
 #[cfg(test)]

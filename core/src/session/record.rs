@@ -10,10 +10,10 @@ use super::config::{Config, ConfigError};
 use super::io::{Input, LinkId, Output};
 use super::keep::{Keeper, KeptFallback};
 use super::rtde::StateLink;
-use super::text::Text;
 use crate::law::Law;
 use crate::mode::Transition;
 use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
+use crate::robot::Text;
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
-use outrigger_core::session::dashboard::{
+use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Finding, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
     Progress, Recovery, RecoveryConfig, Sequence,
 };
+use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
 use outrigger_core::wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
 
 use super::answer::{readable, value, words};

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
+use outrigger_core::client::dashboard::Timeouts;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::dashboard::Timeouts;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_core::wire::primary::Text;

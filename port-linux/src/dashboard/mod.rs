@@ -15,7 +15,7 @@ pub use transport::{Ended, Transport, Trouble, run as run_sequence};
 
 use std::net::SocketAddr;
 
-use outrigger_core::session::dashboard::Timeouts;
+use outrigger_core::client::dashboard::Timeouts;
 use outrigger_core::wire::dashboard::PORT;
 
 use crate::clock::Clock;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use outrigger_core::session::dashboard::{Client, ClientEvent, ClientOutput, Timeouts};
+use outrigger_core::client::dashboard::{Client, ClientEvent, ClientOutput, Timeouts};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::dashboard::{Reply, Request, RequestKind};
 use tokio::net::TcpStream;

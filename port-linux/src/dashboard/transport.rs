@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use outrigger_core::session::dashboard::{Obstacle, Progress, Sequence, Step};
+use outrigger_core::client::dashboard::{Obstacle, Progress, Sequence, Step};
 use outrigger_core::wire::dashboard::{Reply, Request};
 
 use crate::clock::Clock;

@@ -6,10 +6,10 @@ mod terminals;
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 
+use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusal};
 use outrigger_core::drive::Application;
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::rtde::{Claim, Claims};
 use outrigger_core::session::{CoController, Config, DownCause, Event, Input, LinkId, OutputsBy};
 use outrigger_core::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Where the state of every cycle comes from and why, and what that connection has counted.
 
+use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::law::Law;
-use outrigger_core::session::rtde::{Cadence, RtdeCounts};
 use outrigger_core::session::{CoController, LinkId, StatesFrom, StreamCounts};
 
 use crate::json::Json;

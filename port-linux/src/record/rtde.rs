@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 
+use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event};
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::rtde::{Client, ClientConfig, ClientMemory, Event};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::rtde::registry::{Direction, Variable, exists};
 use outrigger_core::wire::rtde::{self, DynamicRecipe, Field};

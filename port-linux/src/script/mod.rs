@@ -1,6 +1,6 @@
 //! `outrigger script`: a program file to the controller, and what became of it.
 //!
-//! What the controller's messages mean is the core's to say ([`outrigger_core::session::script`]); here bytes are moved.
+//! What the controller's messages mean is the core's to say ([`outrigger_core::client::script`]); here bytes are moved.
 
 mod words;
 
@@ -8,7 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use outrigger_core::session::script::{ScriptFile, Upload, UploadConfig, UploadInput, UploadOutcome};
+use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadInput, UploadOutcome};
 use outrigger_core::time::Duration;
 use tokio::net::TcpStream;
 
@@ -34,7 +34,7 @@ pub fn run(args: &ScriptArgs) -> Outcome {
     let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     file.warnings(|warning| eprintln!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
     let target = Target::resolve(&args.robot)?;
-    let at = target.socket(Upload::ENDPOINT.port);
+    let at = target.socket(Upload::PORT);
     let mut config = UploadConfig { wait: args.wait, ..UploadConfig::default() };
     if let Some(seconds) = args.timeout {
         config.verdict = Duration::from_secs(seconds);

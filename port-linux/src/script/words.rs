@@ -3,8 +3,8 @@
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 
+use outrigger_core::client::script::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
 use outrigger_core::robot::{RobotMode, SoftwareVersion};
-use outrigger_core::session::script::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
 use outrigger_core::session::{Found, ReportKind};
 
 use crate::exit::{Failure, Outcome, output_closed};

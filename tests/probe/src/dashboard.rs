@@ -1,7 +1,7 @@
 //! The dashboard's client, and every sequence against any answer.
 
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::dashboard::{
+use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Client, ClientEvent, ClientOutput, Diagnosis, Pendant, ProgramConfig,
     ProgramControl, ProgramGoal, Recovery, RecoveryConfig, Sequence, Step, Timeouts,
 };

@@ -1,7 +1,7 @@
 //! The client of RTDE on its own, with commands through registers.
 
 use outrigger_core::robot::JointVelocities;
-use outrigger_core::session::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommands, Registers};
+use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommands, Registers};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::rtde::registry::Direction;
 use outrigger_core::wire::rtde::{DynamicRecipe, Field, Level, Value};

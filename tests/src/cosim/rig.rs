@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use outrigger_core::client::rtde::{ClaimedInputs, Claims};
 use outrigger_core::command::Sample;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::rtde::{ClaimedInputs, Claims, RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::session::{CoController, Event, Input, LinkId, Memory, Output};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::fault::{Fault, FaultKind};

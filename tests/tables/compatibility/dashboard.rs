@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::{Generation, SoftwareVersion};
-use outrigger_core::session::dashboard::{
+use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
     RecoveryConfig, Sequence, Step,
 };
+use outrigger_core::robot::{Generation, SoftwareVersion};
 use outrigger_core::wire::dashboard::{Argument, Reply, Request, RequestKind, Support};
 use outrigger_sim::controller::{Action, Conn, Controller, Options, StartState};
 use outrigger_sim::port::Port;

@@ -1,6 +1,7 @@
 //! What an engine needs of a link that gives states and has to be asked for them.
 
-use super::{Cadence, Claim, RtdeCounts, Told, WriteError};
+use super::Told;
+use crate::client::rtde::{Cadence, Claim, RtdeCounts, WriteError};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::time::Instant;

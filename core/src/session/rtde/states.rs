@@ -1,11 +1,10 @@
 //! The state of every cycle by RTDE: one fixed list of outputs, and what an engine needs of the link.
 
-use super::claims::{Claim, NotOurs, WhyNotOurs};
-use super::client::{Client, ClientError, ClientMemory};
-use super::config::ClientConfig;
-use super::conversation::{Inputs, RtdeCounts, WriteError};
-use super::event::{Event, Failure, Step};
-use super::{Cadence, StateLink};
+use super::StateLink;
+use crate::client::rtde::{
+    Cadence, Claim, Client, ClientConfig, ClientError, ClientMemory, Event, Failure, Inputs, NotOurs, RtdeCounts, Step,
+    WhyNotOurs, WriteError,
+};
 use crate::frame::FrameError;
 use crate::math::double::to_f32;
 #[cfg(feature = "postcard")]

@@ -2,8 +2,8 @@
 
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Channel, Mode, Refusal, Transition};
+use crate::peer::Peer;
 use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use crate::session::peer::Peer;
 #[cfg(feature = "postcard")]
 use crate::session::rtde::StateLink;
 use crate::session::rtde::{RtdeRoom, RtdeStates};

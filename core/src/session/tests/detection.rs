@@ -128,7 +128,7 @@ fn a_lost_session_begins_anew_with_everything_detected_again() {
     let epoch = bench.engine.mode_machine().epoch();
     bench.close(LinkId::REALTIME);
     assert_eq!((bench.engine.mode(), bench.engine.identity()), (Mode::Offline, None));
-    bench.peer = crate::session::peer::Peer::new(SoftwareVersion::new(3, 15));
+    bench.peer = crate::peer::Peer::new(SoftwareVersion::new(3, 15));
     bench.run(1_000);
     assert_eq!(bench.engine.identity().map(|i| i.software), Some(SoftwareVersion::new(3, 15)));
     assert_eq!(bench.engine.mode(), Mode::Monitor);

@@ -1,9 +1,10 @@
 //! States by RTDE: when they are asked for, what happens without them, and that everything else stays as it was.
 
 use super::bench::Bench;
+use crate::client::rtde::Step;
 use crate::mode::{Mode, Proof};
 use crate::robot::{ProgramState, Reason, Safety, SafetyMode};
-use crate::session::rtde::{Step, Unusable};
+use crate::session::rtde::Unusable;
 use crate::session::{
     CoController, Config, ConfigError, ConnectConfig, DownCause, Event, Input, LinkId, Memory, Next, ReportKind,
     StatesFrom,
@@ -249,7 +250,7 @@ fn what_the_service_says_is_reported() {
 fn a_session_that_comes_back_with_older_software_uses_what_that_has() {
     let mut bench = auto().started();
     bench.close(LinkId::RTDE);
-    bench.peer = crate::session::peer::Peer::new(crate::robot::SoftwareVersion::new(3, 3));
+    bench.peer = crate::peer::Peer::new(crate::robot::SoftwareVersion::new(3, 3));
     bench.run(2_000);
     assert_eq!((source(&bench), bench.engine.mode()), (Some(LinkId::REALTIME), Mode::Monitor));
 }

@@ -9,6 +9,7 @@
 mod hardware;
 mod package;
 mod program_state;
+mod report;
 mod robot_message;
 mod setup;
 mod state;
@@ -24,6 +25,8 @@ pub use package::SubPackageRepr;
 pub use program_state::{
     Element, MAX_DEPTH, Names, ProgramStateMessage, ProgramStatePayload, ValueNumbering, Variables,
 };
+pub(crate) use report::LOCAL_CONTROL;
+pub use report::{Report, ReportKind};
 pub use robot_message::{
     ErrorCode, ErrorDetail, Popup, PopupRequest, RequestPopup, RequestValue, RobotMessage, RobotMessagePayload,
     SafetyDetail, SafetyModeMessage, ThreadLabel, ThreadLabels, Titled, Version,

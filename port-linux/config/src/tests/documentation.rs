@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use outrigger_core::client::rtde::Claim;
 use outrigger_core::law::LawConfig;
-use outrigger_core::session::rtde::Claim;
 
 use super::ranges::{files, numeric};
 use crate::{AnyConfiguration, Key, Takes, keys};

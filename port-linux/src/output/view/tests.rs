@@ -1,8 +1,8 @@
 //! The view without a terminal.
 
+use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::link::{AnswerFigures, Figures, LinkConfig, LinkMonitor};
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
-use outrigger_core::session::rtde::{Cadence, RtdeCounts};
 use outrigger_core::session::{LinkId, StreamCounts};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

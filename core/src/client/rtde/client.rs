@@ -121,11 +121,11 @@ impl<'n, 'm> Client<'n, 'm> {
         if self.has_output() { Some(Instant::ZERO) } else { self.next_deadline() }
     }
 
-    pub(super) const fn has_output(&self) -> bool {
+    pub(crate) const fn has_output(&self) -> bool {
         self.conversation.has_output()
     }
 
-    pub(super) const fn next_deadline(&self) -> Option<Instant> {
+    pub(crate) const fn next_deadline(&self) -> Option<Instant> {
         self.conversation.next_deadline()
     }
 
@@ -214,20 +214,20 @@ impl<'n, 'm> Client<'n, 'm> {
 /// For recordings.
 #[cfg(feature = "postcard")]
 impl Client<'_, '_> {
-    pub(super) const fn memory_size(&self) -> usize {
+    pub(crate) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()
     }
 
-    pub(super) fn shrink(&mut self, size: usize) -> Option<()> {
+    pub(crate) fn shrink(&mut self, size: usize) -> Option<()> {
         self.assembler.shrink(size)
     }
 
-    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+    pub(crate) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.assembler.pending())?;
         self.conversation.save(to)
     }
 
-    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+    pub(crate) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.assembler.restore(&from.take()?)?;
         self.conversation.load(from)
     }

@@ -1,8 +1,8 @@
 //! From the connection to the first data.
 
 use super::bench::{Bench, Seen};
+use crate::client::rtde::{ClientConfig, WriteError};
 use crate::robot::SoftwareVersion;
-use crate::session::rtde::{ClientConfig, WriteError};
 use crate::time::Duration;
 use crate::wire::rtde::{Level, Protocol, Reply, TextMessage, Value};
 
@@ -45,7 +45,7 @@ fn a_service_that_knows_version_1_only_sends_data_without_a_number_at_its_own_ra
 #[test]
 fn a_frequency_beyond_the_controllers_is_asked_for_as_its_own() {
     let mut bench = Bench::new("timestamp", "", &[]);
-    bench.service = crate::session::peer::rtde::Service::new(SoftwareVersion::new(3, 15));
+    bench.service = crate::peer::rtde::Service::new(SoftwareVersion::new(3, 15));
     bench.open();
     assert_eq!(bench.service.asked[2].1, [&125.0_f64.to_be_bytes()[..], b"timestamp"].concat());
     assert_eq!(bench.client.cadence().period, Duration::from_millis(8));
@@ -188,7 +188,7 @@ fn data_may_come_before_the_answer_to_the_start_or_instead_of_it() {
     let mut bench = Bench::new("timestamp", "", &[]);
     bench.service.silent_on = vec![b'S'];
     bench.open();
-    let data = Reply::Data { recipe: Some(crate::session::peer::rtde::OUTPUTS), values: &[0; 8] };
+    let data = Reply::Data { recipe: Some(crate::peer::rtde::OUTPUTS), values: &[0; 8] };
     bench.service.send(&data);
     bench.service.send(&Reply::Start { accepted: true });
     bench.exchange();
@@ -263,7 +263,7 @@ fn a_new_connection_negotiates_everything_anew() {
     bench.client.closed();
     assert_eq!((bench.client.is_flowing(), bench.client.poll_timeout()), (false, None));
     // An update later.
-    bench.service = crate::session::peer::rtde::Service::new(SoftwareVersion::new(5, 16));
+    bench.service = crate::peer::rtde::Service::new(SoftwareVersion::new(5, 16));
     bench.events.clear();
     bench.open();
     bench.cycle();

@@ -1,11 +1,11 @@
 //! Data, pauses, inputs, texts, and everything that should not come.
 
 use super::bench::{Bench, RECEIVE, Seen};
+use crate::client::rtde::{ClientConfig, WriteError};
 use crate::link::Sequence;
+use crate::peer::rtde::{OUTPUTS, Service};
 use crate::robot::SoftwareVersion;
 use crate::rtde_recipe;
-use crate::session::peer::rtde::{OUTPUTS, Service};
-use crate::session::rtde::{ClientConfig, WriteError};
 use crate::time::Duration;
 use crate::wire::rtde::{Level, Reply, TextMessage, Value};
 

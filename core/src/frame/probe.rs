@@ -1,19 +1,33 @@
 //! What a connection begins with: the first bytes tell which service answers, if not the expected one.
 
-use super::event::Found;
-use crate::frame::MAX_PRIMARY_SIZE;
+use super::MAX_PRIMARY_SIZE;
 use crate::wire::realtime::{HEAD_LEN, plausible_head};
+
+/// What came instead of the expected service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Found {
+    /// Real-time packets, where primary messages were expected.
+    Realtime,
+    /// Primary messages, where real-time packets were expected.
+    Primary,
+    /// Readable text: a dashboard server, a web server.
+    Text,
+    /// Bytes that fit no known service.
+    Unknown,
+}
 
 /// The first bytes of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Probe {
+pub(crate) struct Probe {
     bytes: [u8; HEAD_LEN],
     len: u8,
 }
 
 impl Probe {
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         let rest = self.bytes.get_mut(usize::from(self.len)..).unwrap_or_default();
         for (to, from) in rest.iter_mut().zip(bytes) {
             *to = *from;
@@ -22,7 +36,7 @@ impl Probe {
     }
 
     /// What answers where real-time packets were expected; `None` as long as it may be them.
-    pub(super) fn instead_of_realtime(&self) -> Option<Found> {
+    pub(crate) fn instead_of_realtime(&self) -> Option<Found> {
         match self.service()? {
             Service::Realtime => None,
             // A 9-byte message in a polluted stream is a packet's neighbour, not another service; as the first thing
@@ -34,7 +48,7 @@ impl Probe {
     }
 
     /// What answers where primary messages were expected; `None` as long as it may be them.
-    pub(super) fn instead_of_primary(&self) -> Option<Found> {
+    pub(crate) fn instead_of_primary(&self) -> Option<Found> {
         match self.service()? {
             Service::Realtime => Some(Found::Realtime),
             Service::Primary => None,

@@ -1,12 +1,11 @@
 //! What the messages of 30001 say about one program.
 
 use super::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
-use crate::robot::{RobotMode, SoftwareVersion};
-use crate::session::report::{LOCAL_CONTROL, ReportKind};
-use crate::session::text::Text;
+use crate::robot::{RobotMode, SoftwareVersion, Text};
 use crate::wire::WireError;
 use crate::wire::primary::{
-    ErrorDetail, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotModeData, SafetyDetail, SubPackage,
+    ErrorDetail, LOCAL_CONTROL, Message, MessageKind, ReportKind, RobotMessage, RobotMessagePayload, RobotModeData,
+    SafetyDetail, SubPackage,
 };
 
 /// Key messages about programs (5.x).

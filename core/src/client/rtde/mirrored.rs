@@ -4,8 +4,8 @@
 //! inputs and the mirror among its outputs; each of its data is shown to [`RegisterCommands::take`]:
 //!
 //! ```
-//! use outrigger_core::session::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
-//! use outrigger_core::session::rtde::{RegisterCommands, Registers, SendError};
+//! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
+//! use outrigger_core::client::rtde::{RegisterCommands, Registers, SendError};
 //! use outrigger_core::robot::JointVelocities;
 //! use outrigger_core::time::{Duration, Instant};
 //! use outrigger_core::wire::rtde::registry::Direction;
@@ -36,7 +36,7 @@
 //! });
 //! // Nothing is sent before the mirror was seen.
 //! assert_eq!(commands.send(&mut client, 0, 1, JointVelocities::ZERO, now), Err(SendError::NoMirror));
-//! # Ok::<(), outrigger_core::session::rtde::ClientError>(())
+//! # Ok::<(), outrigger_core::client::rtde::ClientError>(())
 //! ```
 
 use super::client::Client;

@@ -13,11 +13,10 @@ mod upload;
 pub use file::{ScriptError, ScriptFile, ScriptKind, ScriptWarning, ScriptWarningKind};
 pub use upload::{Upload, UploadInput};
 
-use super::event::Found;
-use super::report::ReportKind;
-use super::text::Text;
-use crate::robot::{MessageSource, RobotMode, SoftwareVersion};
+use crate::frame::Found;
+use crate::robot::{MessageSource, RobotMode, SoftwareVersion, Text};
 use crate::time::Duration;
+use crate::wire::primary::ReportKind;
 
 /// How long to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Why a sequence ends before its goal.
 
+use crate::robot::Text;
 use crate::robot::{ProgramState, RobotMode, SafetyMode};
-use crate::session::Text;
 use crate::time::Duration;
 use crate::wire::dashboard::{RequestKind, Unsupported, UserRole};
 

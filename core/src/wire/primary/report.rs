@@ -1,9 +1,8 @@
 //! What a controller says in words, kept by value.
 
-use super::text::Text;
-use crate::robot::{MessageSource, SafetyMode, SoftwareVersion};
+use super::{ErrorDetail, RobotMessage, RobotMessagePayload, SafetyDetail};
+use crate::robot::{MessageSource, SafetyMode, SoftwareVersion, Text};
 use crate::wire::WireError;
-use crate::wire::primary::{ErrorDetail, RobotMessage, RobotMessagePayload, SafetyDetail};
 use crate::wire::rtde::TextMessage;
 
 /// Kind of a [`Report`].
@@ -44,11 +43,11 @@ pub struct Report {
 }
 
 /// The code that answers a program sent while the controller is in local control.
-pub(super) const LOCAL_CONTROL: i32 = 210;
+pub(crate) const LOCAL_CONTROL: i32 = 210;
 
 impl Report {
     /// What RTDE says to people.
-    pub(super) fn by_rtde(text: &TextMessage<'_>) -> Self {
+    pub(crate) fn by_rtde(text: &TextMessage<'_>) -> Self {
         let text = Text::from_bytes(text.message);
         Self { kind: ReportKind::Text, source: MessageSource::Rtde, code: 0, argument: 0, text }
     }

@@ -4,12 +4,10 @@ use super::cadence::{Cadence, Watch};
 use super::config::ClientConfig;
 use super::event::{Data, Event, Failure, Step};
 use super::outbox::Outbox;
-use crate::frame::FrameError;
+use crate::frame::{FrameError, StreamCounts, count_one};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::SoftwareVersion;
-use crate::session::StreamCounts;
-use crate::session::realtime::count_one;
 use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::rtde::registry::Direction;

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::bench::{Bench, recipe};
-use crate::link::Counter;
-use crate::robot::{JointVelocities, SoftwareVersion};
-use crate::session::peer::rtde::zero;
-use crate::session::rtde::{
+use crate::client::rtde::{
     CommandNumber, Echo, Event, RegisterCommand, RegisterCommands, Registers, SendError, WriteError,
 };
+use crate::link::Counter;
+use crate::peer::rtde::zero;
+use crate::robot::{JointVelocities, SoftwareVersion};
 use crate::time::{Duration, Instant};
 use crate::wire::rtde::registry::{Direction, Variable};
 use crate::wire::rtde::{Package, Protocol, Request, Value};

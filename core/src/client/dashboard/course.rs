@@ -3,8 +3,8 @@
 use heapless::Deque;
 
 use super::obstacle::Obstacle;
+use crate::robot::Text;
 use crate::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion};
-use crate::session::Text;
 use crate::time::{Duration, Instant};
 use crate::wire::dashboard::{OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole};
 

@@ -2,9 +2,7 @@
 
 use super::judge::Judge;
 use super::{ScriptFile, ScriptKind, UploadConfig, UploadEvent, UploadOutcome};
-use crate::frame::{Assembler, Framing};
-use crate::session::io::Endpoint;
-use crate::session::probe::Probe;
+use crate::frame::{Assembler, Framing, Probe};
 use crate::time::Instant;
 use crate::wire::WireError;
 
@@ -48,7 +46,7 @@ enum Stage {
 
 /// One program on its way to a controller.
 ///
-/// The port tells [`UploadInput::Start`], connects to [`Self::ENDPOINT`] and tells [`UploadInput::Opened`], writes [`Self::poll_transmit`], and goes on
+/// The port tells [`UploadInput::Start`], connects to [`Self::PORT`] and tells [`UploadInput::Opened`], writes [`Self::poll_transmit`], and goes on
 /// reading until [`Self::outcome`] is there; then it closes. Texts of the controller are handed over where they lie, so
 /// each input takes whom to tell.
 #[derive(Debug)]
@@ -61,8 +59,8 @@ pub struct Upload<'t, 'm> {
 }
 
 impl<'t, 'm> Upload<'t, 'm> {
-    /// Where to connect to: the only port that says what becomes of a program.
-    pub const ENDPOINT: Endpoint = Endpoint { port: 30_001 };
+    /// The TCP port to connect to: the only one that says what becomes of a program.
+    pub const PORT: u16 = 30_001;
 
     /// An upload of `file`, receiving into `memory`: a first robot state takes about 1.4 KiB, longer messages than the
     /// memory are skipped.

@@ -87,7 +87,7 @@ impl Claim {
 
     /// The values of this group that set those of `writes` that are of it, the others as in `image`: a mask says which of
     /// them the controller may change, and those are these writes' alone. `None` where none of them is.
-    pub(in crate::session) fn values(self, writes: &[Write], image: &Image) -> Option<Vec<Value, 4>> {
+    pub(crate) fn values(self, writes: &[Write], image: &Image) -> Option<Vec<Value, 4>> {
         let mut ours = writes.iter().filter(|write| Self::of(write) == Some(self)).peekable();
         ours.peek()?;
         let digital = |mask: u8, first: u32| {

@@ -1,9 +1,9 @@
 //! A client, a scripted service and a clock; everything that comes out is kept.
 
+use crate::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
 use crate::link::Sequence;
+use crate::peer::rtde::Service;
 use crate::robot::SoftwareVersion;
-use crate::session::peer::rtde::Service;
-use crate::session::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
 use crate::time::{Duration, Instant};
 use crate::wire::rtde::registry::Direction;
 use crate::wire::rtde::{DataType, DynamicRecipe, Field, Value};

@@ -1,0 +1,66 @@
+//! A client of Real-Time Data Exchange, port 30004 (`ur-rtde`), on its own: for recorders, tools and other sessions.
+//!
+//! | step | asks | goes on | otherwise |
+//! |---|---|---|---|
+//! | protocol | version 2 | refused: in version 1 | |
+//! | controller | its software | with the rate it has | |
+//! | outputs | by name, with a frequency | each has a type | optional ones without: asked again without them; others: [`Failure::Outputs`] |
+//! | inputs, recipe by recipe | by name | each has a type | in use: asked again after a while; then this recipe is refused, and the others go on |
+//! | start | | data flows | refused: [`Failure::NotStarted`] |
+//!
+//! Each question has a time-out and, set-ups aside, is asked again; texts and data that come before an answer are no hindrance. A
+//! connection begins with [`Client::opened`], and everything is negotiated anew then. After a [`Failure`] the client
+//! takes nothing more: the caller closes the connection, and opens another when it likes.
+//!
+//! Beside values that are set, inputs can be commands: [`RegisterCommands`] numbers them, and measures when a program on the
+//! controller mirrors the number.
+//!
+//! **One input, then drain [`Client::poll_transmit`], then sleep until [`Client::poll_timeout`]**; events are handed to
+//! the closure that goes with the input.
+//!
+//! ```
+//! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event};
+//! use outrigger_core::time::Instant;
+//! use outrigger_core::wire::rtde::registry::Direction;
+//! use outrigger_core::wire::rtde::{DynamicRecipe, Field};
+//!
+//! let mut fields = [Field::EMPTY; 3];
+//! let outputs =
+//!     DynamicRecipe::with_optional("timestamp,actual_q", "payload", Direction::Output, &mut fields)?;
+//! let memory = ClientMemory { receive: &mut [0; 4096], transmit: &mut [0; 512] };
+//! let mut client = Client::new(ClientConfig::default(), outputs, &mut [], memory)?;
+//!
+//! // The port has connected. What is to be written now is the first question.
+//! let now = Instant::ZERO;
+//! client.opened(now);
+//! assert_eq!(client.poll_transmit(), Some(b"\0\x05V\0\x02".as_slice()));
+//! // Bytes have come.
+//! client.receive_window()[..4].copy_from_slice(b"\0\x04V\x01");
+//! client.commit(4, now, now, |event| match event {
+//!     Event::Data(data) => println!("{:?}", data.values.get("actual_q")),
+//!     other => println!("{other:?}"),
+//! });
+//! assert_eq!(client.poll_transmit(), Some(b"\0\x03v".as_slice()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cadence;
+mod claims;
+mod client;
+mod config;
+mod conversation;
+mod event;
+mod mirrored;
+mod outbox;
+mod registers;
+#[cfg(test)]
+mod tests;
+
+pub use cadence::Cadence;
+pub use claims::{Claim, ClaimRoom, ClaimedInputs, Claims, NotOurs, WhyNotOurs};
+pub use client::{Client, ClientError, ClientMemory};
+pub use config::ClientConfig;
+pub use conversation::{Inputs, RtdeCounts, WriteError};
+pub use event::{Data, Event, Failure, Step};
+pub use mirrored::{Echo, RegisterCommands, SendError};
+pub use registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};
