@@ -241,6 +241,7 @@ impl World {
             Action::Move(_) => Out::Move,
             Action::Stop => Out::Stop,
             Action::Mirror => panic!("nobody asked for a mirror"),
+            Action::Start(..) | Action::Keep | Action::Cancel(_) => panic!("nobody gave a move away"),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::session::Settings;
-use outrigger_core::telemetry::{DATAGRAM_MAX, Datagram};
+use outrigger_core::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 
 fn a_datagram(bytes: &[u8]) {
     let Ok(datagram) = Datagram::decode(bytes) else { return };
@@ -22,6 +22,6 @@ fn a_datagram(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| {
     a_datagram(bytes);
-    a_datagram(&[b"ORTM\x02", bytes].concat());
+    a_datagram(&[&MAGIC[..], bytes].concat());
     let _ = Settings::from_postcard(bytes);
 });

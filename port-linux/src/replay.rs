@@ -37,6 +37,9 @@ pub fn run(args: &ReplayArgs) -> Outcome {
             let given = "give a file of run.recordings, one that `watch` wrote, or the .mcap of a run beside a KRC";
             return refused(error, given);
         }
+        Err(error @ ReplayError::OtherFormat(_)) => {
+            return refused(error, "replay it with the version that wrote it");
+        }
         Err(error @ ReplayError::CutOff) => {
             return refused(error, "what is missing cannot be told from it: use another copy");
         }

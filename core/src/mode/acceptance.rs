@@ -102,6 +102,14 @@ impl Acceptance {
         }
     }
 
+    /// Whether a field says, learned after `since`, that no program runs.
+    pub(super) fn is_stopped_since(&self, since: Instant) -> bool {
+        [self.program_state, self.program_running]
+            .iter()
+            .flatten()
+            .any(|held| held.value == Activity::Stopped && held.at > since)
+    }
+
     pub(super) fn baseline(&self) -> Baseline {
         let busy = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value != Activity::Stopped);
         Baseline { program_state: busy(self.program_state), program_running: busy(self.program_running) }

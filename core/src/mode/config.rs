@@ -1,5 +1,6 @@
 //! Thresholds of the mode machine. All are defaults; none is a constant of the code.
 
+use super::delegated::DelegatedConfig;
 use crate::robot::{BadValue, Range, range, seconds};
 use crate::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct ModeConfig {
     pub acceptance_unknown: bool,
     /// Arm only with evidence of remote control. Default no, for controllers that do not know it.
     pub require_remote: bool,
+    /// For moves that the controller executes.
+    pub delegated: DelegatedConfig,
 }
 
 impl ModeConfig {
@@ -63,6 +66,7 @@ impl ModeConfig {
             take_over: false,
             acceptance_unknown: false,
             require_remote: false,
+            delegated: DelegatedConfig::new(cycle),
         }
     }
 
@@ -114,7 +118,8 @@ impl ModeConfig {
         let stopped = cycle.times(u64::from(self.stop_cycles).saturating_add(2)) + self.rest_window;
         BadValue::unless(self.stop_timeout > stopped, "stop_timeout", "longer than stop_cycles and rest_window take")?;
         BadValue::unless(self.offline_after >= self.state_timeout, "offline_after", "at least state_timeout")?;
-        BadValue::unless(self.program_timeout >= two, "program_timeout", "at least two cycles")
+        BadValue::unless(self.program_timeout >= two, "program_timeout", "at least two cycles")?;
+        self.delegated.check(cycle)
     }
 }
 
@@ -132,7 +137,7 @@ mod tests {
     #[test]
     fn each_nonsense_names_its_field() {
         type Case = (&'static str, fn(&mut ModeConfig));
-        let cases: [Case; 10] = [
+        let cases: [Case; 15] = [
             ("cycle", |c| c.cycle = Duration::ZERO),
             ("good_cycles", |c| c.good_cycles = 0),
             ("arming_timeout", |c| c.arming_timeout = Duration::from_millis(800)),
@@ -143,6 +148,11 @@ mod tests {
             ("stop_timeout", |c| c.stop_timeout = Duration::from_millis(40)),
             ("offline_after", |c| c.offline_after = Duration::ZERO),
             ("program_timeout", |c| c.program_timeout = Duration::ZERO),
+            ("delegated.mirror_age", |c| c.delegated.mirror_age = Duration::from_millis(15)),
+            ("delegated.state_timeout", |c| c.delegated.state_timeout = Duration::from_secs(3)),
+            ("delegated.cancel_timeout", |c| c.delegated.cancel_timeout = Duration::ZERO),
+            ("delegated.start_timeout", |c| c.delegated.start_timeout = Duration::ZERO),
+            ("delegated.pause_timeout", |c| c.delegated.pause_timeout = Duration::from_secs(3601)),
         ];
         for (field, spoil) in cases {
             let mut config = ModeConfig::new(Duration::from_millis(8));

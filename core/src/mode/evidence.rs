@@ -3,6 +3,7 @@
 use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::config::ModeConfig;
+use super::delegated::Mirrored;
 use super::held::Held;
 use super::pendant::Pendant;
 use crate::robot::{MasterSafetyState, Reason, ReasonSet, RobotMode, Safety};
@@ -28,7 +29,8 @@ pub struct Evidence {
     pub sources: Option<Held<Result<(), Reason>>>,
     /// Standstill was measured ([`Standstill`](super::Standstill)).
     pub at_rest: Option<Held<bool>>,
-    /// The controller's target follows what was sent ([`Following`](super::Following)).
+    /// The controller's target follows what was sent ([`Following`](super::Following)); while the controller executes a
+    /// move, it is where that may take it ([`Course`](super::Course)).
     pub following: Option<Held<bool>>,
     /// What is commanded, or would be at the beginning, is too far from what is measured; `false` where no position is
     /// commanded.
@@ -41,6 +43,11 @@ pub struct Evidence {
     pub pendant: Pendant,
     /// The controller's target is slower than in the state before, or at rest.
     pub slowing: bool,
+    /// What the program that executes moves shows of itself, and when it last showed that it lives: what stays in a
+    /// register when a program is gone, or paused, is as old as its last change.
+    pub mirrored: Option<Held<Mirrored>>,
+    /// The robot's speed scaling, or a pause at the pendant, holds the program that executes moves still.
+    pub paused: bool,
     /// What shows that our commands are accepted, or that somebody else's program runs.
     pub acceptance: Acceptance,
 }
@@ -130,6 +137,11 @@ impl Evidence {
             && !self.forbids_text()
     }
 
+    /// Rest measured entirely after `since`: before, the arm may only just have been told to move.
+    pub(super) fn rests_since(&self, since: Instant, config: &ModeConfig) -> bool {
+        self.at_rest.is_some_and(|held| held.value && held.at.since(since) >= config.rest_window)
+    }
+
     fn foreign_program(&self, config: &ModeConfig, now: Instant) -> Option<Reason> {
         // A peer that reports its own state needs no proof by programs.
         if config.mirrors {
@@ -158,7 +170,7 @@ pub(super) const fn stops_the_robot(reason: Reason) -> bool {
     )
 }
 
-fn missing_or<T>(
+pub(super) fn missing_or<T>(
     held: Option<Held<T>>,
     now: Instant,
     max_age: Duration,

@@ -2,12 +2,13 @@
 
 use super::acceptance::{Baseline, Proof, Verdict};
 use super::config::ModeConfig;
+use super::delegated::{Answer, Delegation, Drive, MoveNumber};
 use super::evidence::{Evidence, Stage, stops_the_robot};
 use super::pendant::Pendant;
 use super::request::{Epoch, Intent};
 use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Decides in each cycle what may go out. See the [module](super) for its table.
 ///
@@ -17,6 +18,7 @@ use crate::time::Instant;
 /// | [`observe`](Self::observe) | once per newest state, with everything known |
 /// | [`fault`](Self::fault) | something else ends commanding: the link monitor, the law, the governor |
 /// | [`request`](Self::request), [`release`](Self::release), [`acknowledge`](Self::acknowledge) | an operator, by way of [`Operator`](super::Operator) |
+/// | [`delegate`](Self::delegate), [`stream`](Self::stream) | in `Command`: the controller is to execute a move, or the law is to go on |
 /// | [`tick`](Self::tick) | at [`next_deadline`](Self::next_deadline), or at any other time |
 ///
 /// After each of them, [`action`](Self::action) says what may go out: at most one thing per state.
@@ -47,6 +49,10 @@ pub struct ModeMachine {
     silenced: bool,
     motion_unknown: Option<Instant>,
     stray_stop: StrayStop,
+    /// In delegated drive, and afterwards until the move is known to have ended.
+    delegation: Option<Delegation>,
+    /// The number that was given last.
+    last_move: Option<MoveNumber>,
 }
 
 /// Why we believe that commands are accepted.
@@ -71,6 +77,8 @@ enum Stopping {
     /// Somebody else stopped the program: nothing is said, unless the arm does not slow down in this many states in a
     /// row.
     Quiet(u8),
+    /// The move that the controller executes is to end.
+    Cancelling,
     /// Said everything; waiting for standstill.
     Waiting,
 }
@@ -109,6 +117,8 @@ impl ModeMachine {
             silenced: false,
             motion_unknown: None,
             stray_stop: StrayStop::Used,
+            delegation: None,
+            last_move: None,
         }
     }
 
@@ -172,6 +182,52 @@ impl ModeMachine {
         match self.grant {
             Grant::By(proof, _) => Some(proof),
             Grant::NotYet | Grant::Unproven => None,
+        }
+    }
+
+    /// Who makes the motion, in `Command`.
+    #[must_use]
+    pub const fn drive(&self) -> Drive {
+        match (self.mode, &self.delegation) {
+            (Mode::Command, Some(delegation)) => Drive::Delegated(delegation.number()),
+            _ => Drive::Streamed,
+        }
+    }
+
+    /// The controller is to execute a move by itself. `Start` goes out with the next timely state where the drive is
+    /// delegated already, and after `rest_window` of zero velocity and rest where it is streamed.
+    ///
+    /// # Errors
+    /// The first reason against; nothing changes, and nothing begins later. `NotCommanding` outside of `Command`,
+    /// `NotAtRest` while another move may run or the arm moves, `OtherMove` while the program executes one,
+    /// `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age` old.
+    pub fn delegate(&mut self, now: Instant, evidence: &Evidence) -> Result<MoveNumber, Reason> {
+        self.needs_command()?;
+        let asked = Delegation::ask(self.delegation.as_ref(), self.last_move, evidence, &self.config, now)?;
+        self.last_move = Some(asked.number());
+        self.delegation = Some(asked);
+        Ok(asked.number())
+    }
+
+    /// The law is to make the motion again, from the next state on.
+    ///
+    /// # Errors
+    /// `NotCommanding` outside of `Command`, `NotAtRest` while a move may run or the arm moves.
+    pub fn stream(&mut self, now: Instant, evidence: &Evidence) -> Result<(), Reason> {
+        self.needs_command()?;
+        if let Some(delegation) = &self.delegation {
+            delegation.may_stream(evidence, &self.config, now)?;
+            self.delegation = None;
+            self.owed = false;
+        }
+        Ok(())
+    }
+
+    const fn needs_command(&self) -> Result<(), Reason> {
+        match self.mode {
+            Mode::Command => Ok(()),
+            Mode::Offline | Mode::Monitor | Mode::Arming => Err(Reason::NotCommanding),
+            Mode::Stopping => Err(Reason::NotAtRest),
         }
     }
 
@@ -316,19 +372,25 @@ impl ModeMachine {
             Mode::Monitor => (now.since(self.heard) > self.config.offline_after)
                 .then(|| self.transition(Mode::Offline, Some(Reason::StateStale), now)),
             Mode::Arming => self.overdue_in_arming(now).map(|reason| self.fall_back(Mode::Monitor, reason, now)),
-            Mode::Command => (now.since(self.heard) > self.config.state_timeout)
+            Mode::Command => (now.since(self.heard) > self.state_timeout())
                 .then(|| self.fall_back(Mode::Stopping, Reason::StateStale, now)),
             Mode::Stopping => {
                 if now.since(self.entered) > self.config.stop_timeout {
                     return Some(self.give_up_stopping(now));
                 }
-                if matches!(self.stopping, Stopping::Quiet(_)) && now.since(self.heard) > self.config.state_timeout {
+                match self.stopping {
                     // Whether the arm slows down cannot be seen any more.
-                    self.stopping = Stopping::StopNext;
-                    self.owe(now);
-                }
-                if now >= self.due {
-                    self.owe(now);
+                    Stopping::Quiet(_) if now.since(self.heard) > self.config.state_timeout => {
+                        self.stopping = Stopping::StopNext;
+                        self.owe(now);
+                    }
+                    // `Cancel` answers states alone: where none come, the program's own time-out acts.
+                    Stopping::Cancelling => self.lose_patience(now),
+                    Stopping::Zeros(_) | Stopping::StopNext | Stopping::Quiet(_) | Stopping::Waiting => {
+                        if now >= self.due {
+                            self.owe(now);
+                        }
+                    }
                 }
                 None
             }
@@ -339,19 +401,25 @@ impl ModeMachine {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         // Deadlines are exceeded, not met: one µs after them.
-        let past = |since: Instant, limit| since + limit + crate::time::Duration::from_micros(1);
+        let past = |since: Instant, limit| since + limit + Duration::from_micros(1);
         match self.mode {
             Mode::Offline => None,
             Mode::Monitor => Some(past(self.heard, self.config.offline_after)),
             Mode::Arming => {
                 Some(past(self.heard, self.config.state_timeout).min(past(self.entered, self.config.arming_timeout)))
             }
-            Mode::Command => Some(past(self.heard, self.config.state_timeout)),
+            Mode::Command => Some(past(self.heard, self.state_timeout())),
             Mode::Stopping => {
                 let end = past(self.entered, self.config.stop_timeout);
                 Some(match self.stopping {
                     Stopping::Zeros(_) | Stopping::StopNext => end.min(self.due),
                     Stopping::Quiet(_) => end.min(past(self.heard, self.config.state_timeout)),
+                    Stopping::Cancelling => match &self.delegation {
+                        Some(delegation) if !self.silenced => {
+                            end.min(past(delegation.patience_ends(&self.config), Duration::ZERO))
+                        }
+                        Some(_) | None => end,
+                    },
                     Stopping::Waiting => end,
                 })
             }
@@ -367,16 +435,34 @@ impl ModeMachine {
             Mode::Monitor => match self.stray_stop {
                 StrayStop::Next => {
                     self.stray_stop = StrayStop::Used;
+                    if self.delegation.take().is_some() {
+                        // Whatever program ran has ended now: rest counts from here on.
+                        self.motion_unknown = Some(self.heard);
+                    }
                     Action::Stop
                 }
-                StrayStop::Unused | StrayStop::Used => self.resting(owed),
+                StrayStop::Unused | StrayStop::Used => match &self.delegation {
+                    Some(delegation) if owed => Action::Cancel(delegation.number()),
+                    None if owed && self.config.delegated.resident => Action::Keep,
+                    Some(_) | None => self.resting(owed),
+                },
             },
             Mode::Arming => match (owed, self.config.mirrors) {
                 (false, _) => Action::Silent,
                 (true, true) => Action::Mirror,
                 (true, false) => Action::Hold,
             },
-            Mode::Command if owed => Action::Move(Authority::granted_by(self)),
+            Mode::Command if owed => match &mut self.delegation {
+                None => Action::Move(Authority::granted_by(self)),
+                Some(delegation) => match delegation.answer(self.heard) {
+                    Answer::Hold => Action::Hold,
+                    Answer::Keep => Action::Keep,
+                    Answer::Start => {
+                        let number = delegation.number();
+                        Action::Start(Authority::granted_by(self), number)
+                    }
+                },
+            },
             Mode::Command => Action::Silent,
             Mode::Stopping => self.stopping_action(owed),
         }
@@ -385,7 +471,11 @@ impl ModeMachine {
     fn stopping_action(&mut self, owed: bool) -> Action<'_> {
         match self.stopping {
             Stopping::Waiting | Stopping::Quiet(_) => self.resting(owed),
-            Stopping::Zeros(_) | Stopping::StopNext if !owed => Action::Silent,
+            Stopping::Zeros(_) | Stopping::StopNext | Stopping::Cancelling if !owed => Action::Silent,
+            Stopping::Cancelling => match &self.delegation {
+                Some(delegation) if !delegation.is_over() => Action::Cancel(delegation.number()),
+                Some(_) | None => Action::Keep,
+            },
             Stopping::Zeros(left) => {
                 self.stopping = match left.saturating_sub(1) {
                     0 => Stopping::StopNext,
@@ -404,7 +494,10 @@ impl ModeMachine {
     /// too late it stays unsaid.
     fn fall_silent(&mut self) {
         if self.silenced {
-            self.stopping = Stopping::Waiting;
+            // `Cancel` is no motion text, and a move whose end is not known has its `stopj` still to come.
+            if self.stopping != Stopping::Cancelling {
+                self.stopping = Stopping::Waiting;
+            }
             self.withdraw_stray_stop();
         }
     }
@@ -481,14 +574,26 @@ impl ModeMachine {
     fn observe_command(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         let mut against = evidence.against(Stage::Command, &self.config, now);
         against.add(self.lost_acceptance(now, evidence));
-        if now.since(self.heard) > self.config.state_timeout {
+        let passed = now.since(self.heard);
+        if passed > self.state_timeout() {
             against.add(Some(Reason::StateStale));
+        }
+        let mut begun = false;
+        if let Some(delegation) = &mut self.delegation {
+            let passed = if evidence.timely { passed } else { Duration::ZERO };
+            against.add(delegation.observe(evidence, &self.config, passed, now));
+            begun = delegation.is_begun();
         }
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
         }
         match evidence.pendant {
             Pendant::Go | Pendant::Wait => {}
+            // The program is frozen, not lost.
+            Pendant::Paused if begun => {}
+            Pendant::Stopped if begun => {
+                return Some(self.transition(Mode::Stopping, Some(Reason::ProgramStopped), now));
+            }
             Pendant::Stopped => {
                 let transition = self.transition(Mode::Stopping, Some(Reason::ProgramStopped), now);
                 self.say_instead(Stopping::Quiet(QUIET_STATES));
@@ -502,7 +607,8 @@ impl ModeMachine {
         }
         if evidence.timely {
             self.heard = now;
-            self.owed = evidence.pendant == Pendant::Go;
+            let answers = self.delegation.as_ref().is_none_or(|delegation| delegation.answers(evidence));
+            self.owed = answers && evidence.pendant != Pendant::Wait;
         }
         None
     }
@@ -520,6 +626,11 @@ impl ModeMachine {
             Grant::By(Proof::PeerState, _) => {
                 let gate = evidence.gate.and_then(|held| held.fresh(now, self.config.evidence_age));
                 return (gate != Some(PeerGate::Granted)).then_some(Reason::NotGranted);
+            }
+            // A program that is paused mirrors nothing new.
+            Grant::By(Proof::MirroredCounter, _) if self.is_begun() && evidence.is_paused() => {
+                self.grant = Grant::By(Proof::MirroredCounter, now);
+                return None;
             }
             Grant::By(proof, shown) => (proof, shown),
         };
@@ -544,9 +655,26 @@ impl ModeMachine {
                 left => Stopping::Quiet(left),
             };
         }
-        let silent = matches!(self.stopping, Stopping::Waiting | Stopping::Quiet(_));
-        if silent && self.rests_since(self.entered, evidence) {
-            return Some(self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now));
+        let mut rest_from = self.entered;
+        if let Some(delegation) = &mut self.delegation {
+            delegation.observe_cancelled(evidence, self.silenced, now);
+            rest_from = delegation.rest_counts_from(rest_from);
+        }
+        if self.stopping == Stopping::Cancelling {
+            self.lose_patience(now);
+        }
+        let silent = !matches!(self.stopping, Stopping::Zeros(_) | Stopping::StopNext);
+        if silent && evidence.rests_since(rest_from, &self.config) {
+            match &self.delegation {
+                Some(delegation) if !delegation.is_over() && !self.silenced => self.stop_program(now),
+                Some(delegation) if !delegation.is_over() => {
+                    self.lose_sight(now);
+                    return Some(self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now));
+                }
+                Some(_) | None => {
+                    return Some(self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now));
+                }
+            }
         }
         // What this state shows counts, however late it comes.
         (now.since(self.entered) > self.config.stop_timeout).then(|| self.give_up_stopping(now))
@@ -557,19 +685,46 @@ impl ModeMachine {
         self.withdraw_stray_stop();
         let Some(since) = self.motion_unknown else { return };
         let after = since.max(self.entered);
-        if self.rests_since(after, evidence) {
+        if let Some(delegation) = &mut self.delegation
+            && delegation.has_ended(evidence, after)
+        {
+            self.delegation = None;
+        }
+        if self.delegation.is_none() && evidence.rests_since(after, &self.config) {
             self.motion_unknown = None;
             return;
         }
-        let ours = evidence.moving_by_us.is_some_and(|held| held.value && held.at > after);
+        let left = self.delegation.as_ref().is_some_and(|delegation| delegation.is_ours(evidence));
+        let ours = left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after);
         if ours && self.stray_stop == StrayStop::Unused && evidence.permits_text(now, self.config.evidence_age) {
             self.stray_stop = StrayStop::Next;
         }
     }
 
-    /// Rest measured entirely after `since`: before, the arm may only just have been told to move.
-    fn rests_since(&self, since: Instant, evidence: &Evidence) -> bool {
-        evidence.at_rest.is_some_and(|held| held.value && held.at.since(since) >= self.config.rest_window)
+    fn is_begun(&self) -> bool {
+        self.delegation.as_ref().is_some_and(Delegation::is_begun)
+    }
+
+    /// Longest time without a timely state in `Command`.
+    fn state_timeout(&self) -> Duration {
+        if self.is_begun() { self.config.delegated.state_timeout } else { self.config.state_timeout }
+    }
+
+    /// In `Stopping`, while a move is to end: no slowing down was seen for too long.
+    fn lose_patience(&mut self, now: Instant) {
+        let over = self.delegation.as_ref().is_some_and(|delegation| now > delegation.patience_ends(&self.config));
+        if over && !self.silenced {
+            self.stop_program(now);
+        }
+    }
+
+    /// `Stop` is next, and ends whatever program runs.
+    fn stop_program(&mut self, now: Instant) {
+        self.stopping = Stopping::StopNext;
+        if let Some(delegation) = &mut self.delegation {
+            delegation.stop(now);
+        }
+        self.owe(now);
     }
 
     fn give_up_stopping(&mut self, now: Instant) -> Transition {
@@ -617,16 +772,30 @@ impl ModeMachine {
             self.released = reason;
         }
         match to {
-            Mode::Offline => self.stray_stop = StrayStop::Used,
+            Mode::Offline => {
+                self.stray_stop = StrayStop::Used;
+                self.delegation = self.delegation.and_then(|delegation| delegation.left(false));
+            }
             Mode::Monitor => {
-                self.stray_stop = if from == Mode::Offline { StrayStop::Unused } else { StrayStop::Used };
+                self.delegation = self.delegation.and_then(|delegation| delegation.left(true));
+                let unused = from == Mode::Offline || self.delegation.is_some();
+                self.stray_stop = if unused { StrayStop::Unused } else { StrayStop::Used };
             }
             Mode::Arming => {}
             // The state that completed arming is answered with motion already.
             Mode::Command => self.owed = true,
             Mode::Stopping => {
-                self.stopping =
-                    if self.silenced { Stopping::Waiting } else { Stopping::Zeros(self.config.stop_cycles) };
+                self.stopping = match &mut self.delegation {
+                    Some(delegation) if delegation.is_begun() => {
+                        delegation.cancel(now);
+                        Stopping::Cancelling
+                    }
+                    _ if self.silenced => Stopping::Waiting,
+                    _ => Stopping::Zeros(self.config.stop_cycles),
+                };
+                if self.stopping != Stopping::Cancelling {
+                    self.delegation = None;
+                }
                 self.owe(now);
             }
         }

@@ -20,13 +20,17 @@
 //! * A stop or a pause at the pendant ends commanding as a release does. After a stop nothing is said as long as the arm
 //!   slows down; after a pause one `stopj` takes the paused program's place.
 //! * A slider at 0 is no fault: see [`Scaling`].
-//! * The right to move is a value: [`Action::Move`] carries an [`Authority`] that borrows the machine, so it
+//! * While the controller executes a move by itself ([`Drive::Delegated`]) the table holds, with `Start`, `Keep` and
+//!   `Cancel` for the commands of a cycle: see [`delegated`].
+//! * The right to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the machine, so it
 //!   is gone before the next transition.
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod acceptance;
 mod config;
+mod course;
+pub mod delegated;
 mod evidence;
 mod following;
 mod held;
@@ -44,6 +48,8 @@ mod tests;
 
 pub use acceptance::{Acceptance, Activity, Proof};
 pub use config::ModeConfig;
+pub use course::{Course, CourseConfig};
+pub use delegated::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use evidence::Evidence;
 pub use following::{Followed, Following, FollowingConfig};
 pub use held::Held;
@@ -119,6 +125,12 @@ pub enum Action<'m> {
     Hold,
     /// A moving command, approved with this authority.
     Move(Authority<'m>),
+    /// This move is given to the program that executes it, approved with this authority: once.
+    Start(Authority<'m>, MoveNumber),
+    /// A keep-alive to that program, which moves nothing and ends nothing.
+    Keep,
+    /// That program is told to end this move, if it executes it: a message, never a program of its own.
+    Cancel(MoveNumber),
     /// `stopj`, or what the path has for it.
     Stop,
 }

@@ -16,9 +16,12 @@ enum Out {
     Hold,
     Move,
     Stop,
+    Start,
+    Keep,
+    Cancel,
 }
 
-use Out::{Hold, Mirror, Move, Silent, Stop};
+use Out::{Cancel, Hold, Keep, Mirror, Move, Silent, Start, Stop};
 
 /// The world the evidence is taken from, as a person would put it.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +41,8 @@ struct World {
     program: Option<Activity>,
     pendant: Pendant,
     slowing: bool,
+    mirror: Option<Mirrored>,
+    paused: bool,
 }
 
 const GOOD: World = World {
@@ -56,6 +61,8 @@ const GOOD: World = World {
     program: Some(Activity::Stopped),
     pendant: Pendant::Go,
     slowing: true,
+    mirror: None,
+    paused: false,
 };
 
 impl World {
@@ -78,6 +85,8 @@ impl World {
             gate: held(self.gate, at),
             pendant: self.pendant,
             slowing: self.slowing,
+            mirrored: self.mirror.and_then(|m| held(m, at)),
+            paused: self.paused,
             acceptance: Acceptance {
                 mirrored_counter: self.mirrored.and_then(|m| held(m, at)),
                 program_state: None,
@@ -164,6 +173,9 @@ impl Trace {
             Action::Hold => Hold,
             Action::Move(_) => Move,
             Action::Stop => Stop,
+            Action::Start(..) => Start,
+            Action::Keep => Keep,
+            Action::Cancel(_) => Cancel,
         }
     }
 

@@ -87,6 +87,10 @@ reasons! {
     TrackingError "the arm is too far from where it is commanded to be" "look for what holds it, or what pushes it; `limits.tracking_error` is how far it may be",
     ProgramStopped "the program was stopped at the pendant, or text is no longer taken" "request again to go on; in local control nothing is taken",
     ProgramPaused "the program was paused at the pendant" "request again to go on; resuming at the pendant continues nothing",
+    NotCommanding "nothing is commanded now" "request, and send the move once commanding has begun",
+    MoveNotStarted "the program on the controller did not begin the move in time" "see the controller's log for why, or allow it more time",
+    MoveUnseen "what the program does with the move was not shown in time" "see whether the program on the controller still runs; check the network",
+    OtherMove "the program on the controller executes a move that was not asked for here" "find who else gives it moves; acknowledge, then request",
 }
 
 impl Reason {

@@ -483,7 +483,8 @@ impl<'m, L: Law<6>> CoController<'m, L> {
         }
         let arming = self.mode() == Mode::Arming;
         let written = match self.cycle.answer(now, &mut self.events) {
-            Ok(Verdict::Silent) => return false,
+            // A robot that is told nothing stays where it is: there is no position to mirror.
+            Ok(Verdict::Silent | Verdict::Mirror) => return false,
             Ok(Verdict::Hold) if arming => self.arming_text(path, now),
             Ok(Verdict::Hold) => path.render_hold(&mut self.text.bytes),
             Ok(Verdict::Stop) => path.render_stop(&mut self.text.bytes),
@@ -495,7 +496,7 @@ impl<'m, L: Law<6>> CoController<'m, L> {
             // The answer to a fault while commanding is zero velocity, in this very cycle.
             match self.cycle.answer(now, &mut self.events) {
                 Ok(Verdict::Hold) => path.render_hold(&mut self.text.bytes).unwrap_or(0),
-                Ok(Verdict::Silent | Verdict::Stop | Verdict::Move(_)) | Err(_) => 0,
+                Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Move(_)) | Err(_) => 0,
             }
         });
         self.answers = self.cycle.answered().filter(|_| self.text.len > 0);

@@ -26,6 +26,8 @@ use crate::time::{Duration, Instant};
 #[must_use]
 pub(super) enum Verdict<'m, const N: usize> {
     Silent,
+    /// The measured position, unchanged: to a peer that wants an answer to every state.
+    Mirror,
     Hold,
     Stop,
     Move(Approved<'m, N>),
@@ -413,6 +415,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             )),
             pendant,
             slowing,
+            mirrored: None,
+            paused: false,
             acceptance: Acceptance {
                 mirrored_counter: None,
                 program_state: if speaks { from_packet } else { None },
@@ -450,7 +454,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// What the law, a sensor or the governor refuses for; to be given to [`Cycle::fault`].
     pub(super) fn answer(&mut self, now: Instant, events: &mut Events) -> Result<Verdict<'_, N>, Reason> {
         match self.mode.action() {
-            Action::Silent | Action::Mirror => Ok(Verdict::Silent),
+            // Nobody gives the controller moves to execute here: neither begun nor kept alive nor ended is anything.
+            Action::Silent | Action::Keep | Action::Cancel(_) => Ok(Verdict::Silent),
+            Action::Start(..) => Err(Reason::Internal),
+            Action::Mirror => Ok(Verdict::Mirror),
             Action::Hold => {
                 self.following.sent(&JointVelocities::ZERO);
                 (self.sent, self.spoke_at) = (true, now);

@@ -17,7 +17,7 @@ use crate::robot::Text;
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x07";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x08";
 
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
@@ -62,8 +62,10 @@ pub struct Replayed {
 /// Why a dump was not replayed to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayError {
-    /// The bytes are no dump of this format.
+    /// The bytes are no dump.
     NoDump,
+    /// A dump of another format: this one.
+    OtherFormat(u8),
     /// A dump of which the end is missing, or something in between.
     CutOff,
     /// The recorded configuration is refused by this version of the engine.
@@ -94,7 +96,11 @@ pub enum ReplayError {
 impl core::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::NoDump => f.write_str("these bytes are no dump, or one of another format"),
+            Self::NoDump => f.write_str("these bytes are no dump"),
+            Self::OtherFormat(found) => {
+                let [.., expected] = MAGIC;
+                write!(f, "a dump of format {found}, and this version reads format {expected}")
+            }
             Self::CutOff => {
                 f.write_str("it is not whole: its end is missing, as after a full disk or a copy that broke off")
             }
@@ -356,7 +362,14 @@ fn end_mark(length: usize) -> [u8; DUMP_END_LEN] {
 
 /// What is between the first bytes of `dump` and its end mark.
 fn body(dump: &[u8]) -> Result<&[u8], ReplayError> {
-    let (_, rest) = dump.split_first_chunk().filter(|(magic, _)| *magic == MAGIC).ok_or(ReplayError::NoDump)?;
+    let ([name @ .., found], rest) = dump.split_first_chunk::<10>().ok_or(ReplayError::NoDump)?;
+    let [ours @ .., expected] = MAGIC;
+    if name != ours {
+        return Err(ReplayError::NoDump);
+    }
+    if found != expected {
+        return Err(ReplayError::OtherFormat(*found));
+    }
     let (body, mark) = rest.split_last_chunk().ok_or(ReplayError::CutOff)?;
     let length = MAGIC.len().saturating_add(body.len());
     if *mark == end_mark(length) { Ok(body) } else { Err(ReplayError::CutOff) }

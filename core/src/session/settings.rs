@@ -122,8 +122,15 @@ pub enum SensorInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SettingsError {
-    /// They are none, or of another format than this version reads.
+    /// They are none, or those of a board beside a robot of another maker.
     NoSettings,
+    /// They are settings in another format.
+    OtherFormat {
+        /// Theirs.
+        found: u8,
+        /// The one that this version reads.
+        expected: u8,
+    },
     /// They end too early, or were changed.
     Damaged,
     /// They were written by a version whose settings are others.
@@ -133,7 +140,13 @@ pub enum SettingsError {
 impl core::fmt::Display for SettingsError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Self::NoSettings => "these bytes are no settings, or of another format",
+            Self::NoSettings => "these bytes are no settings, or those of a board beside a robot of another maker",
+            Self::OtherFormat { found, expected } => {
+                return write!(
+                    f,
+                    "settings of format {found}, and this version reads format {expected}: compile them again"
+                );
+            }
             Self::Damaged => "these settings end too early, or were changed",
             Self::OtherVersion => "these settings were written by another version: compile them again",
         })
@@ -197,7 +210,14 @@ fn write(magic: &[u8; 10], settings: &impl serde::Serialize, out: &mut [u8]) -> 
 }
 
 fn read<T: serde::de::DeserializeOwned>(magic: &[u8; 10], bytes: &[u8]) -> Result<T, SettingsError> {
-    let rest = bytes.strip_prefix(magic).ok_or(SettingsError::NoSettings)?;
+    let ([name @ .., found], rest) = bytes.split_first_chunk::<10>().ok_or(SettingsError::NoSettings)?;
+    let [ours @ .., expected] = magic;
+    if name != ours {
+        return Err(SettingsError::NoSettings);
+    }
+    if found != expected {
+        return Err(SettingsError::OtherFormat { found: *found, expected: *expected });
+    }
     let (length, rest) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
     let (expected, content) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
     let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(content.len());
@@ -283,6 +303,16 @@ mod tests {
         let mut longer = whole;
         longer.push(0);
         assert_eq!(Settings::from_postcard(&longer).err(), Some(SettingsError::Damaged));
+    }
+
+    #[test]
+    fn settings_of_another_format_are_refused_by_both_formats() {
+        let mut other = bytes();
+        other[9] = 2;
+        let refused = Settings::from_postcard(&other).err();
+        assert_eq!(refused, Some(SettingsError::OtherFormat { found: 2, expected: 3 }));
+        let text = refused.map(|error| error.to_string());
+        assert_eq!(text.as_deref(), Some("settings of format 2, and this version reads format 3: compile them again"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::time::Instant;
 pub const DATAGRAM_MAX: usize = 1200;
 
 /// What every datagram begins with; the last byte counts the formats.
-const MAGIC: &[u8; 5] = b"ORTM\x03";
+pub const MAGIC: &[u8; 5] = b"ORTM\x04";
 
 /// One datagram.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -308,7 +308,7 @@ fn another_format_is_named() {
     assert_eq!(Datagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(Datagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 3: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 4: device and listener differ in version");
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn too_little_room_sends_nothing_and_is_seen_as_a_loss() {
 proptest! {
     #[test]
     fn what_is_decoded_encodes_to_a_datagram_that_says_the_same(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let bytes = [&b"ORTM\x02"[..], &bytes].concat();
+        let bytes = [&MAGIC[..], &bytes].concat();
         let Ok(datagram) = Datagram::decode(&bytes) else { return Ok(()) };
         let mut out = [0; DATAGRAM_MAX];
         let length = datagram.encode(&mut out).expect("no longer than it was");

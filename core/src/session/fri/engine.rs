@@ -409,7 +409,9 @@ impl<L: Law<JOINTS>, H: KrlHandshake> FriSession<L, H> {
         let moved = match self.cycle.answer(now, &mut self.events) {
             Ok(Verdict::Move(approved)) if newest.told.leads() => self.target.advance(approved, dt, &self.bounds, tool),
             Ok(Verdict::Move(_)) => Err(Reason::NotGranted),
-            Ok(Verdict::Silent | Verdict::Hold | Verdict::Stop) => {
+            // The setpoint is mirrored below where the KRC leads; where it still follows, the target comes to rest first,
+            // and its resting place is what the KRC's setpoint becomes.
+            Ok(Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop) => {
                 self.target.brake(dt, &self.bounds, tool);
                 Ok(())
             }

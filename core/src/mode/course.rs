@@ -1,0 +1,137 @@
+//! Is the arm where a move of the controller's may take it? The target of a state against a plan, or a corridor.
+
+use crate::robot::{BadValue, JointPositions, Range, State, range};
+
+/// Tolerances of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct CourseConfig {
+    /// How far a joint's target may be from the plan or beside the corridor \[rad\]: at least what the fastest joint does
+    /// between two mirrored figures of progress. Default 0.05.
+    pub position: f32,
+    /// How much faster than asked the target may be \[rad/s\]. Default 0.02.
+    pub speed: f32,
+    /// The same as a share of what was asked. Default 0.05.
+    pub relative: f32,
+}
+
+impl Default for CourseConfig {
+    fn default() -> Self {
+        Self { position: 0.05, speed: 0.02, relative: 0.05 }
+    }
+}
+
+impl CourseConfig {
+    /// Range of [`position`](Self::position).
+    pub const POSITION: Range<f32> = range!(0.0001, 1.0, " rad");
+    /// Range of [`speed`](Self::speed).
+    pub const SPEED: Range<f32> = range!(0.0001, 0.5, " rad/s");
+    /// Range of [`relative`](Self::relative).
+    pub const RELATIVE: Range<f32> = range!(0.0, 0.5, "");
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        Self::POSITION.check(self.position, "course.position")?;
+        Self::SPEED.check(self.speed, "course.speed")?;
+        Self::RELATIVE.check(self.relative, "course.relative")
+    }
+}
+
+/// Where one move may take the target of an arm with `N` joints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Course<const N: usize> {
+    /// Where the arm was when the move was asked for \[rad\].
+    pub from: JointPositions<N>,
+    /// Where it ends \[rad\].
+    pub to: JointPositions<N>,
+    /// The speed of the fastest joint that was asked for \[rad/s\].
+    pub speed: f32,
+}
+
+impl<const N: usize> Course<N> {
+    /// Without a plan: whether the target is inside the corridor, the straight line in joint space (`movej`) give or take
+    /// [`position`](CourseConfig::position) in each joint, and not faster than asked. `false` for NaN.
+    #[must_use]
+    pub fn holds(&self, state: &State<N>, config: &CourseConfig) -> bool {
+        let way = self.to.zip_with(self.from.as_array(), |to, from| to - from);
+        let gone = state.target_positions.zip_with(self.from.as_array(), |at, from| at - from);
+        let dot =
+            |a: &JointPositions<N>, b: &JointPositions<N>| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f32>();
+        let length = dot(&way, &way);
+        // The nearest point of the line; a move to where the arm is has only one.
+        let share = if length > 0.0 { dot(&gone, &way) / length } else { 0.0 };
+        let share = crate::math::bounded(share, 0.0, 1.0);
+        let beside = gone.zip_with(way.as_array(), |gone, way| gone - way * share).max_abs();
+        beside <= config.position && self.is_slow_enough(state, config)
+    }
+
+    /// With a plan: whether the target is where that is at the mirrored progress, give or take
+    /// [`position`](CourseConfig::position) in each joint, and not faster than asked. `false` for NaN.
+    #[must_use]
+    pub fn holds_at(&self, planned: &JointPositions<N>, state: &State<N>, config: &CourseConfig) -> bool {
+        let off = state.target_positions.zip_with(planned.as_array(), |at, planned| at - planned).max_abs();
+        off <= config.position && self.is_slow_enough(state, config)
+    }
+
+    fn is_slow_enough(&self, state: &State<N>, config: &CourseConfig) -> bool {
+        state.target_velocities.max_abs() <= self.speed + config.speed + config.relative * self.speed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::JointVelocities;
+
+    const COURSE: Course<2> = Course { from: JointPositions([0.0, 1.0]), to: JointPositions([2.0, 0.0]), speed: 0.5 };
+
+    fn state(q: [f32; 2], speed: f32) -> State<2> {
+        State {
+            target_positions: JointPositions(q),
+            target_velocities: JointVelocities([speed, 0.0]),
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn the_corridor_is_the_line_and_its_ends_give_or_take_the_tolerance() {
+        let config = CourseConfig::default();
+        assert_eq!(config.check(), Ok(()));
+        let holds = |q| COURSE.holds(&state(q, 0.5), &config);
+        for on in [[0.0, 1.0], [1.0, 0.5], [2.0, 0.0], [-0.04, 1.0], [2.04, 0.0], [1.04, 0.52]] {
+            assert!(holds(on), "{on:?}");
+        }
+        for off in [[-0.06, 1.0], [2.06, 0.0], [1.0, 0.6], [1.0, 0.4], [0.0, 0.0], [f32::NAN, 0.5]] {
+            assert!(!holds(off), "{off:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_on_its_way_but_faster_than_asked_does_not_hold() {
+        let config = CourseConfig::default();
+        for (speed, holds) in [(0.54, true), (-0.54, true), (0.55, false), (-0.55, false), (f32::NAN, false)] {
+            assert_eq!(COURSE.holds(&state([1.0, 0.5], speed), &config), holds, "{speed}");
+            assert_eq!(COURSE.holds_at(&JointPositions([1.0, 0.5]), &state([1.0, 0.5], speed), &config), holds);
+        }
+    }
+
+    #[test]
+    fn a_plan_holds_the_target_to_where_it_is_by_now() {
+        let config = CourseConfig::default();
+        let holds = |planned| COURSE.holds_at(&JointPositions(planned), &state([1.0, 0.5], 0.5), &config);
+        assert!(holds([1.04, 0.46]));
+        assert!(!holds([1.2, 0.4]), "on the line, but too early");
+        assert!(!holds([f32::NAN, 0.5]));
+    }
+
+    #[test]
+    fn a_move_to_where_the_arm_is_has_no_corridor_but_its_place() {
+        let (config, here) = (CourseConfig::default(), Course { to: COURSE.from, ..COURSE });
+        assert!(here.holds(&state([0.04, 1.0], 0.0), &config));
+        assert!(!here.holds(&state([0.06, 1.0], 0.0), &config));
+    }
+}
