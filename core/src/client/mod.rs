@@ -1,11 +1,38 @@
-//! Conversations with one controller that need no engine: sans-IO, without sockets, clocks or tasks.
+//! Conversations with one controller that need no engine, without sockets, clocks or tasks.
 //!
-//! | module | speaks with |
+//! | module | speaks with | over |
+//! |---|---|---|
+//! | [`dashboard`] | the dashboard server | TCP port 29999 |
+//! | [`rtde`] | Real-Time Data Exchange | TCP port 30004 |
+//! | [`script`] | the primary interface: a program, and what becomes of it | TCP port 30001 |
+//!
+//! Every machine here has the same verbs as an engine. **One input, then drain `poll_output` and `poll_event` until both
+//! are `None`, then sleep until `poll_timeout`.**
+//!
+//! | verb | meaning |
 //! |---|---|
-//! | [`rtde`] | Real-Time Data Exchange, port 30004 |
-//! | [`dashboard`] | the dashboard server, port 29999 |
-//! | [`script`] | the primary interface, port 30001: a program, and what becomes of it |
+//! | `handle(now, input)` | takes one input at `now`, which never goes back |
+//! | `receive_window()`, `commit(count, …)` | where the next bytes received go, and how many were received; also an input |
+//! | `poll_output()` | the next thing that the port must do; `None` once all is done |
+//! | `poll_event()` | the next event; `None` once all are taken |
+//! | `poll_timeout()` | when `Tick` is due at the latest; `None` while nothing is waited for |
+//!
+//! An output or an event may borrow memory of the machine: it is valid until the next call.
 
 pub mod dashboard;
 pub mod rtde;
 pub mod script;
+
+/// What a machine with one connection asks its port to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output<'a> {
+    /// Connect, and report `Opened` or `Refused`. The machine keeps its own deadline.
+    Open {
+        /// TCP port as the controller numbers it; a port base is applied by the port.
+        port: u16,
+    },
+    /// Write these bytes to the connection, all of them.
+    Transmit(&'a [u8]),
+    /// Close the connection, or give up opening it: nothing more is reported of it.
+    Close,
+}

@@ -47,16 +47,14 @@ pub(super) struct Conversation<'a, T> {
 impl<'a, T: Transport> Conversation<'a, T> {
     /// Asks for the software first: what can be asked depends on it.
     pub(super) async fn begin(mut transport: T, clock: Clock, args: &'a DashboardArgs) -> Result<Self, Failure> {
-        let software = match transport.execute(Request::PolyscopeVersion).await? {
-            Reply::Software { version, .. } => version,
-            Reply::Refused(Refusal::NotUnderstood(_)) => WITHOUT_VERSION,
-            other => {
-                let answer = words(&other);
-                return Err(Failure::Connection(format!(
-                    "no dashboard answers the question for its version: {answer}"
-                )));
-            }
-        };
+        let software = transport.execute(Request::PolyscopeVersion, |reply| match reply {
+            Reply::Software { version, .. } => Ok(*version),
+            Reply::Refused(Refusal::NotUnderstood(_)) => Ok(WITHOUT_VERSION),
+            other => Err(words(other)),
+        });
+        let software = software.await?.map_err(|answer| {
+            Failure::Connection(format!("no dashboard answers the question for its version: {answer}"))
+        })?;
         Ok(Self::with(transport, software, clock, args))
     }
 
@@ -117,16 +115,18 @@ impl<'a, T: Transport> Conversation<'a, T> {
         for (name, key, question) in OVERVIEW {
             let asked = question.kind().support(self.software);
             let known = matches!(asked, Support::Yes | Support::Perhaps);
-            let reply = if known { Some(self.transport.execute(question).await?) } else { None };
-            match reply {
-                Some(reply) => value(&reply, json.key(key)),
-                None => drop(json.key(key).null()),
+            json.key(key);
+            if !known {
+                json.null();
+                continue;
             }
-            if !self.args.json
-                && let Some(reply) = reply
-            {
-                let line = format!("{name:<18}{}", words(&reply));
-                self.line(&line);
+            let read = |reply: &Reply<'_>| {
+                value(reply, &mut json);
+                words(reply)
+            };
+            let words = self.transport.execute(question, read).await?;
+            if !self.args.json {
+                self.line(&format!("{name:<18}{words}"));
             }
         }
         json.end_object();
@@ -165,19 +165,21 @@ impl<'a, T: Transport> Conversation<'a, T> {
     async fn ask(&mut self, request: Request<'_>) -> Outcome {
         let kind = request.kind();
         kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;
-        let reply = self.transport.execute(request).await?;
-        let refused = match &reply {
-            Reply::Refused(refusal) => Some(format!("'{}': {}", kind.words(), said(refusal))),
-            Reply::Other(text) => {
-                Some(format!("'{}' is answered with something unknown: {}", kind.words(), readable(*text)))
-            }
-            _ => None,
+        let mut json = Json::default();
+        json.begin_object().key("type").text("answer").key("request").text(kind.words()).key("value");
+        let read = |reply: &Reply<'_>| {
+            value(reply, &mut json);
+            let refused = match reply {
+                Reply::Refused(refusal) => Some(format!("'{}': {}", kind.words(), said(refusal))),
+                Reply::Other(text) => {
+                    Some(format!("'{}' is answered with something unknown: {}", kind.words(), readable(*text)))
+                }
+                _ => None,
+            };
+            (words(reply), refused)
         };
-        let text = words(&reply);
+        let (text, refused) = self.transport.execute(request, read).await?;
         if self.args.json {
-            let mut json = Json::default();
-            json.begin_object().key("type").text("answer").key("request").text(kind.words()).key("value");
-            value(&reply, &mut json);
             json.key("text").text(&text).end_object();
             self.line(json.as_str());
         } else if refused.is_none() {

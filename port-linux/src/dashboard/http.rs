@@ -17,13 +17,15 @@ const LONGEST: u64 = 16 << 20;
 
 /// The Robot API of one controller.
 #[derive(Debug)]
-pub struct RobotApi {
+pub(super) struct RobotApi {
     at: SocketAddr,
     agent: ureq::Agent,
     software: SoftwareVersion,
     timeouts: Timeouts,
     /// What is handed out: the body, and the same in the words of a dashboard.
     answer: (String, String),
+    /// What was asked, and its call where there is one.
+    asked: Option<(RequestKind, Option<Call>)>,
 }
 
 /// An answer over HTTP: its status, and its text.
@@ -34,11 +36,11 @@ impl RobotApi {
     ///
     /// # Errors
     /// [`Trouble`] where nobody, or no Robot API, is there.
-    pub async fn connect(at: SocketAddr, timeouts: Timeouts) -> Result<Self, Trouble> {
+    pub(super) async fn connect(at: SocketAddr, timeouts: Timeouts) -> Result<Self, Trouble> {
         // A robot is on this network: no proxy is asked for it, and nobody else answers in its place.
         let agent = ureq::Agent::config_builder().http_status_as_error(false).proxy(None).max_redirects(0).build();
         let software = SoftwareVersion::new(10, 11);
-        let mut api = Self { at, agent: agent.into(), software, timeouts, answer: Default::default() };
+        let mut api = Self { at, agent: agent.into(), software, timeouts, answer: Default::default(), asked: None };
         let (status, description) = api.send(Call::Get(DESCRIPTION), timeouts.greeting).await?;
         match robot_api::software(&description) {
             Some(software) if status < 300 => api.software = software,
@@ -54,7 +56,7 @@ impl RobotApi {
 
     /// The oldest software with this API.
     #[must_use]
-    pub const fn software(&self) -> SoftwareVersion {
+    pub(super) const fn software(&self) -> SoftwareVersion {
         self.software
     }
 
@@ -75,17 +77,12 @@ impl RobotApi {
         })
     }
 
-    /// The call for a request: to go on with a paused program is `resume` here.
-    async fn call(&self, request: &Request<'_>) -> Result<Option<Call>, Trouble> {
-        if let Request::Play = request {
-            let asked = Call::Get(robot_api::PROGRAM_STATE);
-            let (_, body) = self.send(asked, self.timeouts.of(RequestKind::ProgramState)).await?;
-            let state = robot_api::line(RequestKind::ProgramState, &body).unwrap_or_default();
-            if state.eq_ignore_ascii_case("PAUSED") {
-                return Ok(robot_api::program("resume"));
-            }
-        }
-        Ok(robot_api::call(request, self.software))
+    /// The program is to run: to go on with a paused one is `resume` here.
+    async fn play(&self) -> Result<Option<Call>, Trouble> {
+        let asked = Call::Get(robot_api::PROGRAM_STATE);
+        let (_, body) = self.send(asked, self.timeouts.of(RequestKind::ProgramState)).await?;
+        let state = robot_api::line(RequestKind::ProgramState, &body).unwrap_or_default();
+        Ok(robot_api::program(if state.eq_ignore_ascii_case("PAUSED") { "resume" } else { "play" }))
     }
 
     /// Whether the controller says that it is not in remote control, where it has a word for it.
@@ -122,21 +119,26 @@ fn exchange(
 }
 
 impl Transport for RobotApi {
-    async fn execute<'s>(&'s mut self, request: Request<'_>) -> Result<Reply<'s>, Trouble> {
-        let kind = request.kind();
-        let Some(call) = self.call(&request).await? else {
-            return Ok(Reply::Refused(Refusal::NotUnderstood(Text(b"the Robot API offers nothing for it"))));
+    fn ask(&mut self, request: Request<'_>) {
+        self.asked = Some((request.kind(), robot_api::call(&request, self.software)));
+    }
+
+    async fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> Result<R, Trouble> {
+        let Some((kind, call)) = self.asked.take() else { return Err(Trouble("nothing was asked".to_owned())) };
+        let call = if kind == RequestKind::Play { self.play().await? } else { call };
+        let Some(call) = call else {
+            return Ok(read(&Reply::Refused(Refusal::NotUnderstood(Text(b"the Robot API offers nothing for it")))));
         };
         let (status, body) = self.send(call, self.timeouts.of(kind)).await?;
         if (200..300).contains(&status) {
             let line = robot_api::line(kind, &body).unwrap_or_default();
             self.answer = (body, line);
-            return Ok(robot_api::reply(kind, &self.answer.0, &self.answer.1));
+            return Ok(read(&robot_api::reply(kind, &self.answer.0, &self.answer.1)));
         }
         if kind.needs_remote_control() && self.is_in_local_control().await {
-            return Ok(Reply::Refused(Refusal::NeedsRemoteControl));
+            return Ok(read(&Reply::Refused(Refusal::NeedsRemoteControl)));
         }
         self.answer.0 = robot_api::refusal(status, &body);
-        Ok(robot_api::refused(&self.answer.0))
+        Ok(read(&robot_api::refused(&self.answer.0)))
     }
 }

@@ -2,27 +2,27 @@
 
 mod answer;
 mod args;
+mod connection;
 mod conversation;
 mod http;
 mod robot_api;
-mod tcp;
 mod transport;
 
 pub use args::{Command, DashboardArgs, Mode};
-pub use http::RobotApi;
-pub use tcp::{LINE_MEMORY, TcpDashboard};
-pub use transport::{Ended, Transport, Trouble, run as run_sequence};
 
 use std::net::SocketAddr;
 
-use outrigger_core::client::dashboard::Timeouts;
+use outrigger_core::client::dashboard::{Client, Timeouts};
 use outrigger_core::wire::dashboard::PORT;
 
 use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Target;
+use connection::{Connection, LINE_MEMORY};
 use conversation::Conversation;
+use http::RobotApi;
+use transport::Trouble;
 
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
@@ -41,7 +41,7 @@ pub fn run(args: &DashboardArgs) -> Outcome {
     crate::runtime()?.block_on(async {
         let timeouts = Timeouts::default();
         let mut memory = vec![0; LINE_MEMORY];
-        let mut dashboard = TcpDashboard::new(target.socket(PORT), clock, timeouts, &mut memory);
+        let mut dashboard = Connection::new(target.socket(PORT), clock, Client::new(&mut memory, timeouts));
         let nobody = match dashboard.connect().await {
             Ok(()) => return Conversation::begin(dashboard, clock, args).await?.command().await,
             Err(trouble) => trouble,

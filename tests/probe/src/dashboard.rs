@@ -2,8 +2,8 @@
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::client::dashboard::{
-    Before, BringUp, BringUpConfig, Client, ClientEvent, ClientOutput, Diagnosis, Pendant, ProgramConfig,
-    ProgramControl, ProgramGoal, Recovery, RecoveryConfig, Sequence, Step, Timeouts,
+    Before, BringUp, BringUpConfig, Client, Diagnosis, Event, Input, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
+    Recovery, RecoveryConfig, Sequence, SequenceEvent, SequenceInput, Service, Timeouts,
 };
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::dashboard::{Argument, OperationalMode, Reply, Request, RequestKind};
@@ -12,7 +12,7 @@ use crate::{any, any_bytes, any_text, into_room, shown, used};
 
 #[inline(never)]
 pub fn probe() {
-    into_room(|memory| client(&mut Client::new(memory, any(Timeouts::default()))));
+    into_room(|memory| service(&mut Client::new(memory, any(Timeouts::default()))));
     let software = any(SoftwareVersion::new(5, 15));
     run(&mut BringUp::new(software, any(BringUpConfig::default())));
     let goal = match (any(0), Argument::new(any_text())) {
@@ -52,48 +52,56 @@ fn run(sequence: &mut dyn Sequence) {
     let mut now = any(Instant::from_micros(1));
     while any(true) {
         now = now + any(Duration::from_millis(1));
-        match sequence.next(now) {
-            Step::Say(progress) => shown(progress),
-            Step::Ask(request) => {
-                into_room(|room| request.emit(room));
-                let kind = any(request.kind());
-                sequence.answered(now, &Reply::parse(kind, any_bytes()));
+        while let Some(event) = sequence.poll_event() {
+            match event {
+                SequenceEvent::Progress(progress) => shown(progress),
+                SequenceEvent::Stopped(obstacle) => shown(obstacle),
+                SequenceEvent::Done => return,
             }
-            Step::WaitUntil(at) => used(at),
-            Step::Stopped(obstacle) => shown(obstacle),
-            Step::Done => return,
         }
+        let Some(request) = sequence.poll_output() else {
+            used(sequence.poll_timeout());
+            sequence.handle(now, SequenceInput::Tick);
+            continue;
+        };
+        into_room(|room| request.emit(room));
+        let kind = any(request.kind());
+        sequence.handle(now, SequenceInput::Reply(Reply::parse(kind, any_bytes())));
     }
 }
 
+/// Either service that carries requests, with any bytes.
 #[inline(never)]
-fn client(client: &mut Client<'_>) {
+pub(crate) fn service(service: &mut dyn Service) {
     let mut now = any(Instant::from_micros(1));
     while any(true) {
         now = now + any(Duration::from_millis(1));
         match any(0) {
-            0 => client.opened(now),
-            1 => client.closed(),
-            2 => client.handle_timeout(now),
-            3 => used(client.request(now, &any(Request::RobotMode))),
+            0 => service.handle(now, Input::Start),
+            1 => service.handle(now, Input::Opened),
+            2 => service.handle(now, Input::Refused),
+            3 => service.handle(now, Input::Closed),
+            4 => service.handle(now, Input::Tick),
+            5 => match Argument::new(any_text()) {
+                Ok(name) => service.handle(now, Input::Request(Request::Load(name))),
+                Err(error) => shown(error),
+            },
+            6 => service.handle(now, Input::Request(any(Request::RobotMode))),
             _ => {
-                client.receive_window().fill(any(7));
-                client.commit(any(100));
+                service.receive_window().fill(any(7));
+                service.commit(any(100), now);
             }
         }
-        while let Some(event) = client.poll_event() {
+        while let Some(event) = service.poll_event() {
             match event {
-                ClientEvent::TooLong { error, .. } => shown(error),
-                ClientEvent::Replied { request: RequestKind::Load, line, .. } => used(line),
+                Event::TooLong { error, .. } => shown(error),
+                Event::Replied { request: RequestKind::Load, line, .. } => used(line),
                 event => used(event),
             }
         }
-        while let Some(output) = client.poll_output() {
-            match output {
-                ClientOutput::Transmit(bytes) => used(bytes),
-                ClientOutput::Close => used(client.is_open()),
-            }
+        while let Some(output) = service.poll_output() {
+            used(output);
         }
-        used((client.poll_timeout(), client.is_ready()));
+        used(service.poll_timeout());
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
-    RecoveryConfig, Sequence, Step,
+    RecoveryConfig, Sequence, SequenceEvent, SequenceInput,
 };
 use outrigger_core::robot::{Generation, SoftwareVersion};
 use outrigger_core::wire::dashboard::{Argument, Reply, Request, RequestKind, Support};
@@ -209,17 +209,23 @@ impl Desk {
         let limit = self.controller.now() + PATIENCE;
         while self.controller.now() < limit {
             let now = core_time(self.controller.now());
-            match sequence.next(now) {
-                Step::Say(_) => {}
-                Step::Ask(request) => {
-                    let kind = request.kind();
-                    let line = self.asked(&request);
-                    sequence.answered(core_time(self.controller.now()), &Reply::parse(kind, line.as_bytes()));
+            while let Some(event) = sequence.poll_event() {
+                match event {
+                    SequenceEvent::Progress(_) => {}
+                    SequenceEvent::Done => return None,
+                    SequenceEvent::Stopped(obstacle) => return Some(obstacle),
                 }
-                Step::WaitUntil(at) => self.wait(Duration::from_micros(at.since(now).as_micros())),
-                Step::Done => return None,
-                Step::Stopped(obstacle) => return Some(obstacle),
             }
+            if let Some(request) = sequence.poll_output() {
+                let kind = request.kind();
+                let line = self.asked(&request);
+                let reply = Reply::parse(kind, line.as_bytes());
+                sequence.handle(core_time(self.controller.now()), SequenceInput::Reply(reply));
+                continue;
+            }
+            let at = sequence.poll_timeout().expect("a time is waited for where nothing is asked");
+            self.wait(Duration::from_micros(at.since(now).as_micros()));
+            sequence.handle(core_time(self.controller.now()), SequenceInput::Tick);
         }
         panic!("no end within {PATIENCE:?}");
     }

@@ -1,6 +1,6 @@
 //! From any power state to running: power on, brakes released.
 
-use super::course::{Acted, Course, Sequence, Step};
+use super::course::{Acted, Course, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
 use crate::robot::{RobotMode, SafetyMode, SoftwareVersion};
 use crate::time::{Duration, Instant};
@@ -88,31 +88,8 @@ impl BringUp {
             }
         }
     }
-}
 
-impl Sequence for BringUp {
-    fn next(&mut self, now: Instant) -> Step<'_> {
-        if let Some(step) = self.course.next() {
-            return step;
-        }
-        if let State::Pause(until) = self.state {
-            if now < until {
-                return Step::WaitUntil(until);
-            }
-            self.state = State::Safety;
-        }
-        Step::Ask(match self.state {
-            State::Safety | State::Pause(_) => self.course.safety_question(),
-            State::Mode => Request::RobotMode,
-            State::PowerOn => Request::PowerOn,
-            State::BrakeRelease => Request::BrakeRelease,
-        })
-    }
-
-    fn answered(&mut self, now: Instant, reply: &Reply<'_>) {
-        if self.course.takes(reply) {
-            return;
-        }
+    fn take(&mut self, now: Instant, reply: &Reply<'_>) {
         match self.state {
             State::Safety | State::Pause(_) => match self.course.safety(reply) {
                 Some(SafetyMode::Normal | SafetyMode::Reduced) => self.state = State::Mode,
@@ -139,5 +116,40 @@ impl Sequence for BringUp {
                 }
             }
         }
+    }
+}
+
+impl Sequence for BringUp {
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        if let Some(reply) = self.course.reply(input) {
+            self.take(now, &reply);
+        }
+        if let State::Pause(until) = self.state
+            && now >= until
+        {
+            self.state = State::Safety;
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        let own = match self.state {
+            State::Safety => Some(self.course.safety_question()),
+            State::Mode => Some(Request::RobotMode),
+            State::PowerOn => Some(Request::PowerOn),
+            State::BrakeRelease => Some(Request::BrakeRelease),
+            State::Pause(_) => None,
+        };
+        self.course.ask(own)
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        self.course.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.course.pause(match self.state {
+            State::Pause(until) => Some(until),
+            State::Safety | State::Mode | State::PowerOn | State::BrakeRelease => None,
+        })
     }
 }

@@ -1,34 +1,45 @@
-//! What all sequences share: how they are run, what they tell, and what every refusal means.
+//! What all sequences share: their verbs, their events, and what every refusal means.
 
 use heapless::Deque;
 
 use super::obstacle::Obstacle;
-use crate::robot::Text;
-use crate::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion};
+use crate::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion, Text};
 use crate::time::{Duration, Instant};
 use crate::wire::dashboard::{OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole};
 
-/// Several requests with one goal.
+/// Several requests with one goal, whoever carries them to the controller: a dashboard server or the Robot API.
 ///
-/// Call [`Sequence::next`], do what it says, and call it again; after [`Step::Ask`] hand the answer to
-/// [`Sequence::answered`] first. It ends in [`Step::Done`] or [`Step::Stopped`], from which on it says the same.
+/// One input, then drain [`poll_event`](Self::poll_event) and [`poll_output`](Self::poll_output) until both are `None`,
+/// then sleep until [`poll_timeout`](Self::poll_timeout). The first request is there from the beginning; the next one
+/// follows from the answer to the one before.
 pub trait Sequence {
-    /// What is to be done now.
-    fn next(&mut self, now: Instant) -> Step<'_>;
+    /// Takes one input at `now`, which never goes back.
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>);
 
-    /// The answer to what was asked.
-    fn answered(&mut self, now: Instant, reply: &Reply<'_>);
+    /// The next request to be put to the controller; `None` while an answer or a time is waited for, and at the end.
+    fn poll_output(&mut self) -> Option<Request<'_>>;
+
+    /// The next event; `None` once all are taken. The last one is [`SequenceEvent::Done`] or [`SequenceEvent::Stopped`].
+    fn poll_event(&mut self) -> Option<SequenceEvent>;
+
+    /// When [`SequenceInput::Tick`] is due; `None` while no time is waited for.
+    fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// One step of a [`Sequence`].
+/// What happened outside a [`Sequence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
-    /// Tell people.
-    Say(Progress),
-    /// Ask the controller.
-    Ask(Request<'a>),
-    /// There is nothing to do before then.
-    WaitUntil(Instant),
+pub enum SequenceInput<'a> {
+    /// The controller's answer to the last request.
+    Reply(Reply<'a>),
+    /// Time has passed. Always harmless.
+    Tick,
+}
+
+/// What came of an input to a [`Sequence`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceEvent {
+    /// A step on the way, for people.
+    Progress(Progress),
     /// The goal is reached.
     Done,
     /// It goes no further.
@@ -100,8 +111,12 @@ pub(super) enum Acted {
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     pub(super) software: SoftwareVersion,
-    said: Deque<Progress, 8>,
+    /// A request waits for its answer.
+    asked: bool,
+    progress: Deque<Progress, 8>,
     end: Option<Result<(), Obstacle>>,
+    /// Whether the end was told.
+    ended: bool,
     safety: Option<SafetyMode>,
     robot_mode: Option<RobotMode>,
     program: Option<(ProgramState, Text<64>)>,
@@ -122,8 +137,10 @@ impl Course {
     pub(super) fn new(software: SoftwareVersion) -> Self {
         Self {
             software,
-            said: Deque::new(),
+            asked: false,
+            progress: Deque::new(),
             end: None,
+            ended: false,
             safety: None,
             robot_mode: None,
             program: None,
@@ -145,30 +162,44 @@ impl Course {
         self.permission = before.permission;
     }
 
-    /// What comes before the sequence's own next step.
-    pub(super) fn next(&mut self) -> Option<Step<'static>> {
-        if let Some(progress) = self.said.pop_front() {
-            return Some(Step::Say(progress));
+    /// The request that is put now: for permission where that is in question, else the sequence's `own`.
+    pub(super) fn ask<'r>(&mut self, own: Option<Request<'r>>) -> Option<Request<'r>> {
+        if self.asked || self.end.is_some() {
+            return None;
         }
-        match self.end {
-            Some(Ok(())) => Some(Step::Done),
-            Some(Err(obstacle)) => Some(Step::Stopped(obstacle)),
-            None if self.permission == Permission::Asking => Some(Step::Ask(Request::IsInRemoteControl)),
-            None => None,
-        }
+        let request = if self.permission == Permission::Asking { Some(Request::IsInRemoteControl) } else { own };
+        self.asked = request.is_some();
+        request
     }
 
-    /// Whether the reply was to a question of its own.
-    pub(super) fn takes(&mut self, reply: &Reply<'_>) -> bool {
+    pub(super) fn poll_event(&mut self) -> Option<SequenceEvent> {
+        if let Some(progress) = self.progress.pop_front() {
+            return Some(SequenceEvent::Progress(progress));
+        }
+        let end = self.end.filter(|_| !core::mem::replace(&mut self.ended, true))?;
+        Some(end.map_or_else(SequenceEvent::Stopped, |()| SequenceEvent::Done))
+    }
+
+    /// Until when a pause lasts, unless an answer is waited for or everything is over.
+    pub(super) fn pause(&self, until: Option<Instant>) -> Option<Instant> {
+        until.filter(|_| !self.asked && self.end.is_none() && self.permission != Permission::Asking)
+    }
+
+    /// The reply of an input that is the sequence's to judge: it answers a request, and not the one for permission.
+    pub(super) fn reply<'r>(&mut self, input: SequenceInput<'r>) -> Option<Reply<'r>> {
+        let SequenceInput::Reply(reply) = input else { return None };
+        if !core::mem::take(&mut self.asked) || self.end.is_some() {
+            return None;
+        }
         if self.permission != Permission::Asking {
-            return false;
+            return Some(reply);
         }
         if let Reply::RemoteControl(true) = reply {
             self.renew();
         } else {
             self.stop(Obstacle::LocalControl);
         }
-        true
+        None
     }
 
     fn renew(&mut self) {
@@ -178,7 +209,7 @@ impl Course {
 
     pub(super) fn say(&mut self, progress: Progress) {
         // Between two steps there is never more to be said than there is room for.
-        let _ = self.said.push_back(progress);
+        let _ = self.progress.push_back(progress);
     }
 
     pub(super) fn done(&mut self) {

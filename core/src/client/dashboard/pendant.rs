@@ -1,6 +1,6 @@
 //! Who may do what at the teach pendant: kept from moving the arm while we command, and put back.
 
-use super::course::{Course, Progress, Sequence, Step};
+use super::course::{Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
 use crate::robot::{Generation, SoftwareVersion};
 use crate::time::Instant;
@@ -85,31 +85,8 @@ impl Pendant {
             _ => None,
         }
     }
-}
 
-fn cb(software: SoftwareVersion) -> bool {
-    matches!(software.generation(), Generation::Cb2 | Generation::Cb3)
-}
-
-impl Sequence for Pendant {
-    fn next(&mut self, _: Instant) -> Step<'_> {
-        if let Some(step) = self.course.next() {
-            return step;
-        }
-        Step::Ask(match (self.state, self.role()) {
-            (State::Look | State::Verify, Some(_)) => Request::UserRole,
-            (State::Look | State::Verify, None) => Request::OperationalMode,
-            (State::Set, Some(role)) => Request::SetUserRole(role),
-            (State::Set, None) if self.locks => Request::SetOperationalMode(OperationalMode::Automatic),
-            (State::Set, None) => Request::SetOperationalMode(OperationalMode::Manual),
-            (State::GiveBack, _) => Request::ClearOperationalMode,
-        })
-    }
-
-    fn answered(&mut self, _: Instant, reply: &Reply<'_>) {
-        if self.course.takes(reply) {
-            return;
-        }
+    fn take(&mut self, reply: &Reply<'_>) {
         let wanted = self.role();
         match (self.state, reply) {
             (State::Look, Reply::UserRole(role)) => {
@@ -156,5 +133,37 @@ impl Sequence for Pendant {
             }
             (State::GiveBack, other) => self.course.unexpected(RequestKind::ClearOperationalMode, other),
         }
+    }
+}
+
+fn cb(software: SoftwareVersion) -> bool {
+    matches!(software.generation(), Generation::Cb2 | Generation::Cb3)
+}
+
+impl Sequence for Pendant {
+    fn handle(&mut self, _: Instant, input: SequenceInput<'_>) {
+        if let Some(reply) = self.course.reply(input) {
+            self.take(&reply);
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        let own = match (self.state, self.role()) {
+            (State::Look | State::Verify, Some(_)) => Request::UserRole,
+            (State::Look | State::Verify, None) => Request::OperationalMode,
+            (State::Set, Some(role)) => Request::SetUserRole(role),
+            (State::Set, None) if self.locks => Request::SetOperationalMode(OperationalMode::Automatic),
+            (State::Set, None) => Request::SetOperationalMode(OperationalMode::Manual),
+            (State::GiveBack, _) => Request::ClearOperationalMode,
+        };
+        self.course.ask(Some(own))
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        self.course.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
     }
 }

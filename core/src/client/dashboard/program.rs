@@ -1,6 +1,6 @@
 //! Load, play, pause and stop, each until the controller shows it.
 
-use super::course::{Acted, Course, Progress, Sequence, Step};
+use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
 use crate::robot::{Generation, ProgramState, SoftwareVersion};
 use crate::time::{Duration, Instant};
@@ -102,46 +102,8 @@ impl<'a> ProgramControl<'a> {
             }
         }
     }
-}
 
-const fn request(goal: ProgramGoal<'_>) -> Request<'_> {
-    match goal {
-        ProgramGoal::Load(program) => Request::Load(program),
-        ProgramGoal::Play => Request::Play,
-        ProgramGoal::Pause => Request::Pause,
-        ProgramGoal::Stop => Request::Stop,
-    }
-}
-
-/// Whether a path or name that the controller tells is that of the wanted file; extensions may be left out.
-fn is_file(told: Text<'_>, wanted: Argument<'_>) -> bool {
-    let told = stem(told.0);
-    !told.is_empty() && told == stem(wanted.as_str().as_bytes())
-}
-
-fn stem(path: &[u8]) -> &[u8] {
-    let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path).trim_ascii();
-    name.strip_suffix(b".urpx").or_else(|| name.strip_suffix(b".urp")).unwrap_or(name)
-}
-
-impl Sequence for ProgramControl<'_> {
-    fn next(&mut self, now: Instant) -> Step<'_> {
-        if let Some(step) = self.course.next() {
-            return step;
-        }
-        match self.state {
-            State::Act => return Step::Ask(request(self.goal)),
-            State::Pause(until) if now < until => return Step::WaitUntil(until),
-            State::Pause(_) | State::Look => self.state = State::Look,
-        }
-        // Without a question the sequence ended with the answer to the request.
-        self.question().map_or(Step::Done, Step::Ask)
-    }
-
-    fn answered(&mut self, now: Instant, reply: &Reply<'_>) {
-        if self.course.takes(reply) {
-            return;
-        }
+    fn take(&mut self, now: Instant, reply: &Reply<'_>) {
         let kind = request(self.goal).kind();
         match self.state {
             State::Act => {
@@ -166,5 +128,58 @@ impl Sequence for ProgramControl<'_> {
                 }
             }
         }
+    }
+}
+
+const fn request(goal: ProgramGoal<'_>) -> Request<'_> {
+    match goal {
+        ProgramGoal::Load(program) => Request::Load(program),
+        ProgramGoal::Play => Request::Play,
+        ProgramGoal::Pause => Request::Pause,
+        ProgramGoal::Stop => Request::Stop,
+    }
+}
+
+/// Whether a path or name that the controller tells is that of the wanted file; extensions may be left out.
+fn is_file(told: Text<'_>, wanted: Argument<'_>) -> bool {
+    let told = stem(told.0);
+    !told.is_empty() && told == stem(wanted.as_str().as_bytes())
+}
+
+fn stem(path: &[u8]) -> &[u8] {
+    let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path).trim_ascii();
+    name.strip_suffix(b".urpx").or_else(|| name.strip_suffix(b".urp")).unwrap_or(name)
+}
+
+impl Sequence for ProgramControl<'_> {
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        if let Some(reply) = self.course.reply(input) {
+            self.take(now, &reply);
+        }
+        if let State::Pause(until) = self.state
+            && now >= until
+        {
+            self.state = State::Look;
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        let own = match self.state {
+            State::Act => Some(request(self.goal)),
+            State::Look => self.question(),
+            State::Pause(_) => None,
+        };
+        self.course.ask(own)
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        self.course.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.course.pause(match self.state {
+            State::Pause(until) => Some(until),
+            State::Act | State::Look => None,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Why a robot stands, and, once a person has acknowledged it, the way out.
 
 use super::bring_up::{BringUp, BringUpConfig};
-use super::course::{Acted, Course, Progress, Sequence, Step};
+use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
 use crate::robot::{Generation, RobotMode, SafetyMode, SoftwareVersion};
 use crate::time::{Duration, Instant};
@@ -57,27 +57,31 @@ impl Diagnosis {
 }
 
 impl Sequence for Diagnosis {
-    fn next(&mut self, _: Instant) -> Step<'_> {
-        if let Some(step) = self.course.next() {
-            return step;
-        }
-        Step::Ask(if self.asks_mode { Request::RobotMode } else { self.course.safety_question() })
-    }
-
-    fn answered(&mut self, now: Instant, reply: &Reply<'_>) {
-        if self.course.takes(reply) {
-            return;
-        }
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        let Some(reply) = self.course.reply(input) else { return };
         if !self.asks_mode {
-            self.safety = self.course.safety(reply);
+            self.safety = self.course.safety(&reply);
             self.asks_mode = self.safety.is_some();
             return;
         }
-        if let Some(robot_mode) = self.course.robot_mode(reply) {
+        if let Some(robot_mode) = self.course.robot_mode(&reply) {
             let software = self.course.software;
             self.finding = Some(Finding { software, safety: self.safety, robot_mode, seen: now });
             self.course.done();
         }
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        let own = if self.asks_mode { Request::RobotMode } else { self.course.safety_question() };
+        self.course.ask(Some(own))
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        self.course.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
     }
 }
 
@@ -277,34 +281,8 @@ impl Recovery {
             _ => self.state = State::Pause(now + self.config.bring_up.poll),
         }
     }
-}
 
-impl Sequence for Recovery {
-    fn next(&mut self, now: Instant) -> Step<'_> {
-        if let Some(step) = self.course.next() {
-            return step;
-        }
-        match self.state {
-            State::Locked(until) | State::Pause(until) if now < until => return Step::WaitUntil(until),
-            State::Locked(_) => self.state = State::Clear,
-            State::Pause(_) => self.state = State::Settle,
-            State::BringUp => return self.bring_up.next(now),
-            State::Check | State::Clear | State::Popup | State::Settle => {}
-        }
-        Step::Ask(match self.state {
-            State::Clear | State::Locked(_) => self.clearing(),
-            State::Popup => Request::CloseSafetyPopup,
-            State::Check | State::Settle | State::Pause(_) | State::BringUp => self.course.safety_question(),
-        })
-    }
-
-    fn answered(&mut self, now: Instant, reply: &Reply<'_>) {
-        if let State::BringUp = self.state {
-            return self.bring_up.answered(now, reply);
-        }
-        if self.course.takes(reply) {
-            return;
-        }
+    fn take(&mut self, now: Instant, reply: &Reply<'_>) {
         match self.state {
             State::Clear | State::Locked(_) => self.cleared(now, reply),
             // A text that stays on the pendant stops nobody.
@@ -319,6 +297,48 @@ impl Sequence for Recovery {
                     self.settled(now, found);
                 }
             }
+        }
+    }
+}
+
+impl Sequence for Recovery {
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        if let State::BringUp = self.state {
+            return self.bring_up.handle(now, input);
+        }
+        if let Some(reply) = self.course.reply(input) {
+            self.take(now, &reply);
+        }
+        match self.state {
+            State::Locked(until) if now >= until => self.state = State::Clear,
+            State::Pause(until) if now >= until => self.state = State::Settle,
+            _ => {}
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        let own = match self.state {
+            State::BringUp => return self.bring_up.poll_output(),
+            State::Clear => Some(self.clearing()),
+            State::Popup => Some(Request::CloseSafetyPopup),
+            State::Check | State::Settle => Some(self.course.safety_question()),
+            State::Locked(_) | State::Pause(_) => None,
+        };
+        self.course.ask(own)
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        match (self.course.poll_event(), self.state) {
+            (None, State::BringUp) => self.bring_up.poll_event(),
+            (event, _) => event,
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        match self.state {
+            State::BringUp => self.bring_up.poll_timeout(),
+            State::Locked(until) | State::Pause(until) => self.course.pause(Some(until)),
+            State::Check | State::Clear | State::Popup | State::Settle => None,
         }
     }
 }

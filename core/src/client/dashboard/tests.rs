@@ -1,6 +1,7 @@
 //! The client over any pieces of a stream, and the sequences against answers of every kind.
 
 use super::*;
+use crate::client::Output;
 use crate::robot::{RobotMode, SafetyMode, SoftwareVersion};
 use crate::time::{Duration, Instant};
 use crate::wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, RequestKind, UserRole};
@@ -18,104 +19,145 @@ fn at(millis: u64) -> Instant {
 fn receive(client: &mut Client<'_>, bytes: &[u8]) {
     let window = client.receive_window();
     window[..bytes.len()].copy_from_slice(bytes);
-    client.commit(bytes.len());
+    client.commit(bytes.len(), at(0));
 }
 
-fn sent(client: &mut Client<'_>) -> Option<String> {
-    match client.poll_output() {
-        Some(ClientOutput::Transmit(line)) => Some(String::from_utf8(line.to_vec()).unwrap()),
-        Some(ClientOutput::Close) => Some("(close)".into()),
-        None => None,
+fn outputs(client: &mut Client<'_>) -> Vec<String> {
+    let mut outputs = vec![];
+    while let Some(output) = client.poll_output() {
+        outputs.push(match output {
+            Output::Open { port } => format!("(open {port})"),
+            Output::Transmit(line) => String::from_utf8(line.to_vec()).unwrap(),
+            Output::Close => "(close)".into(),
+        });
     }
+    outputs
+}
+
+/// Connected and greeted.
+fn greet(client: &mut Client<'_>) {
+    client.handle(at(0), Input::Start);
+    assert_eq!(outputs(client), ["(open 29999)"]);
+    client.handle(at(0), Input::Opened);
+    receive(client, GREETING);
+    assert_eq!(client.poll_event(), Some(Event::Ready));
+    assert_eq!(client.poll_event(), None);
+    assert_eq!(client.poll_timeout(), None);
 }
 
 #[test]
-fn a_request_waits_for_the_greeting_and_for_the_answer_to_the_one_before() {
+fn a_request_waits_for_connection_and_greeting_and_the_next_one_for_the_answer() {
     let mut memory = [0; 128];
     let mut client = Client::new(&mut memory, Timeouts::default());
-    assert_eq!(client.request(at(0), &Request::RobotMode), Err(Busy));
-    client.opened(at(0));
-    assert_eq!(client.request(at(0), &Request::RobotMode), Err(Busy));
+    client.handle(at(0), Input::Request(Request::RobotMode));
+    assert_eq!(outputs(&mut client), ["(open 29999)"]);
+    client.handle(at(0), Input::Request(Request::Running));
+    assert_eq!(client.poll_event(), Some(Event::Busy(RequestKind::Running)));
+    client.handle(at(1), Input::Opened);
+    assert_eq!(outputs(&mut client), [] as [&str; 0]);
     receive(&mut client, GREETING);
-    assert_eq!(client.poll_event(), Some(ClientEvent::Ready));
+    assert_eq!(client.poll_event(), Some(Event::Ready));
     assert_eq!(client.poll_event(), None);
-    assert_eq!(client.poll_timeout(), None);
-    client.request(at(5), &Request::RobotMode).unwrap();
-    assert_eq!(sent(&mut client).as_deref(), Some("robotmode\n"));
-    assert_eq!(sent(&mut client), None);
-    assert_eq!(client.request(at(6), &Request::RobotMode), Err(Busy));
+    assert_eq!(outputs(&mut client), ["robotmode\n"]);
+    client.handle(at(6), Input::Request(Request::RobotMode));
+    assert_eq!(client.poll_event(), Some(Event::Busy(RequestKind::RobotMode)));
+    assert_eq!(outputs(&mut client), [] as [&str; 0]);
     receive(&mut client, b"Robotmode: RUN");
     assert_eq!(client.poll_event(), None);
     receive(&mut client, b"NING\r\n");
-    let Some(ClientEvent::Replied { request, reply, line }) = client.poll_event() else { panic!("an answer") };
+    let Some(Event::Replied { request, reply, line }) = client.poll_event() else { panic!("an answer") };
     assert_eq!((request, reply), (RequestKind::RobotMode, Reply::RobotMode(RobotMode::Running)));
     assert_eq!(line.0, b"Robotmode: RUNNING");
     assert!(client.is_ready());
 }
 
 #[test]
-fn an_answer_that_comes_too_late_ends_the_connection_and_answers_nothing() {
+fn a_connection_that_is_refused_or_not_made_in_time_is_told_with_the_request_that_waited() {
     let mut memory = [0; 128];
     let mut client = Client::new(&mut memory, Timeouts::default());
-    client.opened(at(0));
-    receive(&mut client, GREETING);
-    assert_eq!(client.poll_event(), Some(ClientEvent::Ready));
-    client.request(at(10), &Request::RobotMode).unwrap();
-    assert_eq!(client.poll_timeout(), Some(at(1_010)));
-    client.handle_timeout(at(1_009));
+    client.handle(at(0), Input::Start);
+    assert_eq!(outputs(&mut client), ["(open 29999)"]);
+    client.handle(at(0), Input::Refused);
+    assert_eq!(client.poll_event(), Some(Event::NotConnected { request: None, waited: None }));
+    client.handle(at(10), Input::Request(Request::RobotMode));
+    assert_eq!(outputs(&mut client), ["(open 29999)"]);
+    assert_eq!(client.poll_timeout(), Some(at(5_010)));
+    client.handle(at(5_009), Input::Tick);
     assert_eq!(client.poll_event(), None);
-    client.handle_timeout(at(1_010));
-    let silent = ClientEvent::Silent { request: Some(RequestKind::RobotMode), waited: Duration::from_secs(1) };
-    assert_eq!(client.poll_event(), Some(silent));
-    assert_eq!(sent(&mut client).as_deref(), Some("(close)"));
-    receive(&mut client, b"Robotmode: RUNNING\n");
-    assert_eq!(client.poll_event(), None);
-    assert!(!client.is_open());
-    client.opened(at(2_000));
-    assert_eq!(client.poll_timeout(), Some(at(4_000)), "nothing of the connection before is left");
+    client.handle(at(5_010), Input::Tick);
+    let event = Event::NotConnected { request: Some(RequestKind::RobotMode), waited: Some(Duration::from_secs(5)) };
+    assert_eq!(client.poll_event(), Some(event));
+    assert_eq!(outputs(&mut client), ["(close)"]);
+    client.handle(at(5_011), Input::Opened);
+    assert_eq!(client.poll_event(), None, "it was given up");
+    assert_eq!(client.poll_timeout(), None);
 }
 
 #[test]
-fn permission_is_of_the_connection_so_a_refusal_for_want_of_it_ends_the_connection() {
+fn an_answer_that_comes_too_late_ends_the_connection_and_answers_nothing() {
+    let mut memory = [0; 128];
+    let mut client = Client::new(&mut memory, Timeouts::default());
+    greet(&mut client);
+    client.handle(at(10), Input::Request(Request::RobotMode));
+    assert_eq!(outputs(&mut client), ["robotmode\n"]);
+    assert_eq!(client.poll_timeout(), Some(at(1_010)));
+    client.handle(at(1_009), Input::Tick);
+    assert_eq!(client.poll_event(), None);
+    client.handle(at(1_010), Input::Tick);
+    let silent = Event::Silent { request: Some(RequestKind::RobotMode), waited: Duration::from_secs(1) };
+    assert_eq!(client.poll_event(), Some(silent));
+    assert_eq!(outputs(&mut client), ["(close)"]);
+    receive(&mut client, b"Robotmode: RUNNING\n");
+    assert_eq!(client.poll_event(), None);
+    client.handle(at(2_000), Input::Start);
+    assert_eq!(outputs(&mut client), ["(open 29999)"]);
+    client.handle(at(2_000), Input::Opened);
+    assert_eq!(client.poll_event(), None, "nothing is left of it");
+    assert_eq!(client.poll_timeout(), Some(at(4_000)));
+}
+
+#[test]
+fn permission_is_of_the_connection_so_after_a_refusal_for_want_of_it_the_next_request_connects_anew() {
     let mut memory = [0; 256];
     let mut client = Client::new(&mut memory, Timeouts::default());
-    client.opened(at(0));
-    receive(&mut client, GREETING);
-    assert_eq!(client.poll_event(), Some(ClientEvent::Ready));
-    client.request(at(0), &Request::PowerOn).unwrap();
+    greet(&mut client);
+    client.handle(at(0), Input::Request(Request::PowerOn));
+    assert_eq!(outputs(&mut client), ["power on\n"]);
     receive(&mut client, format!("{REMOTE}\n").as_bytes());
     let reply = client.poll_event();
-    assert!(matches!(reply, Some(ClientEvent::Replied { reply: Reply::Refused(Refusal::NeedsRemoteControl), .. })));
-    assert!(matches!(client.poll_output(), Some(ClientOutput::Close)));
-    assert!(!client.is_open());
+    assert!(matches!(reply, Some(Event::Replied { reply: Reply::Refused(Refusal::NeedsRemoteControl), .. })));
+    client.handle(at(0), Input::Request(Request::PowerOn));
+    assert_eq!(outputs(&mut client), ["(close)", "(open 29999)"]);
 }
 
 #[test]
 fn another_service_an_unasked_line_and_an_endless_one_are_told_apart() {
     let mut memory = [0; 64];
     let mut client = Client::new(&mut memory, Timeouts::default());
-    client.opened(at(0));
+    client.handle(at(0), Input::Request(Request::RobotMode));
+    assert_eq!(outputs(&mut client), ["(open 29999)"]);
+    client.handle(at(0), Input::Opened);
     receive(&mut client, b"SSH-2.0-OpenSSH_9.6\r\n");
-    assert!(matches!(client.poll_event(), Some(ClientEvent::WrongService(text)) if text.0 == b"SSH-2.0-OpenSSH_9.6"));
-    assert_eq!(sent(&mut client).as_deref(), Some("(close)"));
+    let text = crate::wire::primary::Text(b"SSH-2.0-OpenSSH_9.6");
+    let wrong = Event::WrongService { request: Some(RequestKind::RobotMode), text };
+    assert_eq!(client.poll_event(), Some(wrong));
+    assert_eq!(outputs(&mut client), ["(close)"]);
 
-    client.opened(at(0));
-    receive(&mut client, GREETING);
-    assert_eq!(client.poll_event(), Some(ClientEvent::Ready));
+    greet(&mut client);
     receive(&mut client, b"Program running: true\n");
-    assert!(matches!(client.poll_event(), Some(ClientEvent::Unasked(_))));
-    client.request(at(0), &Request::LoadedProgram).unwrap();
+    assert!(matches!(client.poll_event(), Some(Event::Unasked(_))));
+    client.handle(at(0), Input::Request(Request::LoadedProgram));
     for _ in 0..8 {
         receive(&mut client, &[b'x'; 16]);
         assert_eq!(client.poll_event(), None);
     }
     receive(&mut client, b"\n");
     let event = client.poll_event();
-    assert!(matches!(event, Some(ClientEvent::TooLong { request: Some(RequestKind::LoadedProgram), .. })), "{event:?}");
+    assert!(matches!(event, Some(Event::TooLong { request: Some(RequestKind::LoadedProgram), .. })), "{event:?}");
     assert!(client.is_ready());
-    client.request(at(0), &Request::RobotMode).unwrap();
-    client.closed();
-    assert_eq!(client.poll_event(), Some(ClientEvent::Closed { request: Some(RequestKind::RobotMode) }));
+    client.handle(at(0), Input::Request(Request::RobotMode));
+    client.handle(at(0), Input::Closed);
+    assert_eq!(client.poll_event(), Some(Event::Closed { request: Some(RequestKind::RobotMode) }));
 }
 
 /// A controller that answers by a function, and everything that happened, with the time.
@@ -137,26 +179,34 @@ fn play_from(
 ) -> Told {
     let mut told = Told { asked: vec![], said: vec![], now: start, end: Ok(()) };
     for _ in 0..5_000 {
-        match sequence.next(told.now) {
-            Step::Say(progress) => told.said.push(progress.to_string()),
-            Step::Ask(request) => {
-                told.asked.push(format!("{} {}", request.kind().words(), request.argument().unwrap_or("")));
-                let line = answer(&request, told.now);
-                let kind = request.kind();
-                told.now = told.now + Duration::from_millis(3);
-                sequence.answered(told.now, &Reply::parse(kind, line.as_bytes()));
-            }
-            Step::WaitUntil(at) => {
-                assert!(at > told.now, "it waits for the past");
-                told.now = at;
-            }
-            Step::Done => return told,
-            Step::Stopped(obstacle) => {
-                told.end = Err(obstacle);
-                assert_eq!(sequence.next(told.now), Step::Stopped(obstacle), "an end is an end");
-                return told;
+        while let Some(event) = sequence.poll_event() {
+            match event {
+                SequenceEvent::Progress(progress) => told.said.push(progress.to_string()),
+                SequenceEvent::Done | SequenceEvent::Stopped(_) => {
+                    if let SequenceEvent::Stopped(obstacle) = event {
+                        told.end = Err(obstacle);
+                    }
+                    sequence.handle(told.now + Duration::from_secs(1), SequenceInput::Tick);
+                    assert_eq!(sequence.poll_output(), None, "an end is an end");
+                    assert_eq!(sequence.poll_timeout(), None, "an end is an end");
+                    assert_eq!(sequence.poll_event(), None, "an end is an end");
+                    return told;
+                }
             }
         }
+        if let Some(request) = sequence.poll_output() {
+            told.asked.push(format!("{} {}", request.kind().words(), request.argument().unwrap_or("")));
+            let line = answer(&request, told.now);
+            let kind = request.kind();
+            assert_eq!(sequence.poll_output(), None, "one request, and then its answer");
+            told.now = told.now + Duration::from_millis(3);
+            sequence.handle(told.now, SequenceInput::Reply(Reply::parse(kind, line.as_bytes())));
+            continue;
+        }
+        let at = sequence.poll_timeout().expect("an answer, an end or a time is waited for");
+        assert!(at > told.now, "it waits for the past");
+        told.now = at;
+        sequence.handle(at, SequenceInput::Tick);
     }
     panic!("no end in sight: {:#?}", told.asked.iter().rev().take(20).collect::<Vec<_>>());
 }
@@ -553,7 +603,8 @@ proptest! {
         let stream = [GREETING, b"Robotmode: RUNNING\r\nSafetymode: NORMAL\nProgram running: false\n"].concat();
         let mut memory = [0; 64];
         let mut client = Client::new(&mut memory, Timeouts::default());
-        client.opened(at(0));
+        client.handle(at(0), Input::Start);
+        client.handle(at(0), Input::Opened);
         let mut questions = [Request::RobotMode, Request::SafetyMode, Request::Running].into_iter();
         let (mut rest, mut cuts, mut replies) = (stream.as_slice(), cuts.iter().cycle(), Vec::new());
         while !rest.is_empty() {
@@ -561,11 +612,11 @@ proptest! {
             rest = after;
             receive(&mut client, piece);
             while let Some(event) = client.poll_event() {
-                if let ClientEvent::Replied { line, .. } = event {
+                if let Event::Replied { line, .. } = event {
                     replies.push(line.to_string());
                 }
                 if let Some(question) = questions.next() {
-                    client.request(at(1), &question).unwrap();
+                    client.handle(at(1), Input::Request(question));
                 }
             }
         }

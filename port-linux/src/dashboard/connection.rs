@@ -1,0 +1,200 @@
+//! A service of a controller over TCP: carries out what its machine in the core asks for.
+
+use std::io;
+use std::net::SocketAddr;
+
+use outrigger_core::client::Output;
+use outrigger_core::client::dashboard::{Event, Input, Service};
+use outrigger_core::time::Duration;
+use outrigger_core::wire::dashboard::{Reply, Request, RequestKind};
+use tokio::net::TcpStream;
+
+use super::transport::{Transport, Trouble};
+use crate::clock::Clock;
+use crate::net::cannot_connect;
+
+/// Memory for one line of a dashboard server: replies hold at most a path.
+pub(super) const LINE_MEMORY: usize = 4096;
+
+/// One service of one controller.
+#[derive(Debug)]
+pub(super) struct Connection<S> {
+    at: SocketAddr,
+    clock: Clock,
+    service: S,
+    stream: Option<TcpStream>,
+    /// Why there is no connection.
+    error: Option<io::Error>,
+}
+
+impl<S: Service> Connection<S> {
+    /// The service at this address, not connected yet.
+    pub(super) const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
+        Self { at, clock, service, stream: None, error: None }
+    }
+
+    /// Connects, and waits until the service answers.
+    pub(super) async fn connect(&mut self) -> Result<(), Trouble> {
+        self.service.handle(self.clock.now(), Input::Start);
+        loop {
+            self.carry_out().await;
+            match self.service.poll_event() {
+                Some(Event::Ready) => return Ok(()),
+                Some(event) => {
+                    let trouble = trouble(self.at, self.error.as_ref(), &event);
+                    self.carry_out().await;
+                    return Err(trouble);
+                }
+                None => self.receive().await,
+            }
+        }
+    }
+
+    async fn carry_out(&mut self) {
+        loop {
+            let done = match self.service.poll_output() {
+                None => return,
+                Some(Output::Close) => {
+                    self.stream = None;
+                    continue;
+                }
+                Some(Output::Open { .. }) => {
+                    self.open().await;
+                    continue;
+                }
+                Some(Output::Transmit(bytes)) => match &mut self.stream {
+                    Some(stream) => write_all(stream, bytes).await.is_ok(),
+                    None => false,
+                },
+            };
+            if !done {
+                self.closed();
+            }
+        }
+    }
+
+    async fn open(&mut self) {
+        let connecting = TcpStream::connect(self.at);
+        let connected = match self.service.poll_timeout() {
+            Some(at) => tokio::time::timeout_at(self.clock.std_instant(at).into(), connecting).await,
+            None => Ok(connecting.await),
+        };
+        let input = match connected.and_then(|connected| Ok(connected.and_then(no_delay))) {
+            Ok(Ok(stream)) => {
+                self.stream = Some(stream);
+                Input::Opened
+            }
+            Ok(Err(error)) => {
+                self.error = Some(error);
+                Input::Refused
+            }
+            Err(_) => {
+                self.error = Some(io::ErrorKind::TimedOut.into());
+                Input::Tick
+            }
+        };
+        self.service.handle(self.clock.now(), input);
+    }
+
+    async fn receive(&mut self) {
+        let deadline = self.service.poll_timeout().map(|at| self.clock.std_instant(at).into());
+        let window = self.service.receive_window();
+        let received = match (&mut self.stream, deadline) {
+            (None, _) => Ok(Ok(0)),
+            (Some(stream), None) => Ok(read(stream, window).await),
+            (Some(stream), Some(at)) => tokio::time::timeout_at(at, read(stream, window)).await,
+        };
+        match received {
+            Ok(Ok(count @ 1..)) => self.service.commit(count, self.clock.now()),
+            Ok(_) => self.closed(),
+            Err(_) => self.service.handle(self.clock.now(), Input::Tick),
+        }
+    }
+
+    fn closed(&mut self) {
+        self.stream = None;
+        self.service.handle(self.clock.now(), Input::Closed);
+    }
+}
+
+fn no_delay(stream: TcpStream) -> io::Result<TcpStream> {
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+async fn read(stream: &TcpStream, window: &mut [u8]) -> io::Result<usize> {
+    loop {
+        stream.readable().await?;
+        match stream.try_read(window) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+    }
+}
+
+async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.writable().await?;
+        match stream.try_write(bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Why there is no answer.
+fn trouble(at: SocketAddr, error: Option<&io::Error>, event: &Event<'_>) -> Trouble {
+    let to = |request: &Option<RequestKind>| request.map_or(String::new(), |r| format!(" to '{}'", r.words()));
+    Trouble(match event {
+        Event::NotConnected { .. } => match error {
+            Some(error) => cannot_connect(at, error),
+            None => format!("cannot connect to {at}"),
+        },
+        Event::Silent { request: None, waited } => format!(
+            "{at} took the connection and says nothing for {}: not a dashboard server, or one that is busy",
+            seconds(*waited)
+        ),
+        Event::Silent { request, waited } => {
+            format!("no answer{} within {}: look at the teach pendant, then ask again", to(request), seconds(*waited))
+        }
+        Event::Closed { request: None } => {
+            format!("{at} closed the connection: is the dashboard service switched on in its security settings?")
+        }
+        Event::Closed { request } => format!("{at} closed the connection before it answered{}", to(request)),
+        Event::WrongService { text, .. } => {
+            format!("{at} is not a dashboard server, it begins with \"{}\"; check the port", text.0.escape_ascii())
+        }
+        Event::TooLong { request, error } => format!("the answer{} is no line of text: {error}", to(request)),
+        Event::Busy(_) => "the dashboard is not ready for a request".to_owned(),
+        _ => String::new(),
+    })
+}
+
+fn seconds(span: Duration) -> String {
+    format!("{} s", span.as_secs_f64())
+}
+
+impl<S: Service> Transport for Connection<S> {
+    fn ask(&mut self, request: Request<'_>) {
+        self.service.handle(self.clock.now(), Input::Request(request));
+    }
+
+    async fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> Result<R, Trouble> {
+        loop {
+            self.carry_out().await;
+            let answered = match self.service.poll_event() {
+                None => {
+                    self.receive().await;
+                    continue;
+                }
+                Some(Event::Ready | Event::Unasked(_)) => continue,
+                Some(Event::Replied { reply, .. }) => Ok(read(&reply)),
+                Some(event) => Err(trouble(self.at, self.error.as_ref(), &event)),
+            };
+            self.carry_out().await;
+            return answered;
+        }
+    }
+}
