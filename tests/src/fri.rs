@@ -130,6 +130,10 @@ pub struct Rig<L> {
     pub told_scheme: Option<ControlScheme>,
     /// Everything the engine reported.
     pub events: Vec<Event>,
+    /// When each of them was.
+    pub event_times: Vec<SimTime>,
+    /// Every command with its time, where a test puts an empty list here.
+    pub written: Option<Vec<(SimTime, Vec<u8>)>>,
     /// The longest commanded step while the KRC followed, as a share of the highest speed times the time since the
     /// command before.
     pub longest_step: f64,
@@ -147,6 +151,9 @@ pub struct Rig<L> {
     /// Who sent it, and when.
     believed: Option<(SocketAddr, SimTime)>,
     silence: StdDuration,
+    asleep_until: Option<SimTime>,
+    /// Datagrams that came while the host stood still.
+    waiting: Vec<(Sender, Vec<u8>)>,
 }
 
 /// How far `to` is from where a joint step leads `from` \[m, rad\], beyond what a step may bend.
@@ -183,6 +190,8 @@ impl<L: Law<7>> Rig<L> {
             thinking: StdDuration::from_micros(150),
             told_scheme: None,
             events: vec![],
+            event_times: vec![],
+            written: None,
             longest_step: 0.0,
             farthest_frame: 0.0,
             commands: 0,
@@ -192,7 +201,20 @@ impl<L: Law<7>> Rig<L> {
             given: None,
             believed: None,
             silence,
+            asleep_until: None,
+            waiting: vec![],
         }
+    }
+
+    /// The host stands still for this long; its kernel keeps what arrives.
+    pub fn pause_host(&mut self, lasting: StdDuration) {
+        self.asleep_until = Some(self.krc.now() + lasting);
+    }
+
+    /// Whether the host runs: it takes inputs.
+    #[must_use]
+    pub const fn is_awake(&self) -> bool {
+        self.asleep_until.is_none()
     }
 
     /// Gives an input, and takes what comes of it.
@@ -208,13 +230,14 @@ impl<L: Law<7>> Rig<L> {
     }
 
     fn drain(&mut self, now: SimTime) {
-        while let Some(event) = self.session.poll_event() {
-            self.events.push(event);
-        }
+        self.note_events(now);
         if let Some(transmit) = self.session.poll_transmit() {
             assert_eq!(Some(transmit.to), self.believed.map(|(from, _)| from), "only who is believed is answered");
             let bytes = transmit.bytes.to_vec();
             self.check(&bytes);
+            if let Some(written) = &mut self.written {
+                written.push((now, bytes.clone()));
+            }
             self.leaving.push_back((now + self.thinking, bytes));
             assert!(self.session.poll_transmit().is_none(), "one command per input");
         }
@@ -252,6 +275,7 @@ impl<L: Law<7>> Rig<L> {
         while self.krc.now() < end {
             let leaving = self.leaving.front().map_or(SimTime::MAX, |(due, _)| *due);
             let due = self.session.poll_timeout().map_or(SimTime::MAX, |at| SimTime::from_micros(at.as_micros()));
+            let due = self.asleep_until.unwrap_or(due);
             let now = self.krc.now();
             let next = self.krc.next_event().min(leaving).min(due.max(now + StdDuration::from_micros(1))).min(end);
             self.krc.advance_to(next);
@@ -259,15 +283,21 @@ impl<L: Law<7>> Rig<L> {
                 let (_, bytes) = self.leaving.pop_front().expect("one leaves");
                 self.krc.receive(&bytes);
             }
-            let mut received = false;
             while let Some(mut transmit) = self.krc.poll_transmit() {
-                received = true;
                 if let Some(scheme) = self.told_scheme {
                     transmit.bytes[SCHEME_AT..SCHEME_AT + 2].copy_from_slice(&scheme.raw().to_le_bytes());
                 }
-                self.hand_over(transmit.sender, &transmit.bytes, next);
+                self.waiting.push((transmit.sender, transmit.bytes));
             }
-            if received {
+            if self.asleep_until.is_some_and(|until| next < until) {
+                continue;
+            }
+            self.asleep_until = None;
+            let waiting = std::mem::take(&mut self.waiting);
+            for (sender, bytes) in &waiting {
+                self.hand_over(*sender, bytes, next);
+            }
+            if !waiting.is_empty() {
                 self.input(FriInput::Drained);
             } else if due <= next {
                 self.input(FriInput::Tick);
@@ -301,8 +331,13 @@ impl<L: Law<7>> Rig<L> {
                 self.last = None;
             }
         }
+        self.note_events(now);
+    }
+
+    fn note_events(&mut self, now: SimTime) {
         while let Some(event) = self.session.poll_event() {
             self.events.push(event);
+            self.event_times.push(now);
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
+use outrigger_core::session::{Event, LinkId};
 use outrigger_sim::time::SimTime;
 
 use super::setup::sim_time;
@@ -107,6 +107,8 @@ pub struct Record {
     pub commands: Vec<Command>,
     /// Texts on the wire that set outputs.
     pub settings: Vec<Command>,
+    /// Everything that was written to a link, where [`Rig::keep_bytes`](super::Rig::keep_bytes) asked for it.
+    pub written: Option<Vec<(SimTime, LinkId, Vec<u8>)>>,
     /// The arm, one entry per control cycle.
     pub motion: Vec<Motion>,
     /// States the engine took in while commanding, and how many of them it answered in time to be in force in the

@@ -93,8 +93,8 @@ struct Readings {
     seq: u32,
 }
 
-/// Nothing should need this many wake-ups without time passing.
-const BUSY: u32 = 1_000;
+/// Nothing should need this many wake-ups without time passing; a byte per segment needs one each.
+const BUSY: u32 = 20_000;
 /// States whose time of publication is remembered.
 const PUBLISHED: usize = 4_096;
 /// Anything a test waits for without saying how long happens within this.
@@ -177,6 +177,17 @@ impl<'m> Rig<'m> {
     pub fn resume(&mut self) {
         let epoch = self.engine().mode_machine().epoch();
         self.input(Input::Resume(epoch));
+    }
+
+    /// Keeps every byte that is written from now on.
+    pub fn keep_bytes(&mut self) {
+        self.record.written.get_or_insert_default();
+    }
+
+    /// Whether the host runs: it takes inputs.
+    #[must_use]
+    pub fn is_awake(&self) -> bool {
+        self.host == Host::Runs
     }
 
     /// The next arming, and no other, is asked for by a line or by the co-controller itself.
@@ -429,6 +440,9 @@ impl<'m> Rig<'m> {
                         self.note_text(&bytes);
                     }
                     self.sockets[link.index()].write(&mut self.controller, &bytes);
+                    if let Some(written) = &mut self.record.written {
+                        written.push((self.controller.now(), link, bytes));
+                    }
                 }
             }
         }

@@ -275,6 +275,11 @@ impl Fault {
         self.start <= now && now < self.end()
     }
 
+    /// The name of every kind.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|row| row.name)
+    }
+
     /// The kinds and the grammar, for a terminal.
     #[must_use]
     pub fn help() -> String {

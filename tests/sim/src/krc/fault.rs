@@ -156,6 +156,11 @@ impl Fault {
         self.direction.is_none_or(|only| only == direction)
     }
 
+    /// The name of every kind.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|row| row.name)
+    }
+
     /// The kinds and the grammar, for a terminal.
     #[must_use]
     pub fn help() -> String {

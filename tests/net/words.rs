@@ -1,0 +1,152 @@
+//! Events in words that outlive the names of their types.
+
+use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::mode::{Lapse, Transition};
+use outrigger_core::session::fri::FriEvent;
+use outrigger_core::session::{DownCause, Event, Found, KnownBy, Next, Report, ReportKind};
+use outrigger_core::time::Duration;
+
+/// The kind of an event: the first of its words.
+pub(crate) fn kind(text: &str) -> &str {
+    text.split_once(' ').map_or(text, |(kind, _)| kind)
+}
+
+/// An event: its kind, then its values.
+pub(crate) fn of(event: &Event) -> String {
+    match event {
+        Event::Opening { link, endpoint } => format!("opening {} {}", link.name(), endpoint.port),
+        Event::Opened(link) => format!("opened {}", link.name()),
+        Event::Down { link, endpoint, cause, next } => {
+            format!("down {} {} {} {}", link.name(), endpoint.port, down(cause), after(next))
+        }
+        Event::Established(identity) => {
+            let by = match identity.known_by {
+                KnownBy::Message => "message",
+                KnownBy::Configuration => "configuration",
+                KnownBy::Packet => "packet",
+            };
+            let (software, size, period) = (identity.software, identity.packet_size, micros(identity.period));
+            format!("established {software} by {by}, {size} B, {period} us, states by {}", identity.states.name())
+        }
+        Event::Transition(change) => transition(change),
+        Event::Refused(refusal) => {
+            format!("refused {} by {} {}", refusal.word.name(), refusal.by.name(), refusal.reason.name())
+        }
+        Event::Grade(change) => {
+            format!("grade {} {} {}", change.from.name(), change.to.name(), change.cause.name())
+        }
+        Event::ClockJump(count) => format!("clock-jump {count}"),
+        Event::LocalStall => "local-stall".into(),
+        Event::Bridged(bridged) => {
+            format!("bridged source {} cycle {}", bridged.source.0, bridged.cycle)
+        }
+        Event::Output { write, news } => format!("output {} {}", set(write), became(news)),
+        Event::NotOurs(input) => format!("not-ours {input}"),
+        Event::Report(report) => said(report),
+        Event::Skipped { link, error } => format!("skipped {} {error}", link.name()),
+        Event::Malformed { link, error } => format!("malformed {} {error}", link.name()),
+        Event::Fri(event) => of_krc(event),
+        Event::Lost(count) => format!("lost {count}"),
+        Event::HeldByScaling(held) => format!("held-by-scaling {held}"),
+        Event::Lapsed(lapse) => match lapse {
+            Lapse::TooLate => "lapsed too-late".into(),
+            Lapse::Latched => "lapsed latched".into(),
+        },
+        Event::PendantOverridden => "pendant-overridden".into(),
+        other => panic!("{other:?} has no words"),
+    }
+}
+
+/// Beside a KRC.
+fn of_krc(event: &FriEvent) -> String {
+    match event {
+        FriEvent::Found { period_micros } => format!("krc-found {period_micros} us"),
+        FriEvent::Silent => "krc-silent".into(),
+        FriEvent::Foreign(count) => format!("krc-foreign {count}"),
+        FriEvent::Malformed { count, error } => format!("krc-malformed {count} {error}"),
+        FriEvent::State(state) => format!("krc-state {} {}", state.raw(), state.name()),
+        FriEvent::Quality(quality) => format!("krc-quality {} {}", quality.raw(), quality.name()),
+        FriEvent::Scheme(scheme) => format!("krc-scheme {} {}", scheme.raw(), scheme.name()),
+        FriEvent::Power(on) => format!("krc-power {on}"),
+        FriEvent::OtherScheme { krc, ours } => format!("krc-other-scheme {} {}", krc.raw(), ours.raw()),
+    }
+}
+
+fn transition(change: &Transition) -> String {
+    let reason = change.reason.map_or("-", outrigger_core::robot::Reason::name);
+    format!("mode {} {} {reason} epoch {}", change.from.name(), change.to.name(), change.epoch.number())
+}
+
+fn micros(span: Duration) -> u64 {
+    span.as_micros()
+}
+
+fn down(cause: &DownCause) -> String {
+    let found = |found: &Found| match found {
+        Found::Realtime => "realtime",
+        Found::Primary => "primary",
+        Found::Text => "text",
+        Found::Unknown => "unknown",
+    };
+    match cause {
+        DownCause::Refused => "refused".into(),
+        DownCause::OpenTimeout => "open-timeout".into(),
+        DownCause::NoGreeting => "no-greeting".into(),
+        DownCause::WrongService(service) => format!("wrong-service {}", found(service)),
+        DownCause::Closed => "closed".into(),
+        DownCause::Silent => "silent".into(),
+        DownCause::Unacknowledged => "unacknowledged".into(),
+        DownCause::OtherController => "other-controller".into(),
+        DownCause::LocalControl => "local-control".into(),
+        DownCause::Rtde(unusable) => format!("rtde {unusable}"),
+    }
+}
+
+fn after(next: &Next) -> String {
+    match next {
+        Next::OtherPort => "other-port".into(),
+        Next::Without => "without".into(),
+        Next::Retry(span) => format!("retry {}", micros(*span)),
+        Next::NewSession(span) => format!("new-session {}", micros(*span)),
+        Next::Nothing => "nothing".into(),
+    }
+}
+
+fn said(report: &Report) -> String {
+    let kind = match report.kind {
+        ReportKind::Text => "text".into(),
+        ReportKind::Popup => "popup".into(),
+        ReportKind::Safety(mode) => format!("safety {}", mode.map_or("-", |mode| mode.name())),
+        ReportKind::Error => "error".into(),
+        ReportKind::Key => "key".into(),
+        ReportKind::RuntimeException(at) => format!("exception {at:?}"),
+        _ => "other".into(),
+    };
+    format!("report {kind} {} {} {}", report.code, report.argument, report.text)
+}
+
+/// What is to be set: numbers and names of the terminals.
+pub(crate) fn set(write: &Write) -> String {
+    match write {
+        Write::Digital { output, high } => format!("digital {output:?} {high}"),
+        Write::Analog { index, domain, level } => format!("analog {index} {domain:?} {level}"),
+        Write::ToolVoltage(voltage) => format!("tool-voltage {voltage:?}"),
+        Write::Flag { index, value } => format!("flag {index} {value}"),
+        Write::Payload { mass, center_of_gravity } => format!("payload {mass} {center_of_gravity:?}"),
+        Write::SpeedSlider(position) => format!("slider {position}"),
+        Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
+    }
+}
+
+/// What became of it.
+pub(crate) fn became(news: &WriteNews) -> String {
+    match news {
+        WriteNews::Sent => "sent".into(),
+        WriteNews::Confirmed(after) => format!("confirmed {}", micros(*after)),
+        WriteNews::NeverShown => "never-shown".into(),
+        WriteNews::NotConfirmed => "not-confirmed".into(),
+        WriteNews::Superseded => "superseded".into(),
+        WriteNews::Overwritten => "overwritten".into(),
+        WriteNews::Refused(refusal) => format!("refused: {refusal}"),
+    }
+}
