@@ -264,6 +264,10 @@ impl Delegation {
         now: Instant,
     ) -> Option<Reason> {
         let limits = &config.delegated;
+        let paused = evidence.is_paused();
+        if paused {
+            self.seen = self.seen + passed;
+        }
         if let Some(held) = evidence.mirrored {
             self.seen = self.seen.max(held.at);
         }
@@ -274,13 +278,14 @@ impl Delegation {
             Step::Ending | Step::Idle => return self.observe_after(evidence, config, now),
             Step::Cancelled { .. } | Step::Over | Step::Left | Step::LeftUnseen => None,
         };
-        if evidence.is_paused() {
+        if paused {
             self.paused = self.paused + passed;
-            self.seen = self.seen + passed;
             self.since = self.since + passed;
             return against.or((self.paused > limits.pause_timeout).then_some(Reason::HeldByScaling));
         }
-        self.paused = Duration::ZERO;
+        if evidence.timely {
+            self.paused = Duration::ZERO;
+        }
         against.or((now.since(self.seen) > limits.mirror_age).then_some(Reason::MoveUnseen))
     }
 
@@ -315,10 +320,9 @@ impl Delegation {
                 return Some(Reason::OtherMove);
             }
             Some(Mirrored::Idle | Mirrored::Ended(_)) => self.step_to(Step::Ending, now),
-            Some(Mirrored::Running(_)) if evidence.acceptance.is_stopped_since(self.since) => {
-                return Some(Reason::ProgramEnded);
+            Some(Mirrored::Running(_)) | None => {
+                return evidence.acceptance.is_stopped_since(self.since).then_some(Reason::ProgramEnded);
             }
-            Some(Mirrored::Running(_)) | None => {}
         }
         None
     }
@@ -387,9 +391,14 @@ impl Delegation {
         matches!(self.step, Step::Over)
     }
 
-    /// A `Stop` was decided on at `now`: it ends whatever program runs, and rest counts from then on.
-    pub(super) fn stop(&mut self, now: Instant) {
-        self.step_to(Step::Over, now);
+    /// A `Stop` is to go out, from `now` on.
+    pub(super) const fn stops(&mut self, now: Instant) {
+        self.since = now;
+    }
+
+    /// It has: whatever program runs is ended, and rest counts from then on.
+    pub(super) const fn stopped(&mut self) {
+        self.step = Step::Over;
     }
 
     /// From when on rest counts, in a `Stopping` that was entered at `entered`.
@@ -439,7 +448,8 @@ impl Evidence {
         self.paused || self.pendant == Pendant::Paused
     }
 
-    fn shows_running(&self) -> bool {
+    /// Whether the program executes a move, whosever.
+    pub(super) fn shows_running(&self) -> bool {
         matches!(self.mirrored, Some(Held { value: Mirrored::Running(_), .. }))
     }
 }

@@ -106,11 +106,13 @@ impl Evidence {
         against.add(missing_or(self.sources, now, age, Result::err));
         match stage {
             Stage::Entry => {
+                against.add(self.shows_running().then_some(Reason::OtherMove));
                 against.add(missing_or(self.link_entry, now, age, |ok| (!ok).then_some(Reason::GradeLow)));
                 against.add(self.foreign_program(config, now));
                 against.add(missing_or(self.at_rest, now, age, |ok| (!ok).then_some(Reason::NotAtRest)));
             }
             Stage::Arming => {
+                against.add(self.shows_running().then_some(Reason::OtherMove));
                 against.add(missing_or(self.link_entry, now, age, |ok| (!ok).then_some(Reason::GradeLow)));
                 against.add(missing_or(self.following, now, age, |ok| (!ok).then_some(Reason::ForeignMotion)));
                 against.add(missing_or(self.at_rest, now, age, |ok| (!ok).then_some(Reason::NotAtRest)));

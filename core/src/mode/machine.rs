@@ -485,6 +485,9 @@ impl ModeMachine {
             }
             Stopping::StopNext => {
                 self.stopping = Stopping::Waiting;
+                if let Some(delegation) = &mut self.delegation {
+                    delegation.stopped();
+                }
                 Action::Stop
             }
         }
@@ -494,10 +497,10 @@ impl ModeMachine {
     /// too late it stays unsaid.
     fn fall_silent(&mut self) {
         if self.silenced {
-            // `Cancel` is no motion text, and a move whose end is not known has its `stopj` still to come.
-            if self.stopping != Stopping::Cancelling {
-                self.stopping = Stopping::Waiting;
-            }
+            // `Cancel` is no motion text, and a move may go on when the robot's own stop ends: its `stopj` is put off.
+            let ends_move = matches!(self.stopping, Stopping::Cancelling | Stopping::StopNext);
+            let put_off = ends_move && self.delegation.is_some();
+            self.stopping = if put_off { Stopping::Cancelling } else { Stopping::Waiting };
             self.withdraw_stray_stop();
         }
     }
@@ -665,19 +668,24 @@ impl ModeMachine {
         }
         let silent = !matches!(self.stopping, Stopping::Zeros(_) | Stopping::StopNext);
         if silent && evidence.rests_since(rest_from, &self.config) {
-            match &self.delegation {
-                Some(delegation) if !delegation.is_over() && !self.silenced => self.stop_program(now),
-                Some(delegation) if !delegation.is_over() => {
+            let over = self.delegation.as_ref().is_none_or(Delegation::is_over);
+            if over || self.silenced {
+                if !over {
                     self.lose_sight(now);
-                    return Some(self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now));
                 }
-                Some(_) | None => {
-                    return Some(self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now));
-                }
+                let transition = self.transition(Mode::Monitor, self.latch.or(Some(self.released)), now);
+                self.owed = !over;
+                return Some(transition);
             }
+            self.stop_program(now);
         }
         // What this state shows counts, however late it comes.
-        (now.since(self.entered) > self.config.stop_timeout).then(|| self.give_up_stopping(now))
+        if now.since(self.entered) <= self.config.stop_timeout {
+            return None;
+        }
+        let transition = self.give_up_stopping(now);
+        self.owed = self.delegation.is_some();
+        Some(transition)
     }
 
     fn watch_the_unknown(&mut self, now: Instant, evidence: &Evidence) {
@@ -722,7 +730,7 @@ impl ModeMachine {
     fn stop_program(&mut self, now: Instant) {
         self.stopping = Stopping::StopNext;
         if let Some(delegation) = &mut self.delegation {
-            delegation.stop(now);
+            delegation.stops(now);
         }
         self.owe(now);
     }

@@ -1,0 +1,321 @@
+//! What an observer knows of moves that the controller executes, from what was asked for, shown and sent alone.
+
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::robot::Reason;
+use outrigger_core::time::{Duration, Instant};
+
+use crate::seen::{Event, Seen, config};
+use crate::world::Out;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Moves {
+    /// The number that was given last.
+    pub(crate) number: Option<MoveNumber>,
+    /// In `Command`: the law does not move the arm.
+    delegated: bool,
+    /// A move was asked for and not begun: since when, and whether the law moved the arm until then.
+    asked: Option<(Instant, bool)>,
+    /// `Start` went out, and nothing has shown since that the move is over.
+    pub(crate) may_run: bool,
+    /// Whether the mirror has shown it since.
+    shown: bool,
+    /// In `Command`: since when it is shown to have ended.
+    ended: Option<Instant>,
+    /// In `Command`, in time that was not paused: since the program last showed anything, and since `Start`.
+    quiet: Duration,
+    waited: Duration,
+    /// Pauses in a row.
+    paused: Duration,
+    /// When a timely state came last.
+    timely: Instant,
+    /// In `Stopping`: when the arm was last seen to slow down, or the robot took no text.
+    slowed: Instant,
+    /// From when on what is shown counts.
+    counts_from: Instant,
+    /// The link was lost since `Start`.
+    out_of_sight: bool,
+    /// In `Stopping` after a move, and `Stop` has not gone out.
+    pub(crate) cancelling: bool,
+    /// The next thing to go out must be `Cancel`.
+    cancel_due: bool,
+}
+
+/// One step of the world, as far as moves are concerned.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) from: Mode,
+    pub(crate) to: Mode,
+    pub(crate) event: Event,
+    pub(crate) now: Instant,
+    /// Since when in `from`.
+    pub(crate) entered: Instant,
+    pub(crate) silenced: bool,
+    pub(crate) motion_unknown: bool,
+}
+
+impl Moves {
+    /// Whether `Start` has gone out in this `Command`, for the newest move.
+    fn is_begun(&self) -> bool {
+        self.delegated && self.asked.is_none()
+    }
+
+    pub(crate) fn delegated(&mut self, answer: Result<MoveNumber, Reason>, seen: Option<(Seen, Instant)>, step: Step) {
+        let Ok(number) = answer else { return };
+        assert_eq!(step.from, Mode::Command, "a move taken in {:?}", step.from);
+        assert!(!self.may_run && self.asked.is_none(), "a move taken while another may run");
+        let (seen, at) = seen.expect("a move taken without a state");
+        assert!(matches!(seen, Seen::Waits | Seen::Ended), "a move taken on {seen:?}");
+        assert!(step.now.since(at) <= config().delegated.mirror_age, "a move taken on an old mirror");
+        assert_ne!(seen.mirrored(self.number), Some(Mirrored::Ended(number)), "a number that is shown already");
+        assert_ne!(Some(number), self.number, "a number given twice");
+        self.asked = Some((step.now, !self.delegated));
+        self.number = Some(number);
+        self.delegated = true;
+        (self.quiet, self.paused) = (Duration::ZERO, Duration::ZERO);
+    }
+
+    pub(crate) fn streamed(&mut self, answer: Result<(), Reason>, seen: Option<(Seen, Instant)>, step: Step) {
+        if answer.is_err() {
+            return;
+        }
+        assert_eq!(step.from, Mode::Command, "streamed in {:?}", step.from);
+        if self.delegated {
+            assert!(!self.may_run, "streamed while a move may run");
+            assert!(seen.is_some_and(|(seen, _)| seen.shows_rest()), "streamed while the arm moves");
+        }
+        (self.delegated, self.asked) = (false, None);
+    }
+
+    /// What the event shows, before what goes out.
+    pub(crate) fn observe(&mut self, step: Step) {
+        let Step { from, to, event, now, .. } = step;
+        let seen = if let Event::State(seen) = event { Some(seen) } else { None };
+        if from == Mode::Command {
+            self.observe_command(seen, step);
+        }
+        if from == Mode::Stopping && self.cancelling {
+            if let Some(seen) = seen {
+                if seen.shows_slowing() || step.silenced {
+                    self.slowed = now;
+                }
+                self.shows_end(seen, self.shown, now);
+            }
+        }
+        if from == Mode::Monitor
+            && self.may_run
+            && let Some(seen) = seen
+        {
+            self.shows_end(seen, true, now);
+        }
+        if to != from {
+            match (from, to) {
+                (Mode::Command, _) => {
+                    // What it shows after the beginning of the end counts.
+                    self.may_run = self.is_begun();
+                    self.cancel_due = self.may_run && to == Mode::Stopping;
+                    self.cancelling = self.cancel_due;
+                    self.shown |= self.ended.is_some();
+                    (self.delegated, self.asked, self.ended) = (false, None, None);
+                    (self.slowed, self.counts_from) = (now, now);
+                }
+                (_, Mode::Command) => {
+                    assert!(!self.may_run, "commanding while a move of before may run");
+                    *self = Self { number: self.number, timely: now, ..Self::default() };
+                }
+                (_, Mode::Monitor) => self.counts_from = now,
+                _ => {}
+            }
+            self.out_of_sight |= to == Mode::Offline;
+            self.cancelling &= to == Mode::Stopping;
+        }
+        assert!(
+            !self.may_run || matches!(to, Mode::Command | Mode::Stopping) || step.motion_unknown,
+            "a move that may run, and known motion, in {to:?}"
+        );
+        assert!(!(self.may_run && to == Mode::Arming), "armed while a move may run");
+    }
+
+    /// Whether `Stop` has to go out now, for the arm was not seen to slow down.
+    fn stop_is_due(&self, step: Step) -> bool {
+        self.cancelling && step.now.since(self.slowed) > config().delegated.cancel_timeout && !step.silenced
+    }
+
+    fn shows_end(&mut self, seen: Seen, shown: bool, now: Instant) {
+        let gone = seen == Seen::Gone || seen == Seen::Idle;
+        let ended = match seen.mirrored(self.number) {
+            Some(Mirrored::Ended(_)) => true,
+            Some(Mirrored::Idle) => shown,
+            Some(Mirrored::Running(_)) | None => shown && gone,
+        };
+        self.may_run &= !(ended && now > self.counts_from);
+    }
+
+    fn observe_command(&mut self, seen: Option<Seen>, step: Step) {
+        let Step { to, now, .. } = step;
+        let delegated = config().delegated;
+        let begun = self.is_begun();
+        let limit = if begun { delegated.state_timeout } else { config().state_timeout };
+        let Some(seen) = seen else {
+            let stale = matches!(step.event, Event::Tick | Event::LongSilence) && now.since(self.timely) > limit;
+            assert!(!(stale && to == Mode::Command), "commanding without states");
+            return;
+        };
+        if !seen.is_timely() {
+            return;
+        }
+        let passed = now.since(self.timely);
+        self.timely = now;
+        if !self.delegated {
+            return;
+        }
+        let was_ended = self.ended.is_some();
+        if begun && !was_ended {
+            match seen.mirrored(self.number) {
+                Some(Mirrored::Running(number)) if Some(number) == self.number => self.shown = true,
+                Some(Mirrored::Ended(_)) => self.ended = Some(now),
+                Some(Mirrored::Idle) if self.shown => self.ended = Some(now),
+                _ => {}
+            }
+        }
+        if let Some(ended) = self.ended {
+            if seen.shows_rest() && now.since(ended) >= config().rest_window {
+                self.may_run = false;
+            }
+        } else {
+            self.keep_time(seen, passed);
+        }
+        let fine = self.goes_on(seen, begun, was_ended) && passed <= limit;
+        if !fine {
+            assert_ne!(to, Mode::Command, "commanding goes on");
+        } else if matches!(seen, Seen::Runs | Seen::RunsOn | Seen::RunsResting | Seen::Paused | Seen::PendantPaused)
+            && begun
+        {
+            assert_eq!(to, Mode::Command, "a move that is executed as it should be, or paused, is not lost");
+        }
+    }
+
+    /// Clocks of the mirror, the beginning and the pause.
+    fn keep_time(&mut self, seen: Seen, passed: Duration) {
+        if seen.is_paused() {
+            self.paused = self.paused + passed;
+        } else {
+            self.paused = Duration::ZERO;
+            self.quiet = self.quiet + passed;
+            self.waited = self.waited + passed;
+        }
+        if seen.mirrored(self.number).is_some() {
+            self.quiet = Duration::ZERO;
+        }
+    }
+
+    /// Whether what a timely state shows allows to go on in delegated drive; commanding may end for other reasons.
+    fn goes_on(&self, seen: Seen, begun: bool, was_ended: bool) -> bool {
+        let limits = config().delegated;
+        let running = match seen.mirrored(self.number) {
+            Some(Mirrored::Running(number)) => Some(number),
+            _ => None,
+        };
+        if seen == Seen::OffCourse || (running.is_some() && (running != self.number || was_ended || !begun)) {
+            return false;
+        }
+        if self.ended.is_some() {
+            return true;
+        }
+        let starts = !begun || self.shown || self.waited <= limits.start_timeout || seen.is_paused();
+        let here = !(begun && self.shown && matches!(seen, Seen::Gone | Seen::Idle));
+        let rests = begun || seen.shows_rest();
+        let mirrored = seen.is_paused() || self.quiet <= limits.mirror_age;
+        starts && here && rests && mirrored && self.paused <= limits.pause_timeout
+    }
+
+    /// What goes out, `out`, in answer to the event.
+    pub(crate) fn sent(&mut self, out: Out, step: Step) {
+        let Step { to: mode, event, now, .. } = step;
+        let seen = if let Event::State(seen) = event { Some(seen) } else { None };
+        if core::mem::take(&mut self.cancel_due) {
+            assert_eq!(out, Out::Cancel(self.number.expect("one")), "`Cancel` goes out at the first cycle");
+        }
+        if mode == Mode::Stopping && matches!(event, Event::State(_) | Event::Tick) && self.stop_is_due(step) {
+            assert_eq!(out, Out::Stop, "the arm does not slow down");
+        }
+        match out {
+            Out::Start(number) => {
+                assert_eq!(mode, Mode::Command, "a `Start` outside of `Command`");
+                assert!(!self.may_run, "a second `Start` without an end between");
+                let (asked, streamed) = self.asked.take().expect("a `Start` that nobody asked for");
+                assert_eq!(Some(number), self.number, "another number than the one that was given");
+                if let Some(seen) = seen {
+                    assert!(seen.is_timely() && !seen.is_paused(), "a `Start` on {seen:?}");
+                    assert!(seen.shows_rest(), "a `Start` on {seen:?}");
+                    assert_ne!(seen, Seen::PendantWait, "a `Start` on {seen:?}");
+                } else {
+                    assert_eq!(event, Event::Delegate, "a `Start` that answers no state");
+                }
+                let rested = now.since(asked) >= config().rest_window;
+                assert!(!streamed || rested, "a `Start` before rest was measured");
+                self.may_run = true;
+                self.shown = false;
+                self.ended = None;
+                self.out_of_sight = false;
+                self.waited = Duration::ZERO;
+            }
+            Out::Keep => {
+                assert!(seen.is_some(), "a keep-alive that answers no state");
+                match mode {
+                    Mode::Command => assert!(self.is_begun(), "a keep-alive before the move"),
+                    Mode::Monitor | Mode::Stopping => assert!(!self.may_run, "kept alive in place of `Cancel`"),
+                    mode => panic!("a keep-alive in {mode:?}"),
+                }
+            }
+            Out::Cancel(number) => {
+                assert_eq!(Some(number), self.number);
+                assert!(self.may_run && matches!(mode, Mode::Stopping | Mode::Monitor), "`Cancel` in {mode:?}");
+                let first = step.from == Mode::Command;
+                assert!(first || seen.is_some(), "a `Cancel` that answers no state keeps a program alive unseen");
+                let left = step.from == Mode::Monitor && !self.out_of_sight;
+                let permitted = seen.is_some_and(|seen| seen != Seen::Nothing && !seen.forbids_text());
+                assert!(!(left && permitted), "a move is left on the controller although text is permitted");
+            }
+            Out::Hold => {
+                assert!(!self.may_run, "zero velocity while a move may run");
+                let bridges = self.asked.is_some_and(|(_, streamed)| streamed);
+                assert!(mode != Mode::Command || bridges, "zero velocity while commanding");
+            }
+            Out::Move => assert!(!self.delegated, "the law moves the arm in delegated drive"),
+            Out::Stop => {
+                assert_ne!(mode, Mode::Command);
+                if mode == Mode::Monitor && self.may_run {
+                    let ours = seen.is_some_and(|seen| {
+                        seen == Seen::MovingByUs || seen.mirrored(self.number) == self.number.map(Mirrored::Running)
+                    });
+                    assert!(!self.out_of_sight || ours, "a program that may be somebody else's is stopped");
+                }
+                (self.may_run, self.cancelling) = (false, false);
+            }
+            Out::Silent => {
+                let must_cancel = self.may_run && seen.is_some() && matches!(mode, Mode::Stopping | Mode::Monitor);
+                assert!(!must_cancel, "a state that is not answered by `Cancel`");
+            }
+        }
+        self.forget(mode);
+    }
+
+    /// What no longer matters, so that worlds that differ in nothing else are one.
+    fn forget(&mut self, mode: Mode) {
+        let Self { number, may_run, shown, slowed, counts_from, out_of_sight, cancelling, .. } = *self;
+        if mode == Mode::Command {
+            (self.slowed, self.counts_from) = (Instant::ZERO, Instant::ZERO);
+        } else if may_run || cancelling {
+            *self = Self { number, may_run, shown, slowed, counts_from, out_of_sight, cancelling, ..Self::default() };
+        } else {
+            *self = Self { number, ..Self::default() };
+        }
+    }
+
+    /// In `Stopping`: whether a `Stop` in answer to this event may be.
+    pub(crate) fn may_stop(&self, step: Step) -> bool {
+        let rests = matches!(step.event, Event::State(seen) if seen.shows_rest());
+        let long = step.now.since(step.entered) >= config().rest_window;
+        self.stop_is_due(step) || (self.cancelling && self.may_run && rests && long)
+    }
+}
