@@ -181,6 +181,11 @@ impl<'m> Assembler<'m> {
         }
     }
 
+    /// The last `size` bytes that were taken, as a message or in one; until the next [`Self::window`].
+    pub(crate) fn taken(&self, size: usize) -> &[u8] {
+        self.start.checked_sub(size).and_then(|from| self.memory.get(from..self.start)).unwrap_or_default()
+    }
+
     /// What is unfinished, for [`Self::restore`].
     #[cfg(feature = "postcard")]
     pub(crate) fn pending(&self) -> Pending<'_> {

@@ -79,7 +79,7 @@ impl<S: Service> Connection<S> {
             Some(at) => tokio::time::timeout_at(self.clock.std_instant(at).into(), connecting).await,
             None => Ok(connecting.await),
         };
-        let input = match connected.and_then(|connected| Ok(connected.and_then(no_delay))) {
+        let input = match connected.map(|connected| connected.and_then(no_delay)) {
             Ok(Ok(stream)) => {
                 self.stream = Some(stream);
                 Input::Opened

@@ -8,6 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use outrigger_core::client::Output;
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadInput, UploadOutcome};
 use outrigger_core::time::Duration;
 use tokio::net::TcpStream;
@@ -67,16 +68,25 @@ async fn upload(
     let mut connecting = Box::pin(TcpStream::connect(at));
     let mut stream: Option<TcpStream> = None;
     let (mut unsent, mut sent) = (Vec::new(), false);
-    let mut input = UploadInput::Start;
+    engine.handle(clock.now(), UploadInput::Start);
     loop {
-        engine.handle(clock.now(), input, |event| words.event(&event));
+        loop {
+            let event = engine.poll_event();
+            let told = event.is_some();
+            event.iter().for_each(|event| words.event(event));
+            match engine.poll_output() {
+                Some(Output::Transmit(bytes)) => {
+                    unsent.extend_from_slice(bytes);
+                    sent = true;
+                }
+                Some(Output::Open { .. } | Output::Close) => {}
+                None if told => {}
+                None => break,
+            }
+        }
         words.broken_pipe()?;
         if let Some(outcome) = engine.outcome() {
             return Ok(outcome);
-        }
-        if let Some(parts) = engine.poll_transmit(clock.now()) {
-            unsent = parts.concat();
-            sent = true;
         }
         let deadline = async {
             match engine.poll_timeout() {
@@ -84,7 +94,7 @@ async fn upload(
                 None => std::future::pending().await,
             }
         };
-        input = tokio::select! {
+        let input = tokio::select! {
             by = signals.next() => return Err(interrupted(by, sent)),
             result = &mut connecting, if stream.is_none() => match result.and_then(|s| s.set_nodelay(true).map(|()| s)) {
                 Ok(connected) => {
@@ -99,7 +109,10 @@ async fn upload(
             ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready {
                 Ready::ToRead(stream) => match stream.try_read(engine.receive_window()) {
                     Ok(0) => UploadInput::Closed,
-                    Ok(count) => UploadInput::Received(count),
+                    Ok(count) => {
+                        engine.commit(count, clock.now());
+                        continue;
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => UploadInput::Tick,
                     Err(_) => UploadInput::Closed,
                 },
@@ -114,6 +127,7 @@ async fn upload(
             },
             () = deadline => UploadInput::Tick,
         };
+        engine.handle(clock.now(), input);
     }
 }
 

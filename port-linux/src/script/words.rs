@@ -3,7 +3,9 @@
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 
-use outrigger_core::client::script::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
+use outrigger_core::client::script::{
+    ControllerMessage, Evidence, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome,
+};
 use outrigger_core::robot::{RobotMode, SoftwareVersion};
 use outrigger_core::session::{Found, ReportKind};
 
@@ -65,7 +67,7 @@ impl<'t> Words<'t> {
             UploadEvent::Started(evidence) => format!("{} runs ({})", self.subject(), evidence_words(*evidence)),
             UploadEvent::Paused(true) => "paused, by a person or by a stop".into(),
             UploadEvent::Paused(false) => "goes on".into(),
-            UploadEvent::Said(said) => match spoken(said) {
+            UploadEvent::Message(message) => match spoken(message) {
                 Some(line) => line,
                 None => return,
             },
@@ -270,13 +272,13 @@ const fn service(found: Found) -> &'static str {
 }
 
 /// What the controller says, as a line; `None` for what the outcome says already.
-fn spoken(said: &Said<'_>) -> Option<String> {
-    let text = printable(said.text);
-    let (code, argument) = said.code;
-    Some(match said.kind {
+fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
+    let text = printable(message.text);
+    let (code, argument) = message.code;
+    Some(match message.kind {
         ReportKind::Text => text,
-        ReportKind::Popup if said.title.is_empty() => format!("pop-up: {text}"),
-        ReportKind::Popup => format!("pop-up: {}: {text}", printable(said.title)),
+        ReportKind::Popup if message.title.is_empty() => format!("pop-up: {text}"),
+        ReportKind::Popup => format!("pop-up: {}: {text}", printable(message.title)),
         ReportKind::Safety(mode) => format!("safety mode {}", mode.map_or("changed", |mode| mode.name())),
         ReportKind::Error => format!("C{code}A{argument} {text}"),
         _ => return None,
@@ -298,13 +300,13 @@ fn event_json(event: &UploadEvent<'_>, json: &mut Json) {
         UploadEvent::Paused(paused) => {
             json.text("paused").key("paused").boolean(*paused);
         }
-        UploadEvent::Said(said) => said_json(said, json),
+        UploadEvent::Message(message) => message_json(message, json),
     }
     json.end_object();
 }
 
-fn said_json(said: &Said<'_>, json: &mut Json) {
-    json.text(match said.kind {
+fn message_json(message: &ControllerMessage<'_>, json: &mut Json) {
+    json.text(match message.kind {
         ReportKind::Text => "text",
         ReportKind::Popup => "popup",
         ReportKind::Safety(_) => "safety",
@@ -313,8 +315,8 @@ fn said_json(said: &Said<'_>, json: &mut Json) {
         ReportKind::RuntimeException(_) => "runtime-exception",
         _ => "other",
     });
-    json.key("source").integer(said.source.raw());
-    match said.kind {
+    json.key("source").integer(message.source.raw());
+    match message.kind {
         ReportKind::Safety(Some(mode)) => {
             json.key("safety_mode").text(mode.name());
         }
@@ -322,14 +324,14 @@ fn said_json(said: &Said<'_>, json: &mut Json) {
             json.key("controller_line").integer(line).key("column").integer(column);
         }
         ReportKind::Error => {
-            json.key("code").integer(said.code.0).key("argument").integer(said.code.1);
+            json.key("code").integer(message.code.0).key("argument").integer(message.code.1);
         }
         _ => {}
     }
-    if !said.title.is_empty() {
-        json.key("title").latin1(said.title);
+    if !message.title.is_empty() {
+        json.key("title").latin1(message.title);
     }
-    json.key("text").latin1(said.text);
+    json.key("text").latin1(message.text);
 }
 
 /// A controller's extended ASCII for a terminal, which it must not steer.

@@ -24,14 +24,22 @@ fn live(upload: &mut Upload<'_, '_>) {
     let mut now = any(Instant::from_micros(1));
     while any(true) {
         now = now + any(Duration::from_millis(1));
-        upload.receive_window().fill(any(7));
-        upload.handle(now, any_input(), |event| {
-            if let UploadEvent::Said(said) = event {
-                used((said.title, said.text));
+        if any(true) {
+            upload.handle(now, any_input());
+        } else {
+            upload.receive_window().fill(any(7));
+            upload.commit(any(100), now);
+        }
+        while let Some(event) = upload.poll_event() {
+            if let UploadEvent::Message(message) = event {
+                used((message.title, message.text));
             }
             used(event);
-        });
-        used((upload.poll_transmit(now), upload.poll_timeout(), upload.outcome(), upload.file().lines()));
+        }
+        while let Some(output) = upload.poll_output() {
+            used(output);
+        }
+        used((upload.poll_timeout(), upload.outcome(), upload.file().lines()));
     }
 }
 
@@ -41,7 +49,6 @@ fn any_input() -> UploadInput {
         1 => UploadInput::Opened,
         2 => UploadInput::Refused,
         3 => UploadInput::Closed,
-        4 => UploadInput::Received(any(100)),
         _ => UploadInput::Tick,
     }
 }

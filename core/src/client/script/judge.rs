@@ -1,6 +1,8 @@
 //! What the messages of 30001 say about one program.
 
-use super::{Evidence, Said, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome};
+use heapless::Deque;
+
+use super::{ControllerMessage, Evidence, ScriptFile, ScriptKind, Silence, UploadOutcome};
 use crate::robot::{RobotMode, SoftwareVersion, Text};
 use crate::wire::WireError;
 use crate::wire::primary::{
@@ -16,6 +18,19 @@ const NAME: usize = 31;
 /// States in a row without a program, at 10 Hz, after which a program that a key message began counts as ended though
 /// no key message said so.
 const UNSAID_END: u8 = 5;
+
+/// Something to be told, in the order in which it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    Software(SoftwareVersion),
+    Sent {
+        replaces: bool,
+    },
+    Started(Evidence),
+    Paused(bool),
+    /// The words of the message that was taken last.
+    Message,
+}
 
 /// What is known of the program.
 #[derive(Debug)]
@@ -33,6 +48,8 @@ pub(super) struct Judge<'t> {
     /// The first error since the program was sent.
     reported: Option<(i32, i32, Text<255>)>,
     pub(super) outcome: Option<UploadOutcome>,
+    /// What one message brings: three at most, unless a state holds one sub-package several times.
+    pub(super) news: Deque<News, 8>,
 }
 
 impl<'t> Judge<'t> {
@@ -48,7 +65,12 @@ impl<'t> Judge<'t> {
             idle_states: 0,
             reported: None,
             outcome: None,
+            news: Deque::new(),
         }
+    }
+
+    fn tell(&mut self, news: News) {
+        let _ = self.news.push_back(news);
     }
 
     pub(super) const fn file(&self) -> &ScriptFile<'t> {
@@ -65,10 +87,10 @@ impl<'t> Judge<'t> {
     }
 
     /// The program goes out now.
-    pub(super) fn sent(&mut self) -> UploadEvent<'static> {
+    pub(super) fn sent(&mut self) {
         let replaces = self.running == Some(true) && self.file.kind() != ScriptKind::Secondary;
         self.ran_before = Some(self.running == Some(true));
-        UploadEvent::Sent { replaces }
+        self.tell(News::Sent { replaces });
     }
 
     /// The time for news is over.
@@ -92,33 +114,33 @@ impl<'t> Judge<'t> {
     }
 
     /// Takes in one message.
-    pub(super) fn take(&mut self, bytes: &[u8], tell: &mut dyn FnMut(UploadEvent<'_>)) -> Result<(), WireError> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match Message::new_checked(bytes)?.kind() {
             MessageKind::RobotState(packages) => {
                 for package in packages {
                     if let SubPackage::RobotModeData(mode) = package? {
-                        self.take_mode(&mode, tell);
+                        self.take_mode(&mode);
                     }
                 }
                 Ok(())
             }
-            MessageKind::RobotMessage(message) => self.take_message(&message, tell),
+            MessageKind::RobotMessage(message) => self.take_message(&message),
             MessageKind::ProgramState(_) | MessageKind::Internal { .. } => Ok(()),
         }
     }
 
-    fn take_mode(&mut self, mode: &RobotModeData<'_>, tell: &mut dyn FnMut(UploadEvent<'_>)) {
+    fn take_mode(&mut self, mode: &RobotModeData<'_>) {
         let (running, paused) = (mode.is_program_running(), mode.is_program_paused());
         self.robot_mode = Some(mode.named_robot_mode());
         // A paused program is one that exists, whichever of the two flags its software keeps up.
         let exists = running || paused;
         self.running = Some(exists);
         if core::mem::replace(&mut self.paused, paused) != paused {
-            tell(UploadEvent::Paused(paused));
+            self.tell(News::Paused(paused));
         }
         match self.started {
             None if self.ran_before == Some(false) && exists && self.file.kind() != ScriptKind::Secondary => {
-                self.start(Evidence::RobotModeData, tell);
+                self.start(Evidence::RobotModeData);
             }
             None => {}
             Some(_) if exists => self.idle_states = 0,
@@ -131,49 +153,45 @@ impl<'t> Judge<'t> {
         }
     }
 
-    fn start(&mut self, evidence: Evidence, tell: &mut dyn FnMut(UploadEvent<'_>)) {
+    fn start(&mut self, evidence: Evidence) {
         if self.started.replace(evidence).is_none() {
-            tell(UploadEvent::Started(evidence));
+            self.tell(News::Started(evidence));
         }
     }
 
-    fn take_message(
-        &mut self,
-        message: &RobotMessage<'_>,
-        tell: &mut dyn FnMut(UploadEvent<'_>),
-    ) -> Result<(), WireError> {
+    fn take_message(&mut self, message: &RobotMessage<'_>) -> Result<(), WireError> {
         let payload = message.payload(self.software)?;
         if let RobotMessagePayload::Version(version) = payload {
             self.software = Some(version.software());
-            tell(UploadEvent::Software(version.software()));
+            self.tell(News::Software(version.software()));
         }
-        let Some(said) = said(message, &payload) else { return Ok(()) };
-        tell(UploadEvent::Said(said));
+        let Some(words) = words(message, &payload) else { return Ok(()) };
+        self.tell(News::Message);
         if self.ran_before.is_none() {
             return Ok(());
         }
-        match said.kind {
-            ReportKind::Key if said.title == STARTED => match (self.is_ours(said.text), self.started) {
-                (true, _) => self.start(Evidence::KeyMessage, tell),
+        match words.kind {
+            ReportKind::Key if words.title == STARTED => match (self.is_ours(words.text), self.started) {
+                (true, _) => self.start(Evidence::KeyMessage),
                 (false, Some(_)) => self.decide(UploadOutcome::Replaced),
                 (false, None) => {}
             },
-            ReportKind::Key if said.title == STOPPED && self.is_ours(said.text) && self.started.is_some() => {
+            ReportKind::Key if words.title == STOPPED && self.is_ours(words.text) && self.started.is_some() => {
                 self.decide(UploadOutcome::Ended(Evidence::KeyMessage));
             }
             ReportKind::Text | ReportKind::Popup
-                if self.file.kind() == ScriptKind::Statement && self.says(said.text) =>
+                if self.file.kind() == ScriptKind::Statement && self.says(words.text) =>
             {
                 self.decide(UploadOutcome::Ended(Evidence::OwnWords));
             }
             ReportKind::RuntimeException(position) => {
-                let (started, text) = (self.started.is_some(), Text::from_bytes(said.text));
+                let (started, text) = (self.started.is_some(), Text::from_bytes(words.text));
                 self.decide(UploadOutcome::Failed { started, position, text });
             }
-            ReportKind::Error if said.code.0 == LOCAL_CONTROL => self.decide(UploadOutcome::LocalControl),
+            ReportKind::Error if words.code.0 == LOCAL_CONTROL => self.decide(UploadOutcome::LocalControl),
             ReportKind::Error => {
-                let (code, argument) = said.code;
-                self.reported.get_or_insert((code, argument, Text::from_bytes(said.text)));
+                let (code, argument) = words.code;
+                self.reported.get_or_insert((code, argument, Text::from_bytes(words.text)));
             }
             _ => {}
         }
@@ -195,8 +213,13 @@ impl<'t> Judge<'t> {
     }
 }
 
-/// The words of a message for people.
-fn said<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> Option<Said<'a>> {
+/// The words of a message for people, among the bytes of one.
+pub(super) fn message(bytes: &[u8], software: Option<SoftwareVersion>) -> Option<ControllerMessage<'_>> {
+    let MessageKind::RobotMessage(message) = Message::new_checked(bytes).ok()?.kind() else { return None };
+    words(&message, &message.payload(software).ok()?)
+}
+
+fn words<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> Option<ControllerMessage<'a>> {
     use RobotMessagePayload as P;
     let none: &[u8] = &[];
     let (kind, code, title, text) = match *payload {
@@ -226,5 +249,5 @@ fn said<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> Op
         P::RuntimeException { position, text } => (ReportKind::RuntimeException(position), (0, 0), none, text.0),
         _ => return None,
     };
-    Some(Said { kind, source: message.named_source(), code, title, text })
+    Some(ControllerMessage { kind, source: message.named_source(), code, title, text })
 }

@@ -123,7 +123,7 @@ pub struct Silence {
     pub runs_now: bool,
 }
 
-/// Something to tell while it happens.
+/// What happened on the way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UploadEvent<'a> {
     /// The controller's software.
@@ -137,13 +137,13 @@ pub enum UploadEvent<'a> {
     Started(Evidence),
     /// Programs are paused, or go on: by a person, or by a stop.
     Paused(bool),
-    /// The controller says something to people.
-    Said(Said<'a>),
+    /// A message of the controller to people.
+    Message(ControllerMessage<'a>),
 }
 
-/// Words of a controller, as they stand in its message.
+/// A message of a controller to people, as it stands in its bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said<'a> {
+pub struct ControllerMessage<'a> {
     /// What it is.
     pub kind: ReportKind,
     /// Which part of the controller speaks.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::client::Output;
 use crate::time::Instant;
 use crate::wire::primary::{
     ErrorCode, ErrorDetail, RobotMessage, RobotMessagePayload, RobotModeDataRepr, RobotStateWriter, Text as Chars,
@@ -39,17 +40,31 @@ impl Bench {
     }
 
     fn input(&mut self, input: UploadInput) {
-        let told = &mut self.told;
-        self.upload.handle(self.now, input, |event| told.push(words(&event)));
-        if let Some(parts) = self.upload.poll_transmit(self.now) {
-            self.sent.extend(parts.concat());
+        self.upload.handle(self.now, input);
+        self.drain();
+    }
+
+    /// Outputs and events, until there are none.
+    fn drain(&mut self) {
+        loop {
+            let event = self.upload.poll_event().map(|event| words(&event));
+            let more = event.is_some();
+            self.told.extend(event);
+            match self.upload.poll_output() {
+                None if more => {}
+                None => return,
+                Some(Output::Open { port }) => assert_eq!(port, 30_001),
+                Some(Output::Transmit(bytes)) => self.sent.extend(bytes),
+                Some(Output::Close) => assert!(self.upload.outcome().is_some()),
+            }
         }
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
         for piece in bytes.chunks(self.piece.min(4096)) {
             self.upload.receive_window()[..piece.len()].copy_from_slice(piece);
-            self.input(UploadInput::Received(piece.len()));
+            self.upload.commit(piece.len(), self.now);
+            self.drain();
         }
     }
 
@@ -111,8 +126,8 @@ impl Bench {
 
 fn words(event: &UploadEvent<'_>) -> String {
     match event {
-        UploadEvent::Said(said) => {
-            format!("{:?} {} {}", said.kind, said.title.escape_ascii(), said.text.escape_ascii())
+        UploadEvent::Message(message) => {
+            format!("{:?} {} {}", message.kind, message.title.escape_ascii(), message.text.escape_ascii())
         }
         event => format!("{event:?}"),
     }
