@@ -6,8 +6,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use outrigger_core::client::Output;
+use outrigger_core::client::rtde::{
+    Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommands, Registers, RtdeCounts,
+};
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommands, Registers, RtdeCounts};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::rtde::registry::{Direction, Variable};
 use outrigger_core::wire::rtde::{
@@ -114,23 +117,39 @@ impl World<'_, '_> {
             window[..count].copy_from_slice(&stream[..count]);
             stream = &stream[count..];
             self.received += count as u64;
-            let Self { client, told, commands, now, .. } = self;
-            client.commit(count, *now, *now, |event| {
-                if let Event::Data(data) = &event {
-                    data.values.iter().for_each(drop);
-                    if let Some(echo) = commands.take(&data.values, *now) {
-                        told.log.push(format!("{echo:?}"));
-                    }
-                }
-                told.hear(&event);
-            });
+            self.client.commit(count, self.now, self.now);
+            self.hear();
         }
+    }
+
+    /// Takes every event.
+    fn hear(&mut self) {
+        let Self { client, told, commands, now, .. } = self;
+        while let Some(event) = client.poll_event() {
+            if let Event::Data(data) = &event {
+                data.values.iter().for_each(drop);
+                if let Some(echo) = commands.take(&data.values, *now) {
+                    told.log.push(format!("{echo:?}"));
+                }
+            }
+            told.hear(&event);
+        }
+    }
+
+    fn handle(&mut self, input: Input) {
+        self.client.handle(self.now, input);
+        self.hear();
     }
 
     /// Takes what is to be sent: whole packages, each of them a request.
     fn transmit(&mut self) {
         let protocol = self.client.protocol();
-        let Some(mut bytes) = self.client.poll_transmit() else { return };
+        let mut bytes = match self.client.poll_output() {
+            Some(Output::Transmit(bytes)) => bytes,
+            Some(Output::Close) => return assert!(self.told.since_opened.failed > 0, "closes what has not failed"),
+            Some(output) => panic!("{output:?}"),
+            None => return,
+        };
         assert!(bytes.len() <= self.transmit, "more than the memory");
         while let Some(size) = bytes.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size))) {
             let (package, rest) = bytes.split_at(size);
@@ -142,7 +161,7 @@ impl World<'_, '_> {
         }
         assert!(bytes.is_empty(), "nothing but packages");
         assert!(self.open, "asked without a connection");
-        assert!(self.client.poll_transmit().is_none(), "all of it at once");
+        assert!(self.client.poll_output().is_none(), "all of it at once");
     }
 
     /// Answers the oldest question, as this service does; whether there was one.
@@ -223,8 +242,7 @@ impl World<'_, '_> {
     }
 
     fn tick(&mut self) {
-        let Self { client, told, now, .. } = self;
-        client.tick(*now, |event| told.hear(&event));
+        self.handle(Input::Tick);
     }
 
     /// Time passes; the client is woken when it asked to be.
@@ -270,19 +288,13 @@ impl World<'_, '_> {
             13 => self.now = self.now + Duration::from_secs(much.into()),
             14 | 15 => self.open(),
             16 => {
-                self.client.closed();
+                self.handle(Input::Closed);
                 self.asked.clear();
                 self.open = false;
                 assert_eq!(self.client.poll_timeout(), None, "nothing is waited for without a connection");
             }
-            17 => {
-                let Self { client, told, now, .. } = self;
-                client.pause(*now, |event| told.hear(&event));
-            }
-            18 => {
-                let Self { client, told, now, .. } = self;
-                client.start(*now, |event| told.hear(&event));
-            }
+            17 => self.handle(Input::Pause),
+            18 => self.handle(Input::Start),
             19 => {
                 let values = [Value::Uint8(much), Value::Uint8(0), Value::Double(f64::from(much))];
                 let result = self.client.write(usize::from(much % 4), &values[..usize::from(much) % values.len()]);
@@ -307,7 +319,7 @@ impl World<'_, '_> {
     }
 
     fn open(&mut self) {
-        self.client.opened(self.now);
+        self.client.handle(self.now, Input::Opened);
         self.commands.opened();
         self.asked.clear();
         self.told.since_opened = Tally::default();
@@ -327,9 +339,13 @@ impl World<'_, '_> {
         let told = u64::from(texts + unexpected + unknown_recipes + stream.unknown) + data;
         assert!(told <= stream.messages, "{told} of {}", stream.messages);
         assert!(self.client.dropped_bytes() <= self.received, "dropped what never came");
+        if tally.failed > 0 {
+            // The request to close, where it was not taken yet.
+            self.transmit();
+        }
         if tally.failed > 0 || !self.open {
             assert!(!self.client.is_flowing() && self.client.poll_timeout().is_none(), "waits for nothing");
-            assert!(self.client.poll_transmit().is_none(), "asks nothing more");
+            assert!(self.client.poll_output().is_none(), "asks nothing more");
         }
         let cadence = *self.client.cadence();
         assert!(u64::from(cadence.longest_gap) <= cadence.missing && u64::from(cadence.late) <= data);

@@ -1,7 +1,8 @@
 //! Commands through RTDE registers, opposite the simulated controller: each is mirrored, and it is measured when.
 
+use outrigger_core::client::Output;
 use outrigger_core::client::rtde::{
-    Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommand, RegisterCommands, Registers,
+    Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommand, RegisterCommands, Registers,
 };
 use outrigger_core::link::AnswerFigures;
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
@@ -52,7 +53,7 @@ fn run(controller: &mut Controller, registers: Registers, count: u32) -> Run {
     let mut commands = RegisterCommands::new(registers, period.times(CYCLES));
 
     let conn = controller.connect(Port::Rtde).expect("a port that is open");
-    client.opened(core_time(controller.now()));
+    client.handle(core_time(controller.now()), Input::Opened);
     commands.opened();
     let (mut sent, mut mirrored, mut read_back) = (vec![], vec![], vec![]);
     let end = controller.cycles() + u64::from(count) + 20;
@@ -62,18 +63,21 @@ fn run(controller: &mut Controller, registers: Registers, count: u32) -> Run {
         while controller.pending(conn) > 0 {
             let size = controller.read(conn, client.receive_window());
             let mut fresh = false;
-            client.commit(size, now, now, |event| match event {
-                Event::Data(data) => {
-                    fresh = true;
-                    mirrored.extend(commands.take(&data.values, now).map(|echo| echo.number.get()));
-                    let mut values = data.values.reader();
-                    let (_, _) = (values.value::<f64>(), values.value::<i32>());
-                    let back = RegisterCommand::read(&mut values);
-                    read_back.extend(back.filter(|back| read_back.last() != Some(back)));
+            client.commit(size, now, now);
+            while let Some(event) = client.poll_event() {
+                match event {
+                    Event::Data(data) => {
+                        fresh = true;
+                        mirrored.extend(commands.take(&data.values, now).map(|echo| echo.number.get()));
+                        let mut values = data.values.reader();
+                        let (_, _) = (values.value::<f64>(), values.value::<i32>());
+                        let back = RegisterCommand::read(&mut values);
+                        read_back.extend(back.filter(|back| read_back.last() != Some(back)));
+                    }
+                    Event::Failed(failure) => panic!("{failure}"),
+                    _ => {}
                 }
-                Event::Failed(failure) => panic!("{failure}"),
-                _ => {}
-            });
+            }
             if fresh && sent.len() < count as usize {
                 let (word, speeds) = nth(sent.len() as u32);
                 let number = commands.send(&mut client, 0, word, speeds, now).expect("data has shown the mirror");
@@ -81,7 +85,7 @@ fn run(controller: &mut Controller, registers: Registers, count: u32) -> Run {
             }
             write(&mut client, controller, conn);
         }
-        client.tick(now, |_| {});
+        client.handle(now, Input::Tick);
         write(&mut client, controller, conn);
     }
     controller.disconnect(conn);
@@ -90,7 +94,8 @@ fn run(controller: &mut Controller, registers: Registers, count: u32) -> Run {
 }
 
 fn write(client: &mut Client<'_, '_>, controller: &mut Controller, conn: Conn) {
-    while let Some(bytes) = client.poll_transmit() {
+    while let Some(output) = client.poll_output() {
+        let Output::Transmit(bytes) = output else { panic!("{output:?}") };
         assert_eq!(controller.write(conn, bytes), bytes.len());
     }
 }

@@ -4,7 +4,8 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 
-use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event};
+use outrigger_core::client::Output;
+use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::rtde::registry::{Direction, Variable, exists};
@@ -84,19 +85,27 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
     };
     let mut tap = Tap::new(feed.clone());
     tap.opened(clock.now(), PORT);
-    client.opened(clock.now());
+    client.handle(clock.now(), Input::Opened);
     let (mut flowed, mut absent) = (false, 0_usize);
     let why = loop {
         let mut failed = None;
-        let mut heard = |event: Event<'_, '_>| match event {
-            Event::Absent(_) => absent += 1,
-            Event::Started => {
-                flowed = true;
-                let _ = said.send(format!("30004: data flows; {absent} variables are not in this software"));
+        while let Some(event) = client.poll_event() {
+            match event {
+                Event::Absent(_) => absent += 1,
+                Event::Started => {
+                    flowed = true;
+                    let _ = said.send(format!("30004: data flows; {absent} variables are not in this software"));
+                }
+                Event::Failed(failure) => failed = Some(failure.to_string()),
+                _ => {}
             }
-            Event::Failed(failure) => failed = Some(failure.to_string()),
-            _ => {}
-        };
+        }
+        if let Some(failure) = failed {
+            break failure;
+        }
+        if let Err(error) = write(&mut stream, &mut client, &mut tap, *clock).await {
+            break error.to_string();
+        }
         let deadline = client.poll_timeout();
         tokio::select! {
             readable = stream.readable() => {
@@ -106,19 +115,13 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
                     Ok(0) => break "the controller closed the connection".to_owned(),
                     Ok(count) => {
                         tap.received(now, client.receive_window().get(..count).unwrap_or_default());
-                        client.commit(count, now, now, &mut heard);
+                        client.commit(count, now, now);
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(error) => break error.to_string(),
                 }
             }
-            () = until(*clock, deadline) => client.tick(clock.now(), &mut heard),
-        }
-        if let Some(failure) = failed {
-            break failure;
-        }
-        if let Err(error) = write(&mut stream, &mut client, &mut tap, *clock).await {
-            break error.to_string();
+            () = until(*clock, deadline) => client.handle(clock.now(), Input::Tick),
         }
     };
     tap.closed(clock.now());
@@ -126,7 +129,8 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
 }
 
 async fn write(stream: &mut TcpStream, client: &mut Client<'_, '_>, tap: &mut Tap, clock: Clock) -> io::Result<()> {
-    while let Some(bytes) = client.poll_transmit() {
+    while let Some(output) = client.poll_output() {
+        let Output::Transmit(bytes) = output else { continue };
         tokio::time::timeout(PATIENCE, stream.write_all(bytes)).await??;
         tap.sent(clock.now(), bytes);
     }

@@ -1,10 +1,10 @@
 //! The dashboard's client, and every sequence against any answer.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::client::dashboard::{
-    Before, BringUp, BringUpConfig, Client, Diagnosis, Event, Input, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
-    Recovery, RecoveryConfig, Sequence, SequenceEvent, SequenceInput, Service, Timeouts,
+    Before, BringUp, BringUpConfig, Client, Diagnosis, Event, Input, Pendant, ProgramConfig, ProgramControl,
+    ProgramGoal, Recovery, RecoveryConfig, Sequence, SequenceEvent, SequenceInput, Service, Timeouts,
 };
+use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::dashboard::{Argument, OperationalMode, Reply, Request, RequestKind};
 

@@ -1,7 +1,9 @@
 //! The client of RTDE on its own, with commands through registers.
 
+use outrigger_core::client::rtde::{
+    Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommands, Registers,
+};
 use outrigger_core::robot::JointVelocities;
-use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs, RegisterCommands, Registers};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::rtde::registry::Direction;
 use outrigger_core::wire::rtde::{DynamicRecipe, Field, Level, Value};
@@ -33,11 +35,7 @@ fn live(client: &mut Client<'_, '_>) {
     while any(true) {
         now = now + any(Duration::from_millis(1));
         match any(0) {
-            0 => client.opened(now),
-            1 => client.closed(),
-            2 => client.tick(now, told),
-            3 => client.start(now, told),
-            4 => client.pause(now, told),
+            0..5 => client.handle(now, any(Input::Opened)),
             5 => {
                 if let Err(error) = client.write(any(0), any::<&[Value]>(&[Value::Uint8(1), Value::Double(0.5)])) {
                     shown(error);
@@ -51,16 +49,17 @@ fn live(client: &mut Client<'_, '_>) {
             8 => commands.opened(),
             _ => {
                 client.receive_window().fill(any(7));
-                client.commit(any(100), now, now, |event| {
-                    if let Event::Data(data) = &event {
-                        used((data.values.get(any_text()), commands.take(&data.values, now)));
-                    }
-                    told(event);
-                });
+                client.commit(any(100), now, now);
             }
         }
-        while let Some(bytes) = client.poll_transmit() {
-            used(bytes);
+        while let Some(event) = client.poll_event() {
+            if let Event::Data(data) = &event {
+                used((data.values.get(any_text()), commands.take(&data.values, now)));
+            }
+            told(event);
+        }
+        while let Some(output) = client.poll_output() {
+            used(output);
         }
         used((client.poll_timeout(), client.is_flowing(), client.protocol(), client.dropped_bytes()));
         used((*client.counts(), *client.cadence(), commands.figures(now), client.outputs().size()));

@@ -12,15 +12,15 @@ use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::rtde::registry::Direction;
 use crate::wire::rtde::{
-    DataType, DynamicRecipe, Level, Package, PackageType, Presence, Problem, Protocol, RecipeError, Reply, Request,
-    TextMessage, TypeList, Variable,
+    DataType, DynamicRecipe, Level, Package, PackageType, Presence, Problem, Protocol, RecipeData, RecipeError, Reply,
+    Request, TextMessage, TypeList, Variable,
 };
 
 /// What a PolyScope X says that nobody has confirmed its safety settings on.
 const UNCONFIRMED: &[u8] = b"SafetySetup has not been confirmed";
 
 /// Where events go.
-type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
+pub(crate) type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
 
 /// One recipe of inputs.
 #[derive(Debug)]
@@ -111,9 +111,9 @@ enum Phase {
     Failed,
 }
 
-/// See the module.
+/// What is asked, what is answered, and what flows.
 #[derive(Debug)]
-pub(super) struct Conversation<'n, 'm> {
+pub(crate) struct Conversation<'n, 'm> {
     config: ClientConfig,
     outputs: DynamicRecipe<'n, 'm>,
     inputs: &'m mut [Inputs<'n, 'm>],
@@ -266,8 +266,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
             return self.ask(Step::Outputs, now, on);
         }
         self.outputs.absent().for_each(|error| on(Event::Absent(error)));
-        other_types(&self.outputs, Direction::Output)
-            .for_each(|(name, expected, answered)| on(Event::OtherType { name, expected, answered }));
+        self.other_types().for_each(|(name, expected, answered)| on(Event::OtherType { name, expected, answered }));
         self.talk.set_up = Some(number);
         let frequency = match self.talk.protocol {
             Protocol::V1 => u16::MAX,
@@ -347,6 +346,31 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.talk.counts.data = self.talk.counts.data.saturating_add(1);
         let (sequence, late) = self.talk.watch.observe(values, arrival, self.config.clock_jump);
         on(Event::Data(Data { values: data, sequence, late }));
+    }
+
+    /// The values of a data package of the outputs that was taken in.
+    pub(super) fn values<'e>(&'e self, package: &'e [u8]) -> Option<RecipeData<'e, 'n>> {
+        match self.reply(package)? {
+            Reply::Data { values, .. } => self.outputs.read(values).ok(),
+            _ => None,
+        }
+    }
+
+    /// The text of a package that was taken in.
+    pub(super) fn text<'e>(&self, package: &'e [u8]) -> Option<TextMessage<'e>> {
+        match self.reply(package)? {
+            Reply::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn reply<'e>(&self, package: &'e [u8]) -> Option<Reply<'e>> {
+        Reply::parse(&Package::new_checked(package).ok()?, self.talk.protocol).ok()
+    }
+
+    /// The outputs whose values are of another type than the registry says: name, there, here.
+    pub(super) fn other_types(&self) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
+        other_types(&self.outputs, Direction::Output)
     }
 
     fn take_text(&mut self, text: TextMessage<'_>, now: Instant, on: Sink<'_, 'n>) {
@@ -467,7 +491,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         }
     }
 
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         recipe: usize,
         emit: impl FnOnce(&DynamicRecipe<'n, 'm>, u8, &mut [u8]) -> Result<usize, WireError>,
@@ -495,7 +519,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         matches!(self.talk.phase, Phase::Closed | Phase::Failed)
     }
 
-    pub(super) const fn is_flowing(&self) -> bool {
+    pub(crate) const fn is_flowing(&self) -> bool {
         matches!(self.talk.phase, Phase::Flowing { .. })
     }
 
@@ -507,15 +531,15 @@ impl<'n, 'm> Conversation<'n, 'm> {
         &self.outputs
     }
 
-    pub(super) const fn inputs(&self) -> &[Inputs<'n, 'm>] {
+    pub(crate) const fn inputs(&self) -> &[Inputs<'n, 'm>] {
         self.inputs
     }
 
-    pub(super) const fn counts(&self) -> &RtdeCounts {
+    pub(crate) const fn counts(&self) -> &RtdeCounts {
         &self.talk.counts
     }
 
-    pub(super) const fn cadence(&self) -> &Cadence {
+    pub(crate) const fn cadence(&self) -> &Cadence {
         self.talk.watch.figures()
     }
 }

@@ -50,7 +50,7 @@ pub enum Event<'e, 'n> {
     },
     /// Data flows.
     Started,
-    /// Data does not flow, until [`Client::start`](super::Client::start).
+    /// Data does not flow, until [`Input::Start`](super::Input::Start).
     Paused,
     /// Values of the outputs.
     Data(Data<'e, 'n>),
@@ -68,6 +68,31 @@ pub enum Event<'e, 'n> {
     Skipped(FrameError),
     /// Nothing more comes of this connection.
     Failed(Failure<'n>),
+}
+
+impl<'n> Event<'_, 'n> {
+    /// The same event, where nothing of it lies in receive memory.
+    pub(super) fn kept(self) -> Option<Event<'n, 'n>> {
+        Some(match self {
+            Self::Data(_) | Self::Text(_) => return None,
+            Self::Protocol(protocol) => Event::Protocol(protocol),
+            Self::Controller(version) => Event::Controller(version),
+            Self::Absent(error) => Event::Absent(error),
+            Self::OtherType { name, expected, answered } => Event::OtherType { name, expected, answered },
+            Self::Outputs => Event::Outputs,
+            Self::Inputs { recipe } => Event::Inputs { recipe },
+            Self::InUse { recipe, name, again_in } => Event::InUse { recipe, name, again_in },
+            Self::InputsRefused { recipe, error } => Event::InputsRefused { recipe, error },
+            Self::Started => Event::Started,
+            Self::Paused => Event::Paused,
+            Self::Unconfirmed => Event::Unconfirmed,
+            Self::Unexpected(package_type) => Event::Unexpected(package_type),
+            Self::UnknownRecipe(number) => Event::UnknownRecipe(number),
+            Self::Malformed(error) => Event::Malformed(error),
+            Self::Skipped(error) => Event::Skipped(error),
+            Self::Failed(failure) => Event::Failed(failure),
+        })
+    }
 }
 
 /// One data package.

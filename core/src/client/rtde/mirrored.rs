@@ -4,7 +4,7 @@
 //! inputs and the mirror among its outputs; each of its data is shown to [`RegisterCommands::take`]:
 //!
 //! ```
-//! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
+//! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input, Inputs};
 //! use outrigger_core::client::rtde::{RegisterCommands, Registers, SendError};
 //! use outrigger_core::robot::JointVelocities;
 //! use outrigger_core::time::{Duration, Instant};
@@ -24,16 +24,17 @@
 //! let mut commands = RegisterCommands::new(Registers::UPPER, Duration::from_millis(6));
 //!
 //! let now = Instant::ZERO;
-//! client.opened(now);
+//! client.handle(now, Input::Opened);
 //! commands.opened();
 //! // Whenever bytes have come:
-//! client.commit(0, now, now, |event| {
+//! client.commit(0, now, now);
+//! while let Some(event) = client.poll_event() {
 //!     if let Event::Data(data) = event
 //!         && let Some(echo) = commands.take(&data.values, now)
 //!     {
 //!         println!("{} took {:?}", echo.number.get(), echo.round_trip);
 //!     }
-//! });
+//! }
 //! // Nothing is sent before the mirror was seen.
 //! assert_eq!(commands.send(&mut client, 0, 1, JointVelocities::ZERO, now), Err(SendError::NoMirror));
 //! # Ok::<(), outrigger_core::client::rtde::ClientError>(())
@@ -47,7 +48,7 @@ use crate::robot::JointVelocities;
 use crate::time::{Duration, Instant};
 use crate::wire::rtde::{RecipeData, Value};
 
-/// See the module.
+/// Numbers commands, sends them, and measures when each is mirrored.
 #[derive(Clone, Debug)]
 pub struct RegisterCommands {
     names: RegisterNames,

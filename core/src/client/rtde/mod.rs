@@ -9,17 +9,18 @@
 //! | start | | data flows | refused: [`Failure::NotStarted`] |
 //!
 //! Each question has a time-out and, set-ups aside, is asked again; texts and data that come before an answer are no hindrance. A
-//! connection begins with [`Client::opened`], and everything is negotiated anew then. After a [`Failure`] the client
-//! takes nothing more: the caller closes the connection, and opens another when it likes.
+//! connection begins with [`Input::Opened`], and everything is negotiated anew then. After a [`Failure`] the client
+//! takes nothing more of a connection and asks to close it; the caller opens another when it likes.
 //!
 //! Beside values that are set, inputs can be commands: [`RegisterCommands`] numbers them, and measures when a program on the
 //! controller mirrors the number.
 //!
-//! **One input, then drain [`Client::poll_transmit`], then sleep until [`Client::poll_timeout`]**; events are handed to
-//! the closure that goes with the input.
+//! **One input, then drain [`Client::poll_output`] and [`Client::poll_event`] until both are `None`, then sleep until
+//! [`Client::poll_timeout`].**
 //!
 //! ```
-//! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event};
+//! use outrigger_core::client::Output;
+//! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input};
 //! use outrigger_core::time::Instant;
 //! use outrigger_core::wire::rtde::registry::Direction;
 //! use outrigger_core::wire::rtde::{DynamicRecipe, Field};
@@ -32,15 +33,18 @@
 //!
 //! // The port has connected. What is to be written now is the first question.
 //! let now = Instant::ZERO;
-//! client.opened(now);
-//! assert_eq!(client.poll_transmit(), Some(b"\0\x05V\0\x02".as_slice()));
+//! client.handle(now, Input::Opened);
+//! assert_eq!(client.poll_output(), Some(Output::Transmit(b"\0\x05V\0\x02")));
 //! // Bytes have come.
 //! client.receive_window()[..4].copy_from_slice(b"\0\x04V\x01");
-//! client.commit(4, now, now, |event| match event {
-//!     Event::Data(data) => println!("{:?}", data.values.get("actual_q")),
-//!     other => println!("{other:?}"),
-//! });
-//! assert_eq!(client.poll_transmit(), Some(b"\0\x03v".as_slice()));
+//! client.commit(4, now, now);
+//! while let Some(event) = client.poll_event() {
+//!     match event {
+//!         Event::Data(data) => println!("{:?}", data.values.get("actual_q")),
+//!         other => println!("{other:?}"),
+//!     }
+//! }
+//! assert_eq!(client.poll_output(), Some(Output::Transmit(b"\0\x03v")));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -52,15 +56,17 @@ mod conversation;
 mod event;
 mod mirrored;
 mod outbox;
+mod packages;
 mod registers;
 #[cfg(test)]
 mod tests;
 
 pub use cadence::Cadence;
 pub use claims::{Claim, ClaimRoom, ClaimedInputs, Claims, NotOurs, WhyNotOurs};
-pub use client::{Client, ClientError, ClientMemory};
+pub use client::{Client, ClientError, ClientMemory, Input};
 pub use config::ClientConfig;
 pub use conversation::{Inputs, RtdeCounts, WriteError};
 pub use event::{Data, Event, Failure, Step};
 pub use mirrored::{Echo, RegisterCommands, SendError};
+pub(crate) use packages::Packages;
 pub use registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};

@@ -2,8 +2,8 @@
 
 use super::StateLink;
 use crate::client::rtde::{
-    Cadence, Claim, Client, ClientConfig, ClientError, ClientMemory, Event, Failure, Inputs, NotOurs, RtdeCounts, Step,
-    WhyNotOurs, WriteError,
+    Cadence, Claim, ClientConfig, ClientError, ClientMemory, Event, Failure, Inputs, NotOurs, Packages, RtdeCounts,
+    Step, WhyNotOurs, WriteError,
 };
 use crate::frame::FrameError;
 use crate::math::double::to_f32;
@@ -64,7 +64,7 @@ impl<const RECEIVE: usize> Default for RtdeRoom<RECEIVE> {
 /// A session is handed this, and not bytes alone, so that firmware without it carries none of its code.
 #[derive(Debug)]
 pub struct RtdeStates<'m> {
-    client: Client<'static, 'm>,
+    packages: Packages<'static, 'm>,
 }
 
 impl<'m> RtdeStates<'m> {
@@ -88,8 +88,9 @@ impl<'m> RtdeStates<'m> {
             unconfirmed_timeout: Duration::ZERO,
             ..ClientConfig::default()
         };
-        let client: Result<_, ClientError> = Client::new(config, outputs, inputs, ClientMemory { receive, transmit });
-        Some(Self { client: client.ok()? })
+        let packages: Result<_, ClientError> =
+            Packages::new(config, outputs, inputs, ClientMemory { receive, transmit });
+        Some(Self { packages: packages.ok()? })
     }
 }
 
@@ -189,84 +190,84 @@ impl super::sealed::Sealed for RtdeStates<'_> {}
 
 impl StateLink for RtdeStates<'_> {
     fn opened(&mut self, now: Instant) {
-        self.client.opened(now);
+        self.packages.opened(now);
     }
 
     fn closed(&mut self) {
-        self.client.closed();
+        self.packages.closed();
     }
 
     fn window(&mut self) -> &mut [u8] {
-        self.client.receive_window()
+        self.packages.window()
     }
 
     fn commit(&mut self, count: usize, arrival: Instant, now: Instant, hear: &mut dyn FnMut(Told<'_>)) {
-        self.client.commit(count, arrival, now, |event| tell(event, hear));
+        self.packages.commit(count, arrival, now, &mut |event| tell(event, hear));
     }
 
     fn tick(&mut self, now: Instant, hear: &mut dyn FnMut(Told<'_>)) {
-        self.client.tick(now, |event| tell(event, hear));
+        self.packages.tick(now, &mut |event| tell(event, hear));
     }
 
     fn poll_transmit(&mut self) -> Option<&[u8]> {
-        self.client.poll_transmit()
+        self.packages.poll_transmit()
     }
 
     fn has_output(&self) -> bool {
-        self.client.has_output()
+        self.packages.has_output()
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        self.client.next_deadline().filter(|at| *at < Instant::ZERO + Duration::MAX)
+        self.packages.next_deadline().filter(|at| *at < Instant::ZERO + Duration::MAX)
     }
 
     fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError> {
-        self.client.write(recipe, values)
+        self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
     }
 
     fn claimed(&self, claim: Claim) -> Option<usize> {
         let first = names(claim.inputs()).next();
-        let inputs = self.client.inputs();
+        let inputs = self.packages.conversation.inputs();
         let named = |inputs: &Inputs<'_, '_>| inputs.recipe().fields().first().map(|field| field.name) == first;
         let recipe = inputs.iter().position(named)?;
-        inputs.get(recipe).and_then(Inputs::number).filter(|_| self.client.is_flowing()).map(|_| recipe)
+        inputs.get(recipe).and_then(Inputs::number).filter(|_| self.packages.conversation.is_flowing()).map(|_| recipe)
     }
 
     fn counts(&self) -> &RtdeCounts {
-        self.client.counts()
+        self.packages.conversation.counts()
     }
 
     fn cadence(&self) -> &Cadence {
-        self.client.cadence()
+        self.packages.conversation.cadence()
     }
 
     fn dropped(&self) -> u64 {
-        self.client.dropped_bytes()
+        self.packages.dropped_bytes()
     }
 
     #[cfg(feature = "postcard")]
     fn received(&mut self, count: usize) -> &[u8] {
-        self.client.receive_window().get(..count).unwrap_or_default()
+        self.packages.window().get(..count).unwrap_or_default()
     }
 
     #[cfg(feature = "postcard")]
     fn memory_size(&self) -> usize {
-        self.client.memory_size()
+        self.packages.memory_size()
     }
 
     #[cfg(feature = "postcard")]
     fn shrink(&mut self, size: usize) -> Option<()> {
-        self.client.shrink(size)
+        self.packages.shrink(size)
     }
 
     #[cfg(feature = "postcard")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        self.client.save(to)
+        self.packages.save(to)
     }
 
     #[cfg(feature = "postcard")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
-        self.client.load(from)
+        self.packages.load(from)
     }
 }
 

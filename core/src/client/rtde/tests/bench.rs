@@ -1,6 +1,7 @@
 //! A client, a scripted service and a clock; everything that comes out is kept.
 
-use crate::client::rtde::{Client, ClientConfig, ClientMemory, Event, Inputs};
+use crate::client::Output;
+use crate::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input, Inputs};
 use crate::link::Sequence;
 use crate::peer::rtde::Service;
 use crate::robot::SoftwareVersion;
@@ -86,25 +87,47 @@ impl Bench {
     /// A connection, and everything that can be said at once.
     pub(crate) fn open(&mut self) {
         self.service.open();
-        self.client.opened(self.now);
+        self.client.handle(self.now, Input::Opened);
         self.exchange();
     }
 
     /// Both sides speak until neither has anything to say.
     pub(crate) fn exchange(&mut self) {
         loop {
-            let asked = self.client.poll_transmit().map(<[u8]>::to_vec);
-            asked.iter().for_each(|bytes| self.service.write(bytes));
+            let asked = self.drain();
             let window = self.client.receive_window();
             assert!(!window.is_empty(), "there is always room");
             let count = window.len().min(self.read_most).min(self.service.out.len());
-            if count == 0 && asked.is_none() {
+            if count == 0 && !asked {
                 return;
             }
             window.iter_mut().zip(self.service.out.drain(..count)).for_each(|(to, from)| *to = from);
-            let events = &mut self.events;
-            self.client.commit(count, self.now, self.now, |event| events.push(seen(event)));
+            self.client.commit(count, self.now, self.now);
         }
+    }
+
+    /// Outputs and events, until there are none; whether anything was asked.
+    pub(crate) fn drain(&mut self) -> bool {
+        let mut asked = false;
+        loop {
+            let event = self.client.poll_event().map(seen);
+            let told = event.is_some();
+            self.events.extend(event);
+            match self.client.poll_output() {
+                Some(Output::Transmit(bytes)) => {
+                    self.service.write(bytes);
+                    asked = true;
+                }
+                Some(Output::Close) => assert!(!self.client.is_flowing()),
+                Some(output) => unreachable!("{output:?}"),
+                None if told => {}
+                None => return asked,
+            }
+        }
+    }
+
+    pub(crate) fn handle(&mut self, input: Input) {
+        self.client.handle(self.now, input);
     }
 
     /// Time passes on both clocks, and one state is sent.
@@ -135,8 +158,7 @@ impl Bench {
         let end = self.now + Duration::from_millis(millis);
         while let Some(at) = self.client.poll_timeout().filter(|at| *at <= end) {
             self.now = self.now.max(at);
-            let events = &mut self.events;
-            self.client.tick(self.now, |event| events.push(seen(event)));
+            self.handle(Input::Tick);
             self.exchange();
         }
         self.now = end;

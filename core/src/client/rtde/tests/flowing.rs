@@ -1,7 +1,8 @@
 //! Data, pauses, inputs, texts, and everything that should not come.
 
 use super::bench::{Bench, RECEIVE, Seen};
-use crate::client::rtde::{ClientConfig, WriteError};
+use crate::client::Output;
+use crate::client::rtde::{ClientConfig, Input, WriteError};
 use crate::link::Sequence;
 use crate::peer::rtde::{OUTPUTS, Service};
 use crate::robot::SoftwareVersion;
@@ -86,8 +87,7 @@ fn a_clock_that_begins_anew_or_jumps_is_a_new_epoch_and_no_gap() {
 #[test]
 fn a_pause_lets_what_is_under_way_through_and_is_no_gap() {
     let mut bench = flowing("timestamp");
-    let now = bench.now;
-    bench.client.pause(now, |_| {});
+    bench.handle(Input::Pause);
     bench.publish();
     bench.exchange();
     bench.micros += 400_000;
@@ -96,8 +96,7 @@ fn a_pause_lets_what_is_under_way_through_and_is_no_gap() {
     assert_eq!(bench.client.write(0, &[Value::Int32(1), Value::Double(1.0)]), Err(WriteError::NotStarted));
     assert_eq!(bench.client.poll_timeout(), None, "a pause lasts as long as it lasts");
     bench.events.clear();
-    let now = bench.now;
-    bench.client.start(now, |_| {});
+    bench.handle(Input::Start);
     bench.exchange();
     bench.cycle();
     assert_eq!(bench.sequences(), [Some(Sequence::First)]);
@@ -147,7 +146,8 @@ fn what_finds_no_room_is_not_written_in_part() {
     while bench.client.write(0, &[Value::Int32(written), Value::Double(0.0)]).is_ok() {
         written += 1;
     }
-    let bytes = bench.client.poll_transmit().unwrap().to_vec();
+    let Some(Output::Transmit(bytes)) = bench.client.poll_output() else { panic!("nothing to write") };
+    let bytes = bytes.to_vec();
     assert_eq!(bytes.len(), usize::try_from(written).unwrap() * 16);
     assert_eq!(bench.client.write(0, &[Value::Int32(0), Value::Double(0.0)]), Ok(()));
 }
@@ -168,9 +168,9 @@ fn texts_go_both_ways() {
 #[test]
 fn nothing_is_said_without_a_connection_nor_told_of_one_that_has_failed() {
     let mut bench = flowing("timestamp");
-    bench.client.closed();
+    bench.handle(Input::Closed);
     assert_eq!(bench.client.say(Level::Info, "hello", ""), Err(WriteError::NotConnected));
-    assert_eq!(bench.client.poll_transmit(), None);
+    assert_eq!(bench.client.poll_output(), None);
     assert_eq!(bench.client.poll_timeout(), None);
 
     let mut bench = flowing("timestamp");

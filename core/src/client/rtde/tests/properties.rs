@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::bench::{Bench, Seen, seen};
+use super::bench::{Bench, Seen};
+use crate::client::rtde::Input;
 use crate::time::Duration;
 use crate::wire::rtde::{Level, Reply, TextMessage};
 
@@ -51,8 +52,8 @@ proptest! {
             bench.service.out.extend(&payload);
             bench.exchange();
             bench.now = bench.now + Duration::from_millis(300);
-            let (now, events) = (bench.now, &mut bench.events);
-            bench.client.tick(now, |event| events.push(seen(event)));
+            bench.handle(Input::Tick);
+            bench.drain();
         }
         let counts = *bench.client.counts();
         let data = bench.events.iter().filter(|event| matches!(event, Seen::Data { .. })).count();

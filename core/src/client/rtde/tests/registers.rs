@@ -5,7 +5,7 @@ use proptest::test_runner::RngSeed;
 
 use super::bench::{Bench, recipe};
 use crate::client::rtde::{
-    CommandNumber, Echo, Event, RegisterCommand, RegisterCommands, Registers, SendError, WriteError,
+    CommandNumber, Echo, Event, Input, RegisterCommand, RegisterCommands, Registers, SendError, WriteError,
 };
 use crate::link::Counter;
 use crate::peer::rtde::zero;
@@ -141,11 +141,12 @@ impl Registered {
         let count = bench.service.out.len();
         bench.client.receive_window().iter_mut().zip(bench.service.out.drain(..)).for_each(|(to, from)| *to = from);
         let (now, mut echo) = (bench.now, None);
-        bench.client.commit(count, now, now, |event| {
+        bench.client.commit(count, now, now);
+        while let Some(event) = bench.client.poll_event() {
             if let Event::Data(data) = event {
                 echo = echo.or(commands.take(&data.values, now));
             }
-        });
+        }
         echo
     }
 
@@ -158,7 +159,7 @@ impl Registered {
 
     /// Closed and open again, with the engine's knowledge of before.
     fn reconnect(&mut self) {
-        self.bench.client.closed();
+        self.bench.handle(Input::Closed);
         self.bench.open();
         self.commands.opened();
     }

@@ -1,7 +1,7 @@
 //! From the connection to the first data.
 
 use super::bench::{Bench, Seen};
-use crate::client::rtde::{ClientConfig, WriteError};
+use crate::client::rtde::{ClientConfig, Input, WriteError};
 use crate::robot::SoftwareVersion;
 use crate::time::Duration;
 use crate::wire::rtde::{Level, Protocol, Reply, TextMessage, Value};
@@ -202,7 +202,7 @@ fn data_may_come_before_the_answer_to_the_start_or_instead_of_it() {
 fn texts_and_answers_of_others_between_a_question_and_its_answer_are_no_hindrance() {
     let mut bench = Bench::new("timestamp", "", &[]);
     bench.service.open();
-    bench.client.opened(bench.now);
+    bench.handle(Input::Opened);
     bench.service.send(&text(b"hello"));
     bench.service.send(&Reply::Pause { accepted: true });
     bench.service.send(&Reply::Unknown { letter: b'?', payload: b"!" });
@@ -260,7 +260,7 @@ fn a_new_connection_negotiates_everything_anew() {
     bench.wait(2_100);
     bench.cycle();
     assert!(bench.client.is_flowing() && bench.client.inputs()[0].number().is_none());
-    bench.client.closed();
+    bench.handle(Input::Closed);
     assert_eq!((bench.client.is_flowing(), bench.client.poll_timeout()), (false, None));
     // An update later.
     bench.service = crate::peer::rtde::Service::new(SoftwareVersion::new(5, 16));

@@ -1,0 +1,111 @@
+//! A stream that is cut into packages, and a conversation that understands them: what came of each is handed to a visitor
+//! where it lies. A session reads a state every cycle in this way and copies none; [`Client`](super::Client) makes events of it.
+
+use super::client::{ClientError, ClientMemory};
+use super::config::ClientConfig;
+use super::conversation::{Conversation, Inputs, Sink};
+use crate::frame::{Assembler, Framing};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::time::Instant;
+use crate::wire::rtde::DynamicRecipe;
+
+/// The packages of one connection.
+#[derive(Debug)]
+pub(crate) struct Packages<'n, 'm> {
+    pub(super) assembler: Assembler<'m>,
+    pub(crate) conversation: Conversation<'n, 'm>,
+}
+
+impl<'n, 'm> Packages<'n, 'm> {
+    pub(crate) fn new(
+        config: ClientConfig,
+        outputs: DynamicRecipe<'n, 'm>,
+        inputs: &'m mut [Inputs<'n, 'm>],
+        memory: ClientMemory<'m>,
+    ) -> Result<Self, ClientError> {
+        config.check().map_err(ClientError::Config)?;
+        if inputs.len() > u8::MAX.into() {
+            return Err(ClientError::TooManyInputs);
+        }
+        let assembler = Assembler::new(Framing::Rtde, memory.receive).map_err(ClientError::Memory)?;
+        Ok(Self { assembler, conversation: Conversation::new(config, outputs, inputs, memory.transmit) })
+    }
+
+    pub(crate) fn opened(&mut self, now: Instant) {
+        self.assembler.reset();
+        self.conversation.open(now);
+    }
+
+    pub(crate) fn closed(&mut self) {
+        self.conversation.close();
+    }
+
+    pub(crate) fn window(&mut self) -> &mut [u8] {
+        self.assembler.window()
+    }
+
+    pub(crate) fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
+        self.assembler.commit(count);
+        while self.step(arrival, now, on).is_some() {}
+    }
+
+    /// Takes in the next package: its size \[B\], 0 where the stream is none of packages there; `None` where more bytes
+    /// are needed.
+    pub(super) fn step(&mut self, arrival: Instant, now: Instant, on: Sink<'_, 'n>) -> Option<usize> {
+        let Self { assembler, conversation } = self;
+        Some(match assembler.next_frame()? {
+            Ok(package) => {
+                conversation.take(package, arrival, now, on);
+                package.len()
+            }
+            Err(error) => {
+                conversation.skip(error, on);
+                0
+            }
+        })
+    }
+
+    pub(crate) fn tick(&mut self, now: Instant, on: Sink<'_, 'n>) {
+        self.conversation.tick(now, on);
+    }
+
+    pub(crate) fn poll_transmit(&mut self) -> Option<&[u8]> {
+        self.conversation.poll_transmit()
+    }
+
+    pub(crate) const fn has_output(&self) -> bool {
+        self.conversation.has_output()
+    }
+
+    pub(crate) const fn next_deadline(&self) -> Option<Instant> {
+        self.conversation.next_deadline()
+    }
+
+    /// Bytes of this connection that were skipped.
+    pub(crate) const fn dropped_bytes(&self) -> u64 {
+        self.assembler.dropped()
+    }
+}
+
+/// For recordings.
+#[cfg(feature = "postcard")]
+impl Packages<'_, '_> {
+    pub(crate) const fn memory_size(&self) -> usize {
+        self.assembler.memory_size()
+    }
+
+    pub(crate) fn shrink(&mut self, size: usize) -> Option<()> {
+        self.assembler.shrink(size)
+    }
+
+    pub(crate) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.assembler.pending())?;
+        self.conversation.save(to)
+    }
+
+    pub(crate) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.assembler.restore(&from.take()?)?;
+        self.conversation.load(from)
+    }
+}
