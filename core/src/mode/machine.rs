@@ -452,19 +452,22 @@ impl ModeMachine {
                 (true, true) => Action::Mirror,
                 (true, false) => Action::Hold,
             },
-            Mode::Command if owed => match &mut self.delegation {
-                None => Action::Move(Authority::granted_by(self)),
-                Some(delegation) => match delegation.answer(self.heard) {
-                    Answer::Hold => Action::Hold,
-                    Answer::Keep => Action::Keep,
-                    Answer::Start => {
-                        let number = delegation.number();
-                        Action::Start(Authority::granted_by(self), number)
-                    }
-                },
-            },
-            Mode::Command => Action::Silent,
+            Mode::Command if !owed => Action::Silent,
+            Mode::Command if self.delegation.is_some() => self.delegated_action(),
+            Mode::Command => Action::Move(Authority::granted_by(self)),
             Mode::Stopping => self.stopping_action(owed),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn delegated_action(&mut self) -> Action<'_> {
+        let Some(delegation) = &mut self.delegation else { return Action::Silent };
+        let number = delegation.number();
+        match delegation.answer(self.heard) {
+            Answer::Hold => Action::Hold,
+            Answer::Keep => Action::Keep,
+            Answer::Start => Action::Start(Authority::granted_by(self), number),
         }
     }
 
@@ -575,65 +578,88 @@ impl ModeMachine {
     }
 
     fn observe_command(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        if self.delegation.is_some() {
+            return self.observe_delegated(now, evidence);
+        }
         let mut against = evidence.against(Stage::Command, &self.config, now);
         against.add(self.lost_acceptance(now, evidence));
-        let passed = now.since(self.heard);
-        if passed > self.state_timeout() {
+        if now.since(self.heard) > self.config.state_timeout {
             against.add(Some(Reason::StateStale));
-        }
-        let mut begun = false;
-        if let Some(delegation) = &mut self.delegation {
-            let passed = if evidence.timely { passed } else { Duration::ZERO };
-            against.add(delegation.observe(evidence, &self.config, passed, now));
-            begun = delegation.is_begun();
         }
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
         }
-        match evidence.pendant {
-            Pendant::Go | Pendant::Wait => {}
-            // The program is frozen, not lost.
-            Pendant::Paused if begun => {}
-            Pendant::Stopped if begun => {
-                return Some(self.transition(Mode::Stopping, Some(Reason::ProgramStopped), now));
-            }
-            Pendant::Stopped => {
-                let transition = self.transition(Mode::Stopping, Some(Reason::ProgramStopped), now);
-                self.say_instead(Stopping::Quiet(QUIET_STATES));
-                return Some(transition);
-            }
-            Pendant::Paused => {
-                let transition = self.transition(Mode::Stopping, Some(Reason::ProgramPaused), now);
-                self.say_instead(Stopping::StopNext);
-                return Some(transition);
-            }
+        if let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
+            return Some(transition);
         }
         if evidence.timely {
             self.heard = now;
-            let answers = self.delegation.as_ref().is_none_or(|delegation| delegation.answers(evidence));
-            self.owed = answers && evidence.pendant != Pendant::Wait;
+            self.owed = evidence.pendant == Pendant::Go;
         }
         None
     }
 
-    /// What `Stopping` begins with in place of zero velocities, unless the robot takes no text at all.
-    const fn say_instead(&mut self, first: Stopping) {
-        if !self.silenced {
+    /// The same while the controller executes a move, or is about to: apart, so that streaming pays nothing for it.
+    #[cold]
+    #[inline(never)]
+    fn observe_delegated(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        let passed = now.since(self.heard);
+        let mut against = evidence.against(Stage::Command, &self.config, now);
+        let frozen = self.is_begun() && evidence.is_paused();
+        match self.grant {
+            // A program that is paused mirrors nothing new.
+            Grant::By(Proof::MirroredCounter, _) if frozen => self.grant = Grant::By(Proof::MirroredCounter, now),
+            Grant::NotYet | Grant::Unproven | Grant::By(..) => against.add(self.lost_acceptance(now, evidence)),
+        }
+        if passed > self.state_timeout() {
+            against.add(Some(Reason::StateStale));
+        }
+        let mut answers = evidence.pendant != Pendant::Wait;
+        if let Some(delegation) = &mut self.delegation {
+            let passed = if evidence.timely { passed } else { Duration::ZERO };
+            against.add(delegation.observe(evidence, &self.config, passed, now));
+            answers &= delegation.answers(evidence);
+        }
+        if let Some(reason) = against.first {
+            return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
+        }
+        // A program that is paused is frozen, not lost.
+        if !frozen && let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
+            return Some(transition);
+        }
+        if evidence.timely {
+            self.heard = now;
+            self.owed = answers;
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn ended_at_pendant(&mut self, now: Instant, pendant: Pendant) -> Option<Transition> {
+        let (reason, first) = match pendant {
+            Pendant::Go | Pendant::Wait => return None,
+            Pendant::Stopped => (Reason::ProgramStopped, Stopping::Quiet(QUIET_STATES)),
+            Pendant::Paused => (Reason::ProgramPaused, Stopping::StopNext),
+        };
+        let transition = self.transition(Mode::Stopping, Some(reason), now);
+        self.say_instead(first);
+        Some(transition)
+    }
+
+    /// What `Stopping` begins with in place of zero velocities.
+    fn say_instead(&mut self, first: Stopping) {
+        if matches!(self.stopping, Stopping::Zeros(_)) {
             self.stopping = first;
         }
     }
 
+    #[inline(always)]
     fn lost_acceptance(&mut self, now: Instant, evidence: &Evidence) -> Option<Reason> {
         let (proof, shown) = match self.grant {
             Grant::NotYet | Grant::Unproven => return None,
             Grant::By(Proof::PeerState, _) => {
                 let gate = evidence.gate.and_then(|held| held.fresh(now, self.config.evidence_age));
                 return (gate != Some(PeerGate::Granted)).then_some(Reason::NotGranted);
-            }
-            // A program that is paused mirrors nothing new.
-            Grant::By(Proof::MirroredCounter, _) if self.is_begun() && evidence.is_paused() => {
-                self.grant = Grant::By(Proof::MirroredCounter, now);
-                return None;
             }
             Grant::By(proof, shown) => (proof, shown),
         };

@@ -240,4 +240,5 @@ macro_rules! expect_transition {
 
 mod arming;
 mod commanding;
+mod delegated;
 mod stopping;

@@ -395,6 +395,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.target_speed = speed;
             speed < before || speed <= SLOW
         };
+        let sources = Some(Held::new(self.sources_verdict(now), now));
+        // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
+        let moving_by_us =
+            (self.mode.is_motion_unknown()).then(|| Held::new(self.following.is_moving_by_us(state), now));
         self.evidence = Evidence {
             timely,
             link_entry: Some(Held::new(self.link.entry(), now)),
@@ -402,13 +406,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             safety: if state.safety == Safety::Unknown { beside.safety } else { Some(Held::new(state.safety, now)) },
             master_safety: beside.master_safety,
             remote: beside.remote,
-            sources: Some(Held::new(self.sources_verdict(now), now)),
+            sources,
             at_rest: Some(Held::new(at_rest, seen_at)),
             following: Some(Held::new(follows, now)),
             strays: beside.strays,
-            // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
-            moving_by_us: (self.mode.is_motion_unknown())
-                .then(|| Held::new(self.following.is_moving_by_us(state), now)),
+            moving_by_us,
             gate: Some(Held::new(
                 beside.gate.unwrap_or(if beside.path_open { PeerGate::Ready } else { PeerGate::No }),
                 now,

@@ -93,13 +93,14 @@ impl Moves {
         if from == Mode::Command {
             self.observe_command(seen, step);
         }
-        if from == Mode::Stopping && self.cancelling {
-            if let Some(seen) = seen {
-                if seen.shows_slowing() || step.silenced {
-                    self.slowed = now;
-                }
-                self.shows_end(seen, self.shown, now);
+        if from == Mode::Stopping
+            && self.cancelling
+            && let Some(seen) = seen
+        {
+            if seen.shows_slowing() || step.silenced {
+                self.slowed = now;
             }
+            self.shows_end(seen, self.shown, now);
         }
         if from == Mode::Monitor
             && self.may_run

@@ -314,7 +314,7 @@ impl World {
         match out {
             Out::Silent | Out::Cancel(_) | Out::Keep => {}
             Out::Stop if left || cancelling => {
-                assert!(!self.forbidden, "{out:?} to a robot that is stopped by its safety system")
+                assert!(!self.forbidden, "{out:?} to a robot that is stopped by its safety system");
             }
             Out::Hold | Out::Move | Out::Start(_) | Out::Stop => {
                 assert!(!self.silenced, "{out:?} to a robot that is stopped by its own safety system");
