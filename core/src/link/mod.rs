@@ -14,7 +14,7 @@
 //! stall is old however late it is read. A byte stream has no reflected counter: there the cycle number is the
 //! controller's time in periods, *received* is the share of cycles published, *delay* is how much later than a
 //! period the next state came, and what would need a reflection is `None`, not zero. Links with a mirrored
-//! counter add [`Answers`]. Definitions: `kuka-fri` part C; thresholds: [`LinkConfig`].
+//! counter add [`Answers`]. What the peer has not acknowledged is judged by [`Unacked`]. Definitions: `kuka-fri` part C; thresholds: [`LinkConfig`].
 
 mod answers;
 mod clock;
@@ -25,6 +25,7 @@ mod monitor;
 mod sequence;
 mod stall;
 mod timing;
+mod unacked;
 
 #[cfg(test)]
 mod tests;
@@ -36,3 +37,4 @@ pub use histogram::{BINS, Bin, Histogram};
 pub use monitor::{Answer, Figures, Histograms, LinkMonitor, Observation};
 pub use sequence::{Counter, Sequence, SequenceJudge, SequenceRules, SequenceTotals};
 pub use timing::{InterArrival, WINDOW};
+pub use unacked::{Unacked, UnackedConfig, UnackedVerdict};

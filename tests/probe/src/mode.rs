@@ -2,7 +2,8 @@
 
 use outrigger_core::command::{Governor, Limits};
 use outrigger_core::mode::{
-    Action, Evidence, Following, FollowingConfig, ModeConfig, ModeMachine, Standstill, StandstillConfig,
+    Action, Course, CourseConfig, Evidence, Following, FollowingConfig, Held, Mirrored, ModeConfig, ModeMachine,
+    MoveNumber, Standstill, StandstillConfig,
 };
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::{Duration, Instant};
@@ -20,13 +21,19 @@ pub fn probe() {
 #[inline(never)]
 fn machine(state: &State<6>) {
     let now = any(Instant::from_micros(9));
-    let evidence = any(Evidence::default());
+    let mirrored = MoveNumber::new(any(7)).map(|number| Held::new(any(Mirrored::Running(number)), now));
+    let evidence = any(Evidence { mirrored, ..Evidence::default() });
     let mut machine = any(ModeMachine::new(any(ModeConfig::new(any(Duration::from_millis(2))))));
     let mut governor = Governor::<6>::new(any(Limits::default()));
     used(machine.config().check());
     used((machine.established(now), machine.request(now, &evidence)));
     used((machine.observe(now, &evidence), machine.tick(now), machine.next_deadline()));
-    if let Action::Move(authority) = machine.action() {
+    used((machine.delegate(now, &evidence), machine.stream(now, &evidence), machine.drive()));
+    let action = machine.action();
+    if let Action::Cancel(number) | Action::Start(_, number) = &action {
+        used(number.next().get());
+    }
+    if let Action::Move(authority) | Action::Start(authority, _) = action {
         match governor.approve(authority, JointVelocities(any_numbers()), state, any(Duration::from_millis(2))) {
             Ok(approved) => used((approved.velocities(), approved.shaped())),
             Err(reason) => used(reason),
@@ -47,6 +54,9 @@ fn measurements(state: &State<6>) {
     following.skipped();
     used(following.judge(state, any(Duration::from_millis(2)), any(Some(Duration::from_millis(2)))));
     used((following.newest(), following.is_moving_by_us(state)));
+    let course = any(Course::<6> { from: state.positions, to: state.target_positions, speed: 1.0 });
+    let tolerance = any(CourseConfig::default());
+    used((course.holds(state, &tolerance), course.holds_at(&state.positions, state, &tolerance), tolerance.check()));
     let mut standstill = any(Standstill::<6>::new(any(StandstillConfig::default())));
     used((standstill.observe(state, any(Instant::from_micros(9)), any(true)), standstill.at_rest()));
 }
