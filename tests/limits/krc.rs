@@ -11,8 +11,8 @@ use outrigger_core::session::fri::{Control, FriConfig, FriInput, FriSession, Joi
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{Command, MeasurementRepr};
 
-use crate::Run;
-use crate::draw::{Draw, Wild};
+use super::Run;
+use super::draw::{Draw, Wild};
 
 /// In what the plant is worse than the configuration permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

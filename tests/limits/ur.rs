@@ -12,8 +12,8 @@ use outrigger_core::session::{CoController, Coast, Config, FormChoice, Input, Li
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::{primary, realtime};
 
-use crate::Run;
-use crate::draw::{Draw, Wild};
+use super::Run;
+use super::draw::{Draw, Wild};
 use arm::Arm;
 
 /// In what the plant is worse than the configuration permits.

@@ -24,7 +24,7 @@ use outrigger_sim::krc::{
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::{Restless, Rig, Swing};
 
-use crate::{Draw, Log, count, of_kind, spec, words};
+use super::{Draw, Log, count, of_kind, spec, words};
 
 /// Draws the run of this number, of its kind.
 type Make = fn(&mut Draw, usize) -> Plan;

@@ -24,7 +24,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::world::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, Death, Reading, Rig, SENSOR, Sensor, Setup, core_time};
 
-use crate::{Draw, Log, count, of_kind, spec, words};
+use super::{Draw, Log, count, of_kind, spec, words};
 
 /// Draws the run of this number, of its kind.
 type Make = fn(&mut Draw, usize) -> Plan;

@@ -11,7 +11,7 @@ use outrigger_sim::fault::FaultKind;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 
-use crate::{SOFTWARE, ms, secs};
+use super::{SOFTWARE, ms, secs};
 
 /// Joint 1 and joint 5 to somewhere else within two seconds.
 fn trajectory() -> Trajectory<6> {

@@ -11,7 +11,7 @@ use outrigger_sim::robot::Power;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup, rest_bound, sim_time, stop_deceleration};
 
-use crate::{SOFTWARE, ms, secs};
+use super::{SOFTWARE, ms, secs};
 
 pub(crate) use Outcome::{Falls, Pendant, Rides};
 

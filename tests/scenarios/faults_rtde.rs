@@ -8,8 +8,8 @@ use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 
-use crate::faults::{DEAFENED, Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
-use crate::{ms, secs};
+use super::faults::{DEAFENED, Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
+use super::{ms, secs};
 
 /// The oldest with RTDE, the newest of CB3, and an e-Series.
 const SOFTWARE: [SoftwareVersion; 3] =

@@ -9,7 +9,7 @@ use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Command, Death, Motion, Reading, Rig, Setup};
 
-use crate::{SOFTWARE, ms, secs};
+use super::{SOFTWARE, ms, secs};
 
 fn in_motion(software: SoftwareVersion, buffers: &mut Buffers) -> Rig<'_> {
     let mut rig = Rig::new(Setup::sweep(software, 0.5), buffers);

@@ -9,7 +9,7 @@ use outrigger_sim::fault::Fault;
 use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup, sim_time};
 use outrigger_tests::noise::Noise;
 
-use crate::{ms, secs};
+use super::{ms, secs};
 
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 9), SoftwareVersion::new(5, 15)];

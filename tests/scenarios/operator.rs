@@ -11,7 +11,7 @@ use outrigger_sim::fault::FaultKind;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, core_time};
 
-use crate::{SOFTWARE, ms, secs};
+use super::{SOFTWARE, ms, secs};
 
 /// What `outrigger run` tells the engine for such a file: who asks is decided by nothing else there.
 fn of_a_file(law: &str, run: &str) -> (Config, LawConfig<6>) {

@@ -13,7 +13,7 @@ use outrigger_sim::controller::{Controller, StartState};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Record, Rig, SENSOR, Sensor, Setup};
 
-use crate::{ms, secs};
+use super::{ms, secs};
 
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(1, 8),

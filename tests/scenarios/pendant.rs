@@ -8,7 +8,7 @@ use outrigger_core::session::Event;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup};
 
-use crate::{ms, secs};
+use super::{ms, secs};
 
 /// Software with RTDE: its oldest, the newest of CB3, and an e-Series.
 const SOFTWARE: [SoftwareVersion; 3] =

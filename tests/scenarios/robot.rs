@@ -11,7 +11,7 @@ use outrigger_sim::fault::FaultKind;
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 
-use crate::{SOFTWARE, ms, secs};
+use super::{SOFTWARE, ms, secs};
 
 /// Joint 1 by half a radian within two seconds.
 fn trajectory() -> Trajectory<6> {

@@ -12,7 +12,7 @@ use outrigger_sim::time::SimTime;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 
-use crate::{ms, secs};
+use super::{ms, secs};
 
 /// Every generation whose packets have a scaling.
 const SOFTWARE: [SoftwareVersion; 4] =
@@ -82,7 +82,7 @@ fn opposite_a_controller_with_scaling_0_that_never_moves_next_to_nothing_goes_ou
 
 #[test]
 fn a_slider_at_0_holds_and_lets_go_without_a_jump() {
-    for software in crate::SOFTWARE {
+    for software in super::SOFTWARE {
         for with_rtde in [false, true] {
             for (law, setup) in laws(software) {
                 let limits = setup.config.limits;
@@ -123,7 +123,7 @@ fn a_slider_at_0_holds_and_lets_go_without_a_jump() {
 
 #[test]
 fn a_slider_at_0_for_longer_than_it_may_ends_commanding_by_name() {
-    for software in crate::SOFTWARE {
+    for software in super::SOFTWARE {
         let mut buffers = Buffers::default();
         let mut setup = Setup::sweep(software, 0.3);
         setup.config.mode.scaling.held_timeout = Duration::from_secs(2);

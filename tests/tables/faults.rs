@@ -9,7 +9,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, rest_bound, sim_time, stop_deceleration};
 
-use crate::text::{hold, in_parallel, markdown, millis};
+use super::text::{hold, in_parallel, markdown, millis};
 
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(1, 8),
@@ -144,7 +144,7 @@ fn the_arm_rests_within_its_bound_after_every_fault() {
 
 const HEAD: &str = "# Every fault of the simulator in the middle of a motion
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables faults`, in virtual time, seed 1.
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::faults`, in virtual time, seed 1.
 
 The base joint moves at 0.8 rad/s; a fault begins just after a command has gone out. Each cell: why commanding ended and
 how long after the fault began, then the time from there to rest of the *simulated joint*, measured / bound. *Goes on*:

@@ -12,7 +12,7 @@ use outrigger_sim::krc::{self, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::{Rig, Swing};
 
-use crate::text::{hold, in_parallel, markdown};
+use super::text::{hold, in_parallel, markdown};
 
 /// Periods of the measurements \[ms\].
 const PERIODS: [u64; 4] = [1, 2, 5, 12];
@@ -143,7 +143,7 @@ fn lost_datagrams_of_fri_cost_quality_and_fallbacks_and_never_a_step() {
 
 const HEAD: &str = "# FRI over a network that loses
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables fri`: 30 s of virtual time for each row, seed 1,
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::fri`: 30 s of virtual time for each row, seed 1,
 after the grades had 600 cycles to rise.
 
 Every joint swings at up to 0.5 rad/s, with all thresholds at their defaults; after each fallback an operator acknowledges

@@ -8,7 +8,7 @@ use outrigger_core::session::{FormChoice, Input, TextConfig, TextPath};
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Setup, rest_bound, stop_deceleration};
 
-use crate::text::{hold, in_parallel, markdown, millis};
+use super::text::{hold, in_parallel, markdown, millis};
 
 const SOFTWARE: [SoftwareVersion; 12] = [
     SoftwareVersion::new(1, 6),
@@ -173,7 +173,7 @@ fn head() -> String {
     format!(
         "# The process, the cable or the sensor is gone
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables kill`, in virtual time.
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::kill`, in virtual time.
 
 Time from the loss to rest of the *simulated joint*, measured / bound, in ms. Rest: every joint below {REST} rad/s for
 good. In Command the base joint moves at {SPEED} rad/s, and the loss comes just after a command has arrived, which is the

@@ -9,7 +9,7 @@ use outrigger_sim::fault::FaultKind;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, core_time, rest_bound, sim_time};
 
-use crate::text::{hold, in_parallel, markdown, millis};
+use super::text::{hold, in_parallel, markdown, millis};
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 /// Jitter of each segment, each way \[ms\].
@@ -123,7 +123,7 @@ fn cell(figures: Figures) -> String {
 
 const HEAD: &str = "# Loss and jitter
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables lossy`: 60 s of virtual time for each cell, seed 1.
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::lossy`: 60 s of virtual time for each cell, seed 1.
 
 The base joint goes to and fro at 0.5 rad/s, with all thresholds at their defaults; after each fallback an operator
 acknowledges and requests again as soon as nothing else speaks against it. Each cell:

@@ -11,7 +11,7 @@ use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Motion, Record, Rig, Setup};
 
-use crate::text::{hold, in_parallel, markdown};
+use super::text::{hold, in_parallel, markdown};
 
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(1, 8),
@@ -141,7 +141,7 @@ fn half_a_turn_and_back_ends_where_it_should_with_feedback_and_drifts_without() 
 
 const HEAD: &str = "# Half a turn of the base joint and back in 4 s
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables servo`, in virtual time.
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::servo`, in virtual time.
 
 The base joint goes to −180° in 2 s and back in 2 s, cubic in between (at most 135 °/s), by `speedj` computed in each
 control cycle. *With* feedback: P = 20 /s and D = 0.1 on the measured joint, and the reference's own speed. *Without*: its

@@ -14,7 +14,7 @@ use outrigger_sim::time::SimTime;
 use outrigger_tests::board::{Network, Rig, Segment, Way};
 use outrigger_tests::cosim::{Setup, rest_bound};
 
-use crate::text::{hold, in_parallel, markdown, millis};
+use super::text::{hold, in_parallel, markdown, millis};
 
 const SOFTWARE: [(SoftwareVersion, &str); 2] =
     [(SoftwareVersion::new(3, 15), "125 Hz (3.15)"), (SoftwareVersion::new(5, 15), "500 Hz (5.15)")];
@@ -308,7 +308,7 @@ fn tenths(span: Duration) -> String {
 
 const HEAD: &str = "# One lost frame between two smoltcp stacks
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables smoltcp`, in virtual time, seed 1.
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::smoltcp`, in virtual time, seed 1.
 
 `port-embassy` with its stack (embassy-net 0.9, smoltcp 0.13) on a wire with 0.1 ms delay each way, opposite the simulated
 controller behind a smoltcp stack. The base joint moves at 0.5 rad/s with all thresholds at their defaults. Half a second

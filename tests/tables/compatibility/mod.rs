@@ -6,7 +6,7 @@ mod outputs;
 
 use outrigger_core::robot::SoftwareVersion;
 
-use crate::text::{hold, in_parallel, markdown};
+use super::text::{hold, in_parallel, markdown};
 
 /// First and last minor version of each series that is simulated.
 const SERIES: [(u8, std::ops::RangeInclusive<u8>); 4] = [(1, 6..=8), (3, 0..=15), (5, 0..=25), (10, 11..=12)];
@@ -74,7 +74,7 @@ fn every_capability_works_as_the_table_says_on_every_software() {
 
 const HEAD: &str = "# Compatibility
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables compatibility`, in virtual time: every cell is what
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::compatibility`, in virtual time: every cell is what
 came of trying it on a simulated controller with that software. The simulator does what `ur-client-interfaces`, `ur-rtde`
 and `ur-dashboard` say of each version; where they do not know, it has an option, and this table its default. A row marked
 *recorded* was also checked against traffic of a real controller (or the vendor's URSim), on the ports named.

@@ -6,9 +6,9 @@
 //! test makes every run again and compares. The head of each file counts in how many runs something occurred; what has to
 //! occur is named in [`ur::required`] and [`krc::required`], and the test fails where one of it no longer does.
 //!
-//! Where a run differs, its digests do not say in what. `OUTRIGGER_NET=DIR cargo test -p outrigger-tests --test net` writes
+//! Where a run differs, its digests do not say in what. `OUTRIGGER_NET=DIR cargo test -p outrigger-tests --test runs net` writes
 //! every run whole into a directory; do that on both trees, and `diff -r` shows the first event or command that is another.
-//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test net` writes the two files anew, for a change that is meant: the
+//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net` writes the two files anew, for a change that is meant: the
 //! difference of the files then says which runs behave differently now.
 //!
 //! Events are written by [`words`] alone, not as their types print themselves: types may be renamed without a difference.
@@ -240,7 +240,7 @@ impl Net {
     /// The head of the data: in how many runs each mark occurred.
     fn head(&self, counts: &BTreeMap<&str, usize>) -> String {
         let mut text =
-            format!("# {} runs; made by OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test net\n", self.runs);
+            format!("# {} runs; made by OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net\n", self.runs);
         let mut class = "";
         for (mark, count) in counts {
             let (of, name) = mark.split_once(' ').unwrap_or((mark, ""));

@@ -1,6 +1,6 @@
 //! Figures of simulated runs, committed as tables and compared with what the code does now.
 //!
-//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test tables` writes them anew. Everything in them is virtual time
+//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables` writes them anew. Everything in them is virtual time
 //! and seeded, so the text is the same on every machine; a difference is a change of behaviour.
 
 mod compatibility;
