@@ -1,6 +1,6 @@
 //! `watch` opposite a board: a real engine in virtual time, whose telemetry is then sent over the loopback network.
 
-#[path = "../../core/examples/peer/mod.rs"]
+#[path = "../../../core/examples/peer/mod.rs"]
 mod peer;
 
 use std::io::{BufRead as _, BufReader};

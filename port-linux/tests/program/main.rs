@@ -1,0 +1,18 @@
+//! The `outrigger` command as operators and scripts meet it: processes beside simulated controllers, over loopback.
+
+mod command_line;
+mod dashboard;
+mod documentation;
+mod examples;
+mod io;
+mod krc;
+mod piped;
+mod record;
+mod recordings;
+mod recovery;
+mod script;
+mod serial_sensor;
+mod serve;
+mod service;
+mod terminal;
+mod watch;
