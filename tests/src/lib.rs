@@ -7,7 +7,8 @@ pub mod fri;
 pub mod noise;
 #[path = "../oracle/mod.rs"]
 pub mod oracle;
-pub mod require;
+
+pub use outrigger_emulated::require;
 
 use outrigger_core::mode::{Channel, Refusal};
 use outrigger_core::robot::Reason;

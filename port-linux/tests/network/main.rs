@@ -17,8 +17,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use outrigger_emulated::qemu::Priority;
+use outrigger_emulated::require::{self, Need, test};
 use outrigger_emulated::tries;
-use outrigger_tests::require::{self, Need, test};
 
 use self::peer::Beside;
 use self::rows::ROWS;

@@ -20,6 +20,7 @@ pub mod krc;
 pub mod peer;
 #[cfg(feature = "qemu")]
 pub mod qemu;
+pub mod require;
 pub mod sensor;
 #[cfg(feature = "qemu")]
 pub mod standstill;

@@ -47,7 +47,7 @@
 //! | `ur-dashboard` 1–5 | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
 //! | `ur-client-interfaces` 5.5 | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
 //! | `ur-dashboard` 6 | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
-//! | 5.6, 5.7 | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/services.rs`, `tests/operator.rs` |
+//! | 5.6, 5.7 | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 

@@ -20,9 +20,9 @@ use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::bench::{Armed, Bench, Setup};
 use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Exit, Firmware, Machine};
+use outrigger_emulated::require::{self, Need, test};
 use outrigger_emulated::tries::{Verdict, attempt, falls_back_for, late, within};
 use outrigger_sim::time::SimTime;
-use outrigger_tests::require::{self, Need, test};
 
 /// What each of these tests needs.
 const BOARD: &[Need] = &[Need::Qemu, Need::Thumb];
@@ -119,5 +119,6 @@ fn main() -> ExitCode {
     tests.extend(rtde::tests());
     tests.extend(steady::tests());
     tests.extend(tap::tests());
-    require::main_one_by_one(tests)
+    let how = "twelve minutes with QEMU: cargo test -p outrigger-emulated --test emulated -- --ignored";
+    require::main_where_asked(BOARD, how, tests)
 }

@@ -1,11 +1,9 @@
 //! The dashboard server as its clients see it: every request on every software, operations that take time, and the
 //! states of the arm and of programs behind them.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{Bench, f64_at, ideal};
+use crate::common::{Bench, f64_at, ideal};
 use outrigger_sim::controller::{Action, Options, StartState};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};

@@ -1,5 +1,4 @@
 //! A host that writes down what is called, in control cycles of 8 ms.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use outrigger_urscript::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value, Version};
 

@@ -1,8 +1,6 @@
 //! Port 30004: the conversation, who owns an input, what inputs do, what a slow reader and a bad client get.
 
-mod common;
-
-use common::{Bench, f64_at, i32_at, ideal};
+use crate::common::{Bench, f64_at, i32_at, ideal};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::fault::Fault;

@@ -122,7 +122,7 @@ const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0";
 /// The root of the workspace.
 #[must_use]
 pub fn workspace() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// The folder of recorded traffic, whether or not it exists.
@@ -191,6 +191,22 @@ pub fn main(tests: Vec<Trial>) -> ExitCode {
 #[must_use]
 pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
     main_at_once(1, tests)
+}
+
+/// The same one after the other, where that is asked for: by `--ignored` or `--include-ignored`, by the name of a test, or by
+/// `OUTRIGGER_REQUIRE` with what `needs` these tests have. Elsewhere one ignored line says `how`.
+#[must_use]
+pub fn main_where_asked(needs: &[Need], how: &'static str, tests: Vec<Trial>) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let named = arguments.ignored || arguments.include_ignored || arguments.list || arguments.filter.is_some();
+    if !named && !needs.iter().any(|need| need.required()) {
+        let line = Trial::ignorable_test("in_real_time", move || Ok(Completion::ignored_with(how)));
+        return libtest_mimic::run(&arguments, vec![line]).exit_code();
+    }
+    // None of them is marked as ignored.
+    (arguments.ignored, arguments.include_ignored) = (false, false);
+    arguments.test_threads.get_or_insert(1);
+    libtest_mimic::run(&arguments, tests).exit_code()
 }
 
 /// The same, so many at once unless `--test-threads` says otherwise.

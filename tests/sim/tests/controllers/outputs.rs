@@ -1,8 +1,6 @@
 //! Outputs, tool, payload and force: set by text or by RTDE, and read back on every port.
 
-mod common;
-
-use common::{Bench, f64_at, i32_at};
+use crate::common::{Bench, f64_at, i32_at};
 use outrigger_sim::controller::{Action, Conn, Controller};
 use outrigger_sim::io::DigitalOutput;
 use outrigger_sim::port::Port;
@@ -210,7 +208,7 @@ fn a_sensor_of_a_client_counts_once_a_program_wants_it_with_the_torques_as_the_s
         ((5, 9, 1), new, wrench),
         ((5, 9, 0), new, [0.0; 6]),
     ] {
-        let mut options = common::ideal(version.0, version.1);
+        let mut options = crate::common::ideal(version.0, version.1);
         options.software.bugfix = version.2;
         let mut bench = Bench::new(options);
         let (text, rtde) = (bench.connect(Port::Realtime), bench.subscribe(125.0, "actual_TCP_force"));

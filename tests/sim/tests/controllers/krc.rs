@@ -1,13 +1,11 @@
 //! The simulated KRC does what the table of the specification says, row by row.
 
-mod remote;
-
 use std::time::Duration;
 
+use crate::remote::{Remote, Run};
 use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
 use outrigger_sim::krc::{Bridging, Convention, Fault, Krc, Move, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
-use remote::{Remote, Run};
 
 fn fault(spec: &str) -> Fault {
     spec.parse().expect("a fault")

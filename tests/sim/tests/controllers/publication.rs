@@ -1,8 +1,6 @@
 //! Checklist points 1 to 5 of the client interfaces: what flows after connecting, sizes, orders, times, coupling.
 
-mod common;
-
-use common::{Bench, f64_at, i32_at, ideal, u64_at};
+use crate::common::{Bench, f64_at, i32_at, ideal, u64_at};
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Action, Options};
 use outrigger_sim::kinematics::{Rotation, Vec3};

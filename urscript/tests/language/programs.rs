@@ -1,9 +1,7 @@
 //! Programs and what they do, cycle by cycle.
 
-mod support;
-
+use crate::support::{BUDGET, Recorder, run, said, trace};
 use outrigger_urscript::{Builtins, Machine, Program, ProgramKind, Step, Version};
-use support::{BUDGET, Recorder, run, said, trace};
 
 /// The value of an expression, printed.
 fn value(expression: &str) -> String {

@@ -1,8 +1,6 @@
 //! What an operator sees and does: dashboard, power, stops, local and remote control.
 
-mod common;
-
-use common::{Bench, i32_at, ideal};
+use crate::common::{Bench, i32_at, ideal};
 use outrigger_sim::controller::{Action, StartState};
 use outrigger_sim::firmware::LocalMode;
 use outrigger_sim::port::Port;

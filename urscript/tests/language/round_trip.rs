@@ -1,13 +1,11 @@
 //! What the render half writes, the interpreter half takes for the same call with the same values.
 
-mod support;
-
+use crate::support::run_on;
 use outrigger_urscript::{
     AnalogDomain, Assembled, Builtins, DigitalOutput, LineAssembler, Output, Popup, Program, RenderError, Sec, Service,
     ServiceLine, ServoJ, SpeedJ, SpeedJForm, SpeedSlider, Step, StopJ, TextMsg, ToolVoltage, Value, Version,
 };
 use proptest::prelude::*;
-use support::run_on;
 
 /// Half a unit of the sixth decimal, and what binary fractions add to it.
 const ROUNDING: f64 = 0.500_001e-6;

@@ -1,9 +1,7 @@
 //! The Robot API of PolyScope X as its clients see it: every path of both generations, bytes in any pieces, what is no
 //! request, and the states of the arm and of programs behind it.
 
-mod common;
-
-use common::{Bench, ideal};
+use crate::common::{Bench, ideal};
 use outrigger_sim::controller::{Action, Conn, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;

@@ -1,10 +1,8 @@
 //! No input panics, hangs or holds unbounded memory, however it is cut.
 
-mod support;
-
+use crate::support::Recorder;
 use outrigger_urscript::{Assembled, Builtins, LineAssembler, Machine, Program, Step, Version};
 use proptest::prelude::*;
-use support::Recorder;
 
 /// Pieces programs are made of, in any order.
 fn pieces() -> impl Strategy<Value = String> {

@@ -1,8 +1,6 @@
 //! Checklist points 6, 7 and 8 of the client interfaces: programs, `speedj` and its time, text without newline.
 
-mod common;
-
-use common::{Bench, f64_at, ideal};
+use crate::common::{Bench, f64_at, ideal};
 use outrigger_sim::controller::Action;
 use outrigger_sim::firmware::AfterT;
 use outrigger_sim::port::Port;

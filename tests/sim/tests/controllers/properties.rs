@@ -1,11 +1,9 @@
 //! Whatever clients, operators and faults do: no panic, bounded memory, whole messages, and an arm that never moves
 //! when it may not.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{Bench, i32_at, ideal};
+use crate::common::{Bench, i32_at, ideal};
 use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::model::POSITION_LIMIT;

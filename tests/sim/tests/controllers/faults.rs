@@ -1,8 +1,6 @@
 //! Checklist point 9 of the client interfaces: what goes wrong on the wire, and when.
 
-mod common;
-
-use common::{Bench, f64_at, i32_at, ideal};
+use crate::common::{Bench, f64_at, i32_at, ideal};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
@@ -114,7 +112,7 @@ fn the_clock_jumps_on_every_port_at_once() {
         .messages(state)
         .iter()
         .filter(|message| message[4] == 16)
-        .map(|message| common::u64_at(message, 10))
+        .map(|message| crate::common::u64_at(message, 10))
         .collect();
     assert!(stamps.windows(2).filter(|pair| pair[1] < pair[0]).count() == 1);
 }

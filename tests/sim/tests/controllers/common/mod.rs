@@ -1,6 +1,5 @@
 //! A bench for tests: a controller in virtual time, clients, and packets read by the offsets of the specification,
 //! without the core's parser.
-#![allow(dead_code, reason = "each test file uses its part of the bench")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;

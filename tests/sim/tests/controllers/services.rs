@@ -1,8 +1,6 @@
 //! Services that are switched off, restarts, and PolyScope X: which ports there are, and when.
 
-mod common;
-
-use common::{Bench, f64_at, ideal};
+use crate::common::{Bench, f64_at, ideal};
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::fault::Fault;

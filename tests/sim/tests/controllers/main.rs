@@ -1,0 +1,15 @@
+//! The simulated controllers from outside: what an independent client sees.
+
+mod common;
+mod dashboard;
+mod faults;
+mod krc;
+mod operator;
+mod outputs;
+mod programs;
+mod properties;
+mod publication;
+mod remote;
+mod robot_api;
+mod rtde;
+mod services;

@@ -1,0 +1,9 @@
+//! The language from outside: what is rendered, what is read, and that both agree.
+
+mod any_input;
+mod compile_errors;
+mod goldens;
+mod programs;
+mod render_properties;
+mod round_trip;
+mod support;
