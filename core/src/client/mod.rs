@@ -3,6 +3,7 @@
 //! | module | speaks with | over |
 //! |---|---|---|
 //! | [`dashboard`] | the dashboard server | TCP port 29999 |
+//! | [`robot_api`] | the Robot API of PolyScope X, in place of the dashboard server | HTTP, TCP port 80 |
 //! | [`rtde`] | Real-Time Data Exchange | TCP port 30004 |
 //! | [`script`] | the primary interface: a program, and what becomes of it | TCP port 30001 |
 //!
@@ -20,6 +21,7 @@
 //! An output or an event may borrow memory of the machine: it is valid until the next call.
 
 pub mod dashboard;
+pub mod robot_api;
 pub mod rtde;
 pub mod script;
 

@@ -21,6 +21,7 @@ pub mod fri;
 mod layout;
 pub mod primary;
 pub mod realtime;
+pub mod robot_api;
 pub mod rtde;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -7,6 +7,7 @@ use outrigger_core::client::Output;
 use outrigger_core::client::dashboard::{Event, Input, Service};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_core::wire::robot_api::BASE;
 use tokio::net::TcpStream;
 
 use super::transport::{Transport, Trouble};
@@ -20,6 +21,8 @@ pub(super) const LINE_MEMORY: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Connection<S> {
     at: SocketAddr,
+    /// Of a service over HTTP.
+    url: Option<String>,
     clock: Clock,
     service: S,
     stream: Option<TcpStream>,
@@ -30,7 +33,16 @@ pub(super) struct Connection<S> {
 impl<S: Service> Connection<S> {
     /// The service at this address, not connected yet.
     pub(super) const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
-        Self { at, clock, service, stream: None, error: None }
+        Self { at, url: None, clock, service, stream: None, error: None }
+    }
+
+    /// The same, over HTTP.
+    pub(super) fn over_http(self) -> Self {
+        Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
+    }
+
+    pub(super) const fn service(&self) -> &S {
+        &self.service
     }
 
     /// Connects, and waits until the service answers.
@@ -41,7 +53,7 @@ impl<S: Service> Connection<S> {
             match self.service.poll_event() {
                 Some(Event::Ready) => return Ok(()),
                 Some(event) => {
-                    let trouble = trouble(self.at, self.error.as_ref(), &event);
+                    let trouble = trouble(self.at, self.url.as_deref(), self.error.as_ref(), &event);
                     self.carry_out().await;
                     return Err(trouble);
                 }
@@ -145,7 +157,24 @@ async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Why there is no answer.
-fn trouble(at: SocketAddr, error: Option<&io::Error>, event: &Event<'_>) -> Trouble {
+fn trouble(at: SocketAddr, url: Option<&str>, error: Option<&io::Error>, event: &Event<'_>) -> Trouble {
+    if let Some(url) = url {
+        return Trouble(match event {
+            Event::Silent { waited, .. } | Event::NotConnected { waited: Some(waited), .. } => {
+                format!("no answer from {url} within {}", seconds(*waited))
+            }
+            Event::NotConnected { .. } => match error {
+                Some(error) => cannot_connect(at, error),
+                None => format!("cannot connect to {at}"),
+            },
+            Event::NoRobotApi { status, .. } => format!(
+                "{at} has no Robot API (status {status}): it comes with PolyScope X 10.11; is it switched on in the \
+                 security settings?"
+            ),
+            Event::BadAnswer { error, .. } => format!("{url}: {error}"),
+            _ => format!("{url}: the connection was closed before the answer"),
+        });
+    }
     let to = |request: &Option<RequestKind>| request.map_or(String::new(), |r| format!(" to '{}'", r.words()));
     Trouble(match event {
         Event::NotConnected { .. } => match error {
@@ -191,7 +220,7 @@ impl<S: Service> Transport for Connection<S> {
                 }
                 Some(Event::Ready | Event::Unasked(_)) => continue,
                 Some(Event::Replied { reply, .. }) => Ok(read(&reply)),
-                Some(event) => Err(trouble(self.at, self.error.as_ref(), &event)),
+                Some(event) => Err(trouble(self.at, self.url.as_deref(), self.error.as_ref(), &event)),
             };
             self.carry_out().await;
             return answered;

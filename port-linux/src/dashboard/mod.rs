@@ -4,8 +4,6 @@ mod answer;
 mod args;
 mod connection;
 mod conversation;
-mod http;
-mod robot_api;
 mod transport;
 
 pub use args::{Command, DashboardArgs, Mode};
@@ -13,6 +11,7 @@ pub use args::{Command, DashboardArgs, Mode};
 use std::net::SocketAddr;
 
 use outrigger_core::client::dashboard::{Client, Timeouts};
+use outrigger_core::client::robot_api;
 use outrigger_core::wire::dashboard::PORT;
 
 use crate::clock::Clock;
@@ -21,7 +20,6 @@ use crate::exit::{Failure, Outcome};
 use crate::panel::Target;
 use connection::{Connection, LINE_MEMORY};
 use conversation::Conversation;
-use http::RobotApi;
 use transport::Trouble;
 
 impl From<Trouble> for Failure {
@@ -48,17 +46,19 @@ pub fn run(args: &DashboardArgs) -> Outcome {
         };
         // PolyScope X has no dashboard server.
         let port = args.robot_api_port.unwrap_or_else(|| robot_api_port(&args.robot));
-        match RobotApi::connect(SocketAddr::new(target.ip, port), timeouts).await {
-            Ok(api) => {
-                let software = api.software();
-                Conversation::with(api, software, clock, args).command().await
-            }
-            Err(neither) => Err(Failure::Connection(format!("{nobody}. Nor a Robot API: {neither}"))),
+        let at = SocketAddr::new(target.ip, port);
+        let (host, mut window) = (at.to_string(), vec![0; LINE_MEMORY]);
+        let mut api = Connection::new(at, clock, robot_api::Client::new(&mut window, &host, timeouts)).over_http();
+        let connected = api.connect().await;
+        match (connected, api.service().software()) {
+            (Ok(()), Some(software)) => Conversation::with(api, software, clock, args).command().await,
+            (Err(neither), _) => Err(Failure::Connection(format!("{nobody}. Nor a Robot API: {neither}"))),
+            (Ok(()), None) => Err(Failure::Connection(nobody.to_string())),
         }
     })
 }
 
 /// Where a controller serves its Robot API: as any web page; with a port base B at B + 16.
 fn robot_api_port(robot: &RobotAddress) -> u16 {
-    if robot.port(PORT) == PORT { 80 } else { robot.port(PORT + 16) }
+    if robot.port(PORT) == PORT { outrigger_core::wire::robot_api::PORT } else { robot.port(PORT + 16) }
 }

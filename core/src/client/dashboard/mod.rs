@@ -1,6 +1,7 @@
 //! Power, brakes, stops, programs and the pendant of a controller (`ur-dashboard`).
 //!
-//! * A [`Service`] carries single requests: [`Client`] to a dashboard server.
+//! * A [`Service`] carries single requests: [`Client`] to a dashboard server,
+//!   [`robot_api::Client`](super::robot_api::Client) to the Robot API of PolyScope X.
 //! * A [`Sequence`] puts several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
 //!   stops, its [`Obstacle`] says why and what a person can do.

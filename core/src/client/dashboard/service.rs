@@ -5,6 +5,7 @@ use crate::frame::FrameError;
 use crate::time::{Duration, Instant};
 use crate::wire::dashboard::{Reply, Request, RequestKind};
 use crate::wire::primary::Text;
+use crate::wire::robot_api::HttpError;
 
 /// How long each kind of answer may take. Defaults: opening 5 s, greeting 2 s, ordinary 1 s, power 10 s, program 60 s,
 /// report 900 s.
@@ -57,7 +58,7 @@ impl Timeouts {
 }
 
 /// A service of a controller that answers requests: its dashboard server ([`Client`](super::Client)), or the Robot API
-/// of PolyScope X. Strictly a request, then its answer.
+/// of PolyScope X ([`robot_api::Client`](crate::client::robot_api::Client)). Strictly a request, then its answer.
 ///
 /// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`,
 /// then sleep until [`poll_timeout`](Self::poll_timeout).
@@ -139,6 +140,20 @@ pub enum Event<'a> {
         request: Option<RequestKind>,
         /// How its answer begins.
         text: Text<'a>,
+    },
+    /// The web server has no Robot API: this is the status of the answer for its description.
+    NoRobotApi {
+        /// What was asked.
+        request: Option<RequestKind>,
+        /// By HTTP, 200 to 599.
+        status: u16,
+    },
+    /// What answers is no web server, or not understood.
+    BadAnswer {
+        /// What was asked.
+        request: Option<RequestKind>,
+        /// Why.
+        error: HttpError,
     },
     /// A line that nobody had asked for.
     Unasked(Text<'a>),
