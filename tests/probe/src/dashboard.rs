@@ -1,9 +1,10 @@
-//! The dashboard's client, and every sequence against any answer.
+//! The clients of dashboard and Robot API, and every sequence against any answer.
 
 use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Client, Diagnosis, Event, Input, Pendant, ProgramConfig, ProgramControl,
     ProgramGoal, Recovery, RecoveryConfig, Sequence, SequenceEvent, SequenceInput, Service, Timeouts,
 };
+use outrigger_core::client::robot_api;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::dashboard::{Argument, OperationalMode, Reply, Request, RequestKind};
@@ -13,6 +14,11 @@ use crate::{any, any_bytes, any_text, into_room, shown, used};
 #[inline(never)]
 pub fn probe() {
     into_room(|memory| service(&mut Client::new(memory, any(Timeouts::default()))));
+    into_room(|memory| {
+        let mut api = robot_api::Client::new(memory, any_text(), any(Timeouts::default()));
+        service(&mut api);
+        used(api.software());
+    });
     let software = any(SoftwareVersion::new(5, 15));
     run(&mut BringUp::new(software, any(BringUpConfig::default())));
     let goal = match (any(0), Argument::new(any_text())) {
@@ -95,6 +101,7 @@ pub(crate) fn service(service: &mut dyn Service) {
         while let Some(event) = service.poll_event() {
             match event {
                 Event::TooLong { error, .. } => shown(error),
+                Event::BadAnswer { error, .. } => shown(error),
                 Event::Replied { request: RequestKind::Load, line, .. } => used(line),
                 event => used(event),
             }
