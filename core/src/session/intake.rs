@@ -8,7 +8,7 @@ use super::io::LinkId;
 use super::path::TextPath;
 use super::primary::Said;
 use super::realtime::Heard;
-use super::rtde::Told;
+use super::rtde::StateEvent;
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::mode::Mode;
@@ -112,20 +112,20 @@ impl<L: Law<6>> CoController<'_, L> {
         let arrival = received.map_or(now, |(_, arrival)| arrival);
         let full = received.is_some_and(|(count, _)| rtde.window().len() <= count);
         let (mut states, mut understood, mut software, mut unusable) = (0_u32, false, None, None);
-        let mut hear = |told: Told<'_>| match told {
-            Told::State(state) => {
+        let mut hear = |told: StateEvent<'_>| match told {
+            StateEvent::State(state) => {
                 states = states.saturating_add(1);
                 if heeded {
                     cycle.hear(state, arrival, now, events);
                 }
             }
-            Told::Software(told) => software = Some(told),
-            Told::Understood => understood = true,
-            Told::Text(text) => events.push(Event::Report(Report::by_rtde(&text))),
-            Told::Skipped(error) => events.push(Event::Skipped { link, error }),
-            Told::Malformed(error) => events.push(Event::Malformed { link, error }),
-            Told::NotOurs(input) => events.push(Event::NotOurs(input)),
-            Told::Unusable(why) => unusable = unusable.or(Some(why)),
+            StateEvent::Software(told) => software = Some(told),
+            StateEvent::Understood => understood = true,
+            StateEvent::Text(text) => events.push(Event::Report(Report::by_rtde(&text))),
+            StateEvent::Skipped(error) => events.push(Event::Skipped { link, error }),
+            StateEvent::Malformed(error) => events.push(Event::Malformed { link, error }),
+            StateEvent::NotOurs(input) => events.push(Event::NotOurs(input)),
+            StateEvent::Unusable(why) => unusable = unusable.or(Some(why)),
         };
         match received {
             Some((count, arrival)) => rtde.commit(count, arrival, now, &mut hear),

@@ -200,7 +200,7 @@ impl<'n, 'm> Client<'n, 'm> {
     /// Writes a recipe of inputs, all of its values in order, those of absent inputs left out.
     ///
     /// # Errors
-    /// See [`WriteError`]. Nothing is written then.
+    /// [`WriteError`]: nothing is written then.
     pub fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError> {
         self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
     }
@@ -209,7 +209,7 @@ impl<'n, 'm> Client<'n, 'm> {
     /// of this name.
     ///
     /// # Errors
-    /// See [`WriteError`]. Nothing is written then.
+    /// [`WriteError`]: nothing is written then.
     pub fn write_with(
         &mut self,
         recipe: usize,

@@ -120,7 +120,7 @@ impl RegisterCommands {
     /// Of commands that are sent faster than the program reads, it mirrors the newest: the others count as not answered.
     ///
     /// # Errors
-    /// See [`SendError`]. Nothing is written then, and no number is used.
+    /// [`SendError`]: nothing is written then, and no number is used.
     pub fn send(
         &mut self,
         client: &mut Client<'_, '_>,

@@ -1,6 +1,6 @@
 //! What an engine needs of a link that gives states and has to be asked for them.
 
-use super::Told;
+use super::StateEvent;
 use crate::client::rtde::{Cadence, Claim, RtdeCounts, WriteError};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -16,9 +16,9 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Where the next bytes received go.
     fn window(&mut self) -> &mut [u8];
     /// `count` bytes were received into it.
-    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, hear: &mut dyn FnMut(Told<'_>));
+    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: &mut dyn FnMut(StateEvent<'_>));
     /// Time has passed.
-    fn tick(&mut self, now: Instant, hear: &mut dyn FnMut(Told<'_>));
+    fn tick(&mut self, now: Instant, on: &mut dyn FnMut(StateEvent<'_>));
     /// Whole packages to be written.
     fn poll_transmit(&mut self) -> Option<&[u8]>;
     /// Whether packages wait to be written.
@@ -28,7 +28,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Writes a recipe of inputs as a whole.
     ///
     /// # Errors
-    /// See [`WriteError`]. Nothing is written then.
+    /// [`WriteError`]: nothing is written then.
     fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError>;
     /// The recipe that writes this group of inputs, in this connection; `None` where it is not ours.
     fn claimed(&self, claim: Claim) -> Option<usize>;

@@ -4,7 +4,7 @@ mod link;
 mod states;
 
 pub use link::StateLink;
-pub use states::{RtdeRoom, RtdeStates, StateVariable, Told, Unusable};
+pub use states::{RtdeRoom, RtdeStates, StateEvent, StateVariable, Unusable};
 
 mod sealed {
     pub trait Sealed {}

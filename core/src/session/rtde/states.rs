@@ -165,9 +165,9 @@ impl Unusable {
     }
 }
 
-/// What an engine hears on the link.
+/// What came on the link, handed to the visitor of a session where it lies: a state every cycle, and none is copied.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'e> {
+pub enum StateEvent<'e> {
     /// A state, in the order of sending.
     State(&'e State<6>),
     /// The controller's software.
@@ -201,12 +201,12 @@ impl StateLink for RtdeStates<'_> {
         self.packages.window()
     }
 
-    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, hear: &mut dyn FnMut(Told<'_>)) {
-        self.packages.commit(count, arrival, now, &mut |event| tell(event, hear));
+    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: &mut dyn FnMut(StateEvent<'_>)) {
+        self.packages.commit(count, arrival, now, &mut |event| tell(event, on));
     }
 
-    fn tick(&mut self, now: Instant, hear: &mut dyn FnMut(Told<'_>)) {
-        self.packages.tick(now, &mut |event| tell(event, hear));
+    fn tick(&mut self, now: Instant, on: &mut dyn FnMut(StateEvent<'_>)) {
+        self.packages.tick(now, &mut |event| tell(event, on));
     }
 
     fn poll_transmit(&mut self) -> Option<&[u8]> {
@@ -271,28 +271,28 @@ impl StateLink for RtdeStates<'_> {
     }
 }
 
-fn tell(event: Event<'_, 'static>, hear: &mut dyn FnMut(Told<'_>)) {
+fn tell(event: Event<'_, 'static>, on: &mut dyn FnMut(StateEvent<'_>)) {
     match event {
         Event::Data(data) => match state(&data.values) {
-            Ok(state) => hear(Told::State(&state)),
-            Err(error) => hear(Told::Malformed(error)),
+            Ok(state) => on(StateEvent::State(&state)),
+            Err(error) => on(StateEvent::Malformed(error)),
         },
-        Event::Controller(version) => hear(Told::Software(version.software())),
+        Event::Controller(version) => on(StateEvent::Software(version.software())),
         Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
-            hear(Told::Unusable(Unusable::OtherType(StateVariable::named(name))));
+            on(StateEvent::Unusable(Unusable::OtherType(StateVariable::named(name))));
         }
-        Event::Text(text) => hear(Told::Text(text)),
-        Event::Skipped(error) => hear(Told::Skipped(error)),
-        Event::Malformed(error) => hear(Told::Malformed(error)),
+        Event::Text(text) => on(StateEvent::Text(text)),
+        Event::Skipped(error) => on(StateEvent::Skipped(error)),
+        Event::Malformed(error) => on(StateEvent::Malformed(error)),
         Event::InputsRefused { error, .. } => {
-            hear(Told::Understood);
+            on(StateEvent::Understood);
             if let Some(not_ours) = not_ours(error) {
-                hear(Told::NotOurs(not_ours));
+                on(StateEvent::NotOurs(not_ours));
             }
         }
-        Event::Failed(failure) => hear(Told::Unusable(Unusable::of(failure))),
+        Event::Failed(failure) => on(StateEvent::Unusable(Unusable::of(failure))),
         Event::UnknownRecipe(_) | Event::Unexpected(_) => {}
-        _ => hear(Told::Understood),
+        _ => on(StateEvent::Understood),
     }
 }
 

@@ -24,9 +24,9 @@ pub const PORT: u16 = 80;
 /// The path of everything below `http://<robot>`.
 pub const BASE: &str = "/universal-robots/robot-api";
 
-/// The software with the first API, and that with the API of more questions.
+/// The software with the first API: state control, loading and playing programs.
 pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
-/// See [`FIRST`].
+/// The software with the API of more questions (3.1.4).
 pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
 /// The version of the API with more questions.
 const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
