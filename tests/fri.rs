@@ -1,15 +1,17 @@
 //! The FRI engine beside the simulated KRC, in virtual time.
 
+use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::engine::Event;
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{
+    Control, JointImpedance, KrcConfig, KrcEvent, KrlConvention, MirroredFrame, ToolImpedance,
+};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{
-    Control, FriConfig, FriEvent, FriInput, JointImpedance, KrlConvention, MirroredFrame, ToolImpedance,
-};
 use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex};
 use outrigger_sim::krc::{Convention, MirroredFrame as Wanted, OffsetAfterStop, Options, Reason as Left};
 use outrigger_sim::time::SimTime;
@@ -20,7 +22,7 @@ fn options(faults: &[&str]) -> Options {
 }
 
 fn rig(options: Options) -> Rig<Swing> {
-    Rig::new(options, FriConfig::default(), Swing::new(0.3, 2.0), KrlConvention::RosControl)
+    Rig::new(options, KrcConfig::default(), Swing::new(0.3, 2.0), KrlConvention::RosControl)
 }
 
 /// Nothing the KRC could complain about, and nothing beyond the limits.
@@ -55,8 +57,8 @@ fn every_period_is_answered_armed_and_commanded() {
         assert_eq!(rig.session.mode(), Mode::Command, "{millis} ms: {:?}", rig.session.latch());
         let counts = rig.krc.counts();
         assert!(counts.sent - counts.answered <= 2, "{millis} ms: {counts:?}");
-        assert_eq!(rig.commands, rig.session.counts().commands);
-        rig.input(FriInput::Release);
+        assert_eq!(rig.commands, rig.session.peer().counts().commands);
+        rig.input(Input::Release);
         rig.until(5_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
         rig.until(1_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
         assert_eq!(rig.krc.fallbacks().iter().map(|(_, reason)| *reason).collect::<Vec<_>>(), [Left::Stopped]);
@@ -69,7 +71,7 @@ fn a_shutdown_stops_the_arm_waits_for_the_program_and_ends_requests() {
     let mut rig = rig(options(&[]));
     rig.command(5_000);
     rig.advance(700);
-    rig.input(FriInput::Shutdown);
+    rig.input(Input::Shutdown);
     assert!(!rig.session.is_finished(), "the arm moves");
     rig.until(5_000, "the end", |rig| rig.session.is_finished());
     assert_eq!((rig.session.mode(), rig.krc.state()), (Mode::Monitor, FriState::Monitor));
@@ -83,10 +85,10 @@ fn a_shutdown_stops_the_arm_waits_for_the_program_and_ends_requests() {
 fn a_shutdown_does_not_wait_for_ever_for_a_program_that_decides_alone() {
     let mut options = options(&[]);
     options.program.convention = Convention::Alone;
-    let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.3, 2.0), KrlConvention::None);
+    let mut rig = Rig::new(options, KrcConfig::default(), Swing::new(0.3, 2.0), KrlConvention::None);
     rig.command(5_000);
     rig.advance(700);
-    rig.input(FriInput::Shutdown);
+    rig.input(Input::Shutdown);
     rig.until(5_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
     assert_eq!((rig.session.is_finished(), rig.krc.state()), (false, FriState::Command));
     rig.until(2_100, "the end", |rig| rig.session.is_finished());
@@ -98,7 +100,7 @@ fn outputs_of_other_controllers_are_refused() {
     use outrigger_core::command::outputs::{Write, WriteNews, WriteRefusal};
     let mut rig = rig(options(&[]));
     let write = Write::Flag { index: 0, value: true };
-    rig.input(FriInput::Set(write));
+    rig.input(Input::Set(write));
     assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) }));
 }
 
@@ -119,10 +121,10 @@ fn each_convention_starts_and_stops_the_program() {
     ] {
         let mut options = options(&[]);
         options.program.convention = theirs;
-        let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.3, 2.0), ours);
+        let mut rig = Rig::new(options, KrcConfig::default(), Swing::new(0.3, 2.0), ours);
         rig.command(5_000);
         rig.advance(500);
-        rig.input(FriInput::Release);
+        rig.input(Input::Release);
         rig.until(5_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
         rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
         rig.command(5_000);
@@ -153,7 +155,7 @@ fn silence_of_the_krc_ends_commanding_and_is_found_again_without_a_step() {
     rig.command(1_900);
     rig.advance_to(SimTime::from_millis(5_250));
     assert_eq!(rig.session.mode(), Mode::Offline);
-    assert!(rig.events.contains(&Event::Fri(FriEvent::Silent)));
+    assert!(rig.events.contains(&Event::Peer(KrcEvent::Silent)));
     rig.advance(500);
     assert_eq!(rig.session.mode(), Mode::Monitor);
     rig.command(5_000);
@@ -196,8 +198,8 @@ fn a_second_sender_is_ignored_and_named() {
     rig.command(3_000);
     rig.advance_to(SimTime::from_secs(7));
     assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
-    assert_eq!(rig.session.counts().foreign, 5_000);
-    let told = rig.events.iter().filter(|event| matches!(event, Event::Fri(FriEvent::Foreign(_)))).count();
+    assert_eq!(rig.session.peer().counts().foreign, 5_000);
+    let told = rig.events.iter().filter(|event| matches!(event, Event::Peer(KrcEvent::Foreign(_)))).count();
     assert_eq!(told, 4, "at 1, 10, 100 and 1000");
     assert_clean(&rig, "second sender");
 }
@@ -208,7 +210,7 @@ fn datagrams_that_are_no_measurements_are_counted_and_change_nothing() {
     rig.command(3_000);
     rig.advance_to(SimTime::from_secs(7));
     assert_eq!(rig.session.mode(), Mode::Command, "{:?}", rig.session.latch());
-    assert!(rig.session.counts().malformed > 2_000);
+    assert!(rig.session.peer().counts().malformed > 2_000);
     assert_clean(&rig, "garbage");
 }
 
@@ -253,7 +255,7 @@ fn what_fri_start_scales_down_is_not_exceeded() {
     for (speed, holds) in [(0.39, true), (0.6, false)] {
         let mut options = options(&[]);
         options.program.scale = 0.2;
-        let mut rig = Rig::new(options, FriConfig::default(), Swing::new(speed, 4.0), KrlConvention::RosControl);
+        let mut rig = Rig::new(options, KrcConfig::default(), Swing::new(speed, 4.0), KrlConvention::RosControl);
         rig.command(5_000);
         rig.advance(1_500);
         let latch = rig.session.latch();
@@ -269,14 +271,17 @@ fn what_fri_start_scales_down_is_not_exceeded() {
 fn a_backlog_is_answered_once() {
     let mut rig = rig(options(&["delay/down@2s:5ms:5ms"]));
     rig.advance_to(SimTime::from_secs(3));
-    let counts = rig.session.counts();
+    let counts = rig.session.peer().counts();
     assert!(counts.overtaken > 0, "{counts:?}");
     assert_eq!(counts.commands + counts.overtaken + counts.unused, counts.measurements);
 }
 
 #[test]
 fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
-    let config = FriConfig { control: Control::JointImpedance(JointImpedance::default()), ..FriConfig::default() };
+    let config = KrcConfig {
+        peer: KrcOptions { control: Control::JointImpedance(JointImpedance::default()), ..KrcOptions::default() },
+        ..KrcConfig::default()
+    };
     let mut rig = Rig::new(options(&[]), config, Swing::new(0.2, 2.0), KrlConvention::RosControl);
     rig.command(5_000);
     assert_eq!(rig.krc.scheme(), ControlScheme::JointImpedance);
@@ -285,7 +290,7 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
     assert_eq!(rig.session.set_joint_impedance(softer), Ok(()), "numbers may change");
     assert!(rig.session.set_tool_impedance(ToolImpedance::default()).is_err(), "the scheme may not");
     rig.advance(500);
-    rig.input(FriInput::Release);
+    rig.input(Input::Release);
     rig.until(5_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
     rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
     // Commanding has left an offset: what is mirrored has it too.
@@ -302,7 +307,7 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
 fn unasked(control: Control, scheme: ControlScheme) -> Rig<Swing> {
     let mut options = options(&[]);
     (options.program.convention, options.program.scheme) = (Convention::SampleApp, scheme);
-    let config = FriConfig { control, ..FriConfig::default() };
+    let config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
     Rig::new(options, config, Swing::new(0.2, 2.0), KrlConvention::SampleApp)
 }
 
@@ -331,7 +336,7 @@ fn a_krc_that_starts_in_another_scheme_is_told_with_both_and_moves_nothing() {
         let what = format!("{control:?} in {krc:?}");
         assert_eq!(rig.session.latch(), Some(Reason::OtherScheme), "{what}");
         let ours = control.scheme();
-        assert!(rig.events.contains(&Event::Fri(FriEvent::OtherScheme { krc, ours })), "{what}");
+        assert!(rig.events.contains(&Event::Peer(KrcEvent::OtherScheme { krc, ours })), "{what}");
         assert!(rig.transitions().all(|transition| transition.to != Mode::Command), "{what}");
         rig.until(1_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
         let moved = rig.krc.truth().q.iter().zip(before).map(|(q, before)| (q - before).abs()).fold(0.0, f64::max);
@@ -364,8 +369,8 @@ fn a_scheme_that_is_told_a_little_late_is_waited_for_while_arming_and_one_that_c
     rig.told_scheme = Some(ControlScheme::Unknown(9));
     rig.advance(3);
     assert_eq!(rig.session.latch(), Some(Reason::OtherScheme));
-    let told = FriEvent::OtherScheme { krc: ControlScheme::Unknown(9), ours: ControlScheme::Position };
-    assert!(rig.events.contains(&Event::Fri(told)), "{:?}", rig.events);
+    let told = KrcEvent::OtherScheme { krc: ControlScheme::Unknown(9), ours: ControlScheme::Position };
+    assert!(rig.events.contains(&Event::Peer(told)), "{:?}", rig.events);
     rig.told_scheme = None;
     rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
     rig.command(5_000);
@@ -376,12 +381,12 @@ fn a_scheme_that_is_told_a_little_late_is_waited_for_while_arming_and_one_that_c
 /// offset is left of the first, and a hand bends the arm away from its setpoint.
 fn mirrors(theirs: Wanted, ours: MirroredFrame) -> (bool, Rig<Swing>) {
     let control = Control::ToolImpedance(ToolImpedance { mirrors: ours, ..ToolImpedance::default() });
-    let config = FriConfig { control, ..FriConfig::default() };
+    let config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
     let options = Options { mirrored_frame: theirs, ..options(&["hand@5s::60"]) };
     let mut rig = Rig::new(options, config, Swing::new(0.2, 2.0), KrlConvention::RosControl);
     rig.command(2_500);
     rig.advance(700);
-    rig.input(FriInput::Release);
+    rig.input(Input::Release);
     rig.until(1_500, "rest", |rig| rig.session.mode() == Mode::Monitor && rig.krc.state() == FriState::Monitor);
     rig.advance_to(SimTime::from_secs(7));
     ready(&mut rig);
@@ -417,11 +422,11 @@ fn variables_of_the_program_reach_both_sides() {
     let mut rig = rig(options);
     rig.advance(100);
     let at = |krl| KrlIndex::from_krl(krl).expect("one of sixteen");
-    assert_eq!(rig.session.krl().map(|krl| krl.bool(at(2))), Some(true));
+    assert_eq!(rig.session.peer().krl().map(|krl| krl.bool(at(2))), Some(true));
     rig.session.krl_mut().set_bool(at(16), true);
     rig.advance(2_000);
     assert_eq!(rig.krc.truth().opening, 0.0, "the gripper has closed");
-    assert_eq!(rig.session.krl().map(|krl| krl.bool(at(16))), Some(true));
+    assert_eq!(rig.session.peer().krl().map(|krl| krl.bool(at(16))), Some(true));
 }
 
 #[test]
@@ -457,25 +462,25 @@ fn sensed(rig: &mut Rig<AnyLaw<7>>, millis: u64, until: impl Fn(&Rig<AnyLaw<7>>)
         let taken_at = outrigger_core::time::Instant::from_micros(rig.krc.now().as_micros());
         let value = SampleValue::scalar(0.1 + (seq % 7) as f32 * 1e-5);
         let seq = u32::try_from(taken_at.as_micros() / 10_000).expect("a short run");
-        rig.input(FriInput::Sample(Sample { source: SourceId(0), value, seq, taken_at }));
+        rig.input(Input::Sample(Sample { source: SourceId(0), value, seq, taken_at }));
         rig.advance(10);
     }
 }
 
 #[test]
 fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law() {
-    const OLD_REQUEST: FriInput<'_> = FriInput::Request(Epoch::from_number(999));
+    const OLD_REQUEST: Input = Input::Request(Epoch::from_number(999));
     let laws = [
         "kind = \"joint-servo\"",
         "kind = \"twist\"\ntwist = [0, 0, 0.005, 0, 0, 0]",
         "kind = \"standoff\"\nsource = \"s\"\ndistance = 0.1",
     ];
-    let stories: [&[FriInput<'_>]; 4] = [
-        &[FriInput::Release, FriInput::Acknowledge],
-        &[FriInput::Release, OLD_REQUEST, FriInput::Acknowledge],
-        &[OLD_REQUEST, FriInput::Release, FriInput::Acknowledge, FriInput::Acknowledge],
+    let stories: [&[Input]; 4] = [
+        &[Input::Release, Input::Acknowledge],
+        &[Input::Release, OLD_REQUEST, Input::Acknowledge],
+        &[OLD_REQUEST, Input::Release, Input::Acknowledge, Input::Acknowledge],
         // The KRC stops by itself, which is latched.
-        &[FriInput::Tick, FriInput::Acknowledge, OLD_REQUEST, FriInput::Acknowledge],
+        &[Input::Tick, Input::Acknowledge, OLD_REQUEST, Input::Acknowledge],
     ];
     for law in laws {
         for (number, story) in stories.iter().enumerate() {
@@ -530,11 +535,14 @@ fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     };
     // Setpoints that come a cycle late and then two at once: steps of the KRC's own making.
     let excused = options.uses_late_answers.then_some(Left::Limit);
-    let config = FriConfig { control, first_counter: (seed * 977) as u16, ..FriConfig::default() };
+    let config = KrcConfig {
+        peer: KrcOptions { control, first_counter: (seed * 977) as u16, ..KrcOptions::default() },
+        ..KrcConfig::default()
+    };
     let mut rig = Rig::new(options, config, Restless::new(0.99, seed), KrlConvention::RosControl);
     for _ in 0..80 {
         rig.advance(100);
-        rig.input(FriInput::Acknowledge);
+        rig.input(Input::Acknowledge);
         rig.request();
     }
     (rig, excused)
@@ -576,7 +584,7 @@ fn laws_of_the_tool_work_by_what_the_krc_measures() {
     let twist = Twist { linear: [0.0, 0.03, -0.04], angular: [0.0; 3] };
     let law = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(twist));
     for control in [Control::Position, Control::ToolImpedance(ToolImpedance::default())] {
-        let config = FriConfig { control, ..FriConfig::default() };
+        let config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
         let mut rig = Rig::new(options(&[]), config, CartesianTwist::new(law), KrlConvention::RosControl);
         rig.command(5_000);
         rig.advance(500);

@@ -9,11 +9,22 @@ use outrigger_tests::require::workspace;
 /// Modules of the core by floor. A module imports only from floors below its own.
 const FLOORS: &[(u8, &[&str])] = &[
     (6, &["drive", "telemetry"]),
-    (5, &["session"]),
+    (5, &["engine"]),
     (4, &["client"]),
     (3, &["law", "frame", "sensor"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
     (1, &["robot", "time", "math", "checksum"]),
+];
+
+/// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
+const ENGINE_FLOORS: &[(u8, &[&str])] = &[
+    (7, &["snapshot"]),
+    (6, &["record", "krc", "ur"]),
+    (5, &["mod"]),
+    (4, &["peer", "settings"]),
+    (3, &["config"]),
+    (2, &["cycle"]),
+    (1, &["coast", "event", "io", "keep"]),
 ];
 
 /// On one floor nobody imports a neighbour, except these two: everything may calculate, and robots have a clock.
@@ -43,7 +54,11 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
 const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
 
 fn floor_of(module: &str) -> u8 {
-    let found = FLOORS.iter().find(|(_, modules)| modules.contains(&module));
+    floor_in(FLOORS, module)
+}
+
+fn floor_in(floors: &[(u8, &[&str])], module: &str) -> u8 {
+    let found = floors.iter().find(|(_, modules)| modules.contains(&module));
     found.unwrap_or_else(|| panic!("module `{module}` of the core has no floor: add it to the table")).0
 }
 
@@ -160,6 +175,49 @@ fn modules_of_the_core_import_only_from_lower_floors() {
 }
 
 #[test]
+fn modules_of_the_engine_import_only_from_lower_floors() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&workspace().join("core/src/engine")) {
+        let module = module_of(&path);
+        if module == "tests" || path.iter().any(|part| part == "tests" || part == "tests.rs") {
+            continue;
+        }
+        let code = code(&text);
+        let around = match (module.as_str(), path.components().count()) {
+            ("mod", _) => names_below(&code, "self::"),
+            (_, 1) => names_below(&code, "super::"),
+            _ => BTreeSet::new(),
+        };
+        for imported in names_below(&code, "crate::engine::").into_iter().chain(around) {
+            // A type is named from where it is re-exported: the engine's own file.
+            let imported = if imported.starts_with(char::is_lowercase) { imported } else { "mod".to_owned() };
+            let climbs = imported != module && floor_in(ENGINE_FLOORS, &imported) >= floor_in(ENGINE_FLOORS, &module);
+            if climbs {
+                wrong.push(format!("{}: {module} imports {imported}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_their_own_folders_know_the_peers_of_an_engine() {
+    for (path, text) in sources(&workspace().join("core/src")) {
+        let code = code(&text);
+        let own = |folder: &str| path.starts_with(folder);
+        // Tests and telemetry's two kinds of datagram name both; what every engine has names neither.
+        if own("telemetry") || own("drive") || path.iter().any(|part| part == "tests" || part == "tests.rs") {
+            continue;
+        }
+        for (peer, folder) in [("krc", "engine/krc"), ("ur", "engine/ur")] {
+            let names = ["crate::engine::", "super::", "self::"].map(|root| format!("{root}{peer}::"));
+            let named = names.iter().any(|name| code.contains(name.as_str()));
+            assert!(own(folder) || !named, "{} names {peer}", path.display());
+        }
+    }
+}
+
+#[test]
 fn the_floors_in_the_cores_documentation_are_the_ones_held_here() {
     let text = fs::read_to_string(workspace().join("core/src/lib.rs")).expect("lib.rs");
     let mut documented = BTreeMap::new();
@@ -187,7 +245,7 @@ fn the_simulator_shares_no_decision_with_the_core() {
 
 /// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
 const EMULATED_MAY_USE: &[&str] =
-    &["command", "law", "mode", "robot", "sensor", "session", "telemetry", "time", "wire"];
+    &["command", "engine", "frame", "law", "mode", "robot", "sensor", "telemetry", "time", "wire"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {
@@ -247,7 +305,7 @@ fn the_core_and_the_renderer_need_no_foreign_crate_but_the_listed_ones() {
 fn reading_imports_sees_every_way_to_write_one() {
     let text = "use crate::time::{Duration, Instant};\nuse crate::{\n    wire::{a, b},\n    robot::Reason,\n};\n\
                 // crate::comment::x\nlet x = crate::mode::Mode::Offline;\nuse super::super::link::Grade;\n\
-                use super::own::Part;\nuse other_crate::drive::X;\n#[cfg(test)]\nmod tests { use crate::session::A; }";
+                use super::own::Part;\nuse other_crate::drive::X;\n#[cfg(test)]\nmod tests { use crate::engine::A; }";
     let found: Vec<String> = imports(Path::new("wire/realtime.rs"), text).into_iter().collect();
     assert_eq!(found, ["link", "mode", "robot", "time", "wire"]);
     let found: Vec<String> = imports(Path::new("frame.rs"), "use super::wire::X;").into_iter().collect();

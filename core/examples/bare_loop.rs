@@ -5,23 +5,25 @@
 
 mod peer;
 
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+use outrigger_core::engine::{Event, Input, Output};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 
 use peer::Peer;
 
 /// All that a task has to do: hand over one input, then drain.
-fn input(engine: &mut CoController<'_, JointServo<6>>, peer: &mut Peer, now: Instant, input: Input) {
+fn input(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant, input: Input) {
     engine.handle(now, input);
     drain(engine, peer, now);
 }
 
 /// Does what the engine asks for. On a board this is where the network stack is called.
-fn drain(engine: &mut CoController<'_, JointServo<6>>, peer: &mut Peer, now: Instant) {
+fn drain(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant) {
     let mut opened = Vec::new();
     while let Some(output) = engine.poll_output() {
         match output {
@@ -30,7 +32,8 @@ fn drain(engine: &mut CoController<'_, JointServo<6>>, peer: &mut Peer, now: Ins
                 opened.push(link);
             }
             Output::Abort(link) => peer.close(link),
-            Output::Transmit { link, bytes } => peer.write(link, bytes),
+            Output::Listen { .. } => unreachable!("beside such a controller nobody listens"),
+            Output::Transmit { link, bytes, .. } => peer.write(link, bytes),
         }
     }
     while let Some(event) = engine.poll_event() {
@@ -58,9 +61,9 @@ fn main() {
     // In firmware these are statics.
     let (mut primary, mut realtime) = ([0; 4096], [0; 8192]);
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
-    let mut config = Config::default();
+    let mut config = UrConfig::default();
     config.limits.velocity.0 = [1.5; 6];
-    let mut engine = CoController::new(config, law, memory).expect("a valid configuration");
+    let mut engine = UrEngine::new(config, law, memory).expect("a valid configuration");
 
     let mut now = Instant::ZERO;
     input(&mut engine, &mut peer, now, Input::Start);
@@ -73,7 +76,7 @@ fn main() {
         if deadline.is_none() {
             peer.cycle();
         }
-        for link in LinkId::ALL {
+        for link in LINKS {
             loop {
                 let window = engine.receive_window(link);
                 let bytes = peer.read(link, window.len());

@@ -6,13 +6,14 @@
 mod outstanding;
 
 use core::future::{Future, pending, poll_fn};
+use core::net::SocketAddr;
 use core::pin::pin;
-use core::task::Poll;
+use core::task::{Context, Poll};
 
 use embedded_io_async::{Read, Write};
 
+use crate::engine::{Endpoint, Engine, Event, Input, LinkId, Output, Peer};
 use crate::law::Law;
-use crate::session::{CoController, Endpoint, Event, Input, LinkId, Output};
 use crate::time::{Duration, Instant};
 
 pub use outstanding::Outstanding;
@@ -45,58 +46,121 @@ pub trait Socket: Read + Write {
     /// Resolves when the attempt has ended: `true` where the connection stands. Dropping the future loses nothing.
     fn opened(&mut self) -> impl Future<Output = bool>;
 
-    /// Resets the connection, or gives up opening it; what is queued is dropped.
+    /// Begins to wait for one connection to our `port` and returns at once.
+    fn listen(&mut self, port: u16) {
+        let _ = port;
+    }
+
+    /// Resolves when a connection has come, with who made it; `None` where nobody can listen there. Dropping the future
+    /// loses nothing.
+    fn accepted(&mut self) -> impl Future<Output = Option<SocketAddr>> {
+        async { None }
+    }
+
+    /// Resets the connection, gives up opening it or listening; what is queued is dropped.
     fn abort(&mut self);
 
     /// What the peer has not acknowledged at `now`.
     fn unacked(&mut self, now: Instant) -> Unacked;
 }
 
-/// One socket per link of a session.
+/// One UDP socket.
+pub trait Datagrams {
+    /// Receives at our `port` from now on; `false` where that cannot be.
+    fn listen(&mut self, port: u16) -> bool;
+
+    /// Resolves with the next datagram, written to `window` as far as it fits: its length, and who sent it. Dropping the
+    /// future loses nothing.
+    fn receive(&mut self, window: &mut [u8]) -> impl Future<Output = (usize, SocketAddr)>;
+
+    /// Sends one, at once or never: what finds no room is lost, as on any network.
+    fn send(&mut self, bytes: &[u8], to: SocketAddr);
+}
+
+/// No datagrams.
+impl Datagrams for () {
+    fn listen(&mut self, _: u16) -> bool {
+        false
+    }
+
+    fn receive(&mut self, _: &mut [u8]) -> impl Future<Output = (usize, SocketAddr)> {
+        pending()
+    }
+
+    fn send(&mut self, _: &[u8], _: SocketAddr) {}
+}
+
+/// No socket: for a peer without connections.
 #[derive(Debug)]
-pub struct Sockets<'s, S> {
-    /// For [`LinkId::PRIMARY`].
-    pub primary: &'s mut S,
-    /// For [`LinkId::REALTIME`].
-    pub realtime: &'s mut S,
-    /// For [`LinkId::RTDE`]; needed only where the engine was handed memory for it.
-    pub rtde: Option<&'s mut S>,
+pub enum NoSocket {}
+
+impl embedded_io_async::ErrorType for NoSocket {
+    type Error = core::convert::Infallible;
 }
 
-impl<S> Sockets<'_, S> {
-    fn of(&mut self, link: LinkId) -> Option<&mut S> {
-        match link {
-            LinkId::PRIMARY => Some(self.primary),
-            LinkId::REALTIME => Some(self.realtime),
-            _ => self.rtde.as_deref_mut(),
-        }
+impl Read for NoSocket {
+    async fn read(&mut self, _: &mut [u8]) -> Result<usize, Self::Error> {
+        match *self {}
     }
 }
 
-impl<'s, S> From<&'s mut [S; LinkId::COUNT]> for Sockets<'s, S> {
-    fn from([primary, realtime, rtde]: &'s mut [S; LinkId::COUNT]) -> Self {
-        Self { primary, realtime, rtde: Some(rtde) }
+impl Write for NoSocket {
+    async fn write(&mut self, _: &[u8]) -> Result<usize, Self::Error> {
+        match *self {}
+    }
+
+    async fn flush(&mut self) -> Result<(), Self::Error> {
+        match *self {}
     }
 }
 
-/// What a port supplies: a clock, and one socket per link.
+impl Socket for NoSocket {
+    fn open(&mut self, _: Endpoint) {
+        match *self {}
+    }
+
+    async fn opened(&mut self) -> bool {
+        match *self {}
+    }
+
+    fn abort(&mut self) {
+        match *self {}
+    }
+
+    fn unacked(&mut self, _: Instant) -> Unacked {
+        match *self {}
+    }
+}
+
+/// The sockets of a peer's links: those of its connections, in the order of the links' numbers, then the flow of datagrams.
+#[derive(Debug)]
+pub struct Sockets<'s, S, D> {
+    /// One for each connection.
+    pub streams: &'s mut [S],
+    /// For the link behind them, where the peer has one.
+    pub datagrams: Option<&'s mut D>,
+}
+
+/// What a port supplies: a clock, and the sockets.
 pub trait Net {
     /// The clock.
     type Clock: Clock;
-    /// The sockets.
+    /// A socket for connections.
     type Socket: Socket;
+    /// The socket for datagrams; `()` where there is none.
+    type Datagrams: Datagrams;
 
-    /// Both, borrowed apart.
-    fn split(&mut self) -> (&Self::Clock, Sockets<'_, Self::Socket>);
+    /// All of it, borrowed apart.
+    fn split(&mut self) -> (&Self::Clock, Sockets<'_, Self::Socket, Self::Datagrams>);
 }
 
 /// What uses the engine: sensors, operators, reports.
-pub trait Application<L: Law<6>> {
+pub trait Application<const N: usize, P: Peer<N>, L: Law<N>> {
     /// The next input from outside: samples, requests. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Input>;
 
     /// Something happened.
-    fn event(&mut self, event: Event);
+    fn event(&mut self, event: Event<P::Event>);
 
     /// A state's answer has been written: so long after the state was read, whichever link it came by.
     fn answered(&mut self, turnaround: Duration) {
@@ -104,7 +168,7 @@ pub trait Application<L: Law<6>> {
     }
 
     /// Called after each drained input, before the loop sleeps.
-    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let _ = (engine, now);
     }
 }
@@ -114,14 +178,17 @@ pub trait Application<L: Law<6>> {
 enum Phase {
     Closed,
     Opening,
+    Listening,
     Open,
 }
 
 /// What ended the wait.
 enum Woken {
     Opened(LinkId, bool),
+    Accepted(LinkId, Option<SocketAddr>),
     /// Bytes in the link's window; `None` for the end of the stream or an error.
     Read(LinkId, Option<usize>),
+    Datagram(LinkId, usize, SocketAddr),
     Application(Input),
     Deadline,
 }
@@ -130,14 +197,14 @@ enum Woken {
 ///
 /// `write_limit` bounds one write: a command that the socket does not take within it ends the connection, because
 /// nothing may ever follow half a program.
-pub async fn drive<L: Law<6>, N: Net, A: Application<L>>(
-    net: &mut N,
-    engine: &mut CoController<'_, L>,
+pub async fn drive<const N: usize, P: Peer<N>, L: Law<N>, M: Net, A: Application<N, P, L>>(
+    net: &mut M,
+    engine: &mut Engine<'_, N, P, L>,
     application: &mut A,
     write_limit: Duration,
 ) {
     let (clock, sockets) = net.split();
-    let phases = [Phase::Closed; LinkId::COUNT];
+    let phases = [Phase::Closed; LinkId::MOST];
     let mut run = Run { clock, sockets, phases, engine, application, write_limit };
     let mut links_first = true;
 
@@ -147,7 +214,7 @@ pub async fn drive<L: Law<6>, N: Net, A: Application<L>>(
         // Taken right after the read: this is the arrival time that ages are judged by.
         let now = run.clock.now();
         // A flood of bytes must not starve the application, nor the other way round.
-        links_first = !matches!(woken, Woken::Read(..) | Woken::Opened(..));
+        links_first = matches!(woken, Woken::Application(_) | Woken::Deadline);
 
         run.report_unacked(now).await;
         match woken {
@@ -155,17 +222,15 @@ pub async fn drive<L: Law<6>, N: Net, A: Application<L>>(
                 run.engine.commit(link, n, now, now);
                 run.drain().await;
             }
-            Woken::Read(link, None) => {
-                run.set_phase(link, Phase::Closed);
-                run.input(Input::Closed(link)).await;
+            Woken::Datagram(link, n, from) => {
+                run.engine.commit_datagram(link, n, from, now, now);
+                run.drain().await;
             }
-            Woken::Opened(link, true) => {
-                run.set_phase(link, Phase::Open);
-                run.input(Input::Opened(link)).await;
-            }
-            Woken::Opened(link, false) => {
-                run.set_phase(link, Phase::Closed);
-                run.input(Input::Refused(link)).await;
+            Woken::Read(link, None) => run.link_input(link, Phase::Closed, Input::Closed(link)).await,
+            Woken::Opened(link, true) => run.link_input(link, Phase::Open, Input::Opened(link)).await,
+            Woken::Accepted(link, Some(from)) => run.link_input(link, Phase::Open, Input::Accepted(link, from)).await,
+            Woken::Opened(link, false) | Woken::Accepted(link, None) => {
+                run.link_input(link, Phase::Closed, Input::Refused(link)).await;
             }
             Woken::Application(input) => run.input(input).await,
             Woken::Deadline => run.input(Input::Tick).await,
@@ -174,51 +239,85 @@ pub async fn drive<L: Law<6>, N: Net, A: Application<L>>(
 }
 
 /// Everything one run of the loop works with.
-struct Run<'r, 'm, C, S, L: Law<6>, A> {
+struct Run<'r, 'm, const N: usize, P: Peer<N>, L: Law<N>, C, S, D, A> {
     clock: &'r C,
-    sockets: Sockets<'r, S>,
-    phases: [Phase; LinkId::COUNT],
-    engine: &'r mut CoController<'m, L>,
+    sockets: Sockets<'r, S, D>,
+    phases: [Phase; LinkId::MOST],
+    engine: &'r mut Engine<'m, N, P, L>,
     application: &'r mut A,
     write_limit: Duration,
 }
 
-impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> {
+impl<const N: usize, P, L, C, S, D, A> Run<'_, '_, N, P, L, C, S, D, A>
+where
+    P: Peer<N>,
+    L: Law<N>,
+    C: Clock,
+    S: Socket,
+    D: Datagrams,
+    A: Application<N, P, L>,
+{
     /// One input, then drain.
     async fn input(&mut self, input: Input) {
         self.engine.handle(self.clock.now(), input);
         self.drain().await;
     }
 
+    /// The same for a link that stands elsewhere now.
+    async fn link_input(&mut self, link: LinkId, phase: Phase, input: Input) {
+        self.set_phase(link, phase);
+        self.input(input).await;
+    }
+
     /// Does everything the engine asks for, hands on its events, and shows it to the application.
     async fn drain(&mut self) {
         loop {
-            let mut broken = None;
+            let mut told = None;
+            let streams = &mut *self.sockets.streams;
             match self.engine.poll_output() {
                 None => break,
                 Some(Output::Open { link, endpoint }) => {
-                    if let Some(socket) = self.sockets.of(link) {
+                    if let Some(socket) = streams.get_mut(link.index()) {
                         socket.open(endpoint);
                     }
                     self.set_phase(link, Phase::Opening);
                 }
+                Some(Output::Listen { link, port }) => {
+                    let (phase, input) = if let Some(socket) = streams.get_mut(link.index()) {
+                        socket.listen(port);
+                        (Phase::Listening, None)
+                    } else if self.sockets.datagrams.as_deref_mut().is_some_and(|socket| socket.listen(port)) {
+                        (Phase::Open, Some(Input::Opened(link)))
+                    } else {
+                        (Phase::Closed, Some(Input::Refused(link)))
+                    };
+                    self.set_phase(link, phase);
+                    told = input;
+                }
                 Some(Output::Abort(link)) => self.close(link),
-                Some(Output::Transmit { link, bytes }) => {
+                Some(Output::Transmit { link, to: Some(to), bytes }) => {
+                    if let Some(socket) = &mut self.sockets.datagrams {
+                        socket.send(bytes, to);
+                    }
+                    let _ = link;
+                    self.written();
+                }
+                Some(Output::Transmit { link, to: None, bytes }) => {
                     let limit = self.clock.now() + self.write_limit;
-                    let written = match self.sockets.of(link) {
+                    let written = match streams.get_mut(link.index()) {
                         Some(socket) => either(socket.write_all(bytes), self.clock.sleep_until(limit)).await,
                         None => Either::Second(()),
                     };
-                    if !matches!(written, Either::First(Ok(()))) {
-                        broken = Some(link);
-                    } else if let Some(turnaround) = self.engine.written(self.clock.now()) {
-                        self.application.answered(turnaround);
+                    if matches!(written, Either::First(Ok(()))) {
+                        self.written();
+                    } else {
+                        self.close(link);
+                        told = Some(Input::Closed(link));
                     }
                 }
             }
-            if let Some(link) = broken {
-                self.close(link);
-                self.engine.handle(self.clock.now(), Input::Closed(link));
+            if let Some(input) = told {
+                self.engine.handle(self.clock.now(), input);
             }
         }
         while let Some(event) = self.engine.poll_event() {
@@ -227,41 +326,32 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
         self.application.observe(self.engine, self.clock.now());
     }
 
+    fn written(&mut self) {
+        if let Some(turnaround) = self.engine.written(self.clock.now()) {
+            self.application.answered(turnaround);
+        }
+    }
+
     /// Waits for the one next thing. Futures that lose the race are dropped, which loses nothing.
     async fn wait(&mut self, links_first: bool) -> Woken {
-        let [primary, realtime, rtde] = LinkId::ALL;
-        let [primary_phase, realtime_phase, rtde_phase] = self.phases;
-        let Sockets { primary: primary_socket, realtime: realtime_socket, rtde: rtde_socket } = &mut self.sockets;
-        let deadline = self.engine.poll_timeout();
-        let [primary_window, realtime_window, rtde_window] = self.engine.receive_windows();
-
-        let mut rtde = pin!(async {
-            match rtde_socket {
-                Some(socket) => link_woken(rtde, rtde_phase, *socket, rtde_window).await,
-                None => pending().await,
-            }
-        });
-        let mut realtime = pin!(link_woken(realtime, realtime_phase, *realtime_socket, realtime_window));
-        let mut primary = pin!(link_woken(primary, primary_phase, *primary_socket, primary_window));
-        let mut application = pin!(self.application.next());
+        let Self { clock, sockets, phases, engine, application, .. } = self;
+        let deadline = engine.poll_timeout();
+        let mut application = pin!(application.next());
         let mut deadline = pin!(async {
             match deadline {
-                Some(at) => self.clock.sleep_until(at).await,
+                Some(at) => clock.sleep_until(at).await,
                 None => pending().await,
             }
         });
         poll_fn(|context| {
             for links in [links_first, !links_first] {
                 if links {
-                    // The links that carry the control cycle go first.
-                    if let Poll::Ready(woken) = rtde.as_mut().poll(context) {
-                        return Poll::Ready(woken);
-                    }
-                    if let Poll::Ready(woken) = realtime.as_mut().poll(context) {
-                        return Poll::Ready(woken);
-                    }
-                    if let Poll::Ready(woken) = primary.as_mut().poll(context) {
-                        return Poll::Ready(woken);
+                    // The links that carry the control cycle are opened last, and go first.
+                    for (index, phase) in (0..LinkId::MOST as u8).zip(phases.iter()).rev() {
+                        let Some(link) = LinkId::new(index) else { continue };
+                        if let Poll::Ready(woken) = poll_link(link, *phase, sockets, engine, context) {
+                            return Poll::Ready(woken);
+                        }
                     }
                 } else if let Poll::Ready(input) = application.as_mut().poll(context) {
                     return Poll::Ready(Woken::Application(input));
@@ -272,15 +362,14 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
         .await
     }
 
-    /// Tells the engine what the controller has not acknowledged, before it decides on anything else. Only the real-time
-    /// link carries commands.
+    /// Tells the engine what the controller has not acknowledged, before it decides on anything else.
     async fn report_unacked(&mut self, now: Instant) {
-        let link = LinkId::REALTIME;
-        let [_, phase, _] = self.phases;
-        if phase != Phase::Open {
+        let Some(link) = P::ACKNOWLEDGED else { return };
+        if self.phases.get(link.index()) != Some(&Phase::Open) {
             return;
         }
-        let Unacked { bytes, age } = self.sockets.realtime.unacked(now);
+        let Some(socket) = self.sockets.streams.get_mut(link.index()) else { return };
+        let Unacked { bytes, age } = socket.unacked(now);
         if bytes > 0 || self.engine.has_unacked(link) {
             self.engine.handle(now, Input::Unacked { link, bytes, age });
             self.drain().await;
@@ -288,7 +377,7 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
     }
 
     fn close(&mut self, link: LinkId) {
-        if let Some(socket) = self.sockets.of(link) {
+        if let Some(socket) = self.sockets.streams.get_mut(link.index()) {
             socket.abort();
         }
         self.set_phase(link, Phase::Closed);
@@ -301,12 +390,32 @@ impl<C: Clock, S: Socket, L: Law<6>, A: Application<L>> Run<'_, '_, C, S, L, A> 
     }
 }
 
-/// The end of an opening, or bytes in `window`; never for a closed link.
-async fn link_woken<S: Socket>(link: LinkId, phase: Phase, socket: &mut S, window: &mut [u8]) -> Woken {
-    match phase {
-        Phase::Closed => pending().await,
-        Phase::Opening => Woken::Opened(link, socket.opened().await),
-        Phase::Open => Woken::Read(link, socket.read(window).await.ok().filter(|n| *n > 0)),
+/// The end of an opening, or bytes in the link's window; never for a closed link.
+fn poll_link<const N: usize, P: Peer<N>, L: Law<N>, S: Socket, D: Datagrams>(
+    link: LinkId,
+    phase: Phase,
+    sockets: &mut Sockets<'_, S, D>,
+    engine: &mut Engine<'_, N, P, L>,
+    context: &mut Context<'_>,
+) -> Poll<Woken> {
+    let stream = sockets.streams.get_mut(link.index());
+    match (phase, stream) {
+        (Phase::Closed, _) => Poll::Pending,
+        (Phase::Opening, Some(socket)) => pin!(socket.opened()).poll(context).map(|stands| Woken::Opened(link, stands)),
+        (Phase::Listening, Some(socket)) => {
+            pin!(socket.accepted()).poll(context).map(|from| Woken::Accepted(link, from))
+        }
+        (Phase::Open, Some(socket)) => {
+            let read = pin!(socket.read(engine.receive_window(link))).poll(context);
+            read.map(|read| Woken::Read(link, read.ok().filter(|n| *n > 0)))
+        }
+        (Phase::Open, None) => match &mut sockets.datagrams {
+            Some(socket) => pin!(socket.receive(engine.receive_window(link)))
+                .poll(context)
+                .map(|(length, from)| Woken::Datagram(link, length, from)),
+            None => Poll::Pending,
+        },
+        (Phase::Opening | Phase::Listening, None) => Poll::Pending,
     }
 }
 

@@ -6,7 +6,7 @@
 //! | floor | modules |
 //! |---|---|
 //! | 6 | `drive` (feature `async`), `telemetry` (feature `postcard`) |
-//! | 5 | [`session`] |
+//! | 5 | [`engine`] |
 //! | 4 | [`client`] |
 //! | 3 | [`frame`], [`law`], [`sensor`] |
 //! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
@@ -40,6 +40,7 @@ pub mod client;
 pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
+pub mod engine;
 pub mod frame;
 pub mod kinematics;
 pub mod law;
@@ -49,7 +50,6 @@ pub mod mode;
 pub mod recorder;
 pub mod robot;
 pub mod sensor;
-pub mod session;
 #[cfg(feature = "postcard")]
 pub mod telemetry;
 pub mod time;

@@ -6,11 +6,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::mode::Mode;
-use outrigger_core::session::fri::{Control, FriConfig, FriInput, JointImpedance, KrlConvention, ToolImpedance};
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrlConvention, ToolImpedance};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::KrlIndex;
 use outrigger_sim::krc::{Fault, FaultKind, Options, Reason};
-use outrigger_tests::fri::{Rig, Swing};
+use outrigger_tests::fri::{Rig, Swing, receive};
 use outrigger_tests::noise::Noise;
 
 /// Faults that two bytes choose from; each lasts as many milliseconds as the second byte says.
@@ -38,10 +39,10 @@ fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
     match what % 32 {
         0..=7 => rig.advance(u64::from(much)),
         8 => rig.request(),
-        9 => rig.input(FriInput::Resume(rig.session.mode_machine().epoch())),
-        10 => rig.input(FriInput::Release),
-        11 => rig.input(FriInput::Acknowledge),
-        12 => rig.input(FriInput::Tick),
+        9 => rig.input(Input::Resume(rig.session.mode_machine().epoch())),
+        10 => rig.input(Input::Release),
+        11 => rig.input(Input::Acknowledge),
+        12 => rig.input(Input::Tick),
         13 => {
             if let (Some(at), value) = (KrlIndex::new(much % 16), f32::from(much)) {
                 // The program's own variables are the application's, but not those of the handshake.
@@ -68,7 +69,8 @@ fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
             let bytes = Noise::seeded(much.into()).bytes(usize::from(much) * 6);
             let now = Instant::from_micros(rig.krc.now().as_micros());
             let from = "198.51.100.7:1".parse().expect("an address");
-            rig.input(FriInput::Datagram { from, bytes: &bytes, arrival: now });
+            receive(&mut rig.session, from, &bytes, now);
+            rig.input(Input::Tick);
         }
         other => {
             let kind = FAULTS[usize::from(other) % FAULTS.len()];
@@ -88,7 +90,7 @@ fuzz_target!(|bytes: &[u8]| {
         period: std::time::Duration::from_millis(u64::from(first % 4) + 1),
         ..Options::default()
     };
-    let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.9, 3.0), KrlConvention::RosControl);
+    let mut rig = Rig::new(options, KrcConfig::default(), Swing::new(0.9, 3.0), KrlConvention::RosControl);
     rig.until(2_000, "ready to be asked", |rig| {
         let now = Instant::from_micros(rig.krc.now().as_micros());
         rig.session.mode() == Mode::Monitor && rig.session.unmet(now).is_empty()

@@ -8,6 +8,8 @@
 #[allow(dead_code)]
 mod peer;
 
+use outrigger_core::engine::ur::UrOptions;
+use outrigger_core::engine::ur::LINKS;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
@@ -16,8 +18,9 @@ use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output, Snapshot};
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::{Event, Input, LinkId, Output, Snapshot};
+use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_tests::noise::Noise;
 use peer::Peer;
@@ -38,11 +41,11 @@ const SENSOR: SourceId = SourceId(1);
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 1), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-type Engine<'m> = CoController<'m, JointServo<6>>;
+type Engine<'m> = UrEngine<'m, JointServo<6>>;
 
 /// A session that stands, and everything around it.
 struct Settled {
-    engine: Snapshot<'static, JointServo<6>>,
+    engine: Snapshot<'static, 6, UrOptions, JointServo<6>>,
     around: Around,
 }
 
@@ -84,13 +87,13 @@ struct Around {
 
 impl Settled {
     fn new(software: SoftwareVersion, rtde: bool) -> Self {
-        let mut config = Config::default();
+        let mut config = UrConfig::default();
         // Short waits: what is looked for lies between them.
         config.mode.good_cycles = Some(20);
         config.mode.arming_timeout = Some(Duration::from_secs(1));
         config.link.rise_time = Some(Duration::from_millis(20));
-        config.connect.back_off_min = Duration::from_millis(20);
-        config.connect.back_off_max = Duration::from_millis(200);
+        config.peer.connect.back_off_min = Duration::from_millis(20);
+        config.peer.connect.back_off_max = Duration::from_millis(200);
         config.limits.velocity = JointVelocities([LIMIT; 6]);
         config.sources[0] = Some(SourceConfig::new(SENSOR, 6, -5.0, 5.0));
         let sensor = Some(SensorFeedForward { source: SENSOR, gain: 0.1 });
@@ -113,7 +116,7 @@ impl Settled {
         };
         let room = Box::leak(Box::new([0; ROOM]));
         let (engine, around) = with_memory(rtde, |memory| {
-            let engine = CoController::new(config, law, memory).expect("a configuration that can be run");
+            let engine = UrEngine::new(config, law, memory).expect("a configuration that can be run");
             let mut world = World { engine, around };
             world.input(Input::Start);
             while world.around.mode != Mode::Monitor || !world.engine.unmet(world.around.now).is_empty() {
@@ -163,8 +166,9 @@ impl World<'_> {
                     outcome.push(Input::Opened(link));
                 }
                 Output::Abort(link) => self.around.peer.close(link),
-                Output::Transmit { link: LinkId::RTDE, bytes } => self.around.peer.write(LinkId::RTDE, bytes),
-                Output::Transmit { link, bytes } => {
+                Output::Listen { .. } => unreachable!("no link of such a controller listens"),
+                Output::Transmit { link: LinkId::RTDE, bytes, .. } => self.around.peer.write(LinkId::RTDE, bytes),
+                Output::Transmit { link, bytes, .. } => {
                     if is_setting(bytes) {
                         assert_ne!(mode, Mode::Offline);
                         settings += 1;
@@ -261,17 +265,17 @@ impl World<'_> {
     /// The scripted controller shows a stop from 3.0 on; where noise may have swallowed the packets that showed it first, it has
     /// done so for as long as the engine commands without any.
     fn shows_stop(&self) -> bool {
-        let cb3 = self.engine.identity().is_some_and(|i| i.software.major >= 3);
+        let cb3 = self.engine.peer().identity().is_some_and(|i| i.software.major >= 3);
         let swallowed = if self.around.noisy { STALE_AFTER } else { Duration::ZERO };
         let shown = self.around.now.since(self.around.shown_since) >= swallowed;
-        cb3 && self.engine.is_up(LinkId::REALTIME) && !matches!(self.around.shown_safety, 1 | 2) && shown
+        cb3 && self.engine.peer().is_up(LinkId::REALTIME) && !matches!(self.around.shown_safety, 1 | 2) && shown
     }
 
     fn receive(&mut self) {
         if self.around.shown_safety != self.around.peer.safety {
             (self.around.shown_safety, self.around.shown_since) = (self.around.peer.safety, self.around.now);
         }
-        for link in LinkId::ALL {
+        for link in LINKS {
             loop {
                 let window = self.engine.receive_window(link);
                 if link == LinkId::RTDE && window.is_empty() {
@@ -307,7 +311,7 @@ impl World<'_> {
     }
 
     fn event(&mut self, what: u8, much: u8) {
-        let link = LinkId::from_index(usize::from(much) % LinkId::COUNT).expect("an index below the count");
+        let link = LINKS[usize::from(much) % LINKS.len()];
         match what % 24 {
             0..=2 => (0..much / 8).for_each(|_| self.cycle()),
             3 => (0..much).for_each(|_| self.cycle()),

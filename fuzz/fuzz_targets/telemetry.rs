@@ -2,18 +2,20 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::session::Settings;
+use outrigger_core::engine::{Data, PeerStatus};
+use outrigger_core::engine::krc::{KrcEvent, KrcSettings, KrcStatus};
+use outrigger_core::engine::ur::{UrEvent, UrSettings, UrStatus};
 use outrigger_core::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 
-fn a_datagram(bytes: &[u8]) {
-    let Ok(datagram) = Datagram::decode(bytes) else { return };
+fn a_datagram<const N: usize, S: PeerStatus, E: Data>(bytes: &[u8]) {
+    let Ok(datagram) = Datagram::<N, S, E>::decode(bytes) else { return };
     let mut out = [0xa5; 2 * DATAGRAM_MAX];
     // Varints may be longer than they need to be; what is written back is the shortest form.
     let Some(length) = datagram.encode(&mut out) else {
         assert!(bytes.len() > out.len());
         return;
     };
-    let again = Datagram::decode(&out[..length]).expect("what was written is read");
+    let again = Datagram::<N, S, E>::decode(&out[..length]).expect("what was written is read");
     // NaN is not itself: compared by what is written.
     let mut twice = [0x5a; 2 * DATAGRAM_MAX];
     let longer = again.encode(&mut twice).expect("no longer than before");
@@ -21,7 +23,8 @@ fn a_datagram(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    a_datagram(bytes);
-    a_datagram(&[&MAGIC[..], bytes].concat());
-    let _ = Settings::from_postcard(bytes);
+    a_datagram::<6, UrStatus, UrEvent>(bytes);
+    a_datagram::<6, UrStatus, UrEvent>(&[&MAGIC[..], b"U", bytes].concat());
+    a_datagram::<7, KrcStatus, KrcEvent>(&[&MAGIC[..], b"K", bytes].concat());
+    let _ = (UrSettings::from_postcard(bytes), KrcSettings::from_postcard(bytes));
 });

@@ -11,9 +11,9 @@ use embassy_sync::waitqueue::AtomicWaker;
 use heapless::Deque;
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteRefusal};
 use outrigger_core::command::{MAX_SOURCES, Sample};
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::{Contact, Epoch};
-use outrigger_core::session::fri::FriInput;
-use outrigger_core::session::{Input, LinkId};
 
 use crate::edges::{Edge, Edges};
 use crate::trouble::Trouble;
@@ -44,7 +44,7 @@ struct Cells {
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
     /// Where to look for a sample first, so that no source is always last.
     turn: Cell<usize>,
-    troubles: Cell<[Option<Trouble>; LinkId::COUNT]>,
+    troubles: Cell<[Option<Trouble>; LINKS.len()]>,
 }
 
 /// One thing that somebody left for the robot's task.
@@ -55,27 +55,20 @@ pub(crate) enum Mail {
     Sample(Sample),
 }
 
-/// The engines name their inputs alike.
-macro_rules! inputs_of_mail {
-    ($($input:ty),+) => {$(
-        impl From<Mail> for $input {
-            fn from(mail: Mail) -> Self {
-                match mail {
-                    Mail::Edge(Edge::Request(epoch)) => Self::Request(epoch),
-                    Mail::Edge(Edge::Resume(epoch)) => Self::Resume(epoch),
-                    Mail::Edge(Edge::Pin(contact, high)) => Self::Pin(contact, high),
-                    Mail::Edge(Edge::Release) => Self::Release,
-                    Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
-                    Mail::Edge(Edge::Shutdown) => Self::Shutdown,
-                    Mail::Write(write) => Self::Set(write),
-                    Mail::Sample(sample) => Self::Sample(sample),
-                }
-            }
+impl From<Mail> for Input {
+    fn from(mail: Mail) -> Self {
+        match mail {
+            Mail::Edge(Edge::Request(epoch)) => Self::Request(epoch),
+            Mail::Edge(Edge::Resume(epoch)) => Self::Resume(epoch),
+            Mail::Edge(Edge::Pin(contact, high)) => Self::Pin(contact, high),
+            Mail::Edge(Edge::Release) => Self::Release,
+            Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
+            Mail::Edge(Edge::Shutdown) => Self::Shutdown,
+            Mail::Write(write) => Self::Set(write),
+            Mail::Sample(sample) => Self::Sample(sample),
         }
-    )+};
+    }
 }
-
-inputs_of_mail!(Input, FriInput<'_>);
 
 impl Shared {
     /// Nothing waits, nothing went wrong.
@@ -87,7 +80,7 @@ impl Shared {
                 writes: Cell::new(Deque::new()),
                 samples: [const { Cell::new(None) }; MAX_SOURCES],
                 turn: Cell::new(0),
-                troubles: Cell::new([None; LinkId::COUNT]),
+                troubles: Cell::new([None; LINKS.len()]),
             }),
             epoch: AtomicU32::new(0),
             waker: AtomicWaker::new(),
@@ -197,7 +190,7 @@ impl<'d> Handle<'d> {
     }
 
     /// Sets an output of the controller, beside the motion and in the order of the calls. The observer is told what became
-    /// of it by [`Event::Output`](outrigger_core::session::Event::Output). Beside a KRC it is always refused.
+    /// of it by [`Event::Output`](outrigger_core::engine::Event::Output). Beside a KRC it is always refused.
     ///
     /// # Errors
     /// [`WriteRefusal::Full`] with [`MAX_WRITES`] waiting to be taken.
@@ -242,8 +235,7 @@ impl<'d> Handle<'d> {
         self.shared.push(Edge::Acknowledge);
     }
 
-    /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run), or
-    /// [`fri::Runner::run`](crate::fri::Runner::run), returns.
+    /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run) returns.
     pub fn shutdown(&self) {
         self.shared.push(Edge::Shutdown);
     }

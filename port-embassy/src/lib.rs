@@ -10,14 +10,15 @@
 //! use core::net::Ipv4Addr;
 //!
 //! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-//! use outrigger_core::session::{CoController, Config, ConfigError};
+//! use outrigger_core::engine::ConfigError;
+//! use outrigger_core::engine::ur::{UrConfig, UrEngine};
 //! use outrigger_embassy::{Buffers, Shared, Windows};
 //!
 //! // In firmware each of the four is a `StaticCell`, so that nothing large is ever on a stack, and `robot` a task.
 //! async fn robot(stack: embassy_net::Stack<'_>) -> Result<(), ConfigError> {
 //!     let (mut windows, mut buffers, shared) = (Windows::new(), Buffers::new(), Shared::new());
 //!     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-//!     let mut engine = CoController::new(Config::default(), law, windows.memory())?;
+//!     let mut engine = UrEngine::new(UrConfig::default(), law, windows.memory())?;
 //!     let address = Ipv4Addr::new(10, 0, 2, 2);
 //!     let (handle, mut runner) = outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
 //!     // `handle` goes to whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.pin(..)`.
@@ -34,8 +35,8 @@
 //!
 //! ```
 //! # use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-//! # use outrigger_core::session::{CoController, Config, Memory};
-//! use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
+//! # use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+//! use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
 //! # use outrigger_embassy::{Buffers, Windows};
 //!
 //! # let law = JointServo::new(Reference::Hold, JointServoConfig::default());
@@ -43,13 +44,13 @@
 //! let (mut windows, buffers) = (Windows::new(), Buffers::with_rtde());
 //! let mut states = RtdeStates::new(&mut room);
 //! let rtde = states.as_mut().map(|states| states as &mut dyn StateLink);
-//! let engine = CoController::new(Config::default(), law, Memory { rtde, ..windows.memory() });
+//! let engine = UrEngine::new(UrConfig::default(), law, Memory { rtde, ..windows.memory() });
 //! # let _ = (engine, buffers);
 //! ```
 //!
 //! # Beside a KUKA LWR
 //!
-//! [`fri`] is the same over one UDP socket: its own `new`, `Runner`, `Observer` and `Buffers`, the same [`Handle`].
+//! [`krc`] is the same over one UDP socket: its own `new` and `Buffers`, and everything else as here.
 //!
 //! # Executors and interrupts
 //!
@@ -87,8 +88,8 @@
 use critical_section as _;
 
 mod edges;
-pub mod fri;
 mod handle;
+pub mod krc;
 mod memory;
 mod net;
 mod runner;
@@ -97,6 +98,6 @@ mod trouble;
 
 pub use handle::{Handle, Shared};
 pub use memory::{Buffers, BuffersWithRtde, Windows};
-pub use net::{Stack, now};
-pub use runner::{Observer, Runner, new};
+pub use net::{Connections, Flow, Stack, now};
+pub use runner::{Observer, Runner, UrRunner, new};
 pub use trouble::Trouble;

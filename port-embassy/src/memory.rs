@@ -1,6 +1,6 @@
 //! Memory of one robot, by the caller.
 
-use outrigger_core::session::{Memory, TextPath};
+use outrigger_core::engine::ur::{Memory, TextPath};
 
 /// What the engine receives into: one message of each link.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Windows {
         Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
     }
 
-    /// For [`CoController::new`](outrigger_core::session::CoController::new). Without RTDE; whoever wants states from there
+    /// For [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new). Without RTDE; whoever wants states from there
     /// adds [`Memory::rtde`], and gives [`Buffers`] room for it.
     #[must_use]
     pub const fn memory(&mut self) -> Memory<'_> {
@@ -37,7 +37,7 @@ impl Default for Windows {
 /// (`tests/tables/smoltcp.md`).
 ///
 /// `RTDE` bytes are for port 30004, where the engine was handed an
-/// [`RtdeStates`](outrigger_core::session::rtde::RtdeStates); with 0 there is no such socket. 512 of them are for what is
+/// [`RtdeStates`](outrigger_core::engine::ur::rtde::RtdeStates); with 0 there is no such socket. 512 of them are for what is
 /// asked, the rest for states of 432 bytes, at least four, for the same reason.
 ///
 /// What all sockets receive into, with about 60 bytes more per packet, has to fit into the memory where the network

@@ -3,7 +3,7 @@
 //! The stack's own time-out and keep-alive stay off: silence and un-acknowledged bytes are the engine's to judge, by
 //! its configuration, and it ends connections long before.
 
-use core::future::{Future as _, pending, poll_fn};
+use core::future::{Future, pending, poll_fn};
 use core::mem::MaybeUninit;
 use core::net::{Ipv4Addr, SocketAddr};
 use core::pin::pin;
@@ -16,8 +16,10 @@ use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_net::{IpAddress, IpEndpoint, StaticConfigV4};
 use embassy_time::{Timer, with_timeout};
 use embedded_io_async::{ErrorType, Read, Write};
+use heapless::Vec;
 use outrigger_core::drive::{self, Outstanding, Unacked};
-use outrigger_core::session::{Endpoint, LinkId};
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::handle::Shared;
@@ -30,16 +32,14 @@ pub fn now() -> Instant {
     Instant::from_micros(embassy_time::Instant::now().as_micros())
 }
 
-/// Sockets and clock of one robot.
+/// Sockets and clock beside a controller that is connected to.
 #[derive(Debug)]
-pub(crate) struct StackNet<'d> {
+pub struct Connections<'d> {
     clock: EmbassyClock,
-    primary: Link<'d>,
-    realtime: Link<'d>,
-    rtde: Option<Link<'d>>,
+    links: Vec<Link<'d>, { LINKS.len() }>,
 }
 
-impl<'d> StackNet<'d> {
+impl<'d> Connections<'d> {
     /// One of the stack's sockets for each link that there are buffers for, for as long as this lives.
     ///
     /// # Panics
@@ -50,28 +50,37 @@ impl<'d> StackNet<'d> {
         buffers: &'d mut Buffers<REALTIME, RTDE>,
         shared: &'d Shared,
     ) -> Self {
-        let link = |id, (receive, transmit)| {
+        let Split { primary, realtime, rtde } = buffers.split();
+        // RTDE last: the stack sends in this order, and a command goes before an acknowledgement.
+        let buffers = [Some(primary), Some(realtime), rtde];
+        let mut links = Vec::new();
+        for (id, (receive, transmit)) in LINKS.into_iter().zip(buffers.into_iter().flatten()) {
             let mut socket = TcpSocket::new(stack, receive, transmit);
             // A command must not wait for the acknowledgement of the one before.
             socket.set_nagle_enabled(false);
-            Link { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
-        };
-        let Split { primary, realtime, rtde } = buffers.split();
-        Self {
-            clock: EmbassyClock,
-            primary: link(LinkId::PRIMARY, primary),
-            // Before RTDE: the stack sends in this order, and a command goes before an acknowledgement.
-            realtime: link(LinkId::REALTIME, realtime),
-            rtde: rtde.map(|buffers| link(LinkId::RTDE, buffers)),
+            let (opening, outstanding) = (Opening::None, Outstanding::default());
+            // There is room for every link.
+            let _ = links.push(Link { id, stack, robot, socket, opening, outstanding, shared });
         }
+        Self { clock: EmbassyClock, links }
     }
+}
 
-    /// Waits until every reset is on the wire, but no longer than `limit`.
-    pub(crate) async fn flush(&mut self, limit: Duration) {
+impl<'d> drive::Net for Connections<'d> {
+    type Clock = EmbassyClock;
+    type Socket = Link<'d>;
+    type Datagrams = ();
+
+    fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, Link<'d>, ()>) {
+        (&self.clock, drive::Sockets { streams: &mut self.links, datagrams: None })
+    }
+}
+
+impl Flush for Connections<'_> {
+    async fn flush(&mut self, limit: Duration) {
         let limit = embassy_time::Duration::from_micros(limit.as_micros());
         let _ = with_timeout(limit, async {
-            let Self { primary, realtime, rtde, .. } = self;
-            for link in [primary, realtime].into_iter().chain(rtde) {
+            for link in &mut self.links {
                 let _ = link.socket.flush().await;
             }
         })
@@ -79,19 +88,15 @@ impl<'d> StackNet<'d> {
     }
 }
 
-impl<'d> drive::Net for StackNet<'d> {
-    type Clock = EmbassyClock;
-    type Socket = Link<'d>;
-
-    fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, Link<'d>>) {
-        let Self { clock, primary, realtime, rtde } = self;
-        (clock, drive::Sockets { primary, realtime, rtde: rtde.as_mut() })
-    }
+/// Sockets whose last words have to get out.
+pub trait Flush {
+    /// Waits until every reset is on the wire, but no longer than `limit`.
+    fn flush(&mut self, limit: Duration) -> impl Future<Output = ()>;
 }
 
 /// `embassy-time`'s clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EmbassyClock;
+pub struct EmbassyClock;
 
 impl drive::Clock for EmbassyClock {
     fn now(&self) -> Instant {
@@ -99,6 +104,10 @@ impl drive::Clock for EmbassyClock {
     }
 
     async fn sleep_until(&self, at: Instant) {
+        // A timer is never ready when it is asked first, not even where its time has passed.
+        if at <= now() {
+            return;
+        }
         // A duration is rounded up to ticks, so that nobody is woken before the time.
         let ticks = embassy_time::Duration::try_from_micros(at.as_micros()).map(|since_boot| since_boot.as_ticks());
         match ticks {
@@ -109,7 +118,7 @@ impl drive::Clock for EmbassyClock {
 }
 
 /// One connection after another to one of the controller's ports.
-pub(crate) struct Link<'d> {
+pub struct Link<'d> {
     id: LinkId,
     stack: Stack<'d>,
     robot: Ipv4Addr,
@@ -263,40 +272,69 @@ pub(crate) type Metadata = [[PacketMetadata; DATAGRAMS]; 2];
 /// Datagrams that may wait in each direction, of any length.
 const DATAGRAMS: usize = 16;
 
-/// A port for datagrams.
-pub(crate) struct Datagrams<'d>(UdpSocket<'d>);
+/// Socket and clock beside a KRC.
+pub struct Flow<'d> {
+    clock: EmbassyClock,
+    socket: Datagrams<'d>,
+}
 
-impl<'d> Datagrams<'d> {
+impl core::fmt::Debug for Flow<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Flow").finish_non_exhaustive()
+    }
+}
+
+impl<'d> Flow<'d> {
     /// One of the stack's sockets, for as long as this lives.
     ///
     /// # Panics
     /// In the stack, where it has none left.
     pub(crate) fn new(
         stack: Stack<'d>,
-        port: u16,
         receive: &'d mut [u8],
         transmit: &'d mut [u8],
         metadata: &'d mut MaybeUninit<Metadata>,
     ) -> Self {
         let [received, sent] = metadata.write([[PacketMetadata::EMPTY; DATAGRAMS]; 2]);
-        let mut socket = UdpSocket::new(stack, received, receive, sent, transmit);
-        // Refused for a socket that is bound already, which a new one is not.
-        let _ = socket.bind(port);
-        Self(socket)
+        Self { clock: EmbassyClock, socket: Datagrams(UdpSocket::new(stack, received, receive, sent, transmit)) }
+    }
+}
+
+impl<'d> drive::Net for Flow<'d> {
+    type Clock = EmbassyClock;
+    type Socket = drive::NoSocket;
+    type Datagrams = Datagrams<'d>;
+
+    fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, drive::NoSocket, Datagrams<'d>>) {
+        (&self.clock, drive::Sockets { streams: &mut [], datagrams: Some(&mut self.socket) })
+    }
+}
+
+impl Flush for Flow<'_> {
+    async fn flush(&mut self, _: Duration) {}
+}
+
+/// A port for datagrams.
+pub struct Datagrams<'d>(UdpSocket<'d>);
+
+impl drive::Datagrams for Datagrams<'_> {
+    fn listen(&mut self, port: u16) -> bool {
+        // A socket that is bound goes on.
+        self.0.is_open() || self.0.bind(port).is_ok()
     }
 
-    /// Resolves when a datagram waits. Dropping the future loses nothing.
-    pub(crate) async fn ready(&self) {
-        self.0.wait_recv_ready().await;
+    async fn receive(&mut self, window: &mut [u8]) -> (usize, SocketAddr) {
+        self.0
+            .recv_from_with(|bytes, about| {
+                let length = bytes.len().min(window.len());
+                window.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                (length, about.endpoint.into())
+            })
+            .await
     }
 
-    /// Hands the next datagram over where it lies, with its sender; whether there was one.
-    pub(crate) fn read(&mut self, take: impl FnOnce(SocketAddr, &[u8])) -> bool {
-        poll_once(self.0.recv_from_with(|bytes, about| take(about.endpoint.into(), bytes))).is_ready()
-    }
-
-    /// Sends a datagram, or loses it where there is no room or no way: as any network may.
-    pub(crate) fn send(&self, to: SocketAddr, bytes: &[u8]) {
+    /// What finds no room or no way is lost, as in any network.
+    fn send(&mut self, bytes: &[u8], to: SocketAddr) {
         if let SocketAddr::V4(to) = to {
             let _ = poll_once(self.0.send_to(bytes, IpEndpoint::from(to)));
         }

@@ -12,6 +12,7 @@
 
 mod krc;
 
+use outrigger_core::engine::krc::KrcOptions;
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -19,10 +20,11 @@ use std::rc::Rc;
 
 use clap::Parser;
 use outrigger_core::command::Samples;
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Wrench};
-use outrigger_core::session::fri::{Control, FriConfig, FriInput, JointImpedance, ToolImpedance};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_linux::clock::Clock;
 use outrigger_linux::signals::{Leaves, Signals};
@@ -170,9 +172,15 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let clock = Clock::start();
     let begin = Rc::new(Cell::new(false));
     let soft = ToolImpedance::default();
-    let leads = FriConfig { control: Control::ToolImpedance(soft), ..FriConfig::default() };
+    let leads = KrcConfig {
+        peer: KrcOptions { control: Control::ToolImpedance(soft), ..KrcOptions::default() },
+        ..KrcConfig::default()
+    };
     let follows = JointImpedance { stiffness: [500.0; 7], ..JointImpedance::default() };
-    let follows = FriConfig { control: Control::JointImpedance(follows), ..FriConfig::default() };
+    let follows = KrcConfig {
+        peer: KrcOptions { control: Control::JointImpedance(follows), ..KrcOptions::default() },
+        ..KrcConfig::default()
+    };
     let law = Yield { begin: Rc::clone(&begin) };
     let mut leader = Arm::open("leader", args.leader, Options::default(), leads, law, clock).await?;
     let mut follower = Arm::open("follower", args.follower, table(), follows, Copying::default(), clock).await?;
@@ -217,8 +225,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         // One alone does not go on.
         if !ending && (over || fell_back) {
             ending = true;
-            leader.remote.give(FriInput::Release);
-            follower.remote.give(FriInput::Release);
+            leader.remote.give(Input::Release);
+            follower.remote.give(Input::Release);
         }
         if ending && modes.iter().all(|mode| matches!(mode, Mode::Monitor | Mode::Offline)) {
             break;

@@ -12,15 +12,17 @@
 
 mod krc;
 
+use outrigger_core::engine::krc::KrcOptions;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser;
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{Control, KrcConfig, ToolImpedance};
 use outrigger_core::law::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::fri::{Control, FriConfig, FriInput, ToolImpedance};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::KrlIndex;
 use outrigger_linux::clock::Clock;
@@ -174,7 +176,7 @@ impl Story {
         }
         if self.fell_back && !silent && arm.fell_back.is_some() && arm.mode() == Mode::Monitor {
             arm.fell_back = None;
-            arm.remote.give(FriInput::Acknowledge);
+            arm.remote.give(Input::Acknowledge);
         }
         self.again |= self.fell_back && seconds > 7.0 && arm.mode() == Mode::Command;
         seconds > 11.0 || (self.again && seconds > 8.0)
@@ -206,7 +208,10 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut source = SourceConfig::new(DEVICE, 6, -1.0, 1.0);
     // A device at rest repeats itself.
     source.stuck_after = None;
-    let mut config = FriConfig { control: Control::ToolImpedance(ToolImpedance::default()), ..FriConfig::default() };
+    let mut config = KrcConfig {
+        peer: KrcOptions { control: Control::ToolImpedance(ToolImpedance::default()), ..KrcOptions::default() },
+        ..KrcConfig::default()
+    };
     config.sources[0] = Some(source);
     let at = if args.krc.is_some() { args.device } else { SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) };
     let device = UdpSocket::bind(at).await?;
@@ -232,13 +237,13 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                     let [x, y, z] = reading.speed(before.as_ref());
                     seq = seq.wrapping_add(1);
                     if let Some(value) = SampleValue::new(&[x, y, z, 0.0, 0.0, 0.0]) {
-                        arm.remote.give(FriInput::Sample(Sample { source: DEVICE, value, seq, taken_at: clock.now() }));
+                        arm.remote.give(Input::Sample(Sample { source: DEVICE, value, seq, taken_at: clock.now() }));
                     }
                     arm.remote.session_mut().krl_mut().set_bool(gripper, reading.trigger);
                     before = Some(reading);
                     let session = arm.remote.session();
                     let force = session.state().and_then(|state| state.tcp_force).unwrap_or_default();
-                    let opening = session.krl().map_or(0.0, |krl| krl.real(gripper));
+                    let opening = session.peer().krl().map_or(0.0, |krl| krl.real(gripper));
                     let [x, y, z] = force.force;
                     // A device that is gone misses a line.
                     let _ = device.try_send_to(format!("{x:.3} {y:.3} {z:.3} {opening:.4}").as_bytes(), from);
@@ -254,7 +259,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         arm.tell();
         if over && !ending {
             ending = true;
-            arm.remote.give(FriInput::Release);
+            arm.remote.give(Input::Release);
         }
         if ending && matches!(arm.mode(), Mode::Monitor | Mode::Offline) {
             break;

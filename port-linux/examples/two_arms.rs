@@ -17,10 +17,11 @@ use std::time::Duration as StdDuration;
 
 use clap::Parser;
 use outrigger_core::command::Samples;
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
-use outrigger_core::session::fri::{FriConfig, FriInput};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_linux::clock::Clock;
@@ -132,7 +133,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let ends = [&left, &right].map(|motion| motion.at_nanos(u64::MAX).positions);
     let begin = Rc::new(Cell::new(false));
     let clock = Clock::start();
-    let config = FriConfig::default();
+    let config = KrcConfig::default();
     let law = |side: &str, motion: Trajectory<7>| -> Result<Together, Trouble> {
         let reference = Reference::Relative(motion);
         let within = reference.check(&config.limits);
@@ -173,8 +174,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         let over = done == [true; 2] && now >= *settled.get_or_insert(now + SETTLING);
         if !ending && (over || fell_back) {
             ending = true;
-            a.remote.give(FriInput::Release);
-            b.remote.give(FriInput::Release);
+            a.remote.give(Input::Release);
+            b.remote.give(Input::Release);
         }
         let at_rest = |mode| matches!(mode, Mode::Monitor | Mode::Offline);
         if ending && modes.into_iter().all(at_rest) {
@@ -191,7 +192,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         let start = start.ok_or_else(|| never_began(&[&a, &b]))?;
         let errors = state.positions.iter().zip(start.iter()).zip(end.iter()).map(|((q, from), by)| q - (from + by));
         let error = errors.fold(0.0, |most: f32, error| most.max(error.abs())).to_degrees();
-        let counts = arm.remote.session().counts();
+        let counts = arm.remote.session().peer().counts();
         println!(
             "{}: {error:.3} degrees from its end; {} measurements, {} answered",
             arm.name, counts.measurements, counts.commands

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use outrigger_core::engine::ur::{OutputsBy, StatesFrom};
 use outrigger_core::robot::RobotModel;
-use outrigger_core::session::{OutputsBy, StatesFrom};
 
 use crate::config::{RobotAddress, parse_outputs_by, parse_states};
 use crate::exit::Failure;

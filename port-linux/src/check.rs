@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
+use outrigger_core::engine::krc::{Control as FriControl, KrcConfig, TaskFrame};
+use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::law::{LawConfig, StandoffConfig};
 use outrigger_core::mode::RequestAs;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::StatesFrom;
-use outrigger_core::session::fri::{Control as FriControl, FriConfig, KrlConvention, TaskFrame};
 use outrigger_core::time::Duration;
 
 use crate::args::CheckConfigArgs;
@@ -56,9 +56,9 @@ fn host(configuration: &Configuration) -> String {
 
 /// What the configuration beside a KRC would put in force, one line each.
 fn krc(configuration: &KrcConfiguration) -> String {
-    let KrcConfiguration { listen, handshake, engine, law, sources, run, host, serve } = configuration;
+    let KrcConfiguration { listen, engine, law, sources, run, host, serve } = configuration;
     let mut lines = Lines::default();
-    lines.krc(engine, &listen.to_string(), *handshake, law);
+    lines.krc(engine, &listen.to_string(), law);
     for source in sources {
         lines.say("source", format!("\"{}\": {}", source.name, described(source)));
     }
@@ -81,9 +81,9 @@ fn board(board: &Board) -> String {
 
 /// What the configuration of a board beside a KRC would put in force, one line each.
 fn krc_board(board: &KrcBoard) -> String {
-    let KrcBoard { port, handshake, engine, law, sources, device } = board;
+    let KrcBoard { engine, law, sources, device } = board;
     let mut lines = Lines::default();
-    lines.krc(engine, &format!("{}:{port}", device.address), *handshake, law);
+    lines.krc(engine, &format!("{}:{}", device.address, engine.peer.port), law);
     for source in sources {
         lines.say("source", format!("\"{}\": {}", source.name, described_on_board(source)));
     }
@@ -101,29 +101,30 @@ impl Lines {
         self.0.push_str(&format!("  {name:<10} {value}\n"));
     }
 
-    fn krc(&mut self, engine: &FriConfig, listen: &str, handshake: KrlConvention, law: &LawConfig<7>) {
-        let peer = engine.peer.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
+    fn krc(&mut self, engine: &KrcConfig, listen: &str, law: &LawConfig<7>) {
+        let handshake = engine.peer.handshake;
+        let peer = engine.peer.address.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
         self.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {}", handshake.name()));
-        self.say("control", scheme(&engine.control));
-        let task_frame = match engine.task_frame {
+        self.say("control", scheme(&engine.peer.control));
+        let task_frame = match engine.peer.task_frame {
             TaskFrame::Base => "the base's",
             TaskFrame::Tool => "the tool's",
         };
         self.say("task frame", format!("{task_frame} axes: what the KRL program must have set"));
         let fastest = engine.limits.velocity.max_abs();
         self.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
-        let tracking = joints(&engine.tracking.joints_in(&engine.control));
-        let tool = match engine.control {
+        let tracking = joints(&engine.peer.tracking.joints_in(&engine.peer.control));
+        let tool = match engine.peer.control {
             FriControl::Position | FriControl::JointImpedance(_) => String::new(),
             FriControl::ToolImpedance(_) => {
-                format!(", the tool {} m and {} rad", engine.tracking.linear, engine.tracking.angular)
+                format!(", the tool {} m and {} rad", engine.peer.tracking.linear, engine.peer.tracking.angular)
             }
         };
         self.say("tracking", format!("joints may be {tracking} rad from where they are commanded to be{tool}"));
         self.law(law);
     }
 
-    fn krc_coast(&mut self, engine: &FriConfig) {
+    fn krc_coast(&mut self, engine: &KrcConfig) {
         for millis in [1, 10] {
             let coast = engine.worst_coast(Duration::from_millis(millis));
             self.say("coast", format!("at a period of {millis} ms: {}", coast::beside_a_krc(&coast)));
@@ -198,7 +199,7 @@ impl Lines {
         let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
         for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
             self.say("coast", format!("software {software}: {}", coast::describe(&config, software)));
-            let by_rtde = config.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
+            let by_rtde = config.peer.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
             let period = Duration::from_micros(software.generation().period_micros());
             let seen = config.sees_pendant_stops(by_rtde, period);
             self.say("pendant", format!("software {software}: {}", coast::pendant(seen)));

@@ -1,15 +1,16 @@
 //! How far the arm coasts at worst, in words.
 
+use outrigger_core::engine::Coast;
+use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::robot::{Pose, RobotModel, SoftwareVersion};
-use outrigger_core::session::{Coast, Config};
 
 /// Both worst cases on a controller with this software: something we see goes wrong, and this process dies.
 ///
 /// Where the model is not configured the tool's travel is not known and said to be so.
 #[must_use]
-pub fn describe(config: &Config, software: SoftwareVersion) -> String {
-    let reach = config.model.map(|model| reach(model, config.tcp));
+pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
+    let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
     let seen = words(&config.worst_coast(software), reach.as_ref());
     let unseen = match config.coast_without_us(software) {
         Some(coast) => format!("if this process dies {}", words(&coast, reach.as_ref())),
@@ -60,20 +61,23 @@ fn words(coast: &Coast<6>, reach: Option<&[f32; 6]>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::session::FormChoice;
+    use outrigger_core::engine::ur::{FormChoice, UrOptions};
 
     use super::*;
 
     #[test]
     fn a_form_that_nothing_ends_is_said_so() {
         let old = SoftwareVersion::new(3, 1);
-        let mut config = Config { model: Some(RobotModel::Ur5), ..Config::default() };
+        let mut config = UrConfig {
+            peer: UrOptions { model: Some(RobotModel::Ur5), ..UrOptions::default() },
+            ..UrConfig::default()
+        };
         let text = describe(&config, old);
         assert!(text.contains("mm at the TCP; if this process dies 0."), "{text}");
-        config.text.form = FormChoice::Bare;
+        config.peer.text.form = FormChoice::Bare;
         assert!(describe(&config, old).contains("NOTHING stops the arm"));
         assert!(!describe(&config, SoftwareVersion::new(5, 15)).contains("NOTHING"));
-        let unknown = describe(&Config::default(), old);
+        let unknown = describe(&UrConfig::default(), old);
         assert!(unknown.ends_with("where a configuration has `model` under [robot])"), "{unknown}");
     }
 }

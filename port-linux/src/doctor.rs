@@ -1,9 +1,14 @@
 //! `outrigger doctor`: is everything fit for commanding? Asked before anyone commands; nothing is sent.
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::UrOptions;
+use outrigger_core::engine::ur::{ConnectConfig, Identity, TextPath, UrConfig};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::link::{Figures, Grade, Histogram};
 use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
-use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Identity, Input, LinkId, TextPath};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::Quality;
 
@@ -60,9 +65,9 @@ pub fn run(args: &DoctorArgs) -> Outcome {
         return krc(args, file.as_ref(), clock, findings);
     }
     let target = Target::resolve(&args.robot)?;
-    let mut config = file.as_ref().map_or_else(Config::default, judged_by);
-    config.model = args.model.or(config.model);
-    config.connect.states = args.states.unwrap_or(config.connect.states);
+    let mut config = file.as_ref().map_or_else(UrConfig::default, judged_by);
+    config.peer.model = args.model.or(config.peer.model);
+    config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
     let examined = crate::runtime()?.block_on(async {
         let mut net = TcpNet::new(&target.address, target.ip, clock, None);
         let panel = Panel::new("doctor", Format::Lines, clock, target, net.trouble(), Some(args.seconds))?;
@@ -83,17 +88,25 @@ pub fn run(args: &DoctorArgs) -> Outcome {
 
 /// What a file says of judging a session that nobody asks to command: its operator's inputs, sensors and claims are not
 /// in it, for nothing is sent.
-fn judged_by(file: &AnyConfiguration) -> Config {
+fn judged_by(file: &AnyConfiguration) -> UrConfig {
     let engine = match file {
         AnyConfiguration::Host(host) => host.control.engine(),
         AnyConfiguration::Board(board) => board.control.engine(),
-        // Listened to without a `Config`.
-        AnyConfiguration::Krc(_) | AnyConfiguration::KrcBoard(_) => Config::default(),
+        // Listened to without a `UrConfig`.
+        AnyConfiguration::Krc(_) | AnyConfiguration::KrcBoard(_) => UrConfig::default(),
     };
-    let Config { software, model, tcp, link, mode, standstill, limits, text, connect, .. } = engine;
+    let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
+    let UrOptions { software, model, tcp, text, connect, .. } = peer;
     let ConnectConfig { outputs, claims, .. } = ConnectConfig::default();
     let connect = ConnectConfig { outputs, claims, ..connect };
-    Config { software, model, tcp, link, mode, standstill, limits, text, connect, ..Config::default() }
+    UrConfig {
+        peer: UrOptions { software, model, tcp, text, connect, ..UrOptions::default() },
+        link,
+        mode,
+        standstill,
+        limits,
+        ..UrConfig::default()
+    }
 }
 
 /// What `check-config` warns of.
@@ -122,7 +135,7 @@ fn krc(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock, mut fin
     for (name, value) in words::values(session) {
         say!("  {name}: {value}");
     }
-    for (name, histogram) in [("round trip", session.round_trips()), ("jitter", session.jitters())] {
+    for (name, histogram) in [("round trip", session.peer().round_trips()), ("jitter", session.peer().jitters())] {
         say!("  {name}: {}", quantiles(histogram));
         say!("{}", bars(histogram).trim_end());
     }
@@ -135,7 +148,8 @@ fn krc(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock, mut fin
             figures.held_by.name()
         ));
     }
-    if let Some(quality) = session.peer_quality().filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
+    if let Some(quality) = session.peer().quality().filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect))
+    {
         findings.push(format!("the KRC rates the link {}: most KRL programs wait for PERFECT", quality.name()));
     }
     // The link was named above, in more words.
@@ -172,7 +186,7 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
     }
 }
 
-fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Vec<String>) {
+fn describe(config: &UrConfig, identity: &Identity, seen: &Seen, findings: &mut Vec<String>) {
     let software = identity.software;
     let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
     say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
@@ -211,8 +225,8 @@ fn describe(config: &Config, identity: &Identity, seen: &Seen, findings: &mut Ve
 }
 
 /// Which form of text is in force, and why.
-fn self_stop(config: &Config, software: SoftwareVersion) -> &'static str {
-    let path = TextPath::new(config.text, software);
+fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
+    let path = TextPath::new(config.peer.text, software);
     match (path.is_self_ending(), path.ends_without_us()) {
         (true, _) => {
             "each command is a program that ends in stopj, for this software is not recorded to stop when a command's time is over"
@@ -246,7 +260,7 @@ struct Examination {
     seen: Option<Seen>,
 }
 
-impl outrigger_core::drive::Application<Idle> for Examination {
+impl<'m> outrigger_core::drive::Application<6, Ur<'m>, Idle> for Examination {
     async fn next(&mut self) -> Input {
         loop {
             if let Wish::End(_) = self.panel.next().await {
@@ -255,19 +269,19 @@ impl outrigger_core::drive::Application<Idle> for Examination {
         }
     }
 
-    fn event(&mut self, event: Event) {
-        if let Event::Established(identity) = &event {
+    fn event(&mut self, event: Event<UrEvent>) {
+        if let Event::Peer(UrEvent::Established(identity)) = &event {
             self.identity = Some(*identity);
             self.seen = None;
         }
         self.panel.event(&event);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
-        if engine.identity().is_none() {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Idle>, now: Instant) {
+        if engine.peer().identity().is_none() {
             return;
         }
-        let facts = engine.facts();
+        let facts = engine.peer().facts();
         self.seen = Some(Seen {
             since: self.seen.as_ref().map_or(now, |seen| seen.since),
             until: now,
@@ -283,17 +297,17 @@ impl outrigger_core::drive::Application<Idle> for Examination {
 #[cfg(test)]
 mod tests {
     use outrigger_core::client::rtde::Claims;
+    use outrigger_core::engine::ur::FormChoice;
     use outrigger_core::mode::OperatorConfig;
-    use outrigger_core::session::FormChoice;
 
     use super::*;
 
     #[test]
     fn the_form_in_force_and_its_reason_follow_the_whole_version() {
-        let mut config = Config::default();
+        let mut config = UrConfig::default();
         assert!(self_stop(&config, SoftwareVersion::new(3, 1)).contains("ends in stopj"));
         assert!(self_stop(&config, SoftwareVersion::new(5, 0)).starts_with("a bare speedj, for"));
-        config.text.form = FormChoice::Bare;
+        config.peer.text.form = FormChoice::Bare;
         assert!(self_stop(&config, SoftwareVersion::new(1, 8)).starts_with("NONE"));
     }
 
@@ -306,8 +320,8 @@ mod tests {
         );
         let config = judged_by(&file.expect("a configuration"));
         assert!(config.limits.velocity.0 == [0.5; 6] && !config.mode.pendant.stops);
-        assert_eq!((config.operator, config.connect.claims), (OperatorConfig::default(), Claims::NONE));
-        assert!(config.force.is_none() && config.sources.iter().all(Option::is_none));
+        assert_eq!((config.operator, config.peer.connect.claims), (OperatorConfig::default(), Claims::NONE));
+        assert!(config.peer.force.is_none() && config.sources.iter().all(Option::is_none));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
 use outrigger_core::drive::{Application, drive};
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::Law;
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, Config, Memory};
 use outrigger_core::time::Duration;
 
 use crate::exit::Failure;
@@ -51,10 +52,10 @@ pub(crate) fn as_link<'m>(rtde: Option<&'m mut RtdeStates<'m>>) -> Option<&'m mu
 /// # Errors
 /// [`Failure::BadInput`] for a configuration that the core refuses.
 pub async fn run<L: Law<6>>(
-    config: Config,
+    config: UrConfig,
     law: L,
     net: &mut TcpNet,
-    application: &mut impl Application<L>,
+    application: &mut impl for<'m> Application<6, Ur<'m>, L>,
 ) -> Result<(), Failure> {
     run_recorded(config, law, net, application, 0).await
 }
@@ -64,19 +65,19 @@ pub async fn run<L: Law<6>>(
 /// # Errors
 /// Those of [`run`].
 pub async fn run_recorded<L: Law<6>>(
-    config: Config,
+    config: UrConfig,
     law: L,
     net: &mut TcpNet,
-    application: &mut impl Application<L>,
+    application: &mut impl for<'m> Application<6, Ur<'m>, L>,
     recorder: usize,
 ) -> Result<(), Failure> {
     let (mut windows, mut recorder) = (Windows::new(), vec![0; recorder]);
     let mut room = ClaimRoom::new();
-    let mut inputs = ClaimedInputs::new(config.connect.claims, &mut room);
+    let mut inputs = ClaimedInputs::new(config.peer.connect.claims, &mut room);
     let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
     let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     let engine =
-        CoController::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
+        UrEngine::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
     let mut engine = engine.with_recorder(&mut recorder);
     drive(net, &mut engine, application, WRITE_LIMIT).await;
     Ok(())

@@ -1,7 +1,12 @@
 //! `outrigger monitor`: state and link of a robot, live. Nothing is sent.
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::UrOptions;
+use outrigger_core::engine::ur::{ConnectConfig, UrConfig};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Input};
 use outrigger_core::time::Instant;
 
 use crate::args::MonitorArgs;
@@ -37,7 +42,13 @@ pub fn run(args: &MonitorArgs) -> Outcome {
         let mut monitor = Monitor { panel };
         let law = Idle::new(Reference::Hold, JointServoConfig::default());
         let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
-        engine::run(Config { connect, ..Config::default() }, law, &mut net, &mut monitor).await?;
+        engine::run(
+            UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() },
+            law,
+            &mut net,
+            &mut monitor,
+        )
+        .await?;
         monitor.panel.finish()
     })
 }
@@ -46,7 +57,7 @@ struct Monitor {
     panel: Panel,
 }
 
-impl outrigger_core::drive::Application<Idle> for Monitor {
+impl<'m> outrigger_core::drive::Application<6, Ur<'m>, Idle> for Monitor {
     async fn next(&mut self) -> Input {
         loop {
             if let Wish::End(_) = self.panel.next().await {
@@ -55,11 +66,11 @@ impl outrigger_core::drive::Application<Idle> for Monitor {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         self.panel.event(&event);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Idle>, now: Instant) {
         self.panel.observe(engine, now, Vec::new);
     }
 }

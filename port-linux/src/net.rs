@@ -1,5 +1,6 @@
 //! TCP sockets and the clock for `core::drive`, on a current-thread runtime.
 
+use outrigger_core::engine::ur::LINKS;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -8,7 +9,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 use outrigger_core::drive::{self, Outstanding, Unacked};
-use outrigger_core::session::{Endpoint, LinkId};
+use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_core::time::Instant;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
@@ -22,7 +23,7 @@ use crate::syscalls;
 /// The kernel's sockets for one robot.
 pub struct TcpNet {
     clock: PortClock,
-    sockets: [Link; LinkId::COUNT],
+    sockets: [Link; LINKS.len()],
     trouble: Trouble,
 }
 
@@ -34,7 +35,7 @@ impl std::fmt::Debug for TcpNet {
 
 /// What went wrong last on each link, for people: the engine only needs to know that something did.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble(Rc<RefCell<[Option<String>; LinkId::COUNT]>>);
+pub struct Trouble(Rc<RefCell<[Option<String>; LINKS.len()]>>);
 
 impl Trouble {
     /// What went wrong last on `link`: address, port and the kernel's words.
@@ -55,7 +56,7 @@ impl TcpNet {
     #[must_use]
     pub fn new(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
         let trouble = Trouble::default();
-        let sockets = LinkId::ALL.map(|id| Link {
+        let sockets = LINKS.map(|id| Link {
             id,
             robot: Robot { address: address.clone(), ip },
             state: LinkState::Closed,
@@ -89,9 +90,10 @@ impl TcpNet {
 impl drive::Net for TcpNet {
     type Clock = PortClock;
     type Socket = Link;
+    type Datagrams = ();
 
-    fn split(&mut self) -> (&PortClock, drive::Sockets<'_, Link>) {
-        (&self.clock, (&mut self.sockets).into())
+    fn split(&mut self) -> (&PortClock, drive::Sockets<'_, Link, ()>) {
+        (&self.clock, drive::Sockets { streams: &mut self.sockets, datagrams: None })
     }
 }
 

@@ -1,12 +1,16 @@
 //! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
+use outrigger_core::engine::ur::Next;
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::{CoController, Event, LinkId, Next};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -212,8 +216,8 @@ impl Panel {
     }
 
     /// Says what happened.
-    pub fn event(&mut self, event: &Event) {
-        if let Event::Established(identity) = event {
+    pub fn event(&mut self, event: &Event<UrEvent>) {
+        if let Event::Peer(UrEvent::Established(identity)) = event {
             self.first_session_by = None;
             self.last_down = None;
             self.said.clear();
@@ -233,7 +237,7 @@ impl Panel {
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
-        if let Event::Down { link, endpoint, next, .. } = event {
+        if let Event::Peer(UrEvent::Down { link, endpoint, next, .. }) = event {
             let why = notice.fields.iter().find(|(name, _)| *name == "why").map(|(_, why)| why.clone());
             match next {
                 Next::Without if *link == LinkId::RTDE => self.done_without.clone_from(&why),
@@ -285,13 +289,13 @@ impl Panel {
     /// Shows the session where it is time to.
     pub fn observe<L: Law<6>>(
         &mut self,
-        engine: &CoController<'_, L>,
+        engine: &Engine<'_, 6, Ur<'_>, L>,
         now: Instant,
         values: impl FnOnce() -> Vec<(String, String)>,
     ) {
         if let Some(feed) = &self.feed
             && now >= self.next_figures
-            && engine.identity().is_some()
+            && engine.peer().identity().is_some()
         {
             self.next_figures = now + FIGURES;
             feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(engine.figures(now)) });
@@ -302,7 +306,7 @@ impl Panel {
         }
         self.say_grade(now);
         self.next_snapshot = now + self.output.format().pace();
-        let figures = engine.identity().is_some().then(|| engine.figures(now));
+        let figures = engine.peer().identity().is_some().then(|| engine.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
@@ -316,7 +320,7 @@ impl Panel {
             at: now,
             robot: self.target.address.to_string(),
             here: self.is_here(),
-            identity: engine.identity().and(self.model.clone()),
+            identity: engine.peer().identity().and(self.model.clone()),
             mode,
             latch: engine.latch(),
             last_fallback: self.last_fallback,
@@ -326,7 +330,7 @@ impl Panel {
             states: States::of(engine, self.done_without.as_deref()),
             intervals,
             rate,
-            trouble: if engine.identity().is_none() { self.last_down.clone() } else { None },
+            trouble: if engine.peer().identity().is_none() { self.last_down.clone() } else { None },
             values: values(),
             counters: Vec::new(),
         });

@@ -3,8 +3,10 @@
 use std::io::Write as _;
 
 use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
+use outrigger_core::engine::krc::Krc;
+use outrigger_core::engine::ur::{Memory, Ur};
+use outrigger_core::engine::{ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{Memory, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
 use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
@@ -22,15 +24,10 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     }
     let path = args.dump.display();
     let dump = std::fs::read(&args.dump).map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
-    let mut windows = engine::Windows::new();
-    let claims = recorded_config(&dump).map(|config| config.connect.claims).unwrap_or_default();
-    let mut room = ClaimRoom::new();
-    let mut inputs = ClaimedInputs::new(claims, &mut room);
-    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
-    let memory = Memory { primary, realtime, rtde: engine::as_link(rtde.as_mut()) };
-    // Which law it was, and what it remembered, is in the recording.
-    let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
-    let replayed = replay(&dump, law, memory);
+    let replayed = match beside_ur(&dump) {
+        Err(ReplayError::OtherKind) => beside_krc(&dump),
+        replayed => replayed,
+    };
     let refused = |error: &ReplayError, advice| Err(Failure::BadInput(format!("{path}: {error}; {advice}")));
     match &replayed {
         Err(error @ ReplayError::NoDump) => {
@@ -75,4 +72,21 @@ pub fn run(args: &ReplayArgs) -> Outcome {
 
 fn seconds(at: Instant) -> f64 {
     at.since(Instant::ZERO).as_secs_f64()
+}
+
+fn beside_ur(dump: &[u8]) -> Result<Replayed, ReplayError> {
+    let mut windows = engine::Windows::new();
+    let claims = recorded_config::<6, Ur<'_>>(dump).map(|config| config.peer.connect.claims).unwrap_or_default();
+    let mut room = ClaimRoom::new();
+    let mut inputs = ClaimedInputs::new(claims, &mut room);
+    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
+    let memory = Memory { primary, realtime, rtde: engine::as_link(rtde.as_mut()) };
+    // Which law it was, and what it remembered, is in the recording.
+    let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
+    replay::<6, Ur<'_>, _>(dump, law, memory)
+}
+
+fn beside_krc(dump: &[u8]) -> Result<Replayed, ReplayError> {
+    let law = AnyLaw::JointServo(JointServo::<7>::new(Reference::Hold, JointServoConfig::default()));
+    replay::<7, Krc, _>(dump, law, ())
 }

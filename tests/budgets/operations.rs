@@ -3,10 +3,11 @@
 use std::hint::black_box;
 
 use outrigger_core::command::Samples;
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
+use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::robot::{JointVelocities, Reason, SoftwareVersion, State};
 use outrigger_core::rtde_recipe;
-use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{Command, CommandRepr, Measurement, MeasurementRepr};
 use outrigger_core::wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
@@ -149,8 +150,7 @@ fn fri_answer() -> Operation {
     let measured =
         MeasurementRepr { desired_cmd_sample_time: 0.001, state: 1, quality: 3, ..MeasurementRepr::default() };
     measured.emit(&mut bytes).expect("a measurement");
-    let mut session =
-        FriSession::new(FriConfig::default(), Still, KrlConvention::RosControl).expect("a possible session");
+    let mut session = KrcEngine::new(KrcConfig::default(), Still, ()).expect("a possible session");
     let from = "192.0.2.1:49938".parse().expect("an address");
     let mut counter = 0_u16;
     let mut millis = 0;
@@ -159,9 +159,10 @@ fn fri_answer() -> Operation {
         millis += 1;
         bytes[..2].copy_from_slice(&counter.to_le_bytes());
         let now = Instant::from_micros(1_000 * millis);
-        session.handle(now, FriInput::Datagram { from, bytes: black_box(&bytes), arrival: now });
-        session.handle(now, FriInput::Drained);
-        assert!(black_box(session.poll_transmit()).is_some(), "every measurement is answered");
+        session.receive_window(LinkId::FRI)[..916].copy_from_slice(black_box(&bytes));
+        session.commit_datagram(LinkId::FRI, 916, from, now, now);
+        session.handle(now, Input::Tick);
+        assert!(black_box(session.poll_output()).is_some(), "every measurement is answered");
         while session.poll_event().is_some() {}
     })
 }

@@ -21,8 +21,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::StatesFrom;
 use outrigger_linux::args::{KrcArgs, RecordArgs};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};

@@ -1,11 +1,13 @@
 //! What a scenario can ask of a port and of the robot opposite it.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
+use outrigger_core::engine::ur::{DownCause, StatesFrom};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, SoftwareVersion};
-use outrigger_core::session::{DownCause, Event, Input, LinkId, StatesFrom};
 use outrigger_core::time;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, Text};
@@ -73,7 +75,7 @@ pub(crate) trait Bench {
 
 /// What can be seen of the port and of its robot at one moment.
 pub(crate) struct Look<'a> {
-    pub(crate) events: &'a [Event],
+    pub(crate) events: &'a [Event<UrEvent>],
     pub(crate) mode: Mode,
     pub(crate) epoch: Epoch,
     pub(crate) latch: Option<Reason>,
@@ -122,13 +124,14 @@ impl Look<'_> {
 
     /// The modes gone through, in order.
     pub(crate) fn modes(&self) -> Vec<Mode> {
-        let to = |event: &Event| if let Event::Transition(transition) = event { Some(transition.to) } else { None };
+        let to =
+            |event: &Event<UrEvent>| if let Event::Transition(transition) = event { Some(transition.to) } else { None };
         self.events.iter().filter_map(to).collect()
     }
 
     /// Why `Command` was left, each time.
     pub(crate) fn fallbacks(&self) -> Vec<Reason> {
-        let reason = |event: &Event| match event {
+        let reason = |event: &Event<UrEvent>| match event {
             Event::Transition(transition) if transition.from == Mode::Command => transition.reason,
             _ => None,
         };
@@ -137,8 +140,8 @@ impl Look<'_> {
 
     /// Why links went down, in order.
     pub(crate) fn downs(&self, of: LinkId) -> Vec<DownCause> {
-        let cause = |event: &Event| match event {
-            Event::Down { link, cause, .. } if *link == of => Some(*cause),
+        let cause = |event: &Event<UrEvent>| match event {
+            Event::Peer(UrEvent::Down { link, cause, .. }) if *link == of => Some(*cause),
             _ => None,
         };
         self.events.iter().filter_map(cause).collect()
@@ -146,7 +149,7 @@ impl Look<'_> {
 
     /// How many sessions were established.
     pub(crate) fn sessions(&self) -> usize {
-        self.events.iter().filter(|event| matches!(event, Event::Established(_))).count()
+        self.events.iter().filter(|event| matches!(event, Event::Peer(UrEvent::Established(_)))).count()
     }
 
     /// For a test that waits in vain.
@@ -178,7 +181,7 @@ pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
     let turn = Trajectory::through(&[at(0.0, 0), at(1.0, 40)]).expect("two waypoints in order");
     let mut setup =
         Setup::servo(software, turn, JointServoConfig { path_tolerance: 6.0, ..JointServoConfig::default() });
-    setup.config.connect.states = StatesFrom::Realtime;
+    setup.config.peer.connect.states = StatesFrom::Realtime;
     setup
 }
 

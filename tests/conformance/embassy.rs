@@ -1,8 +1,9 @@
 //! `port-embassy` in virtual time.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
-use outrigger_core::session::{Event, Input};
+use outrigger_core::engine::{Event, Input};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_tests::board::{Network, Rig, Way};
@@ -13,7 +14,7 @@ use crate::bench::{Bench, Look, Said};
 pub(crate) struct EmbassyBench {
     rig: Rig,
     /// The rig's events without their times, as far as they were looked at.
-    events: Vec<Event>,
+    events: Vec<Event<UrEvent>>,
     texts: Vec<Said>,
 }
 

@@ -3,13 +3,16 @@
 //! The same engine beside the same simulated KRC without a port is in `tests/fri`, and `port-linux` over kernel sockets
 //! in its own tests: here is what a board's socket, mailbox and timer could do wrong.
 
+use outrigger_core::engine::Output;
+use outrigger_tests::fri::receive;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use outrigger_core::engine::Event;
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcEvent};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriConfig, FriEvent, FriInput, FriSession, KrlConvention};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::{Command, FriState};
 use outrigger_emulated::wire::{Conditions, Loss};
@@ -42,7 +45,7 @@ fn millis(millis: u64) -> Duration {
 fn rig(period: u64, faults: &[&str]) -> KrcRig {
     let faults = faults.iter().map(|spec| spec.parse().expect("a fault")).collect();
     let options = Options { period: millis(period), faults, ..Options::default() };
-    KrcRig::new(options, FriConfig::default(), law(), NEARBY)
+    KrcRig::new(options, KrcConfig::default(), law(), NEARBY)
 }
 
 /// What holds whatever is lost: nothing is answered twice or without being asked, and no step is too long.
@@ -85,8 +88,9 @@ fn after_a_loss_either_way_only_an_acknowledgement_and_a_request_command_again()
         rig.handle().request(rig.handle().epoch());
         rig.run_for(millis(500));
         assert_eq!(rig.mode(), Mode::Monitor, "{way}: not before an acknowledgement");
-        let refused =
-            |(at, event): &(SimTime, Event)| *at > until && *event == outrigger_tests::refused(Reason::Latched);
+        let refused = |(at, event): &(SimTime, Event<KrcEvent>)| {
+            *at > until && *event == outrigger_tests::refused(Reason::Latched)
+        };
         assert!(rig.events().iter().any(refused), "{way}\n{}", rig.story());
         rig.handle().acknowledge();
         rig.run_for(millis(500));
@@ -106,7 +110,7 @@ fn a_second_sender_is_ignored_counted_and_never_answered() {
     assert_eq!((rig.mode(), rig.fallbacks()), (Mode::Command, vec![]), "{}", rig.story());
     let strangers = rig.arrived().iter().filter(|arrived| arrived.from != SocketAddr::from(KRC)).count();
     assert_eq!((strangers, rig.counts().foreign), (5_000, 5_000));
-    let told = rig.events().iter().filter(|(_, event)| matches!(event, Event::Fri(FriEvent::Foreign(_)))).count();
+    let told = rig.events().iter().filter(|(_, event)| matches!(event, Event::Peer(KrcEvent::Foreign(_)))).count();
     assert_eq!(told, 4, "at 1, 10, 100 and 1000");
     assert!(rig.sent().iter().all(|(to, _)| *to == SocketAddr::from(KRC)), "the KRC alone is answered");
     holds(&rig);
@@ -155,7 +159,7 @@ fn a_shutdown_rests_the_arm_and_hands_it_back_before_the_task_ends() {
 }
 
 /// What an operator does, and when.
-type Edge = (SimTime, FriInput<'static>);
+type Edge = (SimTime, Input);
 
 /// A run over a bad wire with an operator who wants it moving, whatever comes: the rig, and what the operator did.
 fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
@@ -168,7 +172,7 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
     };
     let first_counter = 65_536_u64.wrapping_sub(seed * 900) as u16;
     let options = Options { seed, first_counter, period: millis(seed % 3 + 1), ..Options::default() };
-    let mut rig = KrcRig::new(options, FriConfig::default(), law(), conditions);
+    let mut rig = KrcRig::new(options, KrcConfig::default(), law(), conditions);
     let mut edges = vec![];
     for turn in 0..60 {
         rig.run_for(millis(100));
@@ -182,7 +186,7 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
         rig.handle().acknowledge();
         let epoch = rig.handle().epoch();
         rig.handle().request(epoch);
-        edges.extend([FriInput::Acknowledge, FriInput::Request(epoch)].map(|edge| (rig.now(), edge)));
+        edges.extend([Input::Acknowledge, Input::Request(epoch)].map(|edge| (rig.now(), edge)));
     }
     rig.run_for(millis(100));
     (rig, edges)
@@ -193,12 +197,15 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
 fn host(rig: &KrcRig, edges: &[Edge]) -> Vec<(SocketAddr, Vec<u8>)> {
     const UPTIME: u64 = 123_456_789;
     let instant = |at: SimTime| Instant::from_micros(UPTIME + at.as_micros());
-    let mut session = FriSession::new(FriConfig::default(), law(), KrlConvention::RosControl).expect("a session");
+    let mut session = KrcEngine::new(KrcConfig::default(), law(), ()).expect("a session");
+    session.handle(instant(SimTime::ZERO), Input::Start);
     let mut sent = vec![];
-    let mut give = |session: &mut FriSession<Swing>, now: Instant, input: FriInput<'_>| {
+    let mut give = |session: &mut KrcEngine<'_, Swing>, now: Instant, input: Input| {
         session.handle(now, input);
-        while let Some(transmit) = session.poll_transmit() {
-            sent.push((transmit.to, transmit.bytes.to_vec()));
+        while let Some(output) = session.poll_output() {
+            if let Output::Transmit { to: Some(to), bytes, .. } = output {
+                sent.push((to, bytes.to_vec()));
+            }
         }
         while session.poll_event().is_some() {}
     };
@@ -208,7 +215,7 @@ fn host(rig: &KrcRig, edges: &[Edge]) -> Vec<(SocketAddr, Vec<u8>)> {
         loop {
             let edge = edges.peek().map(|(at, _)| instant(*at)).filter(|at| *at < now);
             match session.poll_timeout().filter(|due| *due < now && edge.is_none_or(|edge| *due <= edge)) {
-                Some(due) => give(&mut session, due, FriInput::Tick),
+                Some(due) => give(&mut session, due, Input::Tick),
                 None if edge.is_some() => {
                     let (at, input) = edges.next().expect("seen above");
                     give(&mut session, instant(*at), *input);
@@ -217,10 +224,9 @@ fn host(rig: &KrcRig, edges: &[Edge]) -> Vec<(SocketAddr, Vec<u8>)> {
             }
         }
         for arrived in group {
-            let datagram = FriInput::Datagram { from: arrived.from, bytes: &arrived.bytes, arrival: now };
-            give(&mut session, now, datagram);
+            receive(&mut session, arrived.from, &arrived.bytes, now);
         }
-        give(&mut session, now, FriInput::Drained);
+        give(&mut session, now, Input::Tick);
     }
     sent
 }

@@ -1,9 +1,10 @@
 //! States by RTDE through the stack of `port-embassy`, to the frame.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::{Event, LinkId};
 use outrigger_embassy::Buffers;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
@@ -141,8 +142,8 @@ fn a_controller_that_drops_rtde_ends_commanding_and_a_new_session_takes_its_stat
 
 /// Where states came from, in each session.
 fn sessions(rig: &Rig) -> Vec<LinkId> {
-    let source = |(_, event): &(SimTime, Event)| match event {
-        Event::Established(identity) => Some(identity.states),
+    let source = |(_, event): &(SimTime, Event<UrEvent>)| match event {
+        Event::Peer(UrEvent::Established(identity)) => Some(identity.states),
         _ => None,
     };
     rig.record().events.iter().filter_map(source).collect()

@@ -1,16 +1,20 @@
 //! `port-linux` in real time, over the kernel's loopback.
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::{Event, GradeLimitsTuning, GradeTuning, Input};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
-use outrigger_core::session::{CoController, Config, Event, GradeLimitsTuning, GradeTuning, Input};
 use outrigger_core::time;
 use outrigger_linux::clock::Clock;
 use outrigger_linux::config::RobotAddress;
@@ -56,7 +60,7 @@ impl Shared {
 
 /// What the port's application has seen.
 struct Log {
-    events: Vec<Event>,
+    events: Vec<Event<UrEvent>>,
     mode: Mode,
     epoch: Epoch,
     latch: Option<Reason>,
@@ -105,11 +109,11 @@ impl Log {
 /// The application of the loop.
 struct Desk {
     inputs: UnboundedReceiver<Input>,
-    events: Vec<Event>,
+    events: Vec<Event<UrEvent>>,
     shared: Arc<Shared>,
 }
 
-impl Application<AnyLaw<6>> for Desk {
+impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
     async fn next(&mut self) -> Input {
         match self.inputs.recv().await {
             Some(input) => input,
@@ -117,11 +121,11 @@ impl Application<AnyLaw<6>> for Desk {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         self.events.push(event);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, AnyLaw<6>>, now: time::Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: time::Instant) {
         // Shown together: a mode belongs to the events that led to it.
         let log = &mut *self.shared.log();
         log.events.append(&mut self.events);
@@ -139,7 +143,7 @@ impl Application<AnyLaw<6>> for Desk {
 }
 
 /// Thresholds that a busy machine does not break: what is under test is what follows, not when.
-fn patient(config: &mut Config) {
+fn patient(config: &mut UrConfig) {
     let (long, second) = (time::Duration::from_secs(2), time::Duration::from_secs(1));
     let any = GradeLimitsTuning { received: Some(0), delay: Some(long), jitter: Some(long), misses: Some(10_000) };
     config.link.limits = GradeTuning { perfect: any, ok: any, bad: any };
@@ -150,13 +154,13 @@ fn patient(config: &mut Config) {
     config.link.clock_jump = Some(long);
     config.link.shift_hold = Some(long);
     config.mode.state_timeout = Some(second);
-    config.text.hold = second;
+    config.peer.text.hold = second;
     config.mode.evidence_age = Some(second);
     config.mode.program_timeout = Some(time::Duration::from_secs(5));
     config.mode.arming_timeout = Some(time::Duration::from_secs(30));
     config.mode.following.patience = Some(1_000);
     config.mode.following.late_patience = Some(1_000);
-    config.connect.abort_after = long;
+    config.peer.connect.abort_after = long;
 }
 
 impl Bench for LinuxBench {
@@ -229,7 +233,7 @@ impl Drop for LinuxBench {
 }
 
 /// The port, until it has shut down or nobody wants it any more.
-fn run(config: Config, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
+fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
     let mut net = TcpNet::new(robot, LOCAL, Clock::start(), None);
     let runtime = outrigger_linux::runtime().expect("a runtime");

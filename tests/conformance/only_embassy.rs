@@ -1,11 +1,14 @@
 //! What only frames can show of `port-embassy`.
 
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::UrEvent;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use outrigger_core::engine::ur::DownCause;
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::{DownCause, Event, LinkId};
 use outrigger_embassy::Trouble;
 use outrigger_emulated::peer::PeerOptions;
 use outrigger_emulated::wire::{Conditions, Loss};
@@ -23,8 +26,8 @@ fn secs(secs: u64) -> Duration {
 }
 
 fn downs(rig: &Rig, of: LinkId) -> Vec<DownCause> {
-    let cause = |(_, event): &(_, Event)| match event {
-        Event::Down { link, cause, .. } if *link == of => Some(*cause),
+    let cause = |(_, event): &(_, Event<UrEvent>)| match event {
+        Event::Peer(UrEvent::Down { link, cause, .. }) if *link == of => Some(*cause),
         _ => None,
     };
     rig.record().events.iter().filter_map(cause).collect()
@@ -169,7 +172,7 @@ fn a_closed_port_is_told_as_refused() {
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::Refused));
     assert!(downs(&rig, LinkId::REALTIME).contains(&DownCause::Refused));
     rig.wait("a session", |rig| rig.mode() == Mode::Monitor);
-    assert_eq!(LinkId::ALL.map(|link| rig.handle().trouble(link)), [None; LinkId::COUNT]);
+    assert_eq!(LINKS.map(|link| rig.handle().trouble(link)), [None; LINKS.len()]);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! A KRC that bridges as long, stops as weakly and has an arm that lags as much as a configuration permits.
 
+use outrigger_tests::fri::{receive, sent};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcEngine};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities};
-use outrigger_core::session::fri::{Control, FriConfig, FriInput, FriSession, JointImpedance, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{Command, MeasurementRepr};
 
@@ -32,11 +34,11 @@ const SENSOR: SourceId = SourceId(1);
 const START: [f64; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0];
 
 /// A configuration, the period and the scale of `friStart` it is run with. Not every one is sensible.
-fn configuration(draw: &mut Draw) -> (FriConfig, Duration, f32) {
+fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
     let period = Duration::from_millis(draw.of(&[1, 2, 4, 5, 10, 20]));
     let scale = if draw.one_in(2) { 1.0 } else { draw.between(0.1, 1.0) as f32 };
-    let mut config = FriConfig::default();
-    let arm = config.arm;
+    let mut config = KrcConfig::default();
+    let arm = config.peer.arm;
     let sensible = !draw.one_in(5);
     let mut drawn = |most: f32| match () {
         () if !sensible => draw.magnitude(0.05, 20.0) as f32,
@@ -51,9 +53,9 @@ fn configuration(draw: &mut Draw) -> (FriConfig, Duration, f32) {
     config.limits.velocity_margin = draw.unit() as f32;
     config.limits.reaction = draw.span(0.001, 0.1);
     config.limits.longest_step = draw.span(0.001, 0.5);
-    config.tracking.joints = draw.one_in(2).then(|| core::array::from_fn(|_| draw.magnitude(0.02, 1.0) as f32));
+    config.peer.tracking.joints = draw.one_in(2).then(|| core::array::from_fn(|_| draw.magnitude(0.02, 1.0) as f32));
     if draw.one_in(2) {
-        config.control = Control::JointImpedance(JointImpedance::default());
+        config.peer.control = Control::JointImpedance(JointImpedance::default());
     }
     config.link.max_misses = draw.one_in(2).then(|| 1 + (draw.unit() * 12.0) as u32);
     config.link.stale_after = Some(period.times(2 + (draw.unit() * 12.0) as u64));
@@ -104,8 +106,8 @@ enum State {
 }
 
 struct Plant {
-    session: FriSession<Wild<7>>,
-    config: FriConfig,
+    session: KrcEngine<'static, Wild<7>>,
+    config: KrcConfig,
     period: Duration,
     scale: f32,
     cycle: u64,
@@ -136,11 +138,11 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     let (config, period, scale) = configuration(draw);
     let law = Wild::new(
         seed,
-        core::array::from_fn(|joint| config.limits.velocity.0[joint].min(config.arm.velocity[joint] * scale)),
+        core::array::from_fn(|joint| config.limits.velocity.0[joint].min(config.peer.arm.velocity[joint] * scale)),
         &config.limits,
         config.sources.iter().flatten().map(|source| source.id).collect(),
     );
-    let session = FriSession::new(config, law, KrlConvention::RosControl).ok()?;
+    let session = KrcEngine::new(config, law, ()).ok()?;
     let misses = config.link.max_misses.unwrap_or(3);
     let lag = config.limits.reaction.as_micros() / period.as_micros();
     let mut plant = Plant {
@@ -166,12 +168,12 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
         reflected: 0,
     };
     let (moved, broken) = plant.prove(draw);
-    let about = || format!("scale {scale}, period {period:?}, {:?}, {:?}", config.limits, config.tracking);
+    let about = || format!("scale {scale}, period {period:?}, {:?}, {:?}", config.limits, config.peer.tracking);
     Some(Run { moved, broken: broken.map(|what| format!("{what}; {}", about())) })
 }
 
 /// Sets a limit to the arm's own, times a factor.
-type Change<'a> = &'a dyn Fn(&mut FriConfig, f32);
+type Change<'a> = &'a dyn Fn(&mut KrcConfig, f32);
 
 /// Values at their bounds are accepted, and none beyond.
 pub(crate) fn bounds_are_exact(seed: u64) {
@@ -187,13 +189,13 @@ pub(crate) fn bounds_are_exact(seed: u64) {
         config.check().is_ok()
     };
     let changes: [Change<'_>; 3] = [
-        &|c, factor| c.limits.velocity.0[joint] = c.arm.velocity[joint] * factor,
+        &|c, factor| c.limits.velocity.0[joint] = c.peer.arm.velocity[joint] * factor,
         &|c, factor| {
-            c.arm.acceleration = [30.0; 7];
+            c.peer.arm.acceleration = [30.0; 7];
             c.limits.acceleration.0 = [10.0; 7];
             c.limits.acceleration.0[joint] = 30.0 * factor;
         },
-        &|c, factor| c.limits.braking.0[joint] = c.arm.braking[joint] * factor,
+        &|c, factor| c.limits.braking.0[joint] = c.peer.arm.braking[joint] * factor,
     ];
     for change in changes {
         assert!(accepts(change, 1.0) && !accepts(change, 1.001), "seed {seed}");
@@ -229,8 +231,7 @@ impl Plant {
             commanding += u64::from(mode == Mode::Command);
             if mode == Mode::Monitor && struck.is_none() {
                 let epoch = self.session.mode_machine().epoch();
-                let input =
-                    if self.session.latch().is_some() { FriInput::Acknowledge } else { FriInput::Request(epoch) };
+                let input = if self.session.latch().is_some() { Input::Acknowledge } else { Input::Request(epoch) };
                 self.input(input);
             }
             if commanding >= after && struck.is_none() {
@@ -238,7 +239,7 @@ impl Plant {
                 from = (self.setpoint, self.q);
                 self.fault = Some(fault);
                 if fault == Fault::Release {
-                    self.input(FriInput::Release);
+                    self.input(Input::Release);
                 }
             }
             self.turn(loses && draw.one_in(20), draw);
@@ -257,7 +258,7 @@ impl Plant {
         (moved, None)
     }
 
-    fn input(&mut self, input: FriInput<'_>) {
+    fn input(&mut self, input: Input) {
         self.session.handle(self.now(), input);
         while self.session.poll_event().is_some() {}
     }
@@ -287,19 +288,20 @@ impl Plant {
         if self.config.sources[0].is_some() && self.fault != Some(Fault::Sensor) {
             let value = SampleValue::scalar((self.cycle % 100) as f32 * 1e-3);
             let seq = (self.cycle & 0xffff_ffff) as u32;
-            self.input(FriInput::Sample(Sample { source: SENSOR, value, seq, taken_at: self.now() }));
+            self.input(Input::Sample(Sample { source: SENSOR, value, seq, taken_at: self.now() }));
         }
         if !hears {
-            self.input(FriInput::Tick);
+            self.input(Input::Tick);
             return;
         }
         let mut bytes = [0; 916];
         self.measurement().emit(&mut bytes).expect("room");
         let from: SocketAddr = "192.0.2.1:49938".parse().expect("an address");
-        self.input(FriInput::Datagram { from, bytes: &bytes, arrival: self.now() });
-        self.input(FriInput::Drained);
-        let sent = self.session.poll_transmit().map(|transmit| {
-            let command = Command::new_checked(transmit.bytes).expect("a command");
+        let now = self.now();
+        receive(&mut self.session, from, &bytes, now);
+        self.input(Input::Tick);
+        let sent = sent(&mut self.session).map(|bytes| {
+            let command = Command::new_checked(&bytes).expect("a command");
             (command.jnt_pos(), command.krl().ints[1], command.send_seq_count())
         });
         self.answer = sent.filter(|_| heard);
@@ -313,7 +315,7 @@ impl Plant {
             state: if command { 2 } else { 1 },
             quality: 3,
             power: 0x7f,
-            control: if self.config.control == Control::Position { 1 } else { 3 },
+            control: if self.config.peer.control == Control::Position { 1 } else { 3 },
             desired_cmd_sample_time: self.period.as_secs_f32(),
             safety_limits: self.scale,
             msr_jnt_pos: self.q.map(|q| q as f32),
@@ -364,7 +366,7 @@ impl Plant {
     fn stop(&mut self) {
         let seconds = f64::from(self.period.as_secs_f32());
         for joint in 0..7 {
-            let change = self.brakes * f64::from(self.config.arm.braking[joint]) * seconds * seconds;
+            let change = self.brakes * f64::from(self.config.peer.arm.braking[joint]) * seconds * seconds;
             let step = self.step[joint];
             self.step[joint] = if step.abs() <= change { 0.0 } else { step - change.copysign(step) };
             self.setpoint[joint] += self.step[joint];
@@ -373,8 +375,8 @@ impl Plant {
 
     /// What is broken now.
     fn check(&mut self) -> Option<String> {
-        let FriConfig { limits, arm, .. } = self.config;
-        let tracking = self.config.tracking.joints_in(&self.config.control);
+        let (limits, arm) = (self.config.limits, self.config.peer.arm);
+        let tracking = self.config.peer.tracking.joints_in(&self.config.peer.control);
         let bridged = f64::from(self.period.as_secs_f32()) * (self.config.link.max_misses.unwrap_or(3) as f64 + 3.0);
         for joint in 0..7 {
             let (at, min, max) = (self.setpoint[joint], limits.position_min.0[joint], limits.position_max.0[joint]);

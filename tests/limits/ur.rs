@@ -2,13 +2,16 @@
 
 mod arm;
 
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::UrOptions;
 use std::collections::VecDeque;
 
 use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::ur::{FormChoice, Memory, StatesFrom, UrConfig, UrEngine};
+use outrigger_core::engine::{Coast, Input, LinkId, Output};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, MessageSource, SoftwareVersion};
-use outrigger_core::session::{CoController, Coast, Config, FormChoice, Input, LinkId, Memory, Output, StatesFrom};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::{primary, realtime};
 
@@ -46,18 +49,21 @@ const START: [f64; 6] = [0.0, -1.5, 1.5, -1.5, -1.5, 0.0];
 const SOFTWARES: [(u8, u8); 8] = [(1, 8), (3, 1), (3, 2), (3, 4), (3, 5), (3, 15), (5, 3), (5, 15)];
 
 /// A configuration, and the controller it is for. Not every one is sensible.
-fn configuration(draw: &mut Draw) -> (Config, SoftwareVersion) {
+fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     let (major, minor) = draw.of(&SOFTWARES);
     let software = SoftwareVersion::new(major, minor);
-    let mut config = Config { software: (!draw.one_in(3)).then_some(software), ..Config::default() };
-    config.connect.states = StatesFrom::Realtime;
-    config.connect.primary_required = true;
-    config.text.form =
+    let mut config = UrConfig {
+        peer: UrOptions { software: (!draw.one_in(3)).then_some(software), ..UrOptions::default() },
+        ..UrConfig::default()
+    };
+    config.peer.connect.states = StatesFrom::Realtime;
+    config.peer.connect.primary_required = true;
+    config.peer.text.form =
         draw.of(&[FormChoice::ByVersion, FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding]);
-    config.text.stop_acceleration = draw.magnitude(0.5, 100.0) as f32;
-    config.text.own_stop = draw.magnitude(0.5, 30.0) as f32;
-    config.text.acceleration = draw.magnitude(0.5, 100.0) as f32;
-    config.text.hold = draw.span(0.02, 0.3);
+    config.peer.text.stop_acceleration = draw.magnitude(0.5, 100.0) as f32;
+    config.peer.text.own_stop = draw.magnitude(0.5, 30.0) as f32;
+    config.peer.text.acceleration = draw.magnitude(0.5, 100.0) as f32;
+    config.peer.text.hold = draw.span(0.02, 0.3);
     // Mostly what these allow, often just so; else anything.
     let sensible = !draw.one_in(5);
     let most = |draw: &mut Draw, bound: f32| match () {
@@ -65,7 +71,8 @@ fn configuration(draw: &mut Draw) -> (Config, SoftwareVersion) {
         () if draw.one_in(2) => bound,
         () => (f64::from(bound) * draw.magnitude(0.05, 1.0)) as f32,
     };
-    let (braking, acceleration) = (config.text.stop_acceleration.min(config.text.own_stop), config.text.acceleration);
+    let (braking, acceleration) =
+        (config.peer.text.stop_acceleration.min(config.peer.text.own_stop), config.peer.text.acceleration);
     let limits = &mut config.limits;
     limits.braking = JointAccelerations(core::array::from_fn(|_| most(draw, braking)));
     limits.acceleration = JointAccelerations(core::array::from_fn(|_| most(draw, acceleration)));
@@ -74,7 +81,7 @@ fn configuration(draw: &mut Draw) -> (Config, SoftwareVersion) {
     limits.velocity_margin = draw.unit() as f32;
     limits.reaction = draw.span(0.001, 0.15);
     limits.longest_step = draw.span(0.002, 0.5);
-    let stale = if sensible { config.text.hold } else { draw.span(0.01, 0.5) };
+    let stale = if sensible { config.peer.text.hold } else { draw.span(0.01, 0.5) };
     config.link.stale_after = Some(stale);
     config.mode.state_timeout = Some(if draw.one_in(2) { stale } else { draw.span(0.016, 0.3).min(stale) });
     config.link.margin = draw.one_in(2).then(|| draw.span(0.001, 0.05));
@@ -120,8 +127,8 @@ enum Fault {
 }
 
 struct Plant {
-    engine: CoController<'static, Wild<6>>,
-    config: Config,
+    engine: UrEngine<'static, Wild<6>>,
+    config: UrConfig,
     software: SoftwareVersion,
     arm: Arm,
     now: u64,
@@ -134,7 +141,7 @@ struct Plant {
     states: VecDeque<(u64, LinkId, Vec<u8>)>,
     texts: VecDeque<(u64, String)>,
     unacked: VecDeque<(u64, u64)>,
-    open: [bool; LinkId::COUNT],
+    open: [bool; LINKS.len()],
     fault: Option<Fault>,
     sequence: u32,
     worse: Worse,
@@ -148,8 +155,8 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
         return None;
     }
     // The controller's own software is not what was said of another.
-    let endless = config.text.form == FormChoice::Bare && !software.at_least(3, 5);
-    if endless && config.software.is_none() {
+    let endless = config.peer.text.form == FormChoice::Bare && !software.at_least(3, 5);
+    if endless && config.peer.software.is_none() {
         // check-config says that nothing ends such a text; the software is not known to the check.
         return None;
     }
@@ -157,7 +164,7 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     let (moved, broken) = plant.prove(draw);
     Some(Run {
         moved,
-        broken: broken.map(|what| format!("{what}; {software:?} {:?} {:?}", config.text, config.limits)),
+        broken: broken.map(|what| format!("{what}; {software:?} {:?} {:?}", config.peer.text, config.limits)),
     })
 }
 
@@ -168,39 +175,39 @@ pub(crate) fn bounds_are_exact(seed: u64) {
     if config.check().is_err() {
         return;
     }
-    let accepts = |change: &dyn Fn(&mut Config)| {
+    let accepts = |change: &dyn Fn(&mut UrConfig)| {
         let mut config = config;
         change(&mut config);
         config.check().is_ok()
     };
     let joint = (draw.unit() * 5.99) as usize;
-    let obeyed = config.software.is_some_and(|software| software.at_least(3, 2));
-    let bare = match (config.text.form, config.software) {
+    let obeyed = config.peer.software.is_some_and(|software| software.at_least(3, 2));
+    let bare = match (config.peer.text.form, config.peer.software) {
         (FormChoice::SelfEnding, _) => false,
         (FormChoice::ByVersion, Some(software)) => software.at_least(3, 5),
         (FormChoice::Bare, _) | (FormChoice::ByVersion, None) => true,
     };
-    let sent = config.text.stop_acceleration;
+    let sent = config.peer.text.stop_acceleration;
     let most = Limits::<6>::ACCELERATION.most;
-    let braking = if obeyed && !bare { sent } else { sent.min(config.text.own_stop) }.min(most);
-    let acceleration = config.text.acceleration.min(most);
+    let braking = if obeyed && !bare { sent } else { sent.min(config.peer.text.own_stop) }.min(most);
+    let acceleration = config.peer.text.acceleration.min(most);
     assert!(accepts(&|c| c.limits.braking.0[joint] = braking), "seed {seed}");
     assert!(!accepts(&|c| c.limits.braking.0[joint] = braking * 1.001), "seed {seed}");
     assert!(accepts(&|c| c.limits.acceleration.0[joint] = acceleration), "seed {seed}");
     assert!(!accepts(&|c| c.limits.acceleration.0[joint] = acceleration * 1.001), "seed {seed}");
-    let outlasts = |c: &Config| c.link.stale_after.max(c.mode.state_timeout).expect("both are given");
-    assert!(accepts(&|c| c.text.hold = outlasts(c)), "seed {seed}");
-    assert!(!accepts(&|c| c.text.hold = outlasts(c) - Duration::from_micros(1)), "seed {seed}");
+    let outlasts = |c: &UrConfig| c.link.stale_after.max(c.mode.state_timeout).expect("both are given");
+    assert!(accepts(&|c| c.peer.text.hold = outlasts(c)), "seed {seed}");
+    assert!(!accepts(&|c| c.peer.text.hold = outlasts(c) - Duration::from_micros(1)), "seed {seed}");
 }
 
 impl Plant {
-    fn new(draw: &mut Draw, config: Config, software: SoftwareVersion, seed: u64, worse: Worse) -> Self {
+    fn new(draw: &mut Draw, config: UrConfig, software: SoftwareVersion, seed: u64, worse: Worse) -> Self {
         let leak = |len: usize| -> &'static mut [u8] { Box::leak(vec![0; len].into_boxed_slice()) };
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: None };
         let sources = config.sources.iter().flatten().map(|source| source.id).collect();
         let in_force = config.limits_on(software, Duration::from_micros(software.generation().period_micros()));
         let law = Wild::new(seed, config.limits.velocity.0, &in_force, sources);
-        let engine = CoController::new(config, law, memory).expect("a configuration that was checked");
+        let engine = UrEngine::new(config, law, memory).expect("a configuration that was checked");
         let period = software.generation().period_micros();
         let answered = period + config.link.of(Duration::from_micros(period)).margin.as_micros();
         // An acknowledgement that is looked at once in a cycle is missed for as long as this.
@@ -226,7 +233,7 @@ impl Plant {
             states: VecDeque::new(),
             texts: VecDeque::new(),
             unacked: VecDeque::new(),
-            open: [false; LinkId::COUNT],
+            open: [false; LINKS.len()],
             fault: None,
             sequence: 0,
             worse,
@@ -382,6 +389,7 @@ impl Plant {
             match output {
                 Output::Open { link, .. } => opened.push(link),
                 Output::Abort(link) => self.open[link.index()] = false,
+                Output::Listen { .. } => unreachable!("no link of such a controller listens"),
                 Output::Transmit { bytes, .. } => {
                     if matches!(self.fault, Some(Fault::Cable | Fault::Text)) {
                         self.unacked.push_back((self.now, u64::MAX));

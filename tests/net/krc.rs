@@ -1,9 +1,14 @@
 //! Runs beside a simulated KRC.
 
+use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration;
 
 use outrigger_core::command::outputs::{DigitalOutput, Write};
 use outrigger_core::command::{Sample, SampleValue, Samples, SourceConfig, SourceId};
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{
+    Control, JointImpedance, KrcConfig, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
+};
 use outrigger_core::kinematics::Posture;
 use outrigger_core::law::{
     AnyLaw, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Law, Reference, SensorFeedForward,
@@ -12,9 +17,6 @@ use outrigger_core::law::{
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode, OperatorConfig, RequestAs};
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Twist};
-use outrigger_core::session::fri::{
-    Control, FriConfig, FriInput, JointImpedance, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
-};
 use outrigger_core::time as core;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_core::wire::fri::{Command, ControlScheme, KrlIndex, Quality};
@@ -54,7 +56,7 @@ const SENSOR: SourceId = SourceId(0);
 /// What is done to a run at some time.
 #[derive(Clone, Debug)]
 enum Act {
-    Say(FriInput<'static>),
+    Say(Input),
     Request,
     Resume,
     /// As on the command line, without a start: kind, direction, how long \[ms\], argument.
@@ -139,7 +141,7 @@ impl Law<7> for Motion {
 struct Plan {
     about: String,
     options: Options,
-    config: FriConfig,
+    config: KrcConfig,
     motion: Motion,
     convention: KrlConvention,
     /// From when nothing spoke against a request, or from [`patience`](Self::patience) on.
@@ -160,7 +162,10 @@ impl Plan {
             ..Options::default()
         };
         options.rating.rise_after = draw.of(&[5, 20, 100 / period.min(20) as u32]);
-        let mut config = FriConfig { first_counter: draw.of(&[1, 65_000]), ..FriConfig::default() };
+        let mut config = KrcConfig {
+            peer: KrcOptions { first_counter: draw.of(&[1, 65_000]), ..KrcOptions::default() },
+            ..KrcConfig::default()
+        };
         if period > 2 || !draw.one_in(3) {
             config.mode.good_cycles = Some(draw.between(3, 40) as u32);
             config.link.rise_time = Some(core::Duration::ZERO);
@@ -190,7 +195,7 @@ impl Plan {
 
     /// With this convention; a program that is told no scheme starts in ours.
     fn converse(&mut self, which: usize) {
-        self.options.program.scheme = self.config.control.scheme();
+        self.options.program.scheme = self.config.peer.control.scheme();
         (self.convention, self.options.program.convention) = CONVENTIONS[which % CONVENTIONS.len()];
     }
 }
@@ -248,7 +253,7 @@ fn faults(draw: &mut Draw, number: usize) -> Plan {
     let (kind, arguments) = FAULT[number / 3];
     let period = draw.of(&[1, 1, 2, 4]);
     let mut plan = Plan::new(draw, period);
-    plan.config.control = control(draw, number);
+    plan.config.peer.control = control(draw, number);
     let directed = format!("{kind}/up@1s").parse::<Fault>().is_ok();
     let place = if directed { draw.of(&["", "/up", "/down"]) } else { "" };
     let lasting = (kind != "stop" && kind != "restart").then(|| draw.of(&[4, 30, 200, 700]));
@@ -261,11 +266,11 @@ fn faults(draw: &mut Draw, number: usize) -> Plan {
 fn schemes(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2]);
     let mut plan = Plan::new(draw, period);
-    plan.config.control = control(draw, number);
+    plan.config.peer.control = control(draw, number);
     plan.converse(number / 3);
     if number >= 15 {
         let other = control(draw, number + 1);
-        plan.at(800, Act::Control(other)).at(1_000, Act::Say(FriInput::Release)).at(1_600, Act::Control(other));
+        plan.at(800, Act::Control(other)).at(1_000, Act::Say(Input::Release)).at(1_600, Act::Control(other));
         plan.at(1_700, Act::Request);
     }
     plan.insists = false;
@@ -278,20 +283,20 @@ fn frames(draw: &mut Draw, number: usize) -> Plan {
     let ours = [MirroredFrame::Setpoint, MirroredFrame::Commanded, MirroredFrame::Measured][number % 3];
     let theirs = [Wanted::Setpoint, Wanted::Commanded, Wanted::Measured][number / 3 % 3];
     let mut plan = Plan::new(draw, 1);
-    plan.config.control = Control::ToolImpedance(ToolImpedance { mirrors: ours, ..ToolImpedance::default() });
+    plan.config.peer.control = Control::ToolImpedance(ToolImpedance { mirrors: ours, ..ToolImpedance::default() });
     plan.options.mirrored_frame = theirs;
     plan.options.frame_offset = draw.of(&[FrameOffset::Added, FrameOffset::Product]);
-    plan.config.task_frame = [TaskFrame::Base, TaskFrame::Tool][number % 2];
+    plan.config.peer.task_frame = [TaskFrame::Base, TaskFrame::Tool][number % 2];
     if number >= 12 {
         let twist = Twist { linear: [0.0, 0.03, -0.02], angular: [0.05, 0.0, 0.0] };
         let config = CartesianTwistConfig::new(TwistFrame::Tool, TwistInput::Constant(twist));
         plan.motion = Motion::Law(Box::new(AnyLaw::CartesianTwist(CartesianTwist::new(config))));
     }
     plan.insists = false;
-    plan.at(600, Act::Say(FriInput::Release)).at(900, Act::Push(draw.of(&[0.0, 40.0]))).at(1_400, Act::Request);
+    plan.at(600, Act::Say(Input::Release)).at(900, Act::Push(draw.of(&[0.0, 40.0]))).at(1_400, Act::Request);
     plan.length = 2_400;
     plan.about +=
-        &format!(" mirrors {ours:?}, wanted {theirs:?}, measured in {:?}", plan.config.task_frame).to_lowercase();
+        &format!(" mirrors {ours:?}, wanted {theirs:?}, measured in {:?}", plan.config.peer.task_frame).to_lowercase();
     plan
 }
 
@@ -300,7 +305,7 @@ fn periods(draw: &mut Draw, number: usize) -> Plan {
     let period = PERIODS[number / 2];
     let mut plan = Plan::new(draw, period);
     plan.options.rating.rise_after = 5;
-    plan.config.control = control(draw, number + number / 2);
+    plan.config.peer.control = control(draw, number + number / 2);
     plan.patience = 2_500 + 400 * period;
     if number % 2 == 1 {
         plan.at(900, Act::Fault("drop", "", Some(600), "4%"));
@@ -315,7 +320,7 @@ fn scales(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, period);
     let scale = [0.1, 0.2, 0.5, 0.8, 1.0, 0.35][number % 6];
     plan.options.program.scale = scale;
-    plan.config.control = control(draw, number / 2);
+    plan.config.peer.control = control(draw, number / 2);
     plan.options.operation = [OperationMode::Automatic, OperationMode::T1, OperationMode::T2][number % 3];
     plan.options.enabled = true;
     if !number.is_multiple_of(3) {
@@ -346,11 +351,9 @@ fn unknowns(draw: &mut Draw, number: usize) -> Plan {
         options.motion =
             vec![Move::Ptp { to: there, speed: 0.2 }, Move::Ptp { to: options.start, speed: 0.2 }, Move::Wait(0.3)];
     }
-    plan.config.control = control(draw, number);
+    plan.config.peer.control = control(draw, number);
     plan.converse(number);
-    plan.at(600, Act::Fault("drop", "", Some(900), "3%"))
-        .at(1_000, Act::Say(FriInput::Release))
-        .at(1_500, Act::Request);
+    plan.at(600, Act::Fault("drop", "", Some(900), "3%")).at(1_000, Act::Say(Input::Release)).at(1_500, Act::Request);
     plan.about += " unknowns";
     plan
 }
@@ -370,18 +373,18 @@ fn operator(draw: &mut Draw, number: usize) -> Plan {
         at += draw.between(20, 600);
         let act = match draw.between(0, 10) {
             0 | 1 => Act::Request,
-            2 | 3 => Act::Say(FriInput::Release),
-            4 | 5 => Act::Say(FriInput::Acknowledge),
+            2 | 3 => Act::Say(Input::Release),
+            4 | 5 => Act::Say(Input::Acknowledge),
             6 => Act::Resume,
-            7 => Act::Say(FriInput::Request(Epoch::from_number(9_999))),
+            7 => Act::Say(Input::Request(Epoch::from_number(9_999))),
             8 => Act::Fault("stop", "", None, ""),
-            9 => Act::Say(FriInput::Set(Write::Digital { output: DigitalOutput::Standard(1), high: true })),
+            9 => Act::Say(Input::Set(Write::Digital { output: DigitalOutput::Standard(1), high: true })),
             _ => Act::Fault("silence", "/down", Some(20), ""),
         };
         plan.at(at, act);
     }
     if number % 5 == 4 {
-        plan.at(draw.between(700, 1_500), Act::Say(FriInput::Shutdown)).at(1_800, Act::Request);
+        plan.at(draw.between(700, 1_500), Act::Say(Input::Shutdown)).at(1_800, Act::Request);
     }
     plan.length = at.max(2_000) + 400;
     plan.about += " words";
@@ -413,19 +416,19 @@ fn lines(draw: &mut Draw, number: usize) -> Plan {
     }
     plan.config.operator = config;
     plan.options.program.inputs = 4;
-    plan.at(0, Act::Say(FriInput::Pin(Contact::Stop, true)));
-    plan.at(0, Act::Say(FriInput::Pin(Contact::Request, false)));
-    plan.at(0, Act::Say(FriInput::Pin(Contact::Acknowledge, false)));
+    plan.at(0, Act::Say(Input::Pin(Contact::Stop, true)));
+    plan.at(0, Act::Say(Input::Pin(Contact::Request, false)));
+    plan.at(0, Act::Say(Input::Pin(Contact::Acknowledge, false)));
     let rise = draw.of(&[20, 300, 300]);
-    plan.at(rise, Act::Say(FriInput::Pin(Contact::Request, true))).at(rise, Act::Inputs(5));
+    plan.at(rise, Act::Say(Input::Pin(Contact::Request, true))).at(rise, Act::Inputs(5));
     let mut at = draw.of(&[400, 1_400]);
     for _ in 0..draw.between(4, 10) {
         at += draw.of(&[20, 80, 300, 1_100]);
         let high = !draw.one_in(3);
         let act = match draw.between(0, 8) {
-            0 | 1 => Act::Say(FriInput::Pin(Contact::Request, high)),
-            2 => Act::Say(FriInput::Pin(Contact::Acknowledge, high)),
-            3 => Act::Say(FriInput::Pin(Contact::Stop, high)),
+            0 | 1 => Act::Say(Input::Pin(Contact::Request, high)),
+            2 => Act::Say(Input::Pin(Contact::Acknowledge, high)),
+            3 => Act::Say(Input::Pin(Contact::Stop, high)),
             4 | 5 => Act::Inputs(draw.of(&[4, 5, 5, 6, 7, 1, 0])),
             6 => Act::Fault("stop", "", None, ""),
             7 => Act::Bool(draw.between(1, 16) as u8, high),
@@ -454,7 +457,7 @@ fn trajectory() -> Trajectory<7> {
 fn laws(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4]);
     let mut plan = Plan::new(draw, period);
-    plan.config.control = control(draw, number);
+    plan.config.peer.control = control(draw, number);
     plan.config.sources[0] = Some(SourceConfig {
         stuck_after: Some(core::Duration::from_millis(150)),
         max_rate: 40.0,
@@ -487,7 +490,7 @@ fn laws(draw: &mut Draw, number: usize) -> Plan {
     let senses = draw.of(&[Senses::Nothing, Senses::NoNumber, Senses::Far, Senses::Stuck]);
     let lasting = if senses == Senses::Stuck { 400 } else { draw.of(&[16, 60, 400]) };
     plan.at(begun, Act::Senses(senses)).at(begun + lasting, Act::Senses(Senses::Well));
-    plan.at(1_500, Act::Say(FriInput::Release)).at(1_700, Act::Say(FriInput::Acknowledge));
+    plan.at(1_500, Act::Say(Input::Release)).at(1_700, Act::Say(Input::Acknowledge));
     plan.at(1_800, if number.is_multiple_of(2) { Act::Resume } else { Act::Request });
     plan.insists = number.is_multiple_of(3);
     plan.length = 2_500;
@@ -499,12 +502,12 @@ fn laws(draw: &mut Draw, number: usize) -> Plan {
 fn host(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 5]);
     let mut plan = Plan::new(draw, period);
-    plan.config.control = control(draw, number);
+    plan.config.peer.control = control(draw, number);
     let at = draw.between(500, 1_000);
     match number % 4 {
         0 | 1 => plan.at(at, Act::Pause(draw.of(&[3, 15, 60, 300]))),
         2 => plan.at(at, Act::Thinking(period * draw.of(&[700, 1_100, 3_500]))).at(at + 600, Act::Thinking(150)),
-        _ => plan.at(at, Act::Say(FriInput::Shutdown)),
+        _ => plan.at(at, Act::Say(Input::Shutdown)),
     };
     plan.about += &format!(" host {}", number % 4);
     plan
@@ -515,14 +518,14 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, 1);
     let what = match number {
         0 | 1 => {
-            plan.config.peer = Some(if number == 0 { [192, 0, 2, 1].into() } else { [192, 0, 2, 7].into() });
+            plan.config.peer.address = Some(if number == 0 { [192, 0, 2, 1].into() } else { [192, 0, 2, 7].into() });
             "a peer"
         }
         2..=5 => {
             (plan.options.program.convention, plan.convention) = (Convention::SampleApp, KrlConvention::SampleApp);
             let schemes = [ControlScheme::Position, ControlScheme::JointImpedance, ControlScheme::CartesianImpedance];
             plan.options.program.scheme = schemes[number % 3];
-            plan.config.control = control(draw, number / 2);
+            plan.config.peer.control = control(draw, number / 2);
             "another scheme"
         }
         6 | 7 => {
@@ -543,7 +546,7 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
             "close to the end of its range"
         }
         11 => {
-            plan.config.tracking.joints = Some([0.003; 7]);
+            plan.config.peer.tracking.joints = Some([0.003; 7]);
             plan.at(900, Act::Push(60.0));
             "tracked closely"
         }
@@ -582,7 +585,7 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
             "the best grade"
         }
     };
-    plan.at(1_500, Act::Say(FriInput::Release));
+    plan.at(1_500, Act::Say(Input::Release));
     plan.about += &format!(" {what}");
     plan
 }
@@ -591,7 +594,7 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
 fn networks(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4, 5]);
     let mut plan = Plan::new(draw, period);
-    plan.config.control = control(draw, number);
+    plan.config.peer.control = control(draw, number);
     plan.options.uses_late_answers = draw.one_in(2);
     plan.options.offset_after_stop = draw.of(&[OffsetAfterStop::Kept, OffsetAfterStop::TakenOver]);
     let mut at = 300;
@@ -618,7 +621,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let Plan { mut about, options, config, motion, convention, mut acts, insists, patience, length } = plan;
     acts.sort_by_key(|(at, _)| *at);
     let scheme = |control: &Control| control.scheme().name();
-    about += &format!(", {} {}", scheme(&config.control), convention.name());
+    about += &format!(", {} {}", scheme(&config.peer.control), convention.name());
     let mut log = Log::default();
     let mut rig = Rig::new(options.clone(), config, motion, convention);
     rig.written = Some(vec![]);
@@ -647,7 +650,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
             quiet = rig.krc.now();
         } else if rig.krc.now().since(quiet) >= Duration::from_millis(300) {
             quiet = rig.krc.now();
-            rig.input(FriInput::Acknowledge);
+            rig.input(Input::Acknowledge);
             rig.request();
         }
     }
@@ -666,14 +669,14 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     }
     let commanded = rig.transitions().any(|transition| transition.to == Mode::Command);
     if commanded {
-        log.mark("commanded", scheme(&config.control));
-        log.mark("commanded", format!("{} {}", scheme(&config.control), convention.name()));
+        log.mark("commanded", scheme(&config.peer.control));
+        log.mark("commanded", format!("{} {}", scheme(&config.peer.control), convention.name()));
         log.mark("commanded", format!("scale {}", options.program.scale));
         log.mark("commanded", format!("{} ms", options.period.as_millis()));
         log.mark("commanded", format!("{:?}", options.operation).to_lowercase());
-        if let Control::ToolImpedance(tool) = config.control {
+        if let Control::ToolImpedance(tool) = config.peer.control {
             log.mark("commanded", format!("mirrors {:?}", tool.mirrors).to_lowercase());
-            log.mark("commanded", format!("measured-in {:?}", config.task_frame).to_lowercase());
+            log.mark("commanded", format!("measured-in {:?}", config.peer.task_frame).to_lowercase());
         }
     }
     log.written = rig.written.take().unwrap_or_default().into_iter().map(|(at, bytes)| (at, "krc", bytes)).collect();
@@ -707,7 +710,7 @@ impl Sensor {
         let value = SampleValue::new(&value[..config.channels.into()]).expect("six numbers at most");
         let value = if self.senses == Senses::Stuck { *self.held.get_or_insert(value) } else { value };
         self.held = Some(value);
-        rig.input(FriInput::Sample(Sample { source: config.id, value, seq: self.seq, taken_at: instant(now) }));
+        rig.input(Input::Sample(Sample { source: config.id, value, seq: self.seq, taken_at: instant(now) }));
     }
 }
 
@@ -726,7 +729,7 @@ fn does(rig: &mut Rig<Motion>, act: &Act, sensor: &mut Sensor, log: &mut Log) {
         }
         Act::Resume => {
             log.mark("input", "resume");
-            rig.input(FriInput::Resume(rig.session.mode_machine().epoch()));
+            rig.input(Input::Resume(rig.session.mode_machine().epoch()));
         }
         Act::Fault(kind, place, lasting, argument) => {
             log.mark("fault", format!("{kind}{place}"));
@@ -766,7 +769,7 @@ fn does(rig: &mut Rig<Motion>, act: &Act, sensor: &mut Sensor, log: &mut Log) {
 /// An act in a word or two.
 fn told(act: &Act) -> String {
     match act {
-        Act::Say(FriInput::Set(write)) => format!("set {}", words::set(write)),
+        Act::Say(Input::Set(write)) => format!("set {}", words::set(write)),
         Act::Say(input) => word(input).to_owned(),
         Act::Request => "request".into(),
         Act::Resume => "resume".into(),
@@ -787,19 +790,19 @@ fn told(act: &Act) -> String {
     }
 }
 
-const fn word(input: &FriInput<'_>) -> &'static str {
+const fn word(input: &Input) -> &'static str {
     match input {
-        FriInput::Request(_) => "old-request",
-        FriInput::Release => "release",
-        FriInput::Acknowledge => "acknowledge",
-        FriInput::Shutdown => "shutdown",
-        FriInput::Pin(Contact::Request, true) => "request-pin high",
-        FriInput::Pin(Contact::Request, false) => "request-pin low",
-        FriInput::Pin(Contact::Acknowledge, true) => "acknowledge-pin high",
-        FriInput::Pin(Contact::Acknowledge, false) => "acknowledge-pin low",
-        FriInput::Pin(Contact::Stop, true) => "stop-pin high",
-        FriInput::Pin(Contact::Stop, false) => "stop-pin low",
-        FriInput::Set(_) => "set",
+        Input::Request(_) => "old-request",
+        Input::Release => "release",
+        Input::Acknowledge => "acknowledge",
+        Input::Shutdown => "shutdown",
+        Input::Pin(Contact::Request, true) => "request-pin high",
+        Input::Pin(Contact::Request, false) => "request-pin low",
+        Input::Pin(Contact::Acknowledge, true) => "acknowledge-pin high",
+        Input::Pin(Contact::Acknowledge, false) => "acknowledge-pin low",
+        Input::Pin(Contact::Stop, true) => "stop-pin high",
+        Input::Pin(Contact::Stop, false) => "stop-pin low",
+        Input::Set(_) => "set",
         _ => "other",
     }
 }

@@ -1,5 +1,6 @@
 //! Runs beside a simulated controller of Universal Robots.
 
+use outrigger_core::engine::ur::{UrEvent, link_name};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode, OperatorConfig, RequestAs};
 use outrigger_core::robot::{JointPositions, JointVelocities, RobotModel, SoftwareVersion, Twist};
 
-use outrigger_core::session::{Event, FormChoice, Input, LinkId, OutputsBy, StatesFrom};
+use outrigger_core::engine::ur::{FormChoice, OutputsBy, StatesFrom};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::time as core;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, StartState};
@@ -156,7 +158,7 @@ impl Plan {
             setup.config.mode.good_cycles = Some(draw.between(3, 40) as u32);
         }
         if draw.one_in(3) {
-            setup.config.connect.states = StatesFrom::Realtime;
+            setup.config.peer.connect.states = StatesFrom::Realtime;
         }
         let claims = (!draw.one_in(4)).then_some(Claims::NONE);
         let length = draw.between(2_000, 3_500);
@@ -184,8 +186,8 @@ impl Plan {
     fn claim(&mut self, claims: &[Claim]) {
         let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
         self.claims = Some(claims);
-        self.setup.config.connect.claims = claims;
-        self.setup.config.connect.states = StatesFrom::Auto;
+        self.setup.config.peer.connect.claims = claims;
+        self.setup.config.peer.connect.states = StatesFrom::Auto;
     }
 
     fn law(&mut self, law: AnyLaw<6>) {
@@ -277,14 +279,14 @@ fn lasts(kind: &str) -> bool {
 /// Every form of text on every software, with states by either way.
 fn texts(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, SOFTWARE[number / 6]);
-    plan.setup.config.text.form = [FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding][number % 3];
-    plan.setup.config.connect.states = if number % 6 < 3 { StatesFrom::Realtime } else { StatesFrom::Auto };
+    plan.setup.config.peer.text.form = [FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding][number % 3];
+    plan.setup.config.peer.connect.states = if number % 6 < 3 { StatesFrom::Realtime } else { StatesFrom::Auto };
     plan.claims = Some(Claims::NONE);
     if draw.one_in(2) {
-        plan.setup.config.text.hold = core::Duration::from_millis(draw.between(40, 120));
-        plan.setup.config.text.acceleration = draw.of(&[3.0, 10.0, 14.5]);
+        plan.setup.config.peer.text.hold = core::Duration::from_millis(draw.between(40, 120));
+        plan.setup.config.peer.text.acceleration = draw.of(&[3.0, 10.0, 14.5]);
     }
-    plan.about += &format!(" text {:?}", plan.setup.config.text.form).to_lowercase();
+    plan.about += &format!(" text {:?}", plan.setup.config.peer.text.form).to_lowercase();
     plan.at(1_400, Act::Say(Input::Release)).at(2_000, Act::Request);
     plan.insists = false;
     plan.length = 3_000;
@@ -318,13 +320,13 @@ fn outputs(draw: &mut Draw, number: usize) -> Plan {
     let by = [OutputsBy::Auto, OutputsBy::Text, OutputsBy::Rtde, OutputsBy::Off][number % 4];
     let software = if number.is_multiple_of(3) { draw.of(&SOFTWARE) } else { draw.of(&SOFTWARE[8..]) };
     let mut plan = Plan::new(draw, software);
-    plan.setup.config.connect.outputs = by;
+    plan.setup.config.peer.connect.outputs = by;
     let every = [Claim::Standard, Claim::Configurable, Claim::Tool, Claim::Analog, Claim::SpeedSlider];
     if software.at_least(3, 4) && number % 4 != 1 {
         plan.claim(&every[..draw.between(1, 5) as usize]);
     }
     if number.is_multiple_of(5) {
-        plan.setup.config.model = Some(plan.setup.controller.model);
+        plan.setup.config.peer.model = Some(plan.setup.controller.model);
     }
     let (mut at, step) = (200, draw.of(&[3, 40, 170]));
     for _ in 0..draw.of(&[8, 40]) {
@@ -351,7 +353,7 @@ fn outputs(draw: &mut Draw, number: usize) -> Plan {
         }
         5 if software.at_least(3, 4) => {
             plan.claim(&[Claim::Force, Claim::Standard]);
-            plan.setup.config.force = Some(SENSOR);
+            plan.setup.config.peer.force = Some(SENSOR);
             plan.at(900, Act::Senses(Senses::Nothing)).at(1_300, Act::Senses(Senses::Well));
         }
         _ => {}
@@ -483,44 +485,44 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
     let config = &mut plan.setup.config;
     let what = match number {
         0 => {
-            config.connect.ports.realtime = 30002;
+            config.peer.connect.ports.realtime = 30002;
             "realtime port 30002"
         }
         1 => {
-            config.connect.ports.primary = Some(30003);
+            config.peer.connect.ports.primary = Some(30003);
             "primary port 30003"
         }
         2 => {
-            config.connect.ports.rtde = 30003;
+            config.peer.connect.ports.rtde = 30003;
             "rtde port 30003"
         }
         3 => {
-            config.connect.ports.realtime = 29999;
+            config.peer.connect.ports.realtime = 29999;
             "realtime port 29999"
         }
         4 => {
-            (config.connect.ports.primary, config.connect.ports.secondary) = (None, None);
+            (config.peer.connect.ports.primary, config.peer.connect.ports.secondary) = (None, None);
             "no primary"
         }
         5 => {
-            (config.connect.ports.primary, config.connect.ports.secondary) = (Some(29999), None);
-            config.connect.primary_required = true;
+            (config.peer.connect.ports.primary, config.peer.connect.ports.secondary) = (Some(29999), None);
+            config.peer.connect.primary_required = true;
             "primary required at 29999"
         }
         6 => {
-            config.connect.states = StatesFrom::Rtde;
+            config.peer.connect.states = StatesFrom::Rtde;
             "states by rtde"
         }
         7 => {
-            config.software = Some(SoftwareVersion::new(3, 1));
+            config.peer.software = Some(SoftwareVersion::new(3, 1));
             "said to be 3.1"
         }
         8 => {
-            config.software = Some(newest);
+            config.peer.software = Some(newest);
             "said to be 5.15"
         }
         9 => {
-            config.model = Some(RobotModel::Ur10);
+            config.peer.model = Some(RobotModel::Ur10);
             "said to be a UR10"
         }
         10 => {
@@ -555,7 +557,7 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
         }
         17 => {
             config.mode.acceptance_unknown = true;
-            (config.connect.ports.primary, config.connect.ports.secondary) = (None, None);
+            (config.peer.connect.ports.primary, config.peer.connect.ports.secondary) = (None, None);
             "acceptance unknown"
         }
         18 => {
@@ -601,22 +603,22 @@ fn wrong(draw: &mut Draw, number: usize) -> Plan {
         24 => {
             config.mode.good_cycles = Some(40);
             config.mode.arming_timeout = Some(core::Duration::from_millis(400));
-            (config.connect.ports.primary, config.connect.ports.secondary) = (None, None);
+            (config.peer.connect.ports.primary, config.peer.connect.ports.secondary) = (None, None);
             config.mode.acceptance_unknown = true;
-            config.connect.states = StatesFrom::Realtime;
+            config.peer.connect.states = StatesFrom::Realtime;
             (config.link.margin, config.link.entry) = (Some(core::Duration::from_millis(1)), Some(Grade::Bad));
             plan.at(10, Act::Fault("jitter", "", Some(900), "5ms"));
             "never enough good cycles"
         }
         25 => {
-            config.connect.states = StatesFrom::Realtime;
+            config.peer.connect.states = StatesFrom::Realtime;
             plan.setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
             plan.at(900, Act::Fault("mute", "", Some(900), ""));
             "a program that ends at rest"
         }
         26 => {
             // Only these connections tell them.
-            (config.connect.ports.primary, config.connect.ports.secondary) = (None, None);
+            (config.peer.connect.ports.primary, config.peer.connect.ports.secondary) = (None, None);
             config.mode.acceptance_unknown = true;
             plan.setup.law = AnyLaw::CartesianTwist(CartesianTwist::new(CartesianTwistConfig::new(
                 TwistFrame::Base,
@@ -666,7 +668,7 @@ fn pendant(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[6..]);
     let mut plan = Plan::new(draw, software);
     plan.claims = (number % 4 != 3).then_some(Claims::NONE);
-    plan.setup.config.connect.states = StatesFrom::Auto;
+    plan.setup.config.peer.connect.states = StatesFrom::Auto;
     plan.insists = false;
     if number % 7 == 6 {
         plan.setup.controller.flicker = std::num::NonZeroU32::new(draw.of(&[3, 150]));
@@ -734,7 +736,7 @@ fn laws(draw: &mut Draw, number: usize) -> Plan {
             plan.law(twist);
         }
         4 | 5 => {
-            plan.setup.config.model = (number < 8).then_some(model);
+            plan.setup.config.peer.model = (number < 8).then_some(model);
             let speed = draw.of(&[0.02, -0.05]);
             let input = TwistInput::Constant(Twist { linear: [0.0, speed, speed], angular: [0.0, 0.1, 0.0] });
             let twist = twist(draw, input);
@@ -743,7 +745,7 @@ fn laws(draw: &mut Draw, number: usize) -> Plan {
         6 => {
             // The wrist is stretched: joint 5 at zero.
             plan.setup.controller.q[4] = 0.0;
-            plan.setup.config.model = Some(model);
+            plan.setup.config.peer.model = Some(model);
             let input = TwistInput::Constant(Twist { linear: [0.0, 0.05, 0.0], angular: [0.0; 3] });
             let twist = twist(draw, input);
             plan.law(twist);
@@ -761,8 +763,8 @@ fn laws(draw: &mut Draw, number: usize) -> Plan {
             setup.sensors = vec![Sensor { id: SENSOR, period: ms(10), read: Box::new(read) }];
             setup.config.link = plan.setup.config.link;
             setup.config.mode = plan.setup.config.mode;
-            setup.config.connect = plan.setup.config.connect;
-            setup.config.model = (number < 8).then_some(model);
+            setup.config.peer.connect = plan.setup.config.peer.connect;
+            setup.config.peer.model = (number < 8).then_some(model);
             plan.setup = setup;
             plan.at(1_200, Act::Senses(Senses::Far)).at(1_600, Act::Senses(Senses::Well));
         }
@@ -779,7 +781,7 @@ fn laws(draw: &mut Draw, number: usize) -> Plan {
 fn anything(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);
-    plan.setup.config.text.form = draw.of(&[FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding]);
+    plan.setup.config.peer.text.form = draw.of(&[FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding]);
     if number.is_multiple_of(2) && software.at_least(3, 4) {
         plan.claim(&[Claim::Standard, Claim::Tool, Claim::Analog]);
     }
@@ -979,8 +981,8 @@ fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
             let news = words::became(news);
             log.mark("output", words::kind(&news));
         }
-        if let Event::Established(identity) = event {
-            by = identity.states.name();
+        if let Event::Peer(UrEvent::Established(identity)) = event {
+            by = link_name(identity.states);
             log.mark("states-by", by);
         }
     }
@@ -1002,7 +1004,7 @@ fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
         log.mark("output", "by-rtde");
     }
     let written = record.written.as_deref().unwrap_or_default();
-    log.written = written.iter().map(|(at, link, bytes)| (*at, link.name(), bytes.clone())).collect();
+    log.written = written.iter().map(|(at, link, bytes)| (*at, link_name(*link), bytes.clone())).collect();
     log.events.sort_by_key(|(at, _)| *at);
 }
 
@@ -1074,7 +1076,7 @@ pub(crate) fn required() -> Vec<String> {
 
 /// What was written, for a person: text as it is, packages in hexadecimal.
 pub(crate) fn read(link: &'static str, bytes: &[u8]) -> String {
-    if link == LinkId::RTDE.name() {
+    if link == link_name(LinkId::RTDE) {
         return bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     }
     format!("{:?}", String::from_utf8_lossy(bytes))

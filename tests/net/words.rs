@@ -1,33 +1,64 @@
 //! Events in words that outlive the names of their types.
 
 use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::engine::Event;
+use outrigger_core::engine::krc::KrcEvent;
+use outrigger_core::engine::ur::{DownCause, KnownBy, Next};
+use outrigger_core::engine::ur::{UrEvent, link_name};
+use outrigger_core::frame::Found;
 use outrigger_core::mode::{Lapse, Transition};
-use outrigger_core::session::fri::FriEvent;
-use outrigger_core::session::{DownCause, Event, Found, KnownBy, Next, Report, ReportKind};
 use outrigger_core::time::Duration;
+use outrigger_core::wire::primary::{Report, ReportKind};
 
 /// The kind of an event: the first of its words.
 pub(crate) fn kind(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(kind, _)| kind)
 }
 
+/// What only one kind of controller reports.
+pub(crate) trait PeerEvent: std::fmt::Debug {
+    /// Its kind, then its values.
+    fn words(&self) -> String;
+}
+
+impl PeerEvent for UrEvent {
+    fn words(&self) -> String {
+        match self {
+            Self::Opening { link, endpoint } => format!("opening {} {}", link_name(*link), endpoint.port),
+            Self::Opened(link) => format!("opened {}", link_name(*link)),
+            Self::Down { link, endpoint, cause, next } => {
+                format!("down {} {} {} {}", link_name(*link), endpoint.port, down(cause), after(next))
+            }
+            Self::Established(identity) => {
+                let by = match identity.known_by {
+                    KnownBy::Message => "message",
+                    KnownBy::Configuration => "configuration",
+                    KnownBy::Packet => "packet",
+                };
+                let (software, size, period) = (identity.software, identity.packet_size, micros(identity.period));
+                format!(
+                    "established {software} by {by}, {size} B, {period} us, states by {}",
+                    link_name(identity.states)
+                )
+            }
+            Self::NotOurs(input) => format!("not-ours {input}"),
+            Self::Report(report) => said(report),
+            Self::Skipped { link, error } => format!("skipped {} {error}", link_name(*link)),
+            Self::Malformed { link, error } => format!("malformed {} {error}", link_name(*link)),
+            other => panic!("{other:?} has no words"),
+        }
+    }
+}
+
+impl PeerEvent for KrcEvent {
+    fn words(&self) -> String {
+        of_krc(self)
+    }
+}
+
 /// An event: its kind, then its values.
-pub(crate) fn of(event: &Event) -> String {
+pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
     match event {
-        Event::Opening { link, endpoint } => format!("opening {} {}", link.name(), endpoint.port),
-        Event::Opened(link) => format!("opened {}", link.name()),
-        Event::Down { link, endpoint, cause, next } => {
-            format!("down {} {} {} {}", link.name(), endpoint.port, down(cause), after(next))
-        }
-        Event::Established(identity) => {
-            let by = match identity.known_by {
-                KnownBy::Message => "message",
-                KnownBy::Configuration => "configuration",
-                KnownBy::Packet => "packet",
-            };
-            let (software, size, period) = (identity.software, identity.packet_size, micros(identity.period));
-            format!("established {software} by {by}, {size} B, {period} us, states by {}", identity.states.name())
-        }
         Event::Transition(change) => transition(change),
         Event::Refused(refusal) => {
             format!("refused {} by {} {}", refusal.word.name(), refusal.by.name(), refusal.reason.name())
@@ -41,11 +72,7 @@ pub(crate) fn of(event: &Event) -> String {
             format!("bridged source {} cycle {}", bridged.source.0, bridged.cycle)
         }
         Event::Output { write, news } => format!("output {} {}", set(write), became(news)),
-        Event::NotOurs(input) => format!("not-ours {input}"),
-        Event::Report(report) => said(report),
-        Event::Skipped { link, error } => format!("skipped {} {error}", link.name()),
-        Event::Malformed { link, error } => format!("malformed {} {error}", link.name()),
-        Event::Fri(event) => of_krc(event),
+        Event::Peer(event) => event.words(),
         Event::Lost(count) => format!("lost {count}"),
         Event::HeldByScaling(held) => format!("held-by-scaling {held}"),
         Event::Lapsed(lapse) => match lapse {
@@ -58,17 +85,17 @@ pub(crate) fn of(event: &Event) -> String {
 }
 
 /// Beside a KRC.
-fn of_krc(event: &FriEvent) -> String {
+fn of_krc(event: &KrcEvent) -> String {
     match event {
-        FriEvent::Found { period_micros } => format!("krc-found {period_micros} us"),
-        FriEvent::Silent => "krc-silent".into(),
-        FriEvent::Foreign(count) => format!("krc-foreign {count}"),
-        FriEvent::Malformed { count, error } => format!("krc-malformed {count} {error}"),
-        FriEvent::State(state) => format!("krc-state {} {}", state.raw(), state.name()),
-        FriEvent::Quality(quality) => format!("krc-quality {} {}", quality.raw(), quality.name()),
-        FriEvent::Scheme(scheme) => format!("krc-scheme {} {}", scheme.raw(), scheme.name()),
-        FriEvent::Power(on) => format!("krc-power {on}"),
-        FriEvent::OtherScheme { krc, ours } => format!("krc-other-scheme {} {}", krc.raw(), ours.raw()),
+        KrcEvent::Found { period_micros } => format!("krc-found {period_micros} us"),
+        KrcEvent::Silent => "krc-silent".into(),
+        KrcEvent::Foreign(count) => format!("krc-foreign {count}"),
+        KrcEvent::Malformed { count, error } => format!("krc-malformed {count} {error}"),
+        KrcEvent::State(state) => format!("krc-state {} {}", state.raw(), state.name()),
+        KrcEvent::Quality(quality) => format!("krc-quality {} {}", quality.raw(), quality.name()),
+        KrcEvent::Scheme(scheme) => format!("krc-scheme {} {}", scheme.raw(), scheme.name()),
+        KrcEvent::Power(on) => format!("krc-power {on}"),
+        KrcEvent::OtherScheme { krc, ours } => format!("krc-other-scheme {} {}", krc.raw(), ours.raw()),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Connecting, arming and driving an arm that nothing goes wrong with.
 
+use outrigger_core::engine::Input;
+use outrigger_core::engine::ur::KnownBy;
 use outrigger_core::law::{JointServoConfig, Law as _};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::session::{Input, KnownBy};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::fault::FaultKind;
@@ -28,7 +29,7 @@ fn a_session_knows_its_controller_and_the_link_becomes_perfect() {
         let mut buffers = Buffers::default();
         let mut rig = Rig::new(Setup::new(software), &mut buffers);
         rig.ready();
-        let identity = rig.engine().identity().unwrap();
+        let identity = rig.engine().peer().identity().unwrap();
         assert_eq!((identity.software, identity.known_by), (software, KnownBy::Message));
         assert_eq!(identity.period.as_micros(), rig.controller.period().as_micros() as u64);
         assert!(rig.engine().grade() >= Grade::Ok);
@@ -67,7 +68,7 @@ fn every_software_from_1_5_to_5_25_is_detected_commanded_and_released() {
         rig.command();
         rig.run_for(ms(500));
         let story = rig.record().story();
-        assert_eq!(rig.engine().identity().map(|identity| identity.software), Some(software), "{story}");
+        assert_eq!(rig.engine().peer().identity().map(|identity| identity.software), Some(software), "{story}");
         assert!(
             (rig.controller.truth().qd[0] - 0.5).abs() < 0.01,
             "{software}: {:?}\n{story}",

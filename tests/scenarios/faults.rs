@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Generation, Reason, SoftwareVersion};
-use outrigger_core::session::{Event, Input, LinkId};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::robot::Power;
@@ -185,7 +185,7 @@ pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mu
         Falls(reasons, limit) => (reasons, limit),
         Pendant(reason) => {
             let told = rig.record().events.iter().any(|(_, event)| *event == Event::PendantOverridden);
-            let by_rtde = rig.engine().identity().is_some_and(|identity| identity.states == LinkId::RTDE);
+            let by_rtde = rig.engine().peer().identity().is_some_and(|identity| identity.states == LinkId::RTDE);
             assert_eq!(told, !by_rtde, "{what}\n{story}");
             let seen: Vec<Reason> = fallbacks.iter().map(|(_, reason)| *reason).collect();
             // A pause may last long enough for the slow report.
@@ -228,9 +228,9 @@ fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
         assert!(first.at == fell && first.holds(), "{what}: {first:?}\n{story}");
     }
     // Where the stop itself cannot get through, the text of the last command ends the motion.
-    let hold = rig.engine().config().text.hold;
+    let hold = rig.engine().config().peer.text.hold;
     let reaction = Duration::from_micros(hold.as_micros());
-    let asked = f64::from(rig.engine().config().text.stop_acceleration);
+    let asked = f64::from(rig.engine().config().peer.text.stop_acceleration);
     let deceleration = stop_deceleration(rig.controller.options(), asked);
     let bound = rest_bound(&rig.controller, f64::from(SPEED), deceleration, reaction);
     let rest = rig.record().rest_after(fell).unwrap_or_else(|| panic!("{what}: never at rest\n{story}"));

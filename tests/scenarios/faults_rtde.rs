@@ -1,8 +1,10 @@
 //! The same faults where states come over RTDE: whatever 30003 is held to, 30004 is held to, and each of the two by itself.
 
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::rtde::Unusable;
+use outrigger_core::engine::ur::{DownCause, Next};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::robot::{Generation, Reason, SoftwareVersion};
-use outrigger_core::session::rtde::Unusable;
-use outrigger_core::session::{DownCause, Event, Input, LinkId, Next};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
@@ -74,7 +76,7 @@ fn hold(rows: &[Row]) {
 }
 
 fn source(rig: &Rig<'_>) -> Option<LinkId> {
-    rig.engine().identity().map(|identity| identity.states)
+    rig.engine().peer().identity().map(|identity| identity.states)
 }
 
 #[test]
@@ -97,8 +99,8 @@ fn what_keeps_text_away_ends_commanding_by_name_though_30004_speaks() {
 
 /// Why the link of RTDE went down, and what followed.
 fn downs(rig: &Rig<'_>) -> Vec<(DownCause, Next)> {
-    let down = |(_, event): &(_, Event)| match event {
-        Event::Down { link: LinkId::RTDE, cause, next, .. } => Some((*cause, *next)),
+    let down = |(_, event): &(_, Event<UrEvent>)| match event {
+        Event::Peer(UrEvent::Down { link: LinkId::RTDE, cause, next, .. }) => Some((*cause, *next)),
         _ => None,
     };
     rig.record().events.iter().filter_map(down).collect()

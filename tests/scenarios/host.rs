@@ -1,10 +1,12 @@
 //! What happens on our own side: a host that stands still or comes round rarely, a cable, ports that are closed, the end.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
+use outrigger_core::engine::ur::{DownCause, FormChoice, KnownBy};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::{Mode, Proof};
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::{DownCause, Event, FormChoice, Input, KnownBy, LinkId};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Command, Death, Motion, Reading, Rig, Setup};
@@ -122,7 +124,7 @@ fn an_arm_still_moving_by_our_last_command_gets_one_stop_after_a_reconnect() {
         assert_eq!(Firmware(software).after_t(), AfterT::KeepsMoving);
         let mut buffers = Buffers::default();
         let mut setup = Setup::sweep(software, 0.3);
-        setup.config.text.form = FormChoice::Bare;
+        setup.config.peer.text.form = FormChoice::Bare;
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();
         rig.run_for(secs(1));
@@ -149,7 +151,7 @@ fn without_the_primary_port_the_secondary_one_tells_the_same() {
         setup.controller.faults.push(closed("30001"));
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();
-        let identity = rig.engine().identity().unwrap();
+        let identity = rig.engine().peer().identity().unwrap();
         // 30002 opens with the version message from 3.1 on; before, the packet has to tell.
         let by = if software.at_least(3, 1) { KnownBy::Message } else { KnownBy::Packet };
         assert_eq!((identity.known_by, identity.software), (by, software), "{}", rig.record().story());
@@ -190,8 +192,8 @@ fn a_robot_that_refuses_everything_is_tried_again_ever_more_rarely() {
     setup.controller.faults.push(Fault::parse("drop@0:30s").unwrap());
     let mut rig = Rig::new(setup, &mut buffers);
     rig.run_for(secs(30));
-    let refused = |(_, event): &&(_, Event)| {
-        matches!(event, Event::Down { link: LinkId::REALTIME, cause: DownCause::Refused, .. })
+    let refused = |(_, event): &&(_, Event<UrEvent>)| {
+        matches!(event, Event::Peer(UrEvent::Down { link: LinkId::REALTIME, cause: DownCause::Refused, .. }))
     };
     let tries: Vec<_> = rig.record().events.iter().filter(refused).map(|(at, _)| *at).collect();
     let gaps: Vec<Duration> = tries.windows(2).map(|pair| pair[1].since(pair[0])).collect();

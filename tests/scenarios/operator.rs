@@ -1,9 +1,11 @@
 //! Nothing arms by itself: what a host's file asks for at the start is asked once, and never after a word of an operator.
 
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{AnyLaw, LawConfig};
 use outrigger_core::mode::{Epoch, Mode, OperatorConfig};
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::{Config, Event, Input};
 use outrigger_core::time::Duration;
 use outrigger_linux::config::Configuration;
 use outrigger_sim::controller::Action;
@@ -14,7 +16,7 @@ use outrigger_tests::cosim::{Buffers, Rig, Setup, core_time};
 use super::{SOFTWARE, ms, secs};
 
 /// What `outrigger run` tells the engine for such a file: who asks is decided by nothing else there.
-fn of_a_file(law: &str, run: &str) -> (Config, LawConfig<6>) {
+fn of_a_file(law: &str, run: &str) -> (UrConfig, LawConfig<6>) {
     let source = "[[source]]\nname = \"s\"\ninput = \"stdin\"\n";
     let file = format!("robot.address = \"192.0.2.1\"\nrobot.model = \"ur5e\"\n{law}{source}{run}");
     let configuration = Configuration::parse(&file).expect("a configuration");
@@ -38,7 +40,7 @@ fn setup(software: SoftwareVersion, law: &str) -> Setup {
         Setup::standoff(software, 0.1, Surface::plane(below, [0.0, 0.0, 1.0]))
     };
     setup.config.operator = config.operator;
-    setup.config.model = Some(setup.controller.model);
+    setup.config.peer.model = Some(setup.controller.model);
     setup
 }
 
@@ -111,8 +113,7 @@ fn a_held_input_of_the_robot_starts_and_stops_every_generation() {
         rig.controller.act(Action::DigitalInputs(3));
         rig.run_for(secs(5));
         assert_eq!(rig.engine().mode(), Mode::Monitor, "{software}\n{}", rig.record().story());
-        let held =
-            |(_, event): &(_, Event)| matches!(event, Event::Refused(refusal) if refusal.reason == Reason::LineHeld);
+        let held = |(_, event): &(_, Event<UrEvent>)| matches!(event, Event::Refused(refusal) if refusal.reason == Reason::LineHeld);
         assert!(rig.record().events.iter().any(held), "{software}\n{}", rig.record().story());
     }
 }

@@ -3,10 +3,12 @@
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
 use outrigger_core::command::{SampleValue, SourceConfig};
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::{FormChoice, OutputsBy};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::session::{Event, FormChoice, Input, OutputsBy};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Controller, StartState};
@@ -56,7 +58,7 @@ fn nth(n: u32, software: SoftwareVersion) -> Write {
 fn driven(software: SoftwareVersion, form: FormChoice, every: Option<std::time::Duration>) -> Record {
     let mut buffers = Buffers::default();
     let mut setup = Setup::servo(software, trajectory(), JointServoConfig::default());
-    setup.config.text.form = form;
+    setup.config.peer.text.form = form;
     let mut rig = Rig::new(setup, &mut buffers);
     rig.ready();
     rig.request();
@@ -143,7 +145,7 @@ fn every_output_arrives_and_is_confirmed_where_the_controller_shows_it() {
 fn a_payload_beyond_what_the_arm_is_rated_for_is_refused() {
     let mut buffers = Buffers::default();
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));
-    setup.config.model = Some(outrigger_core::robot::RobotModel::Ur5e);
+    setup.config.peer.model = Some(outrigger_core::robot::RobotModel::Ur5e);
     let mut rig = Rig::new(setup, &mut buffers);
     rig.ready();
     rig.input(Input::Set(Write::Payload { mass: 5.1, center_of_gravity: None }));
@@ -201,7 +203,7 @@ fn local_control_is_told_as_such_where_the_controller_says_so_and_shows_as_silen
 fn by_rtde(by: OutputsBy, claims: &[Claim]) -> (Setup, Buffers) {
     let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));
-    (setup.config.connect.outputs, setup.config.connect.claims) = (by, claims);
+    (setup.config.peer.connect.outputs, setup.config.peer.connect.claims) = (by, claims);
     (setup, Buffers::claiming(claims))
 }
 
@@ -268,7 +270,7 @@ fn an_input_in_use_is_named_and_what_it_sets_goes_as_text_or_not_at_all() {
         rig.controller.write(other, &package);
         rig.ready();
         let not_ours = rig.record().events.iter().find_map(|(_, event)| match event {
-            Event::NotOurs(input) => Some(input.to_string()),
+            Event::Peer(UrEvent::NotOurs(input)) => Some(input.to_string()),
             _ => None,
         });
         let said = "standard_digital_output is in use by another RTDE client or a fieldbus";
@@ -291,7 +293,7 @@ fn a_motion_does_not_notice_inputs_being_written() {
         let mut buffers = Buffers::claiming(claims);
         let software = SoftwareVersion::new(5, 15);
         let mut setup = Setup::servo(software, trajectory(), JointServoConfig::default());
-        setup.config.connect.claims = claims;
+        setup.config.peer.connect.claims = claims;
         let mut rig = Rig::new(setup, &mut buffers);
         rig.ready();
         rig.request();
@@ -316,7 +318,7 @@ fn a_motion_does_not_notice_inputs_being_written() {
 fn a_force_sensor_feeds_the_robot_and_an_old_force_is_never_repeated() {
     let (mut setup, mut buffers) = by_rtde(OutputsBy::Auto, &[Claim::Force]);
     setup.config.sources[0] = Some(SourceConfig { stuck_after: None, ..SourceConfig::new(SENSOR, 6, -500.0, 500.0) });
-    setup.config.force = Some(SENSOR);
+    setup.config.peer.force = Some(SENSOR);
     let read = Box::new(|_: &Controller| SampleValue::new(&[1.0, -2.0, 30.0, 0.1, 0.2, -0.3]));
     setup.sensors = vec![Sensor { id: SENSOR, period: ms(2), read }];
     let mut rig = Rig::new(setup, &mut buffers);

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use outrigger_core::engine::Event;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::Event;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup};
 

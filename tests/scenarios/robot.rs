@@ -1,9 +1,10 @@
 //! What the robot and others beside it do: local control, other programs and commanders, stops, restarts, slower motion.
 
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServoConfig, Law as _};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::session::{Event, Input};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, StartState};
@@ -24,8 +25,9 @@ fn trajectory() -> Trajectory<6> {
 
 /// The reasons of refused requests, in order.
 fn refusals(rig: &Rig<'_>) -> Vec<Reason> {
-    let refused =
-        |(_, event): &(_, Event)| if let Event::Refused(refusal) = event { Some(refusal.reason) } else { None };
+    let refused = |(_, event): &(_, Event<UrEvent>)| {
+        if let Event::Refused(refusal) = event { Some(refusal.reason) } else { None }
+    };
     rig.record().events.iter().filter_map(refused).collect()
 }
 
@@ -192,7 +194,12 @@ fn a_controller_that_restarts_is_a_new_session_with_a_new_epoch() {
         let before = rig.engine().mode_machine().epoch();
         rig.controller.act(Action::Restart(secs(3)));
         rig.run_for(secs(10));
-        let sessions = rig.record().events.iter().filter(|(_, event)| matches!(event, Event::Established(_))).count();
+        let sessions = rig
+            .record()
+            .events
+            .iter()
+            .filter(|(_, event)| matches!(event, Event::Peer(UrEvent::Established(_))))
+            .count();
         assert_eq!((sessions, rig.engine().mode()), (2, Mode::Monitor), "{}", rig.record().story());
         assert!(rig.engine().mode_machine().epoch() != before);
         rig.controller.act(Action::ReleaseBrakes);

@@ -1,9 +1,10 @@
 //! The robot's speed scaling: what goes out while the arm is slowed down, or is not carried along at all.
 
+use outrigger_core::engine::Event;
+use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::law::{AnyLaw, CartesianTwist, CartesianTwistConfig, JointServoConfig, TwistFrame, TwistInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion, Twist};
-use outrigger_core::session::Event;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::Action;
@@ -34,7 +35,7 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 4] {
     let along = Twist { linear: [0.05, 0.0, 0.0], angular: [0.0; 3] };
     let config = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(along));
     twist.law = AnyLaw::CartesianTwist(CartesianTwist::new(config));
-    twist.config.model = Some(twist.controller.model);
+    twist.config.peer.model = Some(twist.controller.model);
     // 0.2 m further off than it is to be.
     let tool = Rig::new(servo(), &mut Buffers::default()).controller.truth().tool().position;
     let below = [tool[0], tool[1], tool[2] - 0.3];
@@ -44,7 +45,8 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 4] {
 
 /// Whether this was told, in order.
 fn told(rig: &Rig<'_>) -> Vec<bool> {
-    let held = |(_, event): &(_, Event)| if let Event::HeldByScaling(held) = event { Some(*held) } else { None };
+    let held =
+        |(_, event): &(_, Event<UrEvent>)| if let Event::HeldByScaling(held) = event { Some(*held) } else { None };
     rig.record().events.iter().filter_map(held).collect()
 }
 

@@ -1,15 +1,16 @@
 //! The engine beside a simulated KRC, in virtual time.
 
+use outrigger_core::engine::krc::KrcEvent;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::Samples;
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrlConvention};
+use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{JointVelocities, Reason, State};
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{Command, CommandFlags, ControlScheme, Frame, FriState, Jacobian, Measurement};
 use outrigger_sim::krc::{Krc, Options, Sender};
@@ -123,13 +124,13 @@ pub struct Rig<L> {
     /// The controller.
     pub krc: Krc,
     /// The engine under test.
-    pub session: FriSession<L, KrlConvention>,
+    pub session: KrcEngine<'static, L>,
     /// From a measurement's arrival to the command's departure.
     pub thinking: StdDuration,
     /// Told by the KRC in place of the scheme that it is in.
     pub told_scheme: Option<ControlScheme>,
     /// Everything the engine reported.
-    pub events: Vec<Event>,
+    pub events: Vec<Event<KrcEvent>>,
     /// When each of them was.
     pub event_times: Vec<SimTime>,
     /// Every command with its time, where a test puts an empty list here.
@@ -175,18 +176,45 @@ fn instant(time: SimTime) -> Instant {
     Instant::from_micros(time.as_micros())
 }
 
+/// Hands a datagram of `from`, read at `at`, to the engine.
+pub fn receive<L: Law<7>>(engine: &mut KrcEngine<'_, L>, from: SocketAddr, bytes: &[u8], at: Instant) {
+    let window = engine.receive_window(LinkId::FRI);
+    let length = bytes.len().min(window.len());
+    window[..length].copy_from_slice(&bytes[..length]);
+    engine.commit_datagram(LinkId::FRI, length, from, at, at);
+}
+
+/// The command that the engine sends, if it does.
+pub fn sent<L: Law<7>>(engine: &mut KrcEngine<'_, L>) -> Option<Vec<u8>> {
+    while let Some(output) = engine.poll_output() {
+        if let Output::Transmit { bytes, .. } = output {
+            return Some(bytes.to_vec());
+        }
+    }
+    None
+}
+
+/// The engine, with its one port open.
+fn started<L: Law<7>>(mut engine: KrcEngine<'static, L>) -> KrcEngine<'static, L> {
+    engine.handle(Instant::ZERO, Input::Start);
+    assert!(matches!(engine.poll_output(), Some(Output::Listen { link: LinkId::FRI, .. })));
+    engine.handle(Instant::ZERO, Input::Opened(LinkId::FRI));
+    engine
+}
+
 impl<L: Law<7>> Rig<L> {
     /// A KRC and an engine that have not met.
     ///
     /// # Panics
     /// Where options or configuration cannot be.
     #[must_use]
-    pub fn new(options: Options, config: FriConfig, law: L, convention: KrlConvention) -> Self {
+    pub fn new(options: Options, mut config: KrcConfig, law: L, convention: KrlConvention) -> Self {
+        config.peer.handshake = convention;
         let limits = config.limits.velocity.0;
-        let silence = StdDuration::from_micros(config.silence.as_micros());
+        let silence = StdDuration::from_micros(config.peer.silence.as_micros());
         Self {
             krc: Krc::new(options).expect("a possible KRC"),
-            session: FriSession::new(config, law, convention).expect("a possible session"),
+            session: started(KrcEngine::new(config, law, ()).expect("a possible session")),
             thinking: StdDuration::from_micros(150),
             told_scheme: None,
             events: vec![],
@@ -218,7 +246,7 @@ impl<L: Law<7>> Rig<L> {
     }
 
     /// Gives an input, and takes what comes of it.
-    pub fn input(&mut self, input: FriInput<'_>) {
+    pub fn input(&mut self, input: Input) {
         let now = self.krc.now();
         self.session.handle(instant(now), input);
         self.drain(now);
@@ -226,20 +254,20 @@ impl<L: Law<7>> Rig<L> {
 
     /// An operator, who sees how things stand, asks to command.
     pub fn request(&mut self) {
-        self.input(FriInput::Request(self.session.mode_machine().epoch()));
+        self.input(Input::Request(self.session.mode_machine().epoch()));
     }
 
     fn drain(&mut self, now: SimTime) {
         self.note_events(now);
-        if let Some(transmit) = self.session.poll_transmit() {
-            assert_eq!(Some(transmit.to), self.believed.map(|(from, _)| from), "only who is believed is answered");
-            let bytes = transmit.bytes.to_vec();
+        if let Some(Output::Transmit { to, bytes, .. }) = self.session.poll_output() {
+            assert_eq!(to, self.believed.map(|(from, _)| from), "only who is believed is answered");
+            let bytes = bytes.to_vec();
             self.check(&bytes);
             if let Some(written) = &mut self.written {
                 written.push((now, bytes.clone()));
             }
             self.leaving.push_back((now + self.thinking, bytes));
-            assert!(self.session.poll_transmit().is_none(), "one command per input");
+            assert!(self.session.poll_output().is_none(), "one command per input");
         }
     }
 
@@ -298,9 +326,9 @@ impl<L: Law<7>> Rig<L> {
                 self.hand_over(*sender, bytes, next);
             }
             if !waiting.is_empty() {
-                self.input(FriInput::Drained);
+                self.input(Input::Tick);
             } else if due <= next {
-                self.input(FriInput::Tick);
+                self.input(Input::Tick);
             }
         }
     }
@@ -310,10 +338,10 @@ impl<L: Law<7>> Rig<L> {
             Sender::Krc => KRC,
             Sender::Stranger => STRANGER,
         };
-        let before = self.session.counts();
+        let before = self.session.peer().counts();
         let from: SocketAddr = from.parse().expect("an address");
-        self.session.handle(instant(now), FriInput::Datagram { from, bytes, arrival: instant(now) });
-        let after = self.session.counts();
+        receive(&mut self.session, from, bytes, instant(now));
+        let after = self.session.peer().counts();
         let used = after.measurements > before.measurements && after.unused == before.unused;
         if let (true, Ok(measurement)) = (used, Measurement::new_checked(bytes)) {
             let leads = measurement.named_state() == FriState::Command && measurement.power() != 0;
@@ -376,7 +404,7 @@ impl<L: Law<7>> Rig<L> {
             let unmet = rig.session.unmet(instant(rig.krc.now()));
             unmet.iter().all(|reason| reason == Reason::Latched)
         });
-        self.input(FriInput::Acknowledge);
+        self.input(Input::Acknowledge);
         self.request();
         self.until(millis, "command", |rig| rig.session.mode() == Mode::Command);
     }

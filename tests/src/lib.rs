@@ -10,12 +10,12 @@ pub mod oracle;
 
 pub use outrigger_emulated::require;
 
+use outrigger_core::engine::Event;
 use outrigger_core::mode::{Channel, Refusal};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
 
 /// A request by a message was refused for `reason`.
 #[must_use]
-pub const fn refused(reason: Reason) -> Event {
+pub const fn refused<E>(reason: Reason) -> Event<E> {
     Event::Refused(Refusal::of_request(Channel::Message, reason))
 }

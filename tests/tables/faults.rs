@@ -98,8 +98,8 @@ fn cell(fault: &str, software: SoftwareVersion, mut buffers: Buffers) -> String 
     let Some(fall) = falls.next() else { return "goes on".to_owned() };
     let (fell, reason) = (sim_time(fall.at), fall.reason.unwrap());
     let config = rig.engine().config();
-    let deceleration = stop_deceleration(rig.controller.options(), f64::from(config.text.stop_acceleration));
-    let hold = Duration::from_micros(config.text.hold.as_micros());
+    let deceleration = stop_deceleration(rig.controller.options(), f64::from(config.peer.text.stop_acceleration));
+    let hold = Duration::from_micros(config.peer.text.hold.as_micros());
     let reaction = hold.max(text_under_way(&fault, fell, rig.controller.period()));
     let bound = rest_bound(&rig.controller, f64::from(SPEED), deceleration, reaction);
     let rest = rig.record().rest_after(fell);

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{KrcConfig, KrlConvention};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::fri::{FriConfig, FriInput, KrlConvention};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::Quality;
 use outrigger_sim::krc::{self, Options};
@@ -46,7 +47,7 @@ struct Figures {
 fn run(period: u64, faults: &[&str]) -> Figures {
     let faults = faults.iter().map(|spec| spec.parse().expect("a fault")).collect();
     let options = Options { period: Duration::from_millis(period), faults, ..Options::default() };
-    let mut rig = Rig::new(options, FriConfig::default(), Swing::new(0.5, 4.0), KrlConvention::RosControl);
+    let mut rig = Rig::new(options, KrcConfig::default(), Swing::new(0.5, 4.0), KrlConvention::RosControl);
     // Windows of 100 cycles are filled and grades have risen, where they rise.
     rig.advance(period * 600);
     let begun = rig.krc.now();
@@ -66,7 +67,7 @@ fn run(period: u64, faults: &[&str]) -> Figures {
         figures.look(&rig);
         let unmet = rig.session.unmet(now(&rig));
         if rig.session.mode() == Mode::Monitor && unmet.iter().all(|reason| reason == Reason::Latched) {
-            rig.input(FriInput::Acknowledge);
+            rig.input(Input::Acknowledge);
             rig.request();
         }
     }

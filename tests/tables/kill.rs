@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use outrigger_core::engine::Input;
+use outrigger_core::engine::ur::{FormChoice, TextConfig, TextPath};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::{FormChoice, Input, TextConfig, TextPath};
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Setup, rest_bound, stop_deceleration};
 
@@ -62,7 +63,7 @@ struct Rest {
 fn run(loss: Loss, software: SoftwareVersion, form: FormChoice, mode: Mode) -> Rest {
     let mut buffers = Buffers::default();
     let mut setup = Setup::sweep(software, SPEED);
-    setup.config.text.form = form;
+    setup.config.peer.text.form = form;
     let mut rig = Rig::new(setup, &mut buffers);
     rig.ready();
     match mode {
@@ -101,7 +102,7 @@ fn bound(rig: &Rig<'_>, loss: Loss, form: FormChoice, mode: Mode, speed: f64) ->
     let config = rig.engine().config();
     let options = rig.controller.options();
     let span = |span: outrigger_core::time::Duration| Duration::from_micros(span.as_micros());
-    let asked = f64::from(config.text.stop_acceleration);
+    let asked = f64::from(config.peer.text.stop_acceleration);
     let stopj = stop_deceleration(options, asked);
     let (reaction, deceleration) = match (mode, loss) {
         (Mode::Offline | Mode::Monitor | Mode::Arming, _) => return Some(Duration::ZERO),
@@ -114,8 +115,8 @@ fn bound(rig: &Rig<'_>, loss: Loss, form: FormChoice, mode: Mode, speed: f64) ->
         }
         (Mode::Command, Loss::Process | Loss::Host | Loss::Cable) => match form {
             FormChoice::Bare if Firmware(options.software).after_t() == AfterT::KeepsMoving => return None,
-            FormChoice::Bare => (span(config.text.hold), options.end_deceleration),
-            FormChoice::SelfEnding | FormChoice::ByVersion => (span(config.text.hold) + without_t(rig), stopj),
+            FormChoice::Bare => (span(config.peer.text.hold), options.end_deceleration),
+            FormChoice::SelfEnding | FormChoice::ByVersion => (span(config.peer.text.hold) + without_t(rig), stopj),
         },
     };
     Some(rest_bound(&rig.controller, speed, deceleration, reaction))

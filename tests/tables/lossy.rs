@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::Input;
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, core_time, rest_bound, sim_time};
@@ -77,8 +77,8 @@ fn run(software: SoftwareVersion, loss: f64, repair: Repair, jitter: u64) -> Fig
         .collect();
     let rests = falls.iter().filter_map(|fell| first_rest(&rig, *fell));
     let rest = rests.max();
-    let hold = Duration::from_micros(rig.engine().config().text.hold.as_micros());
-    let deceleration = f64::from(rig.engine().config().text.stop_acceleration);
+    let hold = Duration::from_micros(rig.engine().config().peer.text.hold.as_micros());
+    let deceleration = f64::from(rig.engine().config().peer.text.stop_acceleration);
     assert!(rest <= Some(rest_bound(&rig.controller, f64::from(SPEED), deceleration, hold)), "{rest:?}");
     Figures {
         fallbacks: falls.len() as u32,

@@ -1,12 +1,13 @@
 //! Two smoltcp stacks on a wire: what one lost frame costs, by the board's receive buffer and the controller's TCP.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::{Event, LinkId};
 use outrigger_embassy::Buffers;
 use outrigger_emulated::peer::PeerOptions;
 use outrigger_sim::port::Port;
@@ -101,7 +102,7 @@ impl Cost {
 
 /// Why commanding ended after `lost`, and when the arm stood: measured and bound, both from the fall.
 fn fallback(rig: &Rig, lost: SimTime, arrived: Option<Duration>) -> String {
-    let fall = |(at, event): &(SimTime, Event)| match event {
+    let fall = |(at, event): &(SimTime, Event<UrEvent>)| match event {
         Event::Transition(transition) if transition.from == Mode::Command && *at >= lost => {
             Some((*at, transition.reason?))
         }
@@ -173,7 +174,9 @@ fn text_after(rig: &Rig, lost: SimTime) -> Option<Duration> {
 
 /// When the connection was given up after `lost`.
 fn given_up(rig: &Rig, lost: SimTime) -> SimTime {
-    let down = |event: &Event| matches!(event, Event::Down { link: LinkId::REALTIME | LinkId::RTDE, .. });
+    let down = |event: &Event<UrEvent>| {
+        matches!(event, Event::Peer(UrEvent::Down { link: LinkId::REALTIME | LinkId::RTDE, .. }))
+    };
     let mut events = rig.record().events.iter().filter(|(at, event)| *at >= lost && down(event));
     events.next().map_or(SimTime::MAX, |(at, _)| *at)
 }
@@ -296,7 +299,7 @@ fn stalled(mut rig: Rig) -> String {
         .record()
         .events
         .iter()
-        .any(|(at, event)| matches!(event, Event::Down { link: LinkId::RTDE, .. }) && *at > began);
+        .any(|(at, event)| matches!(event, Event::Peer(UrEvent::Down { link: LinkId::RTDE, .. })) && *at > began);
     let session = if closed { "the controller closes 30004, another session begins" } else { "the session goes on" };
     format!("states again after {} ms; {session}", millis(late))
 }

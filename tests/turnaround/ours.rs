@@ -1,13 +1,17 @@
 //! The co-controller as `outrigger run` has it: its engine and its sockets, following a motion of the joints.
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr};
 
 use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities};
-use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
 use outrigger_linux::clock::Clock;
@@ -28,7 +32,7 @@ pub(crate) fn run(port_base: u16) {
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let runtime = outrigger_linux::runtime().expect("a runtime");
     let mut operator = Operator { inputs: None, commanded: false };
-    runtime.block_on(engine::run(Config::default(), law, &mut net, &mut operator)).expect("a configuration");
+    runtime.block_on(engine::run(UrConfig::default(), law, &mut net, &mut operator)).expect("a configuration");
 }
 
 fn to_and_fro() -> Trajectory<6> {
@@ -47,7 +51,7 @@ struct Operator {
     commanded: bool,
 }
 
-impl Application<Law> for Operator {
+impl<'m> Application<6, Ur<'m>, Law> for Operator {
     async fn next(&mut self) -> Input {
         match self.inputs.take() {
             Some(input) => input,
@@ -55,7 +59,7 @@ impl Application<Law> for Operator {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         if let Event::Transition(transition) = event
             && let Some(reason) = transition.reason
         {
@@ -63,7 +67,7 @@ impl Application<Law> for Operator {
         }
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Law>, now: Instant) {
         if !self.commanded && engine.mode() == Mode::Monitor && engine.unmet(now).is_empty() {
             self.commanded = true;
             self.inputs = Some(Input::Request(engine.mode_machine().epoch()));

@@ -8,18 +8,17 @@ use embassy_sync::channel::Channel;
 use embassy_time::{Duration, with_deadline};
 use embedded_hal::digital::OutputPin;
 use outrigger_core::command::{MAX_SOURCES, SourceId};
+use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::fri::{FriSession, KrlHandshake};
-use outrigger_core::session::{CoController, Event, LinkId};
 use outrigger_core::telemetry::{Device, Pace, PortReport, Sampler};
 use outrigger_core::time::Instant;
 use outrigger_embassy::sensor::{Counted, Counters};
-use outrigger_embassy::{Handle, Observer, Trouble, fri, now};
+use outrigger_embassy::{Handle, Observer, Trouble, now};
 
 use crate::lamp::Status;
-use crate::milestone::Milestone;
+use crate::milestone::{Milestone, PeerEvent};
 use crate::pulse::Pulse;
 use crate::stack::Gauge;
 
@@ -29,8 +28,8 @@ const LINES: usize = 16;
 const UPKEEP: Duration = Duration::from_millis(50);
 
 /// Between the control loop and the rest. What the loop does here is a few stores.
-pub struct Desk {
-    lines: Channel<NoopRawMutex, Milestone, LINES>,
+pub struct Desk<const N: usize, P: Peer<N>> {
+    lines: Channel<NoopRawMutex, Milestone<P::Event>, LINES>,
     missed: Cell<u32>,
     armed: Cell<u32>,
     status: Cell<Status>,
@@ -38,12 +37,12 @@ pub struct Desk {
     /// One for each source, and one for sensors of none.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
-    sampler: RefCell<Sampler<'static>>,
+    sampler: RefCell<Sampler<'static, N, P>>,
     unsent: Cell<u32>,
     bad_frames: Cell<u32>,
 }
 
-impl Desk {
+impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// Nothing has happened. `device` and `pace` are telemetry's.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
@@ -88,7 +87,10 @@ impl Desk {
             unsent: self.unsent.get(),
             bad_frames: self.bad_frames.get(),
             stack_unused: self.stack.unused(),
-            troubles: LinkId::ALL.map(|link| robot.trouble(link).map(Trouble::text)),
+            troubles: core::array::from_fn(|index| {
+                let link = u8::try_from(index).ok().and_then(LinkId::new);
+                link.and_then(|link| robot.trouble(link)).map(Trouble::text)
+            }),
             ..PortReport::default()
         };
         for Counted { figures, faults } in self.counters.iter().map(Counters::counted) {
@@ -102,7 +104,7 @@ impl Desk {
     }
 
     /// Something for the log.
-    pub(crate) fn note(&self, milestone: Milestone) {
+    pub(crate) fn note(&self, milestone: Milestone<P::Event>) {
         if self.lines.try_send(milestone).is_err() {
             self.missed.set(self.missed.get().saturating_add(1));
         }
@@ -140,7 +142,7 @@ impl Desk {
             let _ = if status.lit(now) { lamp.set_high() } else { lamp.set_low() };
             match self.missed.take() {
                 0 => {}
-                missed => Milestone::Missed(missed).log(),
+                missed => Milestone::<P::Event>::Missed(missed).log(),
             }
         }
     }
@@ -157,31 +159,19 @@ impl Desk {
 }
 
 /// The control loop's side of the desk.
-pub(crate) struct Clerk<'d, P> {
-    desk: &'d Desk,
+pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
+    desk: &'d Desk<N, P>,
     handle: Handle<'d>,
-    cycle: P,
+    cycle: O,
     /// The newest state that was shown on the pin.
     shown: Option<ControllerTime>,
     high: bool,
 }
 
-impl<'d, P: OutputPin> Clerk<'d, P> {
+impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N, P, O> {
     /// `cycle` changes its level with each control cycle.
-    pub(crate) const fn new(desk: &'d Desk, handle: Handle<'d>, cycle: P) -> Self {
+    pub(crate) const fn new(desk: &'d Desk<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self { desk, handle, cycle, shown: None, high: false }
-    }
-
-    fn take(&mut self, event: Event) {
-        let desk = self.desk;
-        desk.sampler.borrow_mut().event(event);
-        let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
-        if let Some(milestone) = milestone {
-            if let Milestone::Armed(times) = milestone {
-                desk.armed.set(times);
-            }
-            desk.note(milestone);
-        }
     }
 
     /// Where the engine stands; `newest` is when the newest state was so.
@@ -197,25 +187,21 @@ impl<'d, P: OutputPin> Clerk<'d, P> {
     }
 }
 
-impl<L: Law<6>, P: OutputPin> Observer<L> for Clerk<'_, P> {
-    fn event(&mut self, event: Event) {
-        self.take(event);
+impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L> for Clerk<'_, N, P, O> {
+    fn event(&mut self, event: Event<P::Event>) {
+        let desk = self.desk;
+        desk.sampler.borrow_mut().event(event);
+        let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
+        if let Some(milestone) = milestone {
+            if let Milestone::Armed(times) = milestone {
+                desk.armed.set(times);
+            }
+            desk.note(milestone);
+        }
     }
 
-    fn observe(&mut self, engine: &CoController<'_, L>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         self.desk.sampler.borrow_mut().observe(engine, now);
-        let newest = engine.state().map(|state| state.controller_time);
-        self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
-    }
-}
-
-impl<L: Law<7>, H: KrlHandshake, P: OutputPin> fri::Observer<L, H> for Clerk<'_, P> {
-    fn event(&mut self, event: Event) {
-        self.take(event);
-    }
-
-    fn observe(&mut self, engine: &FriSession<L, H>, now: Instant) {
-        self.desk.sampler.borrow_mut().observe_fri(engine, now);
         let newest = engine.state().map(|state| state.controller_time);
         self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
     }

@@ -4,32 +4,39 @@ use core::mem::MaybeUninit;
 
 use embassy_net::Stack;
 use embedded_hal::digital::OutputPin;
+pub use outrigger_core::engine::krc::KrcSettings as Settings;
+use outrigger_core::engine::krc::{Krc, KrcEngine};
 use outrigger_core::law::AnyLaw;
-pub use outrigger_core::session::KrcSettings as Settings;
-use outrigger_core::session::fri::{FriSession, KrlConvention};
 use outrigger_core::telemetry::{Device, Pace};
-use outrigger_embassy::{Shared, fri};
+use outrigger_embassy::Shared;
+use outrigger_embassy::krc::{Buffers, KrcRunner};
 
-use crate::desk::{Clerk, Desk};
+use crate::desk::{self, Clerk};
 use crate::milestone::Milestone;
 use crate::robot::{Ready, StartError};
 
-type Engine = FriSession<AnyLaw<7>, KrlConvention>;
+type Engine = KrcEngine<'static, AnyLaw<7>>;
 
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash.
-pub struct Memory {
-    buffers: fri::Buffers,
+/// What the control loop leaves for others.
+pub type Desk = desk::Desk<7, Krc>;
+
+/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
+/// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
+pub struct Memory<const RECORDER: usize = 65_536> {
+    buffers: Buffers,
+    recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
 }
 
-impl Memory {
+impl<const RECORDER: usize> Memory<RECORDER> {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            buffers: fri::Buffers::new(),
+            buffers: Buffers::new(),
+            recorder: [0; RECORDER],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),
@@ -37,36 +44,43 @@ impl Memory {
     }
 }
 
-impl Default for Memory {
+impl<const RECORDER: usize> Default for Memory<RECORDER> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// A robot beside a KRC.
-pub type Robot = Ready<fri::Runner<'static, AnyLaw<7>, KrlConvention>>;
+pub type Robot = Ready<7, Krc, KrcRunner<'static, 'static, AnyLaw<7>>>;
 
 impl Robot {
     /// The robot of these settings; `device` is what telemetry says of who speaks.
     ///
     /// # Errors
     /// What is wrong with the settings.
-    pub fn new(
+    pub fn new<const RECORDER: usize>(
         stack: Stack<'static>,
         settings: &Settings,
         device: Device<'static>,
-        memory: &'static mut Memory,
+        memory: &'static mut Memory<RECORDER>,
     ) -> Result<Self, StartError> {
-        let Memory { buffers, engine, shared, desk } = memory;
+        let Memory { buffers, recorder, engine, shared, desk } = memory;
+        let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
+        let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
         let law = AnyLaw::new(settings.law.clone())?;
-        let engine = engine.write(FriSession::new(settings.config, law, settings.handshake)?);
-        let (handle, runner) = fri::new(stack, settings.port, engine, buffers, shared.write(Shared::new()));
-        let pace = settings.device.telemetry.map_or(Pace::default(), |target| Pace::every(target.period));
+        let period = settings.device.telemetry.map(|target| target.period);
+        let pace = period.map_or(Pace::default(), Pace::every);
+        let hold = pace.recording_time(recorder.len());
+        let built = KrcEngine::new(settings.config, law, ())?.with_recorder(recorder);
+        // Without a listener a recording is for nobody, and goes on.
+        let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
+        let (handle, runner) =
+            outrigger_embassy::krc::new(stack, engine.write(built), buffers, shared.write(Shared::new()));
         let desk = desk.write(Desk::new(device, pace));
         desk.note(Milestone::BootedForKrc {
             address: settings.device.address,
             prefix: settings.device.prefix,
-            port: settings.port,
+            port: settings.config.peer.port,
             law: settings.law.name(),
         });
         Ok(Self { runner, handle, desk })

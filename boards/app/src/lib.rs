@@ -2,13 +2,13 @@
 //!
 //! | task | does |
 //! |---|---|
-//! | [`Robot::run`] | the control loop; the one task whose timing counts |
+//! | [`ur::Robot::run`] | the control loop; the one task whose timing counts |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request |
 //!
-//! Beside a KRC the control loop is that of [`krc::Robot`]; everything else is the same.
+//! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
 //!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
 //! behind a lock.
@@ -29,16 +29,17 @@ mod robot;
 mod sensors;
 mod stack;
 pub mod telemetry;
+pub mod ur;
 
 pub use contacts::Contacts;
 pub use desk::Desk;
 pub use lamp::Status;
-pub use milestone::Milestone;
+pub use milestone::{Milestone, PeerEvent};
 pub use network::{hardware_address, network};
+pub use outrigger_core::engine::TelemetryTarget;
 pub use outrigger_core::mode::OperatorConfig;
-pub use outrigger_core::session::{Settings, TelemetryTarget};
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;
-pub use robot::{Memory, Ready, Robot, StartError};
+pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, SerialSensor};

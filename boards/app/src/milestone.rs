@@ -5,16 +5,17 @@
 
 use core::net::Ipv4Addr;
 
+use outrigger_core::engine::krc::KrcEvent;
+use outrigger_core::engine::ur::{Identity, Next, UrEvent};
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::GradeChange;
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::fri::FriEvent;
-use outrigger_core::session::{DownCause, Endpoint, Event, Identity, LinkId, Next};
 use outrigger_embassy::Trouble;
 
-/// One line of the log.
+/// One line of the log. `E` is what only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Milestone {
+pub enum Milestone<E> {
     /// This device has started.
     Booted {
         /// Its own address.
@@ -39,10 +40,8 @@ pub enum Milestone {
     },
     /// The network interface is connected, or no longer.
     Network(bool),
-    /// A session with this controller began.
-    Connected(Identity),
-    /// Something about the KRC.
-    Krc(FriEvent),
+    /// Something about the controller, and what the network stack knows about the link that it is about.
+    Peer(E, Option<Trouble>),
     /// The grade of the link changed.
     Grade(GradeChange),
     /// A request was accepted.
@@ -59,19 +58,6 @@ pub enum Milestone {
     Released,
     /// Standstill was measured, or could not be.
     AtRest(Option<Reason>),
-    /// A link is down.
-    Down {
-        /// The link.
-        link: LinkId,
-        /// Its port.
-        endpoint: Endpoint,
-        /// Why.
-        cause: DownCause,
-        /// What the network stack knows about it.
-        trouble: Option<Trouble>,
-        /// What follows.
-        next: Next,
-    },
     /// A person ended commanding at the robot.
     ReleasedAtPendant(Reason),
     /// A stop at the pendant cannot be seen, and is overridden.
@@ -82,19 +68,94 @@ pub enum Milestone {
     Missed(u32),
 }
 
-impl Milestone {
+/// What only one kind of controller reports, in the log.
+pub trait PeerEvent: Copy {
+    /// Whether it is told, and which link it is about.
+    fn is_told(&self) -> (bool, Option<LinkId>);
+
+    /// Writes the line.
+    fn log(&self, trouble: Option<Trouble>);
+}
+
+impl PeerEvent for UrEvent {
+    fn is_told(&self) -> (bool, Option<LinkId>) {
+        match self {
+            Self::Established(_) => (true, None),
+            Self::Down { link, .. } => (true, Some(*link)),
+            _ => (false, None),
+        }
+    }
+
+    fn log(&self, trouble: Option<Trouble>) {
+        match self {
+            Self::Established(Identity { software, known_by, packet_size, period, states }) => {
+                let (major, minor, bugfix) = (software.major, software.minor, software.bugfix);
+                let (every, by) = (period.as_micros(), known_by);
+                if *states == LinkId::RTDE {
+                    info!(
+                        "connected: software {}.{}.{} known by {}, RTDE every {} us",
+                        major, minor, bugfix, by, every
+                    );
+                } else {
+                    info!(
+                        "connected: software {}.{}.{} known by {}, {} B every {} us",
+                        major, minor, bugfix, by, packet_size, every
+                    );
+                }
+            }
+            Self::Down { endpoint, cause, next, .. } => {
+                let why = trouble.map_or("", Trouble::text);
+                let comma = if why.is_empty() { "" } else { ", " };
+                match next {
+                    Next::Retry(after) | Next::NewSession(after) => {
+                        let millis = after.as_millis();
+                        info!("port {}: {}{}{}; again in {} ms", endpoint.port, cause, comma, why, millis);
+                    }
+                    Next::OtherPort | Next::Without | Next::Nothing => {
+                        info!("port {}: {}{}{}; {}", endpoint.port, cause, comma, why, next);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl PeerEvent for KrcEvent {
+    fn is_told(&self) -> (bool, Option<LinkId>) {
+        (true, None)
+    }
+
+    fn log(&self, _: Option<Trouble>) {
+        match self {
+            Self::Found { period_micros } => info!("connected: KRC, a measurement every {} us", period_micros),
+            Self::Silent => info!("KRC: silent"),
+            Self::Foreign(count) => info!("foreign: {} datagrams of somebody else", count),
+            Self::Malformed { count, error } => info!("malformed: {} datagrams, {}", count, error),
+            Self::State(state) => info!("KRC: {}", state.name()),
+            Self::Quality(quality) => info!("quality: {}", quality.name()),
+            Self::Scheme(scheme) => info!("KRC: scheme {}", scheme.name()),
+            Self::OtherScheme { krc, ours } => {
+                info!("KRC: commands in {}, control asks for {}", krc.name(), ours.name());
+            }
+            Self::Power(true) => info!("KRC: drives on"),
+            Self::Power(false) => info!("KRC: drives off"),
+        }
+    }
+}
+
+impl<E: PeerEvent> Milestone<E> {
     /// What `event` is in the log; `None` for what is only counted. `armed` is how often command was granted before,
     /// `trouble` what the network stack knows about a link.
-    pub(crate) fn of(event: &Event, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
+    pub(crate) fn of(event: &Event<E>, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
         match *event {
-            Event::Established(identity) => Some(Self::Connected(identity)),
-            Event::Fri(event) => Some(Self::Krc(event)),
+            Event::Peer(event) => {
+                let (told, link) = event.is_told();
+                told.then(|| Self::Peer(event, link.and_then(trouble)))
+            }
             Event::Grade(change) => Some(Self::Grade(change)),
             Event::Refused(refusal) => Some(Self::Refused(refusal)),
             Event::Transition(transition) => Self::of_transition(&transition, armed),
-            Event::Down { link, endpoint, cause, next } => {
-                Some(Self::Down { link, endpoint, cause, trouble: trouble(link), next })
-            }
             Event::PendantOverridden => Some(Self::PendantOverridden),
             Event::HeldByScaling(held) => Some(Self::HeldByScaling(held)),
             Event::Lost(count) => Some(Self::Missed(count)),
@@ -132,37 +193,9 @@ impl Milestone {
                 let version = env!("CARGO_PKG_VERSION");
                 info!("boot: {}, {}.{}.{}.{}/{}, KRC to port {}, {}", version, a, b, c, d, prefix, port, law);
             }
-            Self::Krc(event) => match event {
-                FriEvent::Found { period_micros } => info!("connected: KRC, a measurement every {} us", period_micros),
-                FriEvent::Silent => info!("KRC: silent"),
-                FriEvent::Foreign(count) => info!("foreign: {} datagrams of somebody else", count),
-                FriEvent::Malformed { count, error } => info!("malformed: {} datagrams, {}", count, error),
-                FriEvent::State(state) => info!("KRC: {}", state.name()),
-                FriEvent::Quality(quality) => info!("quality: {}", quality.name()),
-                FriEvent::Scheme(scheme) => info!("KRC: scheme {}", scheme.name()),
-                FriEvent::OtherScheme { krc, ours } => {
-                    info!("KRC: commands in {}, control asks for {}", krc.name(), ours.name());
-                }
-                FriEvent::Power(true) => info!("KRC: drives on"),
-                FriEvent::Power(false) => info!("KRC: drives off"),
-            },
+            Self::Peer(event, trouble) => event.log(*trouble),
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
-            Self::Connected(Identity { software, known_by, packet_size, period, states }) => {
-                let (major, minor, bugfix) = (software.major, software.minor, software.bugfix);
-                let (every, by) = (period.as_micros(), known_by);
-                if *states == LinkId::RTDE {
-                    info!(
-                        "connected: software {}.{}.{} known by {}, RTDE every {} us",
-                        major, minor, bugfix, by, every
-                    );
-                } else {
-                    info!(
-                        "connected: software {}.{}.{} known by {}, {} B every {} us",
-                        major, minor, bugfix, by, packet_size, every
-                    );
-                }
-            }
             Self::Grade(change) => info!("grade: {} -> {} ({})", change.from, change.to, change.cause),
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),
@@ -175,19 +208,6 @@ impl Milestone {
             Self::Released => info!("released"),
             Self::AtRest(None) => info!("at rest"),
             Self::AtRest(Some(reason)) => info!("not known to be at rest: {}", reason.text()),
-            Self::Down { endpoint, cause, trouble, next, .. } => {
-                let why = trouble.map_or("", Trouble::text);
-                let comma = if why.is_empty() { "" } else { ", " };
-                match next {
-                    Next::Retry(after) | Next::NewSession(after) => {
-                        let millis = after.as_millis();
-                        info!("port {}: {}{}{}; again in {} ms", endpoint.port, cause, comma, why, millis);
-                    }
-                    Next::OtherPort | Next::Without | Next::Nothing => {
-                        info!("port {}: {}{}{}; {}", endpoint.port, cause, comma, why, next);
-                    }
-                }
-            }
             Self::ReleasedAtPendant(reason) => info!("released: {}, {}", reason, reason.text()),
             Self::PendantOverridden => {
                 info!("a stop at the pendant is overridden: use a stop input or the emergency stop");
@@ -201,12 +221,14 @@ impl Milestone {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::engine::Endpoint;
+    use outrigger_core::engine::ur::DownCause;
     use outrigger_core::mode::Epoch;
     use outrigger_core::time::Instant;
 
     use super::*;
 
-    fn lines(transitions: &[(Mode, Mode, Option<Reason>)]) -> Vec<Milestone> {
+    fn lines(transitions: &[(Mode, Mode, Option<Reason>)]) -> Vec<Milestone<UrEvent>> {
         let mut armed = 0;
         let at = Instant::ZERO;
         let mut lines = Vec::new();
@@ -256,14 +278,14 @@ mod tests {
     #[test]
     fn a_link_that_is_down_is_told_with_what_the_network_stack_knows() {
         let (link, endpoint) = (LinkId::REALTIME, Endpoint { port: 30_003 });
-        let event = Event::Down { link, endpoint, cause: DownCause::OpenTimeout, next: Next::Nothing };
+        let event = Event::Peer(UrEvent::Down { link, endpoint, cause: DownCause::OpenTimeout, next: Next::Nothing });
         let told = Milestone::of(&event, 0, |asked| (asked == link).then_some(Trouble::NoAnswer));
-        assert!(matches!(told, Some(Milestone::Down { trouble: Some(Trouble::NoAnswer), .. })), "{told:?}");
+        assert!(matches!(told, Some(Milestone::Peer(_, Some(Trouble::NoAnswer)))), "{told:?}");
     }
 
     #[test]
     fn what_comes_as_often_as_states_is_not_told() {
-        assert_eq!(Milestone::of(&Event::LocalStall, 0, |_| None), None);
-        assert_eq!(Milestone::of(&Event::ClockJump(1), 0, |_| None), None);
+        assert_eq!(Milestone::of(&Event::<UrEvent>::LocalStall, 0, |_| None), None);
+        assert_eq!(Milestone::of(&Event::<UrEvent>::ClockJump(1), 0, |_| None), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What the network stack is told.
 
 use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
-use outrigger_core::session::Device;
+use outrigger_core::engine::Device;
 
 /// The address that the settings name. It is fixed: a device that commands an arm must not wait for somebody to give it
 /// one, nor get another one tomorrow.

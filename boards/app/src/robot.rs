@@ -1,65 +1,19 @@
-//! The control loop of one robot, put together from its settings.
+//! A robot with its control loop, put together from settings.
 
-use core::mem::MaybeUninit;
+use outrigger_core::engine::{ConfigError, Peer};
+use outrigger_core::law::LawConfigError;
+use outrigger_embassy::Handle;
 
-use embassy_net::Stack;
-use embedded_hal::digital::OutputPin;
-use outrigger_core::law::{AnyLaw, LawConfigError};
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, ConfigError, Memory as EngineMemory, Settings};
-use outrigger_core::telemetry::{Device, Pace};
-use outrigger_embassy::{BuffersWithRtde, Handle, Runner, Shared, Windows};
-
-use crate::desk::{Clerk, Desk};
-use crate::milestone::Milestone;
-
-type Engine = CoController<'static, AnyLaw<6>>;
-
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
-/// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
-pub struct Memory<const RECORDER: usize = 65_536> {
-    windows: Windows,
-    rtde_room: MaybeUninit<RtdeRoom>,
-    rtde: MaybeUninit<RtdeStates<'static>>,
-    buffers: BuffersWithRtde,
-    recorder: [u8; RECORDER],
-    engine: MaybeUninit<Engine>,
-    shared: MaybeUninit<Shared>,
-    desk: MaybeUninit<Desk>,
-}
-
-impl<const RECORDER: usize> Memory<RECORDER> {
-    /// Unused.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            windows: Windows::new(),
-            // Not zeros: as a value here it would put all of this into flash.
-            rtde_room: MaybeUninit::uninit(),
-            rtde: MaybeUninit::uninit(),
-            buffers: BuffersWithRtde::with_rtde(),
-            recorder: [0; RECORDER],
-            engine: MaybeUninit::uninit(),
-            shared: MaybeUninit::uninit(),
-            desk: MaybeUninit::uninit(),
-        }
-    }
-}
-
-impl<const RECORDER: usize> Default for Memory<RECORDER> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+use crate::desk::Desk;
 
 /// One robot with its control loop `R`, ready to be run.
-pub struct Ready<R> {
+pub struct Ready<const N: usize, P: Peer<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
-    pub(crate) desk: &'static Desk,
+    pub(crate) desk: &'static Desk<N, P>,
 }
 
-impl<R> Ready<R> {
+impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
     /// Speaks to the robot.
     #[must_use]
     pub const fn handle(&self) -> Handle<'static> {
@@ -68,54 +22,8 @@ impl<R> Ready<R> {
 
     /// What the control loop leaves for others.
     #[must_use]
-    pub const fn desk(&self) -> &'static Desk {
+    pub const fn desk(&self) -> &'static Desk<N, P> {
         self.desk
-    }
-}
-
-/// A robot of Universal Robots.
-pub type Robot = Ready<Runner<'static, 'static, AnyLaw<6>>>;
-
-impl Robot {
-    /// The robot of these settings; `device` is what telemetry says of who speaks.
-    ///
-    /// # Errors
-    /// What is wrong with the settings.
-    pub fn new<const RECORDER: usize>(
-        stack: Stack<'static>,
-        settings: &Settings,
-        device: Device<'static>,
-        memory: &'static mut Memory<RECORDER>,
-    ) -> Result<Self, StartError> {
-        let Memory { windows, rtde_room, rtde: rtde_memory, buffers, recorder, engine, shared, desk } = memory;
-        let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
-        let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
-        let law = AnyLaw::new(settings.law.clone())?;
-        let period = settings.device.telemetry.map(|target| target.period);
-        let pace = period.map_or(Pace::default(), Pace::every);
-        let hold = pace.recording_time(recorder.len());
-        let rtde = RtdeStates::new(rtde_room.write(RtdeRoom::new()));
-        let rtde = rtde.map(|states| rtde_memory.write(states) as &mut dyn StateLink);
-        let memory = EngineMemory { rtde, ..windows.memory() };
-        let built = CoController::new(settings.config, law, memory)?.with_recorder(recorder);
-        // Without a listener a recording is for nobody, and goes on.
-        let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
-        let (handle, runner) =
-            outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace));
-        desk.note(Milestone::Booted {
-            address: settings.device.address,
-            prefix: settings.device.prefix,
-            robot: settings.robot,
-            law: settings.law.name(),
-        });
-        Ok(Self { runner, handle, desk })
-    }
-
-    /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each control cycle.
-    pub async fn run(mut self, cycle: impl OutputPin) {
-        let mut clerk = Clerk::new(self.desk, self.handle, cycle);
-        self.runner.run(&mut clerk).await;
     }
 }
 

@@ -3,12 +3,14 @@
 use embassy_time::Delay;
 use embedded_io_async::Read;
 use outrigger_core::command::SourceId;
+use outrigger_core::engine::Peer;
+use outrigger_core::engine::{Sensor, SensorInput};
 use outrigger_core::sensor::{Form, Scale};
-use outrigger_core::session::{Sensor, SensorInput};
 use outrigger_embassy::sensor::{Adc, Analog, Calibration, Uart, pump};
 use outrigger_embassy::{Handle, now};
 
 use crate::desk::Desk;
+use crate::milestone::PeerEvent;
 
 /// The sensor at the serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +33,12 @@ impl SerialSensor {
     }
 
     /// Reads it, for ever; what goes wrong is counted on the desk.
-    pub async fn run(self, port: impl Read, robot: Handle<'_>, desk: &Desk) -> ! {
+    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+        self,
+        port: impl Read,
+        robot: Handle<'_>,
+        desk: &Desk<N, P>,
+    ) -> ! {
         let counters = desk.counters(self.source);
         pump(Uart::new(port, self.form, self.scale, Delay, now, counters), robot, self.source).await
     }
@@ -58,7 +65,14 @@ impl AnalogSensor {
     }
 
     /// Converts, for ever; what goes wrong is counted on the desk. `full` counts of the converter are `volts` at the pin.
-    pub async fn run(self, adc: impl Adc, full: u16, volts: f32, robot: Handle<'_>, desk: &Desk) -> ! {
+    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+        self,
+        adc: impl Adc,
+        full: u16,
+        volts: f32,
+        robot: Handle<'_>,
+        desk: &Desk<N, P>,
+    ) -> ! {
         let (calibration, counters) = (self.calibration(full, volts), desk.counters(self.source));
         let analog = Analog::new(adc, calibration, self.period_us, Delay, now, counters);
         pump(analog, robot, self.source).await
@@ -76,21 +90,22 @@ mod tests {
     use core::net::Ipv4Addr;
 
     use outrigger_core::command::{MAX_SOURCES, SourceConfig};
+    use outrigger_core::engine::Device;
+    use outrigger_core::engine::ur::{UrConfig, UrSettings};
     use outrigger_core::law::{JointServoConfig, LawConfig, Reference};
-    use outrigger_core::session::{Config, Device, Settings};
 
     use super::*;
 
     const SCALE: Scale = Scale { factor: 0.5, offset: 0.25 };
 
-    fn settings(inputs: &[(u8, SensorInput)]) -> Settings {
-        let mut config = Config::default();
+    fn settings(inputs: &[(u8, SensorInput)]) -> UrSettings {
+        let mut config = UrConfig::default();
         let mut sensors = [None; MAX_SOURCES];
         for (n, (source, input)) in inputs.iter().enumerate() {
             config.sources[n] = Some(SourceConfig::new(SourceId(*source), 1, 0.0, 1.0));
             sensors[n] = Some(Sensor { input: *input, scale: SCALE });
         }
-        Settings {
+        UrSettings {
             robot: Ipv4Addr::LOCALHOST,
             config,
             law: LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() },

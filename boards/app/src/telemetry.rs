@@ -3,12 +3,14 @@
 use embassy_net::Stack;
 use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_time::{Duration, Ticker};
-use outrigger_core::session::TelemetryTarget;
+use outrigger_core::engine::Peer;
+use outrigger_core::engine::TelemetryTarget;
 use outrigger_core::telemetry::DATAGRAM_MAX;
 pub use outrigger_core::telemetry::Device;
 use outrigger_embassy::now;
 
 use crate::desk::Desk;
+use crate::milestone::PeerEvent;
 
 /// How often it is looked whether something is due.
 const LOOK: Duration = Duration::from_millis(5);
@@ -35,7 +37,12 @@ impl Default for Outgoing {
 
 /// Sends what `desk` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
 /// Where nobody can be reached it waits; what has become old meanwhile is not sent later.
-pub async fn send(desk: &Desk, stack: Stack<'_>, target: TelemetryTarget, memory: &mut Outgoing) -> ! {
+pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    desk: &Desk<N, P>,
+    stack: Stack<'_>,
+    target: TelemetryTarget,
+    memory: &mut Outgoing,
+) -> ! {
     let Outgoing { socket, datagram } = memory;
     let mut metadata = [PacketMetadata::EMPTY; 2];
     let mut socket = UdpSocket::new(stack, &mut [], &mut [], &mut metadata, socket);

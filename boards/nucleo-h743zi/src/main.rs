@@ -14,13 +14,13 @@ use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
 #[cfg(krc)]
-use outrigger_app::krc::{Memory, Robot, Settings};
+use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
 use outrigger_app::{
-    AnalogSensor, Contacts, Desk, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
+    AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
 };
 #[cfg(not(krc))]
-use outrigger_app::{Memory, Robot, Settings};
+use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 

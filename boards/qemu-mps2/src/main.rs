@@ -7,11 +7,11 @@ use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
 #[cfg(krc)]
-use outrigger_app::krc::{Memory, Robot, Settings};
+use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{Desk, Handle, SerialSensor, TelemetryTarget, network};
+use outrigger_app::{Handle, SerialSensor, TelemetryTarget, network};
 #[cfg(not(krc))]
-use outrigger_app::{Memory, Robot, Settings};
+use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use static_cell::ConstStaticCell;
 
 mod clock;

@@ -18,13 +18,13 @@ use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
 #[cfg(krc)]
-use outrigger_app::krc::{Memory, Robot, Settings};
+use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
 use outrigger_app::{
-    AnalogSensor, Contacts, Desk, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
+    AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
 };
 #[cfg(not(krc))]
-use outrigger_app::{Memory, Robot, Settings};
+use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 

@@ -4,10 +4,11 @@
 
 pub(crate) mod rtde;
 
+use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
 
+use outrigger_core::engine::LinkId;
 use outrigger_core::robot::{MessageSource, SoftwareVersion};
-use outrigger_core::session::LinkId;
 use outrigger_core::wire::primary;
 use outrigger_core::wire::realtime;
 use outrigger_core::wire::rtde::Value;
@@ -41,7 +42,7 @@ pub(crate) struct Peer {
     pub(crate) rtde: rtde::Service,
     /// What it sends on the other two.
     out: [VecDeque<u8>; 2],
-    open: [bool; LinkId::COUNT],
+    open: [bool; LINKS.len()],
     first_state_due: bool,
 }
 
@@ -69,7 +70,7 @@ impl Peer {
             text: String::new(),
             rtde: rtde::Service::new(software),
             out: Default::default(),
-            open: [false; LinkId::COUNT],
+            open: [false; LINKS.len()],
             first_state_due: false,
         }
     }

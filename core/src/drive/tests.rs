@@ -1,5 +1,9 @@
 //! The loop over in-memory sockets and a clock that only moves when everybody waits.
 
+use crate::engine::ur::LINKS;
+use crate::engine::ur::Ur;
+use crate::engine::ur::UrEngine;
+use crate::engine::ur::UrEvent;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -7,12 +11,12 @@ use std::task::{Context, Waker};
 
 use super::*;
 use crate::command::{Sample, SampleValue, SourceId};
+use crate::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use crate::engine::ur::{Memory, UrConfig};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode};
 use crate::peer::Peer;
 use crate::robot::SoftwareVersion;
-use crate::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use crate::session::{Config, Memory};
 
 /// The epoch of the first session.
 const FIRST: Epoch = Epoch::from_number(1);
@@ -24,7 +28,7 @@ struct World {
     peer: Peer,
     /// Who waits until when.
     sleepers: BTreeSet<u64>,
-    open: [bool; LinkId::COUNT],
+    open: [bool; LINKS.len()],
     refuse: bool,
     /// Reads give at most this many bytes.
     read_most: usize,
@@ -37,7 +41,7 @@ struct World {
     /// What was told of answers.
     turnarounds: Vec<Duration>,
     inputs: Vec<(u64, Input)>,
-    events: Vec<Event>,
+    events: Vec<Event<UrEvent>>,
     modes: Vec<Mode>,
 }
 
@@ -45,7 +49,7 @@ type Shared = Rc<RefCell<World>>;
 
 struct MemClock(Shared);
 struct MemSocket(Shared, LinkId);
-struct MemNet(MemClock, [MemSocket; LinkId::COUNT]);
+struct MemNet(MemClock, [MemSocket; LINKS.len()]);
 struct Desk(Shared);
 
 impl Clock for MemClock {
@@ -132,13 +136,14 @@ impl Socket for MemSocket {
 impl Net for MemNet {
     type Clock = MemClock;
     type Socket = MemSocket;
+    type Datagrams = ();
 
-    fn split(&mut self) -> (&MemClock, Sockets<'_, MemSocket>) {
-        (&self.0, (&mut self.1).into())
+    fn split(&mut self) -> (&MemClock, Sockets<'_, MemSocket, ()>) {
+        (&self.0, Sockets { streams: &mut self.1, datagrams: None })
     }
 }
 
-impl<L: Law<6>> Application<L> for Desk {
+impl<'m, L: Law<6>> Application<6, Ur<'m>, L> for Desk {
     async fn next(&mut self) -> Input {
         poll_fn(|_| {
             let mut world = self.0.borrow_mut();
@@ -159,7 +164,7 @@ impl<L: Law<6>> Application<L> for Desk {
         .await
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         self.0.borrow_mut().events.push(event);
     }
 
@@ -167,7 +172,7 @@ impl<L: Law<6>> Application<L> for Desk {
         self.0.borrow_mut().turnarounds.push(turnaround);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, L>, _: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, L>, _: Instant) {
         let mut world = self.0.borrow_mut();
         if world.modes.last() != Some(&engine.mode()) {
             world.modes.push(engine.mode());
@@ -182,7 +187,7 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
         next_cycle: 0,
         peer: Peer::new(SoftwareVersion::new(5, 15)),
         sleepers: BTreeSet::new(),
-        open: [false; LinkId::COUNT],
+        open: [false; LINKS.len()],
         refuse: false,
         read_most: usize::MAX,
         write_blocked: false,
@@ -203,8 +208,8 @@ fn run(world: &Shared, millis: u64) -> bool {
     let rtde: Option<&mut dyn StateLink> = if world.borrow().rtde { Some(&mut rtde) } else { None };
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    let mut engine = CoController::new(Config::default(), law, memory).unwrap();
-    let sockets = LinkId::ALL.map(|link| MemSocket(world.clone(), link));
+    let mut engine = UrEngine::new(UrConfig::default(), law, memory).unwrap();
+    let sockets = LINKS.map(|link| MemSocket(world.clone(), link));
     let mut net = MemNet(MemClock(world.clone()), sockets);
     let mut desk = Desk(world.clone());
     let mut looping = pin!(drive(&mut net, &mut engine, &mut desk, Duration::from_millis(10)));
@@ -241,7 +246,7 @@ fn the_loop_connects_commands_on_request_and_ends_at_rest_after_shutdown() {
     let programs = programs(&world);
     assert!(programs.len() > 500, "one command per state, {} came", programs.len());
     assert!(programs.last().unwrap().starts_with("stopj("));
-    assert_eq!(world.borrow().open, [false; LinkId::COUNT]);
+    assert_eq!(world.borrow().open, [false; LINKS.len()]);
 }
 
 #[test]
@@ -300,7 +305,8 @@ fn a_write_that_does_not_end_costs_the_connection_and_not_the_loop() {
     run(&world, 4_000);
     assert!(programs(&world).is_empty());
     assert!(!world.borrow().modes.contains(&Mode::Command));
-    let reopened = world.borrow().events.iter().filter(|e| matches!(e, Event::Opened(LinkId::REALTIME))).count();
+    let reopened =
+        world.borrow().events.iter().filter(|e| matches!(e, Event::Peer(UrEvent::Opened(LinkId::REALTIME)))).count();
     assert!(reopened > 1, "the session begins anew");
 }
 

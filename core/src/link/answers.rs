@@ -10,9 +10,11 @@ const RING: usize = 128;
 ///
 /// Only the first reflection of a packet counts: repeating it tells nothing new about the round trip.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answers<C> {
     deadline: Duration,
     newest: Option<C>,
+    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
     sent_at: [Instant; RING],
     /// Where the newest one is in `sent_at`.
     at: usize,

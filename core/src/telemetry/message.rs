@@ -3,34 +3,34 @@
 use heapless::Vec;
 
 use crate::command::{MAX_SOURCES, Sample, SourceFigures};
+use crate::engine::{Event, LinkId};
 use crate::link::{BINS, Figures, Histogram};
 use crate::mode::{Epoch, Evidence, Mode, Proof};
 use crate::robot::{ControllerTime, JointPositions, JointVelocities, Pose, Reason, ReasonSet};
 use crate::sensor;
-use crate::session::fri::FriCounts;
-use crate::session::{Event, Identity, LinkId, StreamCounts};
 use crate::time::{Duration, Instant};
-use crate::wire::fri::{FriState, Quality};
 
 /// Most bytes of one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;
 
-/// What one datagram says.
+/// What one datagram says, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
+/// report: [`UrStatus`](crate::engine::ur::UrStatus) and [`UrEvent`](crate::engine::ur::UrEvent), or
+/// [`KrcStatus`](crate::engine::krc::KrcStatus) and [`KrcEvent`](crate::engine::krc::KrcEvent).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]
-pub enum Message<'a> {
+pub enum Message<'a, const N: usize, S, E> {
     /// Who speaks; once a second.
     #[serde(borrow)]
     Hello(Hello<'a>),
     /// Where the session stands; repeated.
-    Status(Status),
+    Status(Status<S>),
     /// What goes into the law and what comes out; repeated.
-    Motion(Motion),
+    Motion(Motion<N>),
     /// One histogram of the real-time link; each once in a while.
     Histogram(HistogramReport),
     /// Something happened, once.
-    Event(Event),
+    Event(Event<E>),
     /// What the port itself sees; once a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
@@ -40,8 +40,6 @@ pub enum Message<'a> {
     /// A piece of the recording of a fallback; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
-    /// Where a session beside a KRC stands; repeated.
-    Krc(KrcStatus),
 }
 
 /// Who speaks.
@@ -57,7 +55,7 @@ pub struct Hello<'a> {
 
 /// Where the session stands.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Status {
+pub struct Status<S> {
     /// Mode of the machine.
     pub mode: Mode,
     /// Since when.
@@ -78,16 +76,8 @@ pub struct Status {
     pub accepted_by: Option<Proof>,
     /// What is decided by, each fact with the instant when it was learned.
     pub evidence: Evidence,
-    /// The controller; `None` while no session stands.
-    pub controller: Option<Identity>,
-    /// Figures of the real-time link.
+    /// Figures of the link that states come from.
     pub link: Figures,
-    /// Whether each link has shown that it speaks what is expected; primary, real-time.
-    pub up: [bool; LinkId::COUNT],
-    /// Messages of each link's connection.
-    pub streams: [StreamCounts; LinkId::COUNT],
-    /// Bytes of each link's connection that were skipped.
-    pub dropped: [u64; LinkId::COUNT],
     /// What was counted of each sensor, in the order of the settings.
     pub sources: Vec<SourceFigures, MAX_SOURCES>,
     /// Readings of sensors that nobody configured.
@@ -96,21 +86,25 @@ pub struct Status {
     pub recorder_lost: u32,
     /// Events that found no room in telemetry.
     pub events_lost: u32,
+    /// What only this kind of controller has to show.
+    pub peer: S,
 }
 
 /// What goes into the law and what comes out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Motion {
+pub struct Motion<const N: usize> {
     /// The controller's clock.
     pub controller_time: ControllerTime,
     /// Measured joint angles \[rad\].
-    pub positions: JointPositions<6>,
+    pub positions: JointPositions<N>,
     /// Measured joint speeds \[rad/s\].
-    pub velocities: JointVelocities<6>,
+    pub velocities: JointVelocities<N>,
     /// Joint speeds that the controller steers to \[rad/s\].
-    pub target_velocities: JointVelocities<6>,
+    pub target_velocities: JointVelocities<N>,
     /// Joint speeds that were approved last \[rad/s\]; `None` unless commanding.
-    pub approved: Option<JointVelocities<6>>,
+    pub approved: Option<JointVelocities<N>>,
+    /// Joint speeds that are commanded \[rad/s\]: the approved ones, or those of a target that is being braked.
+    pub commanded: JointVelocities<N>,
     /// Pose of the tool in the base frame.
     pub tcp_pose: Option<Pose>,
     /// Factor on speeds, 0 … 1.
@@ -119,37 +113,6 @@ pub struct Motion {
     pub digital_inputs: u64,
     /// The newest reading of each sensor, in SI units.
     pub samples: Vec<Sample, MAX_SOURCES>,
-}
-
-/// Where a session beside a KRC stands.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct KrcStatus {
-    /// Mode of the machine.
-    pub mode: Mode,
-    /// Since when.
-    pub since: Instant,
-    /// The first reason since the last acknowledge.
-    pub latch: Option<Reason>,
-    /// Everything that a request would be refused for.
-    pub unmet: ReasonSet,
-    /// Period of the measurements; `None` while none come.
-    pub period: Option<Duration>,
-    /// State of the interface on the KRC.
-    pub state: Option<FriState>,
-    /// The KRC's own rating of the link.
-    pub quality: Option<Quality>,
-    /// What was counted.
-    pub counts: FriCounts,
-    /// Our own figures of the link.
-    pub link: Figures,
-    /// Measured joint angles \[rad\].
-    pub positions: Option<JointPositions<7>>,
-    /// Joint speeds of the newest command \[rad/s\].
-    pub commanded: JointVelocities<7>,
-    /// What was counted of each sensor, in the order of the settings.
-    pub sources: Vec<SourceFigures, MAX_SOURCES>,
-    /// Events that found no room in telemetry.
-    pub events_lost: u32,
 }
 
 /// Which histogram.
@@ -216,9 +179,9 @@ pub struct PortReport<'a> {
     pub strangers: u32,
     /// Datagrams of telemetry that could not be sent.
     pub unsent: u32,
-    /// Why each link is not connected, in the port's words; primary, real-time.
+    /// Why each link is not connected, in the port's words.
     #[serde(borrow)]
-    pub troubles: [Option<&'a str>; LinkId::COUNT],
+    pub troubles: [Option<&'a str>; LinkId::MOST],
     /// Transfers from sensors that failed: the port, the bus or the converter reported an error.
     pub sensor_faults: u32,
     /// Frames of the network that the device could not use: too short, too long, damaged, or lost in a full memory.
@@ -239,7 +202,7 @@ pub struct Chunk<'a> {
 }
 
 /// A piece of the recording of a fallback. The whole is a dump for
-/// [`replay`](crate::session::replay).
+/// [`replay`](crate::engine::replay).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recording<'a> {
     /// Number of the fallback since the start, from 1.

@@ -12,21 +12,29 @@ mod sampler;
 mod tests;
 
 pub use message::{
-    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, KrcStatus, Message, Motion, PortReport, Recording, Status,
+    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
 };
 pub use sampler::{Device, Pace, Sampler};
 
+use crate::engine::krc::{KrcEvent, KrcStatus};
+use crate::engine::ur::{UrEvent, UrStatus};
+use crate::engine::{Data, PeerStatus};
 use crate::time::Instant;
 
 /// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
 pub const DATAGRAM_MAX: usize = 1200;
 
-/// What every datagram begins with; the last byte counts the formats.
+/// What every datagram begins with; the last byte counts the formats. A letter for the kind of controller follows.
 pub const MAGIC: &[u8; 5] = b"ORTM\x04";
+
+/// A datagram of a device beside a controller of Universal Robots.
+pub type UrDatagram<'a> = Datagram<'a, 6, UrStatus, UrEvent>;
+/// A datagram of a device beside a KRC.
+pub type KrcDatagram<'a> = Datagram<'a, 7, KrcStatus, KrcEvent>;
 
 /// One datagram.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Datagram<'a> {
+pub struct Datagram<'a, const N: usize, S, E> {
     /// Another number after each start of the device.
     pub boot: u32,
     /// Counted up by one with each datagram since then: what shows that one was lost.
@@ -35,7 +43,7 @@ pub struct Datagram<'a> {
     pub at: Instant,
     /// What it says.
     #[serde(borrow)]
-    pub message: Message<'a>,
+    pub message: Message<'a, N, S, E>,
 }
 
 /// Why bytes are no datagram of telemetry.
@@ -47,6 +55,8 @@ pub enum TelemetryError {
     NotTelemetry,
     /// They are telemetry in another format: this one.
     OtherFormat(u8),
+    /// They are of a device beside another kind of controller.
+    OtherKind,
     /// They end too early, go on behind the message, or have values that there are not.
     Malformed,
 }
@@ -59,6 +69,7 @@ impl core::fmt::Display for TelemetryError {
                 let [.., expected] = MAGIC;
                 write!(f, "telemetry of format {found}, expected {expected}: device and listener differ in version")
             }
+            Self::OtherKind => f.write_str("telemetry of a device beside another kind of controller"),
             Self::Malformed => f.write_str("malformed telemetry"),
         }
     }
@@ -66,15 +77,17 @@ impl core::fmt::Display for TelemetryError {
 
 impl core::error::Error for TelemetryError {}
 
-impl<'a> Datagram<'a> {
+impl<'a, const N: usize, S: PeerStatus, E: Data> Datagram<'a, N, S, E> {
     /// Writes the datagram to `out` and returns its length; `None` where `out` is too small ([`DATAGRAM_MAX`] is
     /// enough).
     #[must_use]
     pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
         let (magic, room) = out.split_first_chunk_mut()?;
         *magic = *MAGIC;
+        let (kind, room) = room.split_first_mut()?;
+        *kind = S::KIND;
         let content = postcard::to_slice(self, room).ok()?;
-        MAGIC.len().checked_add(content.len())
+        content.len().checked_add(MAGIC.len())?.checked_add(1)
     }
 
     /// The datagram in `bytes`, exactly.
@@ -82,7 +95,7 @@ impl<'a> Datagram<'a> {
     /// # Errors
     /// [`TelemetryError`].
     pub fn decode(bytes: &'a [u8]) -> Result<Self, TelemetryError> {
-        let (magic, content) = bytes.split_first_chunk().ok_or(TelemetryError::NotTelemetry)?;
+        let (magic, rest) = bytes.split_first_chunk().ok_or(TelemetryError::NotTelemetry)?;
         if magic != MAGIC {
             let [same @ .., format] = magic;
             let [expected @ .., _] = MAGIC;
@@ -91,6 +104,10 @@ impl<'a> Datagram<'a> {
             } else {
                 TelemetryError::NotTelemetry
             });
+        }
+        let (kind, content) = rest.split_first().ok_or(TelemetryError::Malformed)?;
+        if *kind != S::KIND {
+            return Err(TelemetryError::OtherKind);
         }
         match postcard::take_from_bytes(content) {
             Ok((datagram, [])) => Ok(datagram),

@@ -3,16 +3,15 @@
 use heapless::Deque;
 
 use super::message::{
-    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, KrcStatus, Message, Motion, PortReport, Recording, Status,
+    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
     as_many_as_fit,
 };
 use super::{DATAGRAM_MAX, Datagram};
 use crate::command::SourceMonitor;
+use crate::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer};
 use crate::law::Law;
 use crate::link::Histograms;
 use crate::robot::Reason;
-use crate::session::fri::{FriSession, KrlHandshake};
-use crate::session::{CoController, DUMP_END_LEN, Event, LinkId};
 use crate::time::{Duration, Instant};
 
 /// Events that may wait; a fallback with everything around it makes fewer.
@@ -55,7 +54,7 @@ impl Pace {
         Self { repeat, ..Self::default() }
     }
 
-    /// How long a recorder of `memory` bytes is to [keep](CoController::keeping_fallbacks) a fallback so that it can be
+    /// How long a recorder of `memory` bytes is to [keep](Engine::keeping_fallbacks) a fallback so that it can be
     /// sent as many times as it should: the engine is taken to be called at least once per gap.
     #[must_use]
     pub fn recording_time(&self, memory: usize) -> Duration {
@@ -78,18 +77,18 @@ impl Default for Pace {
     }
 }
 
-/// See the [module](super). About 4 KiB.
+/// What a device tells, copied when it is due. About 4 KiB.
 #[derive(Debug)]
-pub struct Sampler<'s> {
+pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     device: Device<'s>,
     pace: Pace,
     sequence: u32,
     /// With when they happened; the newest `unstamped` of them just did.
-    events: Deque<(Instant, Event), EVENTS>,
+    events: Deque<(Instant, Event<P::Event>), EVENTS>,
     unstamped: usize,
     events_lost: u32,
     next_event: Instant,
-    copied: Copied,
+    copied: Copied<N, P::Status>,
     copied_at: Instant,
     next_status: Instant,
     next_motion: Instant,
@@ -103,14 +102,16 @@ pub struct Sampler<'s> {
     transfer: Transfer,
 }
 
+/// What a device beside this kind of controller says.
+type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;
+
 /// The one thing that was copied and waits to be encoded.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it, and no heap to put the large ones on")]
-enum Copied {
+enum Copied<const N: usize, S> {
     Nothing,
-    Status(Status),
-    Motion(Motion),
-    Krc(KrcStatus),
+    Status(Status<S>),
+    Motion(Motion<N>),
     Histogram(HistogramReport),
     Recording(Piece),
 }
@@ -140,7 +141,7 @@ struct Transfer {
     next: Instant,
 }
 
-impl<'s> Sampler<'s> {
+impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
     /// Nothing was seen yet.
     #[must_use]
     pub const fn new(device: Device<'s>, pace: Pace) -> Self {
@@ -148,7 +149,7 @@ impl<'s> Sampler<'s> {
             sensors: crate::sensor::Figures { readings: 0, refused: 0, garbage: 0 },
             strangers: 0,
             unsent: 0,
-            troubles: [None; LinkId::COUNT],
+            troubles: [None; LinkId::MOST],
             sensor_faults: 0,
             bad_frames: 0,
             stack_unused: None,
@@ -177,7 +178,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// Something happened, as the engine reports it. [`observe`](Self::observe) follows and says when.
-    pub fn event(&mut self, event: Event) {
+    pub fn event(&mut self, event: Event<P::Event>) {
         if self.events.push_back((Instant::ZERO, event)).is_ok() {
             self.unstamped = self.unstamped.saturating_add(1);
         } else {
@@ -191,7 +192,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// The engine after an input at `now`. Copies at most one thing.
-    pub fn observe<L: Law<6>>(&mut self, engine: &CoController<'_, L>, now: Instant) {
+    pub fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         self.stamp(now);
         if !matches!(self.copied, Copied::Nothing) {
             return;
@@ -213,22 +214,6 @@ impl<'s> Sampler<'s> {
         self.copied_at = now;
     }
 
-    /// The same for an engine beside a KRC.
-    pub fn observe_fri<L: Law<7>, H: KrlHandshake>(&mut self, engine: &FriSession<L, H>, now: Instant) {
-        self.stamp(now);
-        if !matches!(self.copied, Copied::Nothing) {
-            return;
-        }
-        if now >= self.next_status {
-            self.next_status = now + self.pace.repeat;
-            self.copied = Copied::Krc(krc_status(engine, now, self.events_lost));
-        } else if now >= self.next_histogram {
-            self.next_histogram = now + self.pace.slow;
-            self.copied = Copied::Histogram(self.next_histogram(engine.histograms()));
-        }
-        self.copied_at = now;
-    }
-
     /// The events that came since the last time happened just now.
     fn stamp(&mut self, now: Instant) {
         let stamped = self.events.len().saturating_sub(self.unstamped);
@@ -246,7 +231,6 @@ impl<'s> Sampler<'s> {
         match core::mem::replace(&mut self.copied, Copied::Nothing) {
             Copied::Status(status) => self.encode(at, Message::Status(status), out),
             Copied::Motion(motion) => self.encode(at, Message::Motion(motion), out),
-            Copied::Krc(status) => self.encode(at, Message::Krc(status), out),
             Copied::Histogram(report) => self.encode(at, Message::Histogram(report), out),
             Copied::Recording(Piece { number, reason, pass, length, offset, used, bytes }) => {
                 let chunk = Chunk { length, offset, bytes: bytes.get(..used).unwrap_or_default() };
@@ -260,7 +244,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// What is short and needs no copy: it goes first.
-    fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, Message<'s>)> {
+    fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, OwnMessage<'s, N, P>)> {
         if let Some((at, event)) = self.next_event(now) {
             return Some((at, Message::Event(event)));
         }
@@ -276,14 +260,14 @@ impl<'s> Sampler<'s> {
         None
     }
 
-    fn encode(&mut self, at: Instant, message: Message<'_>, out: &mut [u8]) -> Option<usize> {
+    fn encode(&mut self, at: Instant, message: OwnMessage<'_, N, P>, out: &mut [u8]) -> Option<usize> {
         let datagram = Datagram { boot: self.device.boot, sequence: self.sequence, at, message };
         self.sequence = self.sequence.wrapping_add(1);
         datagram.encode(out)
     }
 
     /// The oldest event that has been stamped.
-    fn next_event(&mut self, now: Instant) -> Option<(Instant, Event)> {
+    fn next_event(&mut self, now: Instant) -> Option<(Instant, Event<P::Event>)> {
         if now < self.next_event || self.events.len() <= self.unstamped {
             return None;
         }
@@ -316,7 +300,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// The next piece of the recording that the engine keeps: its header, its two halves, and its end mark.
-    fn next_piece<L: Law<6>>(&mut self, engine: &CoController<'_, L>, now: Instant) -> Option<Piece> {
+    fn next_piece<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let kept = engine.kept_fallback()?;
         if kept.number != self.transfer.number {
             self.transfer = Transfer { number: kept.number, ..Transfer::default() };
@@ -357,7 +341,7 @@ impl<'s> Sampler<'s> {
     }
 }
 
-fn motion<L: Law<6>>(engine: &CoController<'_, L>) -> Option<Motion> {
+fn motion<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Option<Motion<N>> {
     let (state, monitors) = (engine.state()?, engine.sources().monitors());
     Some(Motion {
         controller_time: state.controller_time,
@@ -365,6 +349,7 @@ fn motion<L: Law<6>>(engine: &CoController<'_, L>) -> Option<Motion> {
         velocities: state.velocities,
         target_velocities: state.target_velocities,
         approved: engine.approved(),
+        commanded: engine.commanded(),
         tcp_pose: state.tcp_pose,
         speed_scaling: state.speed_scaling,
         digital_inputs: state.digital_inputs,
@@ -372,26 +357,11 @@ fn motion<L: Law<6>>(engine: &CoController<'_, L>) -> Option<Motion> {
     })
 }
 
-fn krc_status<L: Law<7>, H: KrlHandshake>(engine: &FriSession<L, H>, now: Instant, events_lost: u32) -> KrcStatus {
-    let machine = engine.mode_machine();
-    KrcStatus {
-        mode: machine.mode(),
-        since: machine.entered(),
-        latch: machine.latch(),
-        unmet: engine.unmet(now),
-        period: engine.period(),
-        state: engine.peer_state(),
-        quality: engine.peer_quality(),
-        counts: engine.counts(),
-        link: engine.figures(now),
-        positions: engine.state().map(|state| state.positions),
-        commanded: engine.commanded(),
-        sources: as_many_as_fit(engine.sources().monitors().iter().map(SourceMonitor::figures)),
-        events_lost,
-    }
-}
-
-fn status<L: Law<6>>(engine: &CoController<'_, L>, now: Instant, events_lost: u32) -> Status {
+fn status<const N: usize, P: Peer<N>, L: Law<N>>(
+    engine: &Engine<'_, N, P, L>,
+    now: Instant,
+    events_lost: u32,
+) -> Status<P::Status> {
     let machine = engine.mode_machine();
     Status {
         mode: machine.mode(),
@@ -404,14 +374,11 @@ fn status<L: Law<6>>(engine: &CoController<'_, L>, now: Instant, events_lost: u3
         good_cycles: machine.good_cycles(),
         accepted_by: machine.accepted_by(),
         evidence: *engine.evidence(),
-        controller: engine.identity().copied(),
         link: engine.figures(now),
-        up: LinkId::ALL.map(|link| engine.is_up(link)),
-        streams: LinkId::ALL.map(|link| *engine.counts(link)),
-        dropped: LinkId::ALL.map(|link| engine.dropped_bytes(link)),
         sources: as_many_as_fit(engine.sources().monitors().iter().map(SourceMonitor::figures)),
         unknown_readings: engine.sources().unknown(),
         recorder_lost: engine.recorder().lost(),
         events_lost,
+        peer: engine.peer().status(),
     }
 }

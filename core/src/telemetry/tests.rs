@@ -3,11 +3,14 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::LinkId;
+use crate::engine::tests::bench::Bench;
+use crate::engine::ur::{Memory, UrConfig};
+use crate::engine::ur::{Ur, UrStatus};
+use crate::engine::{Event, Input, replay};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::Mode;
 use crate::robot::Reason;
-use crate::session::tests::bench::Bench;
-use crate::session::{Config, Event, Input, Memory, replay};
 use crate::time::Duration;
 
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
@@ -15,7 +18,7 @@ const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
 /// A bench, and a sampler beside it that is asked every millisecond.
 struct Device {
     bench: Bench,
-    sampler: Sampler<'static>,
+    sampler: Sampler<'static, 6, Ur<'static>>,
     shown: usize,
     sent: Vec<Vec<u8>>,
 }
@@ -24,7 +27,7 @@ impl Device {
     fn new(memory: usize) -> Self {
         let device = super::Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &SETTINGS };
         let pace = Pace::default();
-        let bench = Bench::new(5, 15, Config::default()).keeping(memory, pace.recording_time(memory));
+        let bench = Bench::new(5, 15, UrConfig::default()).keeping(memory, pace.recording_time(memory));
         let mut device = Self { bench, sampler: Sampler::new(device, pace), shown: 0, sent: Vec::new() };
         device.bench.input(Input::Start);
         device
@@ -69,12 +72,12 @@ impl Device {
         panic!("still {:?}", self.bench.engine.mode());
     }
 
-    fn datagrams(&self) -> Vec<Datagram<'_>> {
-        self.sent.iter().map(|bytes| Datagram::decode(bytes).expect("what was sent is telemetry")).collect()
+    fn datagrams(&self) -> Vec<UrDatagram<'_>> {
+        self.sent.iter().map(|bytes| UrDatagram::decode(bytes).expect("what was sent is telemetry")).collect()
     }
 }
 
-fn kind(message: &Message<'_>) -> &'static str {
+fn kind(message: &Message<'_, 6, UrStatus, UrEvent>) -> &'static str {
     match message {
         Message::Hello(_) => "hello",
         Message::Status(_) => "status",
@@ -84,7 +87,6 @@ fn kind(message: &Message<'_>) -> &'static str {
         Message::Port(_) => "port",
         Message::Settings(_) => "settings",
         Message::Recording(_) => "recording",
-        Message::Krc(_) => "krc",
     }
 }
 
@@ -118,8 +120,8 @@ fn the_status_says_what_the_engine_says() {
     let status = status.expect("a status");
     assert_eq!((status.mode, status.latch), (Mode::Monitor, Some(Reason::StateStale)));
     assert!(status.unmet.contains(Reason::Latched));
-    assert_eq!(status.controller, device.bench.engine.identity().copied());
-    assert!(status.streams[1].messages > 500 && status.evidence.at_rest.is_some());
+    assert_eq!(status.peer.controller, device.bench.engine.peer().identity().copied());
+    assert!(status.peer.streams[1].messages > 500 && status.evidence.at_rest.is_some());
     let moved = datagrams.iter().filter_map(|d| if let Message::Motion(m) = &d.message { m.approved } else { None });
     assert!(moved.into_iter().any(|approved| approved.0[0] > 0.1), "what was commanded was shown");
 }
@@ -154,7 +156,7 @@ fn more_events_than_fit_are_counted() {
 }
 
 /// The pieces that arrive, and what they make where they are all there.
-fn whole<'a>(datagrams: impl Iterator<Item = Datagram<'a>>) -> Option<Vec<u8>> {
+fn whole<'a>(datagrams: impl Iterator<Item = UrDatagram<'a>>) -> Option<Vec<u8>> {
     let mut pieces = BTreeMap::new();
     let mut length = 0;
     for datagram in datagrams {
@@ -175,7 +177,7 @@ fn a_recording_in_pieces_is_the_dump_and_replays() {
         let dump = whole(device.datagrams().into_iter()).expect("every piece");
         let law = JointServo::new(Reference::Hold, JointServoConfig::default());
         let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536], rtde: None };
-        let replayed = replay(&dump, law, memory).expect("the same run");
+        let replayed = replay::<6, Ur<'_>, _>(&dump, law, memory).expect("the same run");
         assert!(replayed.transitions >= 1 && replayed.inputs > 5, "{replayed:?}");
     }
 }
@@ -228,33 +230,33 @@ fn every_cut_and_every_byte_behind_is_refused() {
     device.run(1_500);
     let mut seen = Vec::new();
     for bytes in &device.sent {
-        let datagram = Datagram::decode(bytes).expect("telemetry");
+        let datagram = UrDatagram::decode(bytes).expect("telemetry");
         if seen.contains(&kind(&datagram.message)) {
             continue;
         }
         seen.push(kind(&datagram.message));
         for cut in 0..bytes.len() {
             let expected = if cut < 5 { TelemetryError::NotTelemetry } else { TelemetryError::Malformed };
-            assert_eq!(Datagram::decode(&bytes[..cut]).err(), Some(expected), "{} at {cut}", kind(&datagram.message));
+            assert_eq!(UrDatagram::decode(&bytes[..cut]).err(), Some(expected), "{} at {cut}", kind(&datagram.message));
         }
         let longer = [bytes.as_slice(), &[0]].concat();
-        assert_eq!(Datagram::decode(&longer).err(), Some(TelemetryError::Malformed));
+        assert_eq!(UrDatagram::decode(&longer).err(), Some(TelemetryError::Malformed));
     }
     assert_eq!(seen.len(), 8);
 }
 
 #[test]
 fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_counted() {
-    use crate::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
+    use crate::engine::krc::{Krc, KrcConfig, KrcEngine};
     use crate::wire::fri::{FriState, MeasurementRepr, Quality};
 
     let law = JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
-    let mut engine = FriSession::new(FriConfig::default(), law, KrlConvention::RosControl).expect("a session");
+    let mut engine = KrcEngine::new(KrcConfig::default(), law, ()).expect("a session");
     let device = super::Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &[] };
-    let mut sampler = Sampler::new(device, Pace::default());
+    let mut sampler = Sampler::<7, Krc>::new(device, Pace::default());
     let from = "192.0.2.1:49938".parse().expect("an address");
     let mut bytes = [0; 916];
-    let mut told = None;
+    let (mut told, mut positions) = (None, None);
     for counter in 1..=300_u16 {
         let repr = MeasurementRepr {
             send_seq_count: counter,
@@ -268,27 +270,33 @@ fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_coun
         };
         repr.emit(&mut bytes).expect("room");
         let now = Instant::from_micros(1_000 * u64::from(counter));
-        engine.handle(now, FriInput::Datagram { from, bytes: &bytes, arrival: now });
-        engine.handle(now, FriInput::Drained);
+        engine.receive_window(LinkId::FRI)[..916].copy_from_slice(&bytes);
+        engine.commit_datagram(LinkId::FRI, 916, from, now, now);
+        engine.handle(now, Input::Tick);
         while let Some(event) = engine.poll_event() {
             sampler.event(event);
         }
-        sampler.observe_fri(&engine, now);
+        sampler.observe(&engine, now);
         let mut out = [0; DATAGRAM_MAX];
         while let Some(length) = sampler.poll(now, &mut out) {
-            if let Message::Krc(status) = Datagram::decode(&out[..length]).expect("telemetry").message {
-                told = Some(status);
+            match KrcDatagram::decode(&out[..length]).expect("telemetry").message {
+                Message::Status(status) => told = Some(status),
+                Message::Motion(motion) => positions = Some(motion.positions),
+                _ => {}
             }
         }
     }
     let mut told = told.expect("a status");
-    assert_eq!((told.mode, told.state, told.quality), (Mode::Monitor, Some(FriState::Monitor), Some(Quality::Perfect)));
-    assert_eq!((told.period, told.positions.map(|q| q.0)), (Some(Duration::from_millis(1)), Some([0.25; 7])));
-    assert!((200..=300).contains(&told.counts.commands), "{:?}", told.counts);
-    assert_eq!(told.counts.commands, told.counts.measurements);
+    assert_eq!(
+        (told.mode, told.peer.state, told.peer.quality),
+        (Mode::Monitor, Some(FriState::Monitor), Some(Quality::Perfect))
+    );
+    assert_eq!((told.peer.period, positions.map(|q| q.0)), (Some(Duration::from_millis(1)), Some([0.25; 7])));
+    assert!((200..=300).contains(&told.peer.counts.commands), "{:?}", told.peer.counts);
+    assert_eq!(told.peer.counts.commands, told.peer.counts.measurements);
 
     let most = u64::MAX;
-    told.counts = crate::session::fri::FriCounts {
+    told.peer.counts = crate::engine::krc::KrcCounts {
         measurements: most,
         commands: most,
         overtaken: most,
@@ -297,16 +305,17 @@ fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_coun
         foreign: most,
     };
     let datagram =
-        Datagram { boot: 7, sequence: u32::MAX, at: Instant::from_micros(most), message: Message::Krc(told) };
+        Datagram { boot: 7, sequence: u32::MAX, at: Instant::from_micros(most), message: Message::Status(told) };
     let mut out = [0; DATAGRAM_MAX];
     let length = datagram.encode(&mut out).expect("it fits");
-    assert_eq!(Datagram::decode(&out[..length]), Ok(datagram));
+    assert_eq!(KrcDatagram::decode(&out[..length]), Ok(datagram));
+    assert_eq!(UrDatagram::decode(&out[..length]).err(), Some(TelemetryError::OtherKind));
 }
 
 #[test]
 fn another_format_is_named() {
-    assert_eq!(Datagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
-    assert_eq!(Datagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
+    assert_eq!(UrDatagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
+    assert_eq!(UrDatagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
     assert_eq!(text, "telemetry of format 1, expected 4: device and listener differ in version");
 }
@@ -324,11 +333,11 @@ fn too_little_room_sends_nothing_and_is_seen_as_a_loss() {
 proptest! {
     #[test]
     fn what_is_decoded_encodes_to_a_datagram_that_says_the_same(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let bytes = [&MAGIC[..], &bytes].concat();
-        let Ok(datagram) = Datagram::decode(&bytes) else { return Ok(()) };
+        let bytes = [&MAGIC[..], b"U", &bytes].concat();
+        let Ok(datagram) = UrDatagram::decode(&bytes) else { return Ok(()) };
         let mut out = [0; DATAGRAM_MAX];
         let length = datagram.encode(&mut out).expect("no longer than it was");
-        let again = Datagram::decode(&out[..length]).expect("telemetry");
+        let again = UrDatagram::decode(&out[..length]).expect("telemetry");
         // NaN is not itself: compared by what it is written as.
         prop_assert_eq!(format!("{again:?}"), format!("{datagram:?}"));
     }
@@ -341,6 +350,6 @@ proptest! {
         let datagram = Datagram { boot, sequence, at: Instant::from_micros(at), message };
         let mut out = [0; DATAGRAM_MAX];
         let length = datagram.encode(&mut out).expect("a piece fits");
-        prop_assert_eq!(Datagram::decode(&out[..length]), Ok(datagram));
+        prop_assert_eq!(UrDatagram::decode(&out[..length]), Ok(datagram));
     }
 }

@@ -1,9 +1,9 @@
 //! What the files of hosts and boards have in common: the robot, its limits, law, sensors and session.
 
 use outrigger_core::command::Limits;
+use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::LawConfig;
 use outrigger_core::robot::{Pose, RobotModel};
-use outrigger_core::session::Config;
 
 use crate::address::RobotAddress;
 use crate::law::Surroundings;
@@ -56,19 +56,20 @@ impl<I> Control<I> {
         let outputs =
             OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits });
         let session = SessionSettings::read(root);
-        Config { limits, ..session.config() }.conflicts(|conflict| root.complain_of(&conflict));
+        UrConfig { limits, ..session.config() }.conflicts(|conflict| root.complain_of(&conflict));
         let sources = sources.into_iter().collect::<Option<_>>();
         Some(Self { robot: robot?, limits, law: law?, sources: sources?, session, outputs })
     }
 
     /// What the engine is told.
     #[must_use]
-    pub fn engine(&self) -> Config {
-        let mut config =
-            Config { model: self.robot.model, tcp: self.robot.tcp, limits: self.limits, ..self.session.config() };
-        config.connect.outputs = self.outputs.by;
-        config.connect.claims = self.outputs.claims;
-        config.force = self.outputs.force;
+    pub fn engine(&self) -> UrConfig {
+        let mut config = UrConfig { limits: self.limits, ..self.session.config() };
+        config.peer.model = self.robot.model;
+        config.peer.tcp = self.robot.tcp;
+        config.peer.connect.outputs = self.outputs.by;
+        config.peer.connect.claims = self.outputs.claims;
+        config.peer.force = self.outputs.force;
         for ((index, slot), source) in (0..).zip(&mut config.sources).zip(&self.sources) {
             *slot = Some(source.engine(index));
         }

@@ -3,9 +3,9 @@
 use std::net::Ipv4Addr;
 
 use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::engine::{Device, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::mode::{OperatorConfig, RequestAs};
 use outrigger_core::sensor::{Form, Scale};
-use outrigger_core::session::{Device, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::time::Duration;
 
 use crate::reader::Section;

@@ -3,11 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use outrigger_core::law::LawConfig;
-use outrigger_core::session::KrcSettings;
-use outrigger_core::session::fri::{
-    Control, FriConfig, JointImpedance, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance, Tracking,
+use outrigger_core::engine::krc::{
+    Control, JointImpedance, KrcConfig, KrcOptions, KrcSettings, KrlConvention, MirroredFrame, TaskFrame,
+    ToolImpedance, Tracking,
 };
+use outrigger_core::law::LawConfig;
 use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
 
 use crate::law::{self, Surroundings};
@@ -20,10 +20,8 @@ use crate::{BoardInput, DeviceSettings, Failure, HostSettings, RunSettings, Serv
 pub struct KrcConfiguration {
     /// Where measurements arrive.
     pub listen: SocketAddr,
-    /// How the KRL program is asked to start.
-    pub handshake: KrlConvention,
     /// What the engine is told.
-    pub engine: FriConfig,
+    pub engine: KrcConfig,
     /// What moves the arm.
     pub law: LawConfig<7>,
     /// The sensors; a source's index is its number in the engine.
@@ -63,22 +61,18 @@ impl KrcConfiguration {
         let run = RunSettings::read(run);
         let host = HostSettings::read(root.section("host"));
         let serve = ServeSettings::read(root.section("serve"));
-        let Common { listen, handshake, mut engine, law, sources } = common?;
+        let Common { listen, mut engine, law, sources } = common?;
         engine.operator.start_within = run.asks_within();
         session::check_operator(root, &engine.operator);
-        Some(Self { listen, handshake, engine, law, sources, run, host, serve })
+        Some(Self { listen, engine, law, sources, run, host, serve })
     }
 }
 
 /// Everything such a file says to a board.
 #[derive(Clone, Debug)]
 pub struct KrcBoard {
-    /// The UDP port where measurements arrive.
-    pub port: u16,
-    /// How the KRL program is asked to start.
-    pub handshake: KrlConvention,
     /// What the engine is told.
-    pub engine: FriConfig,
+    pub engine: KrcConfig,
     /// What moves the arm.
     pub law: LawConfig<7>,
     /// The sensors; a source's index is its number in the engine.
@@ -100,44 +94,43 @@ impl KrcBoard {
         crate::refuse_tables_of_hosts(root);
         let common = Common::read(root);
         let device = DeviceSettings::read(root.section("device"));
-        let (Common { listen, handshake, mut engine, law, sources }, device) = common.zip(device)?;
+        let (Common { listen, mut engine, law, sources }, device) = common.zip(device)?;
         device.pins.write(&mut engine.operator);
         session::check_operator_of_board(root, &engine.operator);
         if !listen.ip().is_unspecified() && listen.ip() != IpAddr::V4(device.address) {
             root.complain_at("robot.listen", "\"0.0.0.0:PORT\": a board has one address, that of device.address");
         }
-        if device.recorder.is_some() {
-            root.complain_at("device.recorder", "nothing: what a KRC sends is not recorded");
-        }
-        Some(Self { port: listen.port(), handshake, engine, law, sources, device })
+        Some(Self { engine, law, sources, device })
     }
 
     /// What is compiled into the firmware.
     #[must_use]
     pub fn settings(&self) -> KrcSettings {
-        let Self { port, handshake, engine, law, sources, device } = self;
-        let device = device.device(sources);
-        KrcSettings { port: *port, handshake: *handshake, config: *engine, law: law.clone(), device }
+        let Self { engine, law, sources, device } = self;
+        let robot = match engine.peer.address {
+            Some(IpAddr::V4(address)) => address,
+            Some(IpAddr::V6(_)) | None => Ipv4Addr::UNSPECIFIED,
+        };
+        KrcSettings { robot, config: *engine, law: law.clone(), device: device.device(sources) }
     }
 }
 
 /// What the files of hosts and boards have in common.
 struct Common<I> {
     listen: SocketAddr,
-    handshake: KrlConvention,
-    engine: FriConfig,
+    engine: KrcConfig,
     law: LawConfig<7>,
     sources: Vec<SourceSettings<I>>,
 }
 
 impl<I: Input> Common<I> {
     fn read(root: &mut Section<'_, '_>) -> Option<Self> {
-        let default = FriConfig::default();
+        let default = KrcConfig::default();
         let mut robot = root.section("robot");
         robot.choice("kind", &[("krc", ())], ());
         let anywhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), DEFAULT_PORT);
         let listen = address(&mut robot, "listen", "a local address such as \"0.0.0.0:49938\"").unwrap_or(anywhere);
-        let peer = address(&mut robot, "peer", "the KRC's address such as \"192.168.0.20\"");
+        let krc = address(&mut robot, "peer", "the KRC's address such as \"192.168.0.20\"");
         let handshake = robot.choice(
             "handshake",
             &KrlConvention::NAMED.map(|(value, name)| (name, value)),
@@ -145,8 +138,8 @@ impl<I: Input> Common<I> {
         );
         let control = control(&mut robot);
         let task_frames = [("base", TaskFrame::Base), ("tool", TaskFrame::Tool)];
-        let task_frame = robot.choice("task_frame", &task_frames, default.task_frame);
-        let silence = robot.duration_or("silence", default.silence, FriConfig::SILENCE);
+        let task_frame = robot.choice("task_frame", &task_frames, TaskFrame::default());
+        let silence = robot.duration_or("silence", default.peer.silence, KrcOptions::SILENCE);
         robot.finish();
         let mut section = root.section("limits");
         let limits = limits::read(&mut section, default.limits);
@@ -160,16 +153,21 @@ impl<I: Input> Common<I> {
         let standstill = session::standstill(root.section("standstill"));
         let operator = session::operator(root.section("operator"));
         let sources: Vec<_> = sources.into_iter().collect::<Option<_>>()?;
-        let mut engine = FriConfig {
-            peer,
-            silence,
-            control,
-            task_frame,
+        let mut engine = KrcConfig {
+            peer: KrcOptions {
+                port: listen.port(),
+                address: krc,
+                handshake,
+                silence,
+                control,
+                task_frame,
+                tracking,
+                ..KrcOptions::default()
+            },
             link,
             mode,
             standstill,
             limits,
-            tracking,
             operator,
             ..default
         };
@@ -180,7 +178,7 @@ impl<I: Input> Common<I> {
             session::complain(root, &error);
         }
         engine.conflicts(|conflict| root.complain_of(&conflict));
-        Some(Self { listen, handshake, engine, law: law?, sources })
+        Some(Self { listen, engine, law: law?, sources })
     }
 }
 
@@ -284,9 +282,9 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
     #[test]
     fn a_file_for_a_krc_has_seven_joints() {
         let Ok(AnyConfiguration::Krc(read)) = AnyConfiguration::parse(FILE) else { panic!("it is for a KRC") };
-        assert_eq!((read.listen.port(), read.handshake), (49_938, KrlConvention::Isir));
+        assert_eq!((read.engine.peer.port, read.engine.peer.handshake), (49_938, KrlConvention::Isir));
         assert_eq!(read.engine.limits.velocity.0, [0.5; 7]);
-        assert!(matches!(read.engine.control, Control::JointImpedance(i) if i.stiffness[4] == 300.0));
+        assert!(matches!(read.engine.peer.control, Control::JointImpedance(i) if i.stiffness[4] == 300.0));
         assert!(read.engine.limits.position_max.0[0] > 2.9, "the arm's own, where the file says nothing");
     }
 
@@ -300,7 +298,7 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         let mut bytes = vec![0; 16 << 10];
         let length = board.settings().to_postcard(&mut bytes).expect("room");
         let settings = KrcSettings::from_postcard(&bytes[..length]).expect("settings");
-        assert_eq!((settings.port, settings.handshake, settings.config), (49_938, host.handshake, host.engine));
+        assert_eq!((settings.config.peer.port, settings.config), (49_938, host.engine));
         assert_eq!(settings.device.address, Ipv4Addr::new(192, 168, 0, 60));
         let told = |more: &str| {
             let problems = KrcBoard::parse(&format!("{FILE}{device}{more}")).expect_err("something is wrong");
@@ -308,7 +306,6 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         };
         assert!(told("[run]\nend = \"done\"\n").contains("for a host's file"));
         assert!(told("[serve]\nlisten = \"127.0.0.1:5555\"\n").contains("for a host's file"));
-        assert!(told("recorder = 65536\n").contains("device.recorder"));
         let elsewhere = FILE.replace("peer =", "listen = \"192.168.0.61:49938\"\npeer =");
         assert!(KrcBoard::parse(&format!("{elsewhere}{device}")).is_err(), "an address that the board has not");
     }

@@ -24,7 +24,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use outrigger_core::session::Settings;
+use outrigger_core::engine::ur::UrSettings;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use control::{Control, RobotSettings};
@@ -152,16 +152,16 @@ impl Board {
 
     /// What is compiled into the firmware; `None` where the robot has a name instead of an address.
     #[must_use]
-    pub fn settings(&self) -> Option<Settings> {
+    pub fn settings(&self) -> Option<UrSettings> {
         let Self { control, device } = self;
         let mut config = control.engine();
-        let ports = &mut config.connect.ports;
+        let ports = &mut config.peer.connect.ports;
         ports.realtime = control.robot.address.port(ports.realtime);
         for port in [&mut ports.primary, &mut ports.secondary].into_iter().flatten() {
             *port = control.robot.address.port(*port);
         }
         let law = control.law.clone();
-        Some(Settings { robot: self.robot()?, config, law, device: device.device(&control.sources) })
+        Some(UrSettings { robot: self.robot()?, config, law, device: device.device(&control.sources) })
     }
 
     fn robot(&self) -> Option<std::net::Ipv4Addr> {
@@ -235,8 +235,8 @@ pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
 pub struct Compiled {
     /// Whether the board is beside a KRC.
     pub krc: bool,
-    /// What [`KrcSettings::from_postcard`](outrigger_core::session::KrcSettings::from_postcard) reads beside a KRC, and
-    /// [`Settings::from_postcard`] beside any other robot.
+    /// What [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) reads beside a KRC, and
+    /// [`UrSettings::from_postcard`] beside any other robot.
     pub bytes: Vec<u8>,
 }
 

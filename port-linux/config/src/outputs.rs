@@ -2,7 +2,7 @@
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::SourceId;
-use outrigger_core::session::OutputsBy;
+use outrigger_core::engine::ur::OutputsBy;
 
 use crate::law::{Surroundings, source};
 use crate::reader::Section;

@@ -7,8 +7,8 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Range, RangeInclusive};
 
+use outrigger_core::engine::Conflict;
 use outrigger_core::robot::Range as CoreRange;
-use outrigger_core::session::Conflict;
 use outrigger_core::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};

@@ -1,15 +1,14 @@
 //! `[session]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
+use outrigger_core::engine::ur::UrOptions;
+use outrigger_core::engine::ur::{ConnectConfig, FormChoice, StatesFrom, TextConfig, UrConfig};
+use outrigger_core::engine::{ConfigError, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning};
 use outrigger_core::link::{Grade, LinkConfig};
 use outrigger_core::mode::{
     FollowingConfig, ModeConfig, OperatorConfig, PendantConfig, RequestAs, ScalingConfig, StandstillConfig,
 };
 use outrigger_core::robot::{Range, SoftwareVersion};
-use outrigger_core::session::{
-    Config, ConfigError, ConnectConfig, FollowingTuning, FormChoice, GradeLimitsTuning, GradeTuning, LinkTuning,
-    ModeTuning, StatesFrom, TextConfig,
-};
 
 use crate::reader::Section;
 
@@ -71,9 +70,16 @@ impl SessionSettings {
     }
 
     /// Everything these tables decide, beside defaults.
-    pub(crate) fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> UrConfig {
         let Self { software, mode, link, text, standstill, connect, operator } = *self;
-        Config { software, mode, link, text, standstill, connect, operator, ..Config::default() }
+        UrConfig {
+            peer: UrOptions { software, text, connect, ..UrOptions::default() },
+            mode,
+            link,
+            standstill,
+            operator,
+            ..UrConfig::default()
+        }
     }
 }
 

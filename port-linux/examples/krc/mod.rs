@@ -4,11 +4,12 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use outrigger_core::engine::Event;
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriConfig, FriInput, FriSession, KrlConvention};
 use outrigger_core::time::Duration as Span;
 use outrigger_linux::clock::Clock;
 use outrigger_linux::exit::Failure;
@@ -41,11 +42,11 @@ impl<L: Law<7>> Arm<L> {
         name: &'static str,
         listen: Option<SocketAddr>,
         simulated: Options,
-        config: FriConfig,
+        config: KrcConfig,
         law: L,
         clock: Clock,
     ) -> Result<Self, Trouble> {
-        let session = FriSession::new(config, law, KrlConvention::RosControl)?;
+        let session = KrcEngine::new(config, law, ())?;
         let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         let remote = Remote::open(listen.unwrap_or(loopback), session, clock, None).await?;
         let simulated = match listen {
@@ -79,7 +80,7 @@ impl<L: Law<7>> Arm<L> {
     pub(crate) fn request_when_ready(&mut self) {
         if self.mode() == Mode::Monitor && self.remote.session().unmet(self.clock.now()).is_empty() {
             let epoch = self.remote.session().mode_machine().epoch();
-            self.remote.give(FriInput::Request(epoch));
+            self.remote.give(Input::Request(epoch));
         }
     }
 

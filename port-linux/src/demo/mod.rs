@@ -4,6 +4,9 @@ mod record;
 mod script;
 mod world;
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -11,11 +14,12 @@ use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::{CoController, Config, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 
 use self::record::{Bounds, Record};
@@ -150,8 +154,8 @@ fn sensor_settings() -> SourceSettings {
     }
 }
 
-fn config() -> Config {
-    let mut config = Config::default();
+fn config() -> UrConfig {
+    let mut config = UrConfig::default();
     let [first, ..] = &mut config.sources;
     *first = Some(SourceConfig::new(SENSOR, 1, 0.0, 0.5));
     config
@@ -231,7 +235,7 @@ impl Demo {
     }
 }
 
-impl Application<Law> for Demo {
+impl<'m> Application<6, Ur<'m>, Law> for Demo {
     async fn next(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
@@ -251,7 +255,7 @@ impl Application<Law> for Demo {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         let now = self.clock.now();
         match &event {
             Event::Transition(transition) => {
@@ -263,7 +267,7 @@ impl Application<Law> for Demo {
             }
             Event::Grade(change) => self.record.grades.push((now, change.to)),
             Event::Bridged(_) => self.record.bridged += 1,
-            Event::Established(identity) => {
+            Event::Peer(UrEvent::Established(identity)) => {
                 self.record.events.push((now, format!("session with software {}", identity.software)));
             }
             _ => {}
@@ -275,7 +279,7 @@ impl Application<Law> for Demo {
         self.record.turnarounds.push(turnaround);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Law>, now: Instant) {
         let figures = engine.figures(now);
         if let Some(age) = figures.age {
             self.record.ages.push((now, age));

@@ -1,9 +1,9 @@
 //! What the demo measures, what must hold of it, and the report.
 
+use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::link::{Grade, LinkConfig};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Config;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::Options;
 
@@ -52,7 +52,7 @@ struct Rest {
 
 /// What the bounds are made of.
 pub(super) struct Bounds<'a> {
-    pub(super) config: &'a Config,
+    pub(super) config: &'a UrConfig,
     pub(super) source_age: Duration,
     pub(super) options: &'a Options,
 }
@@ -67,9 +67,9 @@ impl Bounds<'_> {
             // Bridged for two cycles, then three zero velocities before the stop.
             Fault::SensorCable => self.source_age + period.times(5),
         };
-        let braking = Duration::from_micros((f64::from(speed / self.config.text.stop_acceleration) * 1e6) as u64);
+        let braking = Duration::from_micros((f64::from(speed / self.config.peer.text.stop_acceleration) * 1e6) as u64);
         let lag = Duration::from_micros(self.options.drive.lag.as_micros() as u64);
-        seen.max(self.config.text.hold + period) + braking + lag.times(5) + period.times(2)
+        seen.max(self.config.peer.text.hold + period) + braking + lag.times(5) + period.times(2)
     }
 }
 

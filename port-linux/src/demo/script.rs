@@ -1,9 +1,9 @@
 //! The demo's story: arm, work, lose the link, recover, lose the sensor, recover, end. An operator who follows a
 //! script; every step has a deadline, so that the story ends whatever happens.
 
+use outrigger_core::engine::Input;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::Input;
 use outrigger_core::time::{Duration, Instant};
 
 /// How long to wait for one step.

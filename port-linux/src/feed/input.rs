@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::Epoch;
-use outrigger_core::session::fri::FriInput;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
 use serde_json::Value as Read;
@@ -39,43 +39,55 @@ pub enum Given {
 }
 
 /// Inputs that have a name and nothing else.
-const PLAIN: [(&str, FriInput<'static>); 5] = [
-    ("drained", FriInput::Drained),
-    ("tick", FriInput::Tick),
-    ("release", FriInput::Release),
-    ("acknowledge", FriInput::Acknowledge),
-    ("shutdown", FriInput::Shutdown),
+const PLAIN: [(&str, Input); 7] = [
+    ("start", Input::Start),
+    ("link", Input::Opened(LinkId::FRI)),
+    ("tick", Input::Tick),
+    // What recordings of versions before call the same.
+    ("drained", Input::Tick),
+    ("release", Input::Release),
+    ("acknowledge", Input::Acknowledge),
+    ("shutdown", Input::Shutdown),
 ];
 
 impl EngineInput {
     /// What is kept of `input`.
     #[must_use]
-    pub fn of(input: &FriInput<'_>, at: Instant) -> Self {
+    pub fn of(input: &Input, at: Instant) -> Self {
         let what = match input {
-            FriInput::Datagram { from, arrival, .. } => Given::Datagram { from: *from, arrival: *arrival },
-            FriInput::Sample(sample) => Given::Sample(*sample),
-            FriInput::Drained => Given::Plain("drained"),
-            FriInput::Tick => Given::Plain("tick"),
-            FriInput::Request(epoch) => Given::Request(*epoch),
-            FriInput::Resume(epoch) => Given::Resume(*epoch),
-            FriInput::Release => Given::Plain("release"),
-            FriInput::Acknowledge => Given::Plain("acknowledge"),
-            FriInput::Shutdown => Given::Plain("shutdown"),
+            Input::Start => Given::Plain("start"),
+            Input::Sample(sample) => Given::Sample(*sample),
+            Input::Tick => Given::Plain("tick"),
+            Input::Request(epoch) => Given::Request(*epoch),
+            Input::Resume(epoch) => Given::Resume(*epoch),
+            Input::Release => Given::Plain("release"),
+            Input::Acknowledge => Given::Plain("acknowledge"),
+            Input::Shutdown => Given::Plain("shutdown"),
+            // The socket is there from the beginning to the end.
+            Input::Opened(_) | Input::Accepted(..) | Input::Refused(_) | Input::Closed(_) | Input::Unacked { .. } => {
+                Given::Plain("link")
+            }
             // No command of this package sets outputs beside a KRC, and no host has pins: told, and not read back.
-            FriInput::Set(_) => Given::Plain("set"),
-            FriInput::Pin(..) => Given::Plain("pin"),
+            Input::Set(_) => Given::Plain("set"),
+            Input::Pin(..) => Given::Plain("pin"),
         };
         Self { at, what }
     }
 
-    /// The input itself; `bytes` are those of the datagram, where it is one.
+    /// A datagram of `from`, which was read at `arrival`.
     #[must_use]
-    pub fn input<'a>(&self, bytes: &'a [u8]) -> Option<FriInput<'a>> {
+    pub const fn datagram(from: SocketAddr, arrival: Instant) -> Self {
+        Self { at: arrival, what: Given::Datagram { from, arrival } }
+    }
+
+    /// The input itself; `None` for a datagram, which is received.
+    #[must_use]
+    pub fn input(&self) -> Option<Input> {
         match self.what {
-            Given::Datagram { from, arrival } => Some(FriInput::Datagram { from, bytes, arrival }),
-            Given::Sample(sample) => Some(FriInput::Sample(sample)),
-            Given::Request(epoch) => Some(FriInput::Request(epoch)),
-            Given::Resume(epoch) => Some(FriInput::Resume(epoch)),
+            Given::Datagram { .. } => None,
+            Given::Sample(sample) => Some(Input::Sample(sample)),
+            Given::Request(epoch) => Some(Input::Request(epoch)),
+            Given::Resume(epoch) => Some(Input::Resume(epoch)),
             Given::Plain(name) => PLAIN.into_iter().find(|(known, _)| *known == name).map(|(_, input)| input),
         }
     }
@@ -155,18 +167,18 @@ mod tests {
         let value = SampleValue::new(&[0.1, f32::INFINITY, -0.0]).expect("three numbers");
         let sample = Sample { source: SourceId(3), value, seq: u32::MAX, taken_at: at };
         let from = "192.0.2.7:49938".parse().expect("an address");
-        let mut inputs = vec![FriInput::Sample(sample), FriInput::Datagram { from, bytes: b"", arrival: at }];
-        inputs.extend([FriInput::Request(Epoch::from_number(7)), FriInput::Resume(Epoch::from_number(u32::MAX))]);
+        let mut inputs = vec![Input::Sample(sample)];
+        inputs.extend([Input::Request(Epoch::from_number(7)), Input::Resume(Epoch::from_number(u32::MAX))]);
         inputs.extend(PLAIN.map(|(_, input)| input));
-        for input in inputs {
-            let kept = EngineInput::of(&input, at);
+        let all = inputs.into_iter().map(|input| (EngineInput::of(&input, at), Some(input)));
+        for (kept, input) in all.chain([(EngineInput::datagram(from, at), None)]) {
             let mut json = Json::default();
             json.begin_object();
             kept.visit(&mut Fields::new(&mut json));
             json.end_object();
             let read = EngineInput::read(json.as_str().as_bytes());
             assert_eq!(read, Some(kept), "{}", json.as_str());
-            assert_eq!(format!("{:?}", read.and_then(|read| read.input(b""))), format!("{:?}", Some(input)));
+            assert_eq!(read.and_then(|read| read.input()), input);
         }
         assert_eq!(EngineInput::read(br#"{"at_us":1,"input":"dance"}"#), None);
     }

@@ -3,14 +3,19 @@
 pub(crate) mod setting;
 mod terminals;
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::UrOptions;
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusal};
 use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::{CoController, Config, DownCause, Event, Input, LinkId, OutputsBy};
 use outrigger_core::time::{Duration, Instant};
 
 use self::terminals::Terminals;
@@ -52,12 +57,12 @@ pub fn run(args: &IoArgs) -> Outcome {
     }
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
-    let mut config = Config { model: args.model, ..Config::default() };
-    config.connect.outputs = args.via;
+    let mut config = UrConfig { peer: UrOptions { model: args.model, ..UrOptions::default() }, ..UrConfig::default() };
+    config.peer.connect.outputs = args.via;
     if args.via != OutputsBy::Text {
         // No more than what is set, for as long as this runs.
         let claims = writes.iter().filter_map(Claim::of);
-        config.connect.claims = claims.fold(Claims::NONE, Claims::with);
+        config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
     }
     crate::runtime()?.block_on(async {
         let mut net = TcpNet::new(&target.address, target.ip, clock, None);
@@ -174,7 +179,7 @@ impl Desk {
     }
 }
 
-impl Application<Idle> for Desk {
+impl<'m> Application<6, Ur<'m>, Idle> for Desk {
     async fn next(&mut self) -> Input {
         if self.is_over() && !self.ending {
             self.ending = true;
@@ -209,12 +214,15 @@ impl Application<Idle> for Desk {
         Input::Shutdown
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         match event {
             Event::Output { write, news } => self.finish(write, news),
-            Event::NotOurs(input) => self.page.note(&format!("{input}; it goes as text where that is allowed")),
-            Event::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. } if self.last_down.is_some() => {}
-            Event::Down { .. } if !self.ending => {
+            Event::Peer(UrEvent::NotOurs(input)) => {
+                self.page.note(&format!("{input}; it goes as text where that is allowed"))
+            }
+            Event::Peer(UrEvent::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. })
+                if self.last_down.is_some() => {}
+            Event::Peer(UrEvent::Down { .. }) if !self.ending => {
                 let trouble = |link| self.trouble.of(link);
                 let address = |port| self.target.socket(port);
                 let here = self.target.ip.is_loopback();
@@ -225,13 +233,13 @@ impl Application<Idle> for Desk {
         }
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
-        let Some(terminals) = Terminals::of(engine).filter(|_| engine.is_up(LinkId::REALTIME)) else {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Idle>, now: Instant) {
+        let Some(terminals) = Terminals::of(engine).filter(|_| engine.peer().is_up(LinkId::REALTIME)) else {
             self.established = None;
             return;
         };
         let since = *self.established.get_or_insert(now);
-        let facts = engine.facts();
+        let facts = engine.peer().facts();
         let complete = facts.board.is_some() && facts.tool.is_some();
         if !self.ready && (complete || now.since(since) >= PRIMARY_PATIENCE) {
             self.ready = true;

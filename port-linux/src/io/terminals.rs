@@ -1,9 +1,11 @@
 //! Everything on the terminals that the controller shows, for people and for scripts.
 
 use outrigger_core::command::outputs::digital_levels;
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::{BoardIo, ToolIo};
 use outrigger_core::law::Law;
 use outrigger_core::robot::{Generation, Payload, SoftwareVersion};
-use outrigger_core::session::{BoardIo, CoController, ToolIo};
 
 use crate::json::Json;
 
@@ -23,8 +25,8 @@ pub(super) struct Terminals {
 impl Terminals {
     /// What `engine` knows; `None` without a session.
     #[must_use]
-    pub(super) fn of<L: Law<6>>(engine: &CoController<'_, L>) -> Option<Self> {
-        let (identity, state, facts) = (engine.identity()?, engine.state()?, engine.facts());
+    pub(super) fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
+        let (identity, state, facts) = (engine.peer().identity()?, engine.state()?, engine.peer().facts());
         let generation = identity.software.generation();
         let levels = |bits: u64| digital_levels((bits & 0xffff_ffff) as u32, generation);
         let board = facts.board.map(|board| board.value);

@@ -13,11 +13,10 @@ use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
+use outrigger_core::engine::krc::{KrcEngine, KrcEvent};
+use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::Law;
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriInput, FriSession, KrlConvention, KrlHandshake};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::MEASUREMENT_LEN;
 use tokio::net::UdpSocket;
 
 use self::tally::Tally;
@@ -31,14 +30,12 @@ use crate::timer::Timer;
 
 /// The remote computer's side of one KRC.
 #[derive(Debug)]
-pub struct Remote<L, H = KrlConvention> {
-    session: FriSession<L, H>,
+pub struct Remote<L> {
+    session: KrcEngine<'static, L>,
     socket: UdpSocket,
     clock: Clock,
     timer: Timer,
-    /// Longer than any measurement, so that one that is too long is seen.
-    buffer: Vec<u8>,
-    events: VecDeque<Event>,
+    events: VecDeque<Event<KrcEvent>>,
     tally: Tally,
     listens: SocketAddr,
     /// Who else hears of everything.
@@ -46,20 +43,20 @@ pub struct Remote<L, H = KrlConvention> {
     next_figures: Instant,
 }
 
-/// So many datagrams are read at most before the newest measurement among them is answered: a flood delays it no longer.
+/// So many datagrams are read at most in one turn: a flood keeps nobody else waiting.
 const BURST: usize = 64;
 
 /// Time between two figures of the link in a feed.
 const FIGURES: Duration = Duration::from_millis(100);
 
-impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
+impl<L: Law<7>> Remote<L> {
     /// Listens at `listen`; reads poll the network device for `busy_poll_micros` where that is given.
     ///
     /// # Errors
     /// [`Failure::Connection`] where the address is taken, [`Failure::BadInput`] for what the kernel refuses.
     pub async fn open(
         listen: SocketAddr,
-        session: FriSession<L, H>,
+        session: KrcEngine<'static, L>,
         clock: Clock,
         busy_poll_micros: Option<u32>,
     ) -> Result<Self, Failure> {
@@ -77,19 +74,20 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
             })?;
         }
         let timer = Timer::new(clock).map_err(|error| Failure::BadInput(format!("cannot make a timer: {error}")))?;
-        let (buffer, events) = (vec![0; 2 * MEASUREMENT_LEN], VecDeque::new());
-        Ok(Self {
+        let mut remote = Self {
             session,
             socket,
             clock,
             timer,
-            buffer,
-            events,
+            events: VecDeque::new(),
             tally: Tally::default(),
             listens: listen,
             feed: None,
             next_figures: Instant::ZERO,
-        })
+        };
+        remote.give(Input::Start);
+        remote.give(Input::Opened(LinkId::FRI));
+        Ok(remote)
     }
 
     /// From now on everything is put into `feed` as well: datagrams, inputs, events and figures.
@@ -104,11 +102,11 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
 
     /// Whether the KRC is a program on this machine, with no network between.
     pub(crate) fn is_here(&self) -> bool {
-        self.session.peer().is_some_and(|peer| peer.ip().is_loopback())
+        self.session.peer().address().is_some_and(|peer| peer.ip().is_loopback())
     }
 
     /// `event` in words, which go into the feed too; `None` for what is of no interest.
-    pub(crate) fn notice(&self, event: &Event) -> Option<Notice> {
+    pub(crate) fn notice(&self, event: &Event<KrcEvent>) -> Option<Notice> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         let around =
             Surroundings { at: self.clock.now(), here: self.is_here(), address: &|_| nowhere, trouble: &|_| None };
@@ -124,12 +122,12 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
     }
 
     /// The session.
-    pub const fn session(&self) -> &FriSession<L, H> {
+    pub const fn session(&self) -> &KrcEngine<'static, L> {
         &self.session
     }
 
     /// The session, for the law's references, parameters of the control scheme and KRL variables.
-    pub const fn session_mut(&mut self) -> &mut FriSession<L, H> {
+    pub const fn session_mut(&mut self) -> &mut KrcEngine<'static, L> {
         &mut self.session
     }
 
@@ -147,12 +145,12 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
     }
 
     /// The next event; none may be left when [`turn`](Self::turn) is called.
-    pub fn next_event(&mut self) -> Option<Event> {
+    pub fn next_event(&mut self) -> Option<Event<KrcEvent>> {
         self.events.pop_front()
     }
 
     /// Gives an input of the operator or of a sensor.
-    pub fn give(&mut self, input: FriInput<'_>) {
+    pub fn give(&mut self, input: Input) {
         self.handle(input);
         self.transmit();
     }
@@ -167,30 +165,37 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
         let woken = tokio::select! {
             biased;
             ready = self.socket.readable() => ready.map(|()| self.receive()),
-            late = self.timer.until(due) => late.map(|()| self.give(FriInput::Tick)),
+            late = self.timer.until(due) => late.map(|()| self.give(Input::Tick)),
         };
         woken.map_err(|error| Failure::BadInput(format!("cannot wait for datagrams: {error}")))
     }
 
-    /// What waits in the socket, then its end.
+    /// What waits in the socket; then what is judged and answered, once nothing more does.
     fn receive(&mut self) {
-        let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..BURST {
-            let Ok((size, from)) = self.socket.try_recv_from(&mut buffer) else { break };
+            let Ok((size, from)) = self.socket.try_recv_from(self.session.receive_window(LinkId::FRI)) else { break };
             let arrival = self.clock.now();
-            let bytes = buffer.get(..size).unwrap_or_default();
-            self.handle(FriInput::Datagram { from, bytes, arrival });
-            self.put(arrival, || What::Received { port: FRI, bytes: bytes.into(), first_start: Some(0) });
+            if let Some(feed) = &self.feed {
+                feed.put(arrival, What::Input(EngineInput::datagram(from, arrival)));
+                let bytes = self.session.receive_window(LinkId::FRI).get(..size).unwrap_or_default().into();
+                feed.put(arrival, What::Received { port: FRI, bytes, first_start: Some(0) });
+            }
+            self.session.commit_datagram(LinkId::FRI, size, from, arrival, arrival);
+            self.take_events();
+            self.transmit();
         }
-        self.buffer = buffer;
-        self.handle(FriInput::Drained);
+        self.handle(Input::Tick);
         self.transmit();
     }
 
-    fn handle(&mut self, input: FriInput<'_>) {
+    fn handle(&mut self, input: Input) {
         let now = self.clock.now();
         self.put(now, || What::Input(EngineInput::of(&input, now)));
         self.session.handle(now, input);
+        self.take_events();
+    }
+
+    fn take_events(&mut self) {
         while let Some(event) = self.session.poll_event() {
             self.tally.event(&event);
             self.events.push_back(event);
@@ -199,13 +204,15 @@ impl<L: Law<7>, H: KrlHandshake> Remote<L, H> {
 
     fn transmit(&mut self) {
         let mut sent = false;
-        while let Some(transmit) = self.session.poll_transmit() {
+        while let Some(output) = self.session.poll_output() {
+            // The socket has been listening since it was made.
+            let Output::Transmit { to: Some(to), bytes, .. } = output else { continue };
             // What cannot be sent is lost, as on any network; the KRC and the link monitor notice.
-            let _ = self.socket.try_send_to(transmit.bytes, transmit.to);
+            let _ = self.socket.try_send_to(bytes, to);
             let now = self.clock.now();
             sent = true;
             if let Some(feed) = &self.feed {
-                feed.put(now, What::Sent { port: FRI, bytes: transmit.bytes.into() });
+                feed.put(now, What::Sent { port: FRI, bytes: bytes.into() });
             }
             self.session.written(now);
         }

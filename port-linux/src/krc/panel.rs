@@ -1,10 +1,10 @@
 //! The operator's side of every command beside a KRC: keys, signals, and what is shown.
 
+use outrigger_core::engine::Event;
+use outrigger_core::engine::krc::{KrcEngine, KrcEvent};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriEvent, FriSession, KrlConvention};
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -98,7 +98,7 @@ impl Panel {
     }
 
     /// Says what happened.
-    pub(crate) fn event<L: Law<7>>(&mut self, remote: &Remote<L>, event: &Event) {
+    pub(crate) fn event<L: Law<7>>(&mut self, remote: &Remote<L>, event: &Event<KrcEvent>) {
         let Some(notice) = remote.notice(event) else { return };
         if let Event::Transition(transition) = event {
             self.output.epoch(transition.epoch);
@@ -107,7 +107,7 @@ impl Panel {
         let (at, scripts) = (notice.at, self.output.format() == Format::Json);
         match event {
             Event::Grade(change) if !scripts => self.grades.note(*change),
-            Event::Fri(FriEvent::Quality(_)) if !scripts => self.quality = Some(notice),
+            Event::Peer(KrcEvent::Quality(_)) if !scripts => self.quality = Some(notice),
             _ => return self.output.notice(notice),
         }
         self.say_grades(remote, at);
@@ -139,7 +139,7 @@ impl Panel {
         }
         self.next_snapshot = now + self.output.format().pace();
         self.say_grades(remote, now);
-        let heard = session.period().is_some();
+        let heard = session.peer().period().is_some();
         let figures = heard.then(|| session.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
         let span = now.since(self.accepted.0).as_secs_f32();
@@ -168,7 +168,7 @@ impl Panel {
             rate,
             trouble: (!heard).then(|| words::silence(session, remote.listens())),
             values: more().into_iter().chain(words::values(session)).collect(),
-            counters: words::counters(session.counts()).to_vec(),
+            counters: words::counters(session.peer().counts()).to_vec(),
         });
         if let Some(text) = self.unmet.as_mut().and_then(|said| said.next(now, mode, unmet, remote.is_here())) {
             self.output.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
@@ -182,15 +182,15 @@ impl Panel {
 }
 
 /// What the KRC says of itself, in the words of an output.
-fn told<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Vec<Word> {
-    let power = match session.peer_report() {
+fn told<L: Law<7>>(session: &KrcEngine<'static, L>) -> Vec<Word> {
+    let power = match session.peer().report() {
         Some(report) if report.error != 0 => "error",
         Some(report) if report.power != 0 => "on",
         Some(_) => "off",
         None => "unknown",
     };
-    let scheme = session.peer_scheme().map_or("unknown", |scheme| scheme.name());
-    let mut told = words::told(session.peer_state(), session.peer_quality());
+    let scheme = session.peer().scheme().map_or("unknown", |scheme| scheme.name());
+    let mut told = words::told(session.peer().state(), session.peer().quality());
     told.push(Word { key: "krc_scheme", name: "scheme", value: scheme });
     told.push(Word { key: "drives", name: "drives", value: power });
     told

@@ -6,8 +6,9 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use outrigger_core::engine::krc::KrcEngine;
+use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::AnyLaw;
-use outrigger_core::session::fri::{FriInput, FriSession};
 use outrigger_core::time::Instant;
 
 use crate::config::{AnyConfiguration, KrcConfiguration};
@@ -54,7 +55,7 @@ pub(crate) fn run(path: &Path) -> Outcome {
 }
 
 struct Engine {
-    session: FriSession<AnyLaw<7>>,
+    session: KrcEngine<'static, AnyLaw<7>>,
     now: Instant,
 }
 
@@ -79,9 +80,9 @@ impl Replay {
         let Some(AnyConfiguration::Krc(configuration)) = configuration else {
             return Err(Failure::BadInput("its configuration is refused by this version".into()));
         };
-        let KrcConfiguration { engine, law, handshake, .. } = *configuration;
+        let KrcConfiguration { engine, law, .. } = *configuration;
         let law = AnyLaw::new(law).map_err(|error| Failure::BadInput(format!("law.{error}")))?;
-        let session = FriSession::new(engine, law, handshake).map_err(|error| Failure::BadInput(error.to_string()))?;
+        let session = KrcEngine::new(engine, law, ()).map_err(|error| Failure::BadInput(error.to_string()))?;
         self.engine = Some(Engine { session, now: Instant::ZERO });
         Ok(())
     }
@@ -94,8 +95,8 @@ impl Replay {
             self.awaited = Some(input);
             return Ok(());
         }
-        match input.input(&[]) {
-            Some(known) => self.give(input.at, known),
+        match input.input() {
+            Some(known) => self.give(input.at, |engine| engine.handle(input.at, known)),
             None => Err(Failure::BadInput(format!("input {} cannot be read", self.inputs))),
         }
     }
@@ -103,10 +104,16 @@ impl Replay {
     fn datagram(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         // None at all say that something before is missing; a listener's recording has bytes without inputs.
         let Some(awaited) = self.awaited.take() else { return Ok(()) };
-        awaited.input(bytes).map_or(Ok(()), |input| self.give(awaited.at, input))
+        let Given::Datagram { from, arrival } = awaited.what else { return Ok(()) };
+        self.give(awaited.at, |engine| {
+            let window = engine.receive_window(LinkId::FRI);
+            let length = bytes.len().min(window.len());
+            window.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            engine.commit_datagram(LinkId::FRI, length, from, arrival, awaited.at);
+        })
     }
 
-    fn give(&mut self, at: Instant, input: FriInput<'_>) -> Result<(), Failure> {
+    fn give(&mut self, at: Instant, input: impl FnOnce(&mut KrcEngine<'static, AnyLaw<7>>)) -> Result<(), Failure> {
         if let Some(command) = self.commands.front() {
             let counter = command.get(..2).and_then(|head| head.try_into().ok()).map(u16::from_le_bytes);
             return Err(Failure::Fault(format!(
@@ -122,10 +129,12 @@ impl Replay {
         };
         if self.inputs == 0 {
             self.from = at;
+            // Not among the inputs of versions before; the second is none.
+            engine.session.handle(at, Input::Start);
         }
         self.inputs += 1;
         engine.now = at;
-        engine.session.handle(at, input);
+        input(&mut engine.session);
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         let around = Surroundings { at, here: false, address: &|_| nowhere, trouble: &|_| None };
         while let Some(event) = engine.session.poll_event() {
@@ -135,8 +144,10 @@ impl Replay {
                 self.transitions.push_back(notice.text);
             }
         }
-        while let Some(transmit) = engine.session.poll_transmit() {
-            self.commands.push_back(transmit.bytes.to_vec());
+        while let Some(output) = engine.session.poll_output() {
+            if let Output::Transmit { bytes, .. } = output {
+                self.commands.push_back(bytes.to_vec());
+            }
         }
         Ok(())
     }
@@ -195,10 +206,10 @@ mod tests {
 
     const FILE: &[u8] = b"[robot]\nkind = \"krc\"\n[law]\nkind = \"joint-servo\"\n";
 
-    fn json(input: &FriInput<'_>, at: u64) -> Vec<u8> {
+    fn json(input: &EngineInput) -> Vec<u8> {
         let mut json = Json::default();
         json.begin_object();
-        EngineInput::of(input, Instant::from_micros(at)).visit(&mut Fields::new(&mut json));
+        input.visit(&mut Fields::new(&mut json));
         json.end_object();
         json.as_str().as_bytes().to_vec()
     }
@@ -211,10 +222,9 @@ mod tests {
         let measured = MeasurementRepr { state: 1, desired_cmd_sample_time: 0.01, ..MeasurementRepr::default() };
         measured.emit(&mut bytes).expect("room");
         let (from, arrival) = ("192.0.2.1:49938".parse().expect("an address"), Instant::from_micros(1_000));
-        let datagram = FriInput::Datagram { from, bytes: &bytes, arrival };
-        replay.input(&json(&datagram, 1_000)).expect("an input");
+        replay.input(&json(&EngineInput::datagram(from, arrival))).expect("an input");
         replay.datagram(&bytes).expect("its bytes");
-        replay.input(&json(&FriInput::Drained, 1_001)).expect("an input");
+        replay.input(&json(&EngineInput::of(&Input::Tick, Instant::from_micros(1_001)))).expect("an input");
         let command = replay.commands.front().expect("an answer").clone();
         (replay, command)
     }
@@ -234,7 +244,10 @@ mod tests {
         let told = replay.command(&command).expect_err("none more").to_string();
         assert!(told.contains("sends nothing"), "{told}");
         let (mut replay, _) = answered();
-        let told = replay.input(&json(&FriInput::Tick, 2_000)).expect_err("one was not recorded").to_string();
+        let told = replay
+            .input(&json(&EngineInput::of(&Input::Tick, Instant::from_micros(2_000))))
+            .expect_err("one was not recorded")
+            .to_string();
         assert!(told.contains("the recorded one sent none"), "{told}");
     }
 

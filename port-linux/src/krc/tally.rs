@@ -1,11 +1,12 @@
 //! How a session beside a KRC went, in the columns of `tests/tables/fri-loss.md`.
 
+use outrigger_core::engine::Event;
+use outrigger_core::engine::krc::KrcEngine;
+use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriSession, KrlConvention, KrlHandshake};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::Quality;
 
@@ -27,7 +28,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn answered<L: Law<7>, H: KrlHandshake>(&mut self, session: &FriSession<L, H>, now: Instant) {
+    pub(super) fn answered<L: Law<7>>(&mut self, session: &KrcEngine<'static, L>, now: Instant) {
         self.commands += 1;
         self.commanding += u64::from(session.mode() == Mode::Command);
         let [perfect, ok, bad, unacceptable] = &mut self.ours;
@@ -38,7 +39,7 @@ impl Tally {
             Grade::Unacceptable => unacceptable,
         } += 1;
         let [perfect, ok, bad, unacceptable] = &mut self.krcs;
-        *match session.peer_quality() {
+        *match session.peer().quality() {
             Some(Quality::Perfect) => perfect,
             Some(Quality::Ok) => ok,
             Some(Quality::Bad) => bad,
@@ -46,7 +47,7 @@ impl Tally {
         } += 1;
     }
 
-    pub(super) fn event(&mut self, event: &Event) {
+    pub(super) fn event(&mut self, event: &Event<KrcEvent>) {
         let Event::Transition(transition) = event else { return };
         if transition.from != Mode::Command {
             return;
@@ -59,8 +60,8 @@ impl Tally {
     }
 
     /// For people: counts, the table, and histograms.
-    pub(crate) fn text<L: Law<7>>(&self, session: &FriSession<L, KrlConvention>) -> String {
-        let counts = session.counts();
+    pub(crate) fn text<L: Law<7>>(&self, session: &KrcEngine<'static, L>) -> String {
+        let counts = session.peer().counts();
         let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;
         let shares = |parts: [u64; 4]| parts.map(|part| format!("{:.0}", percent(part))).join(" / ");
         let fallbacks: Vec<_> =
@@ -78,7 +79,7 @@ impl Tally {
             counts.unused,
             shares(self.ours),
             shares(self.krcs),
-            percent(session.round_trips().count()),
+            percent(session.peer().round_trips().count()),
             if fallbacks.is_empty() { "–".into() } else { fallbacks.join(", ") },
             percent(self.commanding)
         );
@@ -92,12 +93,12 @@ impl Tally {
     }
 
     /// For scripts: members of an object that has begun.
-    pub(crate) fn json<L: Law<7>>(&self, session: &FriSession<L, KrlConvention>, json: &mut Json) {
-        let counts = session.counts();
+    pub(crate) fn json<L: Law<7>>(&self, session: &KrcEngine<'static, L>, json: &mut Json) {
+        let counts = session.peer().counts();
         json.key("measurements").integer(counts.measurements).key("commands").integer(counts.commands);
         json.key("overtaken").integer(counts.overtaken).key("unused").integer(counts.unused);
         json.key("malformed").integer(counts.malformed).key("foreign").integer(counts.foreign);
-        json.key("reflected").integer(session.round_trips().count()).key("commanding").integer(self.commanding);
+        json.key("reflected").integer(session.peer().round_trips().count()).key("commanding").integer(self.commanding);
         for (key, parts) in [("our_grade", self.ours), ("krc_quality", self.krcs)] {
             json.key(key).begin_object();
             for (name, count) in GRADES.iter().zip(parts) {
@@ -116,13 +117,13 @@ impl Tally {
     }
 }
 
-fn rows<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> [(&'static str, &Histogram); 5] {
+fn rows<'s, L: Law<7>>(session: &'s KrcEngine<'static, L>) -> [(&'static str, &'s Histogram); 5] {
     let link = session.histograms();
     [
         ("interval", &link.interval),
         ("age", &link.age),
         ("turnaround", &link.turnaround),
-        ("round trip", session.round_trips()),
-        ("jitter", session.jitters()),
+        ("round trip", session.peer().round_trips()),
+        ("jitter", session.peer().jitters()),
     ]
 }

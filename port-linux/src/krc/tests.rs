@@ -5,16 +5,16 @@ use std::net::UdpSocket as Peer;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::fri::FriConfig;
-use outrigger_core::wire::fri::{COMMAND_LEN, Command, MeasurementRepr};
+use outrigger_core::wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr};
 
 use super::*;
 
 /// A loop with the socket of somebody who sends to it.
 async fn beside() -> (Remote<JointServo<7>>, Peer) {
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    let session = FriSession::new(FriConfig::default(), law, KrlConvention::RosControl).expect("a session");
+    let session = KrcEngine::new(KrcConfig::default(), law, ()).expect("a session");
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let remote = Remote::open(anywhere, session, Clock::start(), None).await.expect("a socket");
     let krc = Peer::bind(anywhere).expect("another");
@@ -65,7 +65,7 @@ async fn of_a_flood_no_more_than_a_burst_is_read_before_an_answer_and_before_a_t
     }
     for counter in [1, 2, 3] {
         turn(&mut remote).await;
-        let counts = remote.session().counts();
+        let counts = remote.session().peer().counts();
         let bursts = u64::from(counter);
         assert_eq!((counts.measurements, counts.malformed), (bursts, bursts * (BURST as u64 - 1)), "turn {counter}");
         assert_eq!((answered(&krc), counts.commands), (vec![counter], bursts), "turn {counter}");
@@ -80,7 +80,7 @@ async fn measurements_that_wait_together_are_one_answer_to_the_newest() {
     (10..20).for_each(|counter| assert!(krc.send(&measurement(counter)).is_ok()));
     turn(&mut remote).await;
     assert_eq!(answered(&krc), [19]);
-    assert_eq!(remote.session().counts().overtaken, 9);
+    assert_eq!(remote.session().peer().counts().overtaken, 9);
     // Every number of the summary has a name.
     let summary = remote.tally().text(remote.session());
     for name in ["9 overtaken by a newer one", "perfect / ok / bad / unacceptable", "our grade [%]", "the KRC's [%]"] {
@@ -98,6 +98,6 @@ async fn a_turn_ends_though_datagrams_are_left_so_that_a_signal_beside_it_is_hea
         let looked = pin!(remote.turn(AN_HOUR)).as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(matches!(looked, Poll::Ready(Ok(()))), "turn {turns}");
         while remote.next_event().is_some() {}
-        assert_eq!(remote.session().counts().malformed, turns * BURST as u64);
+        assert_eq!(remote.session().peer().counts().malformed, turns * BURST as u64);
     }
 }

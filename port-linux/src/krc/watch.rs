@@ -3,11 +3,12 @@
 //! Each measurement is answered by the KRC's own setpoint, which moves nothing: an unanswered KRC rates its link
 //! UNACCEPTABLE, and nobody could see how good it is. Nothing is asked of the KRL program.
 
+use outrigger_core::engine::krc::KrcOptions;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrlConvention};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::session::fri::{FriConfig, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
 
 use super::panel::Panel;
@@ -65,10 +66,12 @@ impl Listener {
         listen: SocketAddr,
         seconds: Option<u64>,
     ) -> Result<Self, Failure> {
-        let config = FriConfig { peer: peer(robot)?, ..FriConfig::default() };
+        let config = KrcConfig {
+            peer: KrcOptions { address: peer(robot)?, handshake: KrlConvention::None, ..KrcOptions::default() },
+            ..KrcConfig::default()
+        };
         let law = Idle::new(Reference::Hold, JointServoConfig::default());
-        let session =
-            FriSession::new(config, law, KrlConvention::None).map_err(|error| Failure::BadInput(error.to_string()))?;
+        let session = KrcEngine::new(config, law, ()).map_err(|error| Failure::BadInput(error.to_string()))?;
         let remote = Remote::open(listen, session, clock, None).await?;
         let panel = Panel::new(title, format, clock, robot.to_string())?;
         let end_at = seconds.map(|seconds| clock.now() + Duration::from_secs(seconds));
@@ -90,7 +93,7 @@ impl Listener {
     pub(crate) async fn run(mut self) -> Result<Remote<Idle>, Failure> {
         let first_by = self.clock.now() + FIRST_MEASUREMENT;
         loop {
-            let unheard = self.remote.session().counts().measurements == 0;
+            let unheard = self.remote.session().peer().counts().measurements == 0;
             let deadline = if unheard { Some(first_by) } else { None };
             let snapshot = self.panel.next_snapshot();
             let latest = [self.end_at, deadline].into_iter().flatten().fold(snapshot, Instant::min);
@@ -111,7 +114,7 @@ impl Listener {
             }
         }
         self.panel.finish();
-        if self.remote.session().counts().measurements == 0 {
+        if self.remote.session().peer().counts().measurements == 0 {
             return Err(words::unheard(self.remote.session(), self.remote.listens()));
         }
         Ok(self.remote)

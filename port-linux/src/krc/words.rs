@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
+use outrigger_core::engine::krc::{KrcCounts, KrcEngine};
 use outrigger_core::law::Law;
-use outrigger_core::session::fri::{FriCounts, FriSession, KrlConvention};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{FriState, Quality};
 
@@ -11,8 +11,8 @@ use crate::exit::Failure;
 use crate::output::Word;
 
 /// Who the KRC is; `None` while none sends.
-pub(crate) fn identity<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Option<String> {
-    let (peer, period) = (session.peer()?, session.period()?);
+pub(crate) fn identity<L: Law<7>>(session: &KrcEngine<'static, L>) -> Option<String> {
+    let (peer, period) = (session.peer().address()?, session.peer().period()?);
     Some(format!("KRC at {peer}, {}", every(period)))
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn every(period: Duration) -> String {
 }
 
 /// What a session beside a KRC counts, by name.
-pub(crate) const fn counters(counts: FriCounts) -> [(&'static str, u64); 6] {
+pub(crate) const fn counters(counts: KrcCounts) -> [(&'static str, u64); 6] {
     [
         ("measurements", counts.measurements),
         ("commands", counts.commands),
@@ -34,9 +34,9 @@ pub(crate) const fn counters(counts: FriCounts) -> [(&'static str, u64); 6] {
 }
 
 /// What the KRC says of the link, and what we see of our answers.
-pub(crate) fn values<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Vec<(String, String)> {
+pub(crate) fn values<L: Law<7>>(session: &KrcEngine<'static, L>) -> Vec<(String, String)> {
     let mut values = vec![];
-    if let Some(report) = session.peer_report().filter(|_| session.period().is_some()) {
+    if let Some(report) = session.peer().report().filter(|_| session.peer().period().is_some()) {
         let text = format!(
             "{:.0} % answered, {} missed, latency {:.2} ms, jitter {:.2} ms",
             100.0 * report.answer_rate,
@@ -55,8 +55,8 @@ pub(crate) fn values<L: Law<7>>(session: &FriSession<L, KrlConvention>) -> Vec<(
 }
 
 /// Why nothing is seen, and what to check.
-pub(crate) fn silence<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens: SocketAddr) -> String {
-    let counts = session.counts();
+pub(crate) fn silence<L: Law<7>>(session: &KrcEngine<'static, L>, listens: SocketAddr) -> String {
+    let counts = session.peer().counts();
     let others = match (counts.foreign, counts.malformed) {
         (0, 0) => String::new(),
         (foreign, 0) => format!("; {foreign} datagram(s) of somebody else did: is the KRC's address right?"),
@@ -69,7 +69,7 @@ pub(crate) fn silence<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens
 }
 
 /// Nothing was heard at all.
-pub(crate) fn unheard<L: Law<7>>(session: &FriSession<L, KrlConvention>, listens: SocketAddr) -> Failure {
+pub(crate) fn unheard<L: Law<7>>(session: &KrcEngine<'static, L>, listens: SocketAddr) -> Failure {
     Failure::Connection(silence(session, listens))
 }
 
@@ -82,13 +82,13 @@ pub(crate) fn told(state: Option<FriState>, quality: Option<Quality>) -> Vec<Wor
 }
 
 /// How things stand, in a line.
-pub(crate) fn standing<L: Law<7>>(session: &FriSession<L, KrlConvention>, now: Instant) -> String {
+pub(crate) fn standing<L: Law<7>>(session: &KrcEngine<'static, L>, now: Instant) -> String {
     let figures = session.figures(now);
     let answers = figures.answers.map_or_else(String::new, |answers| {
         let trip = answers.shortest.map_or_else(String::new, |s| format!(", round trip from {} µs", s.as_micros()));
         format!(", {:.2} % answered{trip}", f64::from(answers.rate) / 100.0)
     });
-    let (state, quality) = (session.peer_state(), session.peer_quality());
+    let (state, quality) = (session.peer().state(), session.peer().quality());
     format!(
         "{}, link {}{answers}, jitter {} µs, {} lost; KRC {}, quality {}",
         session.mode().name(),

@@ -2,9 +2,13 @@
 
 use std::net::SocketAddr;
 
+use outrigger_core::engine::krc::KrcEvent;
+use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, UrEvent, link_name};
+use outrigger_core::engine::{Event, LinkId};
+use outrigger_core::frame::Found;
 use outrigger_core::mode::{Channel, Lapse, Refusal};
-use outrigger_core::session::{DownCause, Event, Found, Identity, KnownBy, LinkId, Next, Report, ReportKind};
 use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::primary::{Report, ReportKind};
 
 use super::{Notice, words};
 
@@ -20,25 +24,20 @@ pub struct Surroundings<'a> {
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
 }
 
+/// An event for people and scripts: its kind, what it says, and the fields beside.
+pub type Words = (&'static str, String, Vec<(&'static str, String)>);
+
+/// What only one kind of controller reports, in words.
+pub trait PeerEvent {
+    /// The words; `None` for what is of no interest to anybody.
+    fn words(&self, around: &Surroundings<'_>) -> Option<Words>;
+}
+
 /// `event` for people and scripts; `None` for what is of no interest to either.
 #[must_use]
-pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
+pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Option<Notice> {
     let (kind, text, fields) = match event {
-        Event::Opening { .. } | Event::Opened(_) => return None,
-        Event::Down { link, endpoint, cause, next } => {
-            let address = (around.address)(endpoint.port);
-            let why = down(*link, address, *cause, &(around.trouble)(*link));
-            let text = format!("{why}; {}", follows(*link, *next));
-            ("down", text, vec![("link", link.name().into()), ("address", address.to_string()), ("why", why)])
-        }
-        Event::Established(identity) => {
-            let software = identity.software.to_string();
-            (
-                "established",
-                established(identity),
-                vec![("software", software), ("states", identity.states.name().into())],
-            )
-        }
+        Event::Peer(event) => event.words(around)?,
         Event::Transition(transition) => {
             let mut text = format!("{} → {}", transition.from.name(), transition.to.name());
             let mut fields = vec![("from", transition.from.name().into()), ("to", transition.to.name().into())];
@@ -101,18 +100,44 @@ pub fn notice(event: &Event, around: &Surroundings<'_>) -> Option<Notice> {
             let text = format!("{}: {}", words::of_write(write), words::of_news(news));
             ("output", text, vec![("what", words::of_write(write)), ("news", words::name_of_news(news).into())])
         }
-        Event::NotOurs(input) => ("not-ours", input.to_string(), vec![("input", input.input().into())]),
-        Event::Report(report) => ("report", reported(report), vec![]),
-        Event::Skipped { link, error } => ("skipped", format!("{} link: {error}", link.name()), vec![]),
-        Event::Malformed { link, error } => ("malformed", format!("{} link: {error}", link.name()), vec![]),
-        Event::Fri(event) => {
-            let (kind, text) = words::of_krc(event);
-            (kind, text, vec![])
-        }
         Event::Lost(count) => ("events-lost", format!("{count} events were lost"), vec![]),
         _ => return None,
     };
     Some(Notice { at: around.at, kind, text, fields })
+}
+
+impl PeerEvent for UrEvent {
+    fn words(&self, around: &Surroundings<'_>) -> Option<Words> {
+        Some(match self {
+            Self::Opening { .. } | Self::Opened(_) => return None,
+            Self::Down { link, endpoint, cause, next } => {
+                let address = (around.address)(endpoint.port);
+                let why = down(*link, address, *cause, &(around.trouble)(*link));
+                let text = format!("{why}; {}", follows(*link, *next));
+                ("down", text, vec![("link", link_name(*link).into()), ("address", address.to_string()), ("why", why)])
+            }
+            Self::Established(identity) => {
+                let software = identity.software.to_string();
+                (
+                    "established",
+                    established(identity),
+                    vec![("software", software), ("states", link_name(identity.states).into())],
+                )
+            }
+            Self::NotOurs(input) => ("not-ours", input.to_string(), vec![("input", input.input().into())]),
+            Self::Report(report) => ("report", reported(report), vec![]),
+            Self::Skipped { link, error } => ("skipped", format!("{} link: {error}", link_name(*link)), vec![]),
+            Self::Malformed { link, error } => ("malformed", format!("{} link: {error}", link_name(*link)), vec![]),
+            _ => return None,
+        })
+    }
+}
+
+impl PeerEvent for KrcEvent {
+    fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+        let (kind, text) = words::of_krc(self);
+        Some((kind, text, vec![]))
+    }
 }
 
 fn established(identity: &Identity) -> String {

@@ -1,8 +1,12 @@
 //! Where the state of every cycle comes from and why, and what that connection has counted.
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::LinkId;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::{StatesFrom, link_name};
+use outrigger_core::frame::StreamCounts;
 use outrigger_core::law::Law;
-use outrigger_core::session::{CoController, LinkId, StatesFrom, StreamCounts};
 
 use crate::json::Json;
 
@@ -24,10 +28,10 @@ pub struct States {
 impl States {
     /// Those of a session that stands; `done_without` is why RTDE is done without, where it was asked in vain.
     #[must_use]
-    pub fn of<L: Law<6>>(engine: &CoController<'_, L>, done_without: Option<&str>) -> Option<Self> {
-        let identity = engine.identity()?;
+    pub fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, done_without: Option<&str>) -> Option<Self> {
+        let identity = engine.peer().identity()?;
         let by = identity.states;
-        let wanted = engine.config().connect.states;
+        let wanted = engine.config().peer.connect.states;
         let why = match (by, done_without) {
             (LinkId::RTDE, _) if wanted == StatesFrom::Rtde => "asked for".to_owned(),
             (LinkId::RTDE, _) => format!("software {} has it", identity.software),
@@ -35,13 +39,13 @@ impl States {
             (_, Some(why)) => why.to_owned(),
             (_, None) => format!("software {} has no RTDE", identity.software),
         };
-        let rtde = engine.rtde().filter(|_| by == LinkId::RTDE).map(|rtde| (*rtde.counts(), *rtde.cadence()));
-        Some(Self { by, why, stream: *engine.counts(by), dropped_bytes: engine.dropped_bytes(by), rtde })
+        let rtde = engine.peer().rtde().filter(|_| by == LinkId::RTDE).map(|rtde| (*rtde.counts(), *rtde.cadence()));
+        Some(Self { by, why, stream: *engine.peer().counts(by), dropped_bytes: engine.peer().dropped_bytes(by), rtde })
     }
 
     /// Puts its keys into an object of `json`.
     pub(super) fn json(&self, json: &mut Json) {
-        json.key("states_by").text(self.by.name()).key("states_why").text(&self.why);
+        json.key("states_by").text(link_name(self.by)).key("states_why").text(&self.why);
         json.key("states").begin_object();
         json.key("messages").integer(self.stream.messages).key("malformed").integer(self.stream.malformed);
         json.key("unknown").integer(self.stream.unknown).key("oversize").integer(self.stream.oversize);

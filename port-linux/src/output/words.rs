@@ -1,9 +1,9 @@
 //! Outputs of the controller, what became of them, and what a KRC says, in words.
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::link::Metric;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::fri::FriEvent;
 
 /// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
 #[must_use]
@@ -115,24 +115,24 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
 
 /// What is said of a KRC, for people and scripts.
 #[must_use]
-pub fn of_krc(event: &FriEvent) -> (&'static str, String) {
+pub fn of_krc(event: &KrcEvent) -> (&'static str, String) {
     match event {
-        FriEvent::Found { period_micros } => {
+        KrcEvent::Found { period_micros } => {
             ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
         }
-        FriEvent::Silent => ("krc-silent", "the KRC has fallen silent".into()),
-        FriEvent::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
-        FriEvent::Malformed { count, error } => {
+        KrcEvent::Silent => ("krc-silent", "the KRC has fallen silent".into()),
+        KrcEvent::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
+        KrcEvent::Malformed { count, error } => {
             ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
         }
-        FriEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
-        FriEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
-        FriEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
-        FriEvent::OtherScheme { krc, ours } => (
+        KrcEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
+        KrcEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
+        KrcEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
+        KrcEvent::OtherScheme { krc, ours } => (
             "krc-other-scheme",
             format!("the KRC commands in {}, `robot.control` asks for {}", krc.name(), ours.name()),
         ),
-        FriEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
-        FriEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
+        KrcEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
+        KrcEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
     }
 }

@@ -10,11 +10,16 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::UrOptions;
 use std::sync::Arc;
 
+use outrigger_core::engine::ur::{ConnectConfig, StatesFrom, UrConfig};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::{CoController, Config, ConnectConfig, Event, Input, LinkId, StatesFrom};
 use outrigger_core::time::Instant;
 
 pub use self::file::{raw_topic, sent_topic};
@@ -80,7 +85,12 @@ async fn watch(args: &RecordArgs, clock: Clock, target: Target, feed: Feed, prog
     let mut recording = Recording { panel: panel.with_feed(feed), progress, software, said };
     let law = Idle::new(Reference::Hold, JointServoConfig::default());
     let connect = ConnectConfig { states: args.states, ..ConnectConfig::default() };
-    let session = engine::run(Config { connect, ..Config::default() }, law, &mut net, &mut recording);
+    let session = engine::run(
+        UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() },
+        law,
+        &mut net,
+        &mut recording,
+    );
     if args.states == StatesFrom::Realtime {
         session.await?;
     } else {
@@ -101,7 +111,7 @@ struct Recording {
     said: tokio::sync::mpsc::UnboundedReceiver<String>,
 }
 
-impl outrigger_core::drive::Application<Idle> for Recording {
+impl<'m> outrigger_core::drive::Application<6, Ur<'m>, Idle> for Recording {
     async fn next(&mut self) -> Input {
         loop {
             let wish = tokio::select! {
@@ -119,14 +129,14 @@ impl outrigger_core::drive::Application<Idle> for Recording {
         }
     }
 
-    fn event(&mut self, event: Event) {
-        if let Event::Established(identity) = &event {
+    fn event(&mut self, event: Event<UrEvent>) {
+        if let Event::Peer(UrEvent::Established(identity)) = &event {
             self.software.send_replace(Some(identity.software));
         }
         self.panel.event(&event);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Idle>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Idle>, now: Instant) {
         self.panel.observe(engine, now, || said(&self.progress));
     }
 }

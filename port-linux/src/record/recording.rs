@@ -3,10 +3,10 @@
 use std::io::{Seek, Write};
 
 use mcap::McapError;
+use outrigger_core::engine::krc::pose_of;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::fri::pose_of;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fields::{FieldVisitor, Value};
 use outrigger_core::wire::fri::{Command, Measurement};

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use outrigger_core::command::SourceId;
+use outrigger_core::engine::Event;
+use outrigger_core::engine::Input;
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcEvent};
 use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriConfig, FriEvent, FriInput, FriSession};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
@@ -38,8 +39,8 @@ use crate::sensor::{Arrival, Sources};
 /// ended in a fallback.
 pub(super) fn run(configuration: &KrcConfiguration, toml: &Path, json: bool) -> Outcome {
     let law = AnyLaw::new(configuration.law.clone()).map_err(|error| Failure::BadInput(format!("law.{error}")))?;
-    let session = FriSession::new(configuration.engine, law, configuration.handshake)
-        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    let session =
+        KrcEngine::new(configuration.engine, law, ()).map_err(|error| Failure::BadInput(error.to_string()))?;
     let _lock = RobotLock::take(configuration.listen)?;
     let text = std::fs::read_to_string(toml)
         .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", toml.display())))?;
@@ -70,7 +71,7 @@ async fn serve(
 ) -> Outcome {
     let format = super::format(json, &configuration.sources);
     let mut sources = Sources::open(&configuration.sources, clock, format != Format::View)?;
-    let robot = configuration.engine.peer.map_or_else(|| "KRC".into(), |peer| peer.to_string());
+    let robot = configuration.engine.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let mut panel = Panel::new("run", format, clock, robot)?;
     let progress = listening.as_ref().and_then(|listening| listening.progress.clone());
     if let Some(Listening { feed, said, .. }) = listening {
@@ -125,7 +126,7 @@ struct Service {
     /// Why commanding ended last, where nobody asked for it.
     fell_back: Option<Reason>,
     /// What the session was made from.
-    engine: FriConfig,
+    engine: KrcConfig,
     /// Of the recorder, until it has failed.
     progress: Option<Arc<record::Progress>>,
 }
@@ -134,14 +135,14 @@ impl Service {
     fn wish(&mut self, wish: Wish) {
         match wish {
             Wish::End(who) => self.end(who),
-            Wish::Request(epoch) => self.give(FriInput::Request(epoch)),
-            Wish::Resume(epoch) => self.give(FriInput::Resume(epoch)),
-            Wish::Release => self.give(FriInput::Release),
-            Wish::Acknowledge => self.give(FriInput::Acknowledge),
+            Wish::Request(epoch) => self.give(Input::Request(epoch)),
+            Wish::Resume(epoch) => self.give(Input::Resume(epoch)),
+            Wish::Release => self.give(Input::Release),
+            Wish::Acknowledge => self.give(Input::Acknowledge),
         }
     }
 
-    fn give(&mut self, input: FriInput<'_>) {
+    fn give(&mut self, input: Input) {
         self.remote.give(input);
         self.tell();
     }
@@ -153,13 +154,13 @@ impl Service {
         }
     }
 
-    const fn session(&self) -> &FriSession<AnyLaw<7>> {
+    const fn session(&self) -> &KrcEngine<'static, AnyLaw<7>> {
         self.remote.session()
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event<KrcEvent>) {
         self.panel.event(&self.remote, event);
-        if let Event::Fri(FriEvent::Found { period_micros }) = event {
+        if let Event::Peer(KrcEvent::Found { period_micros }) = event {
             let coast = self.engine.worst_coast(Duration::from_micros(u64::from(*period_micros)));
             self.panel.say("coast", coast::beside_a_krc(&coast), vec![]);
         }
@@ -188,7 +189,7 @@ impl Service {
         match arrival {
             Arrival::Reading { source, reading, at } => {
                 if let Ok(source) = u8::try_from(source) {
-                    self.give(FriInput::Sample(reading.sample(SourceId(source), at)));
+                    self.give(Input::Sample(reading.sample(SourceId(source), at)));
                 }
             }
             Arrival::Line { text, seen } => match Wish::of_line(&text, seen) {
@@ -211,7 +212,7 @@ impl Service {
             self.panel.end_now();
             self.ending = Some(who);
             self.panel.say("ending", format!("{who}: the arm is stopped first"), vec![("by", who.into())]);
-            self.give(FriInput::Shutdown);
+            self.give(Input::Shutdown);
         }
     }
 
@@ -235,7 +236,7 @@ impl Service {
 
     /// Whether nothing is left to be waited for.
     fn is_over(&self) -> bool {
-        let unheard = self.session().counts().measurements == 0;
+        let unheard = self.session().peer().counts().measurements == 0;
         self.session().is_finished() || (unheard && self.clock.now().since(Instant::ZERO) > FIRST_MEASUREMENT)
     }
 
@@ -258,7 +259,7 @@ impl Service {
         self.panel.finish();
         tell(&format!("{text}\n"))?;
         let session = self.remote.session();
-        if session.counts().measurements == 0 {
+        if session.peer().counts().measurements == 0 {
             return Err(words::unheard(session, self.remote.listens()));
         }
         match standing {

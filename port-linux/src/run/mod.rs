@@ -4,16 +4,21 @@ pub(crate) mod krc;
 mod listeners;
 mod tracking;
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::{DUMP_END_LEN, Event, Input};
 use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::link::Histogram;
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::{CoController, Config, DUMP_END_LEN, Event, Input, LinkId};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
@@ -89,7 +94,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         .map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))?;
     let clock = Clock::start();
     let target = Target::resolve(&configuration.control.robot.address)?;
-    let _lock = RobotLock::take(target.socket(outrigger_core::session::Ports::default().realtime))?;
+    let _lock = RobotLock::take(target.socket(outrigger_core::engine::ur::Ports::default().realtime))?;
     let (robot, record) = (configuration.control.robot.address.to_string(), configuration.run.record.as_deref());
     let listeners = Listeners::start(&robot, record, &configuration.serve, CAPACITY, clock)?;
     let feed = listeners.as_ref().map(Listeners::feed);
@@ -127,7 +132,7 @@ async fn serve(
     let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
     let progress = feed.as_ref().and_then(|listening| listening.progress.clone());
     if let Some(Listening { feed, said, .. }) = feed {
-        net = net.with_feed(&feed, &LinkId::ALL);
+        net = net.with_feed(&feed, &LINKS);
         panel = panel.with_feed(feed);
         said.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
     }
@@ -203,7 +208,7 @@ struct Service {
     panel: Panel,
     sources: Sources,
     clock: Clock,
-    config: Config,
+    config: UrConfig,
     settings: RunSettings,
     source_settings: Vec<SourceSettings>,
     complained: Vec<Option<Instant>>,
@@ -310,7 +315,7 @@ impl Service {
     }
 
     /// Hands over what the recorder holds, to be written to a file of its own.
-    fn write_recording(&mut self, engine: &CoController<'_, Law>, reason: Reason) {
+    fn write_recording(&mut self, engine: &Engine<'_, 6, Ur<'_>, Law>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
         let mut header = [0; AROUND - DUMP_END_LEN];
@@ -373,7 +378,7 @@ impl Service {
     }
 }
 
-impl Application<Law> for Service {
+impl<'m> Application<6, Ur<'m>, Law> for Service {
     async fn next(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
@@ -390,10 +395,10 @@ impl Application<Law> for Service {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         self.panel.event(&event);
         match &event {
-            Event::Established(identity) => {
+            Event::Peer(UrEvent::Established(identity)) => {
                 self.period = identity.period;
                 let text = coast::describe(&self.config, identity.software);
                 self.panel.say("coast", text, vec![]);
@@ -407,7 +412,7 @@ impl Application<Law> for Service {
         self.turnaround.record(turnaround);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, Law>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Law>, now: Instant) {
         let (mode, law) = (engine.mode(), engine.law());
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
             self.progress = None;

@@ -6,8 +6,9 @@ use std::net::SocketAddr;
 use outrigger_core::client::script::{
     ControllerMessage, Evidence, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome,
 };
+use outrigger_core::frame::Found;
 use outrigger_core::robot::{RobotMode, SoftwareVersion};
-use outrigger_core::session::{Found, ReportKind};
+use outrigger_core::wire::primary::ReportKind;
 
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;

@@ -2,20 +2,23 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use outrigger_core::engine::LinkId;
+use outrigger_core::engine::krc::KrcSettings;
+use outrigger_core::engine::ur::{UrSettings, link_name};
 use outrigger_core::link::Bin;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::{KrcSettings, LinkId, Settings};
 use outrigger_core::telemetry::{
-    Datagram, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, TelemetryError,
+    Datagram, HistogramKind, HistogramReport, KrcDatagram, Message, Motion, PortReport, Recording, Status,
+    TelemetryError, UrDatagram,
 };
 use outrigger_core::time::{Duration, Instant};
 
 use super::pieces::Pieces;
 use super::say;
-use super::standing::Standing;
+use super::standing::{Moving, Standing};
 use crate::clock::utc_now;
-use crate::output::events::{Surroundings, notice};
+use crate::output::events::{PeerEvent, Surroundings, notice};
 use crate::output::{Notice, Snapshot};
 
 /// What is known of the board.
@@ -38,10 +41,10 @@ pub(super) struct Device {
     ahead: Option<i64>,
     about: String,
     standing: Option<Standing>,
-    motion: Option<Motion>,
+    motion: Option<Moving>,
     intervals: Vec<Bin>,
     sensors: outrigger_core::sensor::Figures,
-    troubles: [Option<String>; LinkId::COUNT],
+    troubles: [Option<String>; LinkId::MOST],
     settings: Pieces,
     robot: Option<Ipv4Addr>,
     /// Number of the fallback, and its recording as far as it came.
@@ -80,7 +83,7 @@ impl Device {
             motion: None,
             intervals: Vec::new(),
             sensors: outrigger_core::sensor::Figures::default(),
-            troubles: [const { None }; LinkId::COUNT],
+            troubles: [const { None }; LinkId::MOST],
             settings: Pieces::default(),
             robot: None,
             recording: (0, Pieces::default()),
@@ -129,29 +132,49 @@ impl Device {
             let text = format!("{from} sends datagrams too; only those of {} count", self.address);
             return if self.strangers == 1 { vec![say(now, "stranger", text)] } else { vec![] };
         }
-        let datagram = match Datagram::decode(bytes) {
-            Ok(datagram) => datagram,
-            Err(error) => {
-                let count = self.refused.map_or(0, |(count, _)| count);
-                self.refused = Some((count + 1, error));
-                return if count == 0 { vec![say(now, "refused", error.to_string())] } else { vec![] };
-            }
+        let mut notices = Vec::new();
+        let taken = match UrDatagram::decode(bytes) {
+            Ok(datagram) => Ok(self.hear(datagram, now, &mut notices, Standing::Ur, Moving::Ur)),
+            Err(TelemetryError::OtherKind) => KrcDatagram::decode(bytes)
+                .map(|datagram| self.hear(datagram, now, &mut notices, Standing::Krc, Moving::Krc)),
+            Err(error) => Err(error),
         };
+        if let Err(error) = taken {
+            let count = self.refused.map_or(0, |(count, _)| count);
+            self.refused = Some((count + 1, error));
+            return if count == 0 { vec![say(now, "refused", error.to_string())] } else { vec![] };
+        }
+        notices
+    }
+
+    fn hear<const N: usize, S, E: PeerEvent>(
+        &mut self,
+        datagram: Datagram<'_, N, S, E>,
+        now: Instant,
+        notices: &mut Vec<Notice>,
+        stands: impl FnOnce(Box<Status<S>>) -> Standing,
+        moves: impl FnOnce(Motion<N>) -> Moving,
+    ) {
         self.heard = Some(now);
         self.received += 1;
-        let mut notices = Vec::new();
-        self.follow(&datagram, now, &mut notices);
+        self.follow(datagram.boot, datagram.sequence, now, notices);
         let ahead = micros(now).saturating_sub(micros(datagram.at));
         let ahead = *self.ahead.insert(self.ahead.map_or(ahead, |known| known.min(ahead)));
         let at = micros(datagram.at).saturating_add(ahead);
         let at = Instant::from_micros(u64::try_from(at).unwrap_or_default());
-        self.understand(datagram.message, at, now, &mut notices);
-        notices
+        match datagram.message {
+            Message::Status(status) => {
+                let standing = stands(Box::new(status));
+                self.last_fallback = standing.latch().or(self.last_fallback);
+                self.standing = Some(standing);
+            }
+            Message::Motion(motion) => self.motion = Some(moves(motion)),
+            other => self.understand(other, at, now, notices),
+        }
     }
 
     /// Counts what was lost before this datagram.
-    fn follow(&mut self, datagram: &Datagram<'_>, now: Instant, notices: &mut Vec<Notice>) {
-        let Datagram { boot, sequence, .. } = *datagram;
+    fn follow(&mut self, boot: u32, sequence: u32, now: Instant, notices: &mut Vec<Notice>) {
         match self.run {
             Some((run, next)) if run == boot => {
                 let ahead = sequence.wrapping_sub(next);
@@ -179,7 +202,13 @@ impl Device {
         self.run = Some((boot, sequence.wrapping_add(1)));
     }
 
-    fn understand(&mut self, message: Message<'_>, at: Instant, now: Instant, notices: &mut Vec<Notice>) {
+    fn understand<const N: usize, S, E: PeerEvent>(
+        &mut self,
+        message: Message<'_, N, S, E>,
+        at: Instant,
+        now: Instant,
+        notices: &mut Vec<Notice>,
+    ) {
         match message {
             Message::Hello(hello) => {
                 let about = format!("{}, build {}, outrigger {}", hello.board, hello.build, hello.version);
@@ -189,9 +218,6 @@ impl Device {
                     self.about = about;
                 }
             }
-            Message::Status(status) => self.stands(Standing::Ur(Box::new(status))),
-            Message::Krc(status) => self.stands(Standing::Krc(Box::new(status))),
-            Message::Motion(motion) => self.motion = Some(motion),
             Message::Histogram(report) if report.kind == HistogramKind::Interval => self.intervals = bins(&report),
             Message::Event(event) => {
                 let port = |port| SocketAddr::new(self.robot.unwrap_or(Ipv4Addr::UNSPECIFIED).into(), port);
@@ -214,18 +240,17 @@ impl Device {
         }
     }
 
-    fn stands(&mut self, standing: Standing) {
-        self.last_fallback = standing.latch().or(self.last_fallback);
-        self.standing = Some(standing);
-    }
-
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
         self.sensors = report.sensors;
-        for (link, (known, told)) in LinkId::ALL.into_iter().zip(self.troubles.iter_mut().zip(report.troubles)) {
+        for (link, (known, told)) in (0..).zip(self.troubles.iter_mut().zip(report.troubles)) {
             let told = told.map(printable);
             if *known != told {
                 if let Some(told) = &told {
-                    notices.push(say(now, "trouble", format!("{} link: {told}", link.name())));
+                    notices.push(say(
+                        now,
+                        "trouble",
+                        format!("{} link: {told}", LinkId::new(link).map_or("", link_name)),
+                    ));
                 }
                 *known = told;
             }
@@ -277,7 +302,7 @@ impl Device {
         if length > 0 {
             values.push(("recording".into(), format!("{} %", have * 100 / u64::from(length))));
         }
-        if let Some(sample) = self.motion.as_ref().and_then(|motion| motion.samples.first()) {
+        if let Some(sample) = self.motion.as_ref().and_then(Moving::sample) {
             let numbers: Vec<_> = sample.value.as_slice().iter().map(|number| format!("{number:.4}")).collect();
             values.push(("sensor".into(), numbers.join(" ")));
         }
@@ -329,13 +354,10 @@ fn printable(text: &str) -> String {
 
 /// The robot's address, and what is said of the settings.
 fn in_force(bytes: &[u8]) -> Option<(Ipv4Addr, String)> {
-    if let Ok(settings) = Settings::from_postcard(bytes) {
+    if let Ok(settings) = UrSettings::from_postcard(bytes) {
         return Some((settings.robot, format!("robot {}, law {}", settings.robot, settings.law.name())));
     }
     let settings = KrcSettings::from_postcard(bytes).ok()?;
-    let robot = match settings.config.peer {
-        Some(IpAddr::V4(peer)) => peer,
-        _ => Ipv4Addr::UNSPECIFIED,
-    };
-    Some((robot, format!("KRC, measurements to port {}, law {}", settings.port, settings.law.name())))
+    let port = settings.config.peer.port;
+    Some((settings.robot, format!("KRC, measurements to port {port}, law {}", settings.law.name())))
 }

@@ -1,10 +1,13 @@
 //! Where a board says that its session stands, beside either kind of robot, as it is shown.
 
+use outrigger_core::command::Sample;
+use outrigger_core::engine::LinkId;
+use outrigger_core::engine::krc::KrcStatus;
+use outrigger_core::engine::ur::UrStatus;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
-use outrigger_core::session::LinkId;
-use outrigger_core::telemetry::{KrcStatus, Motion, Status};
+use outrigger_core::telemetry::{Motion, Status};
 
 use crate::krc::words;
 use crate::output::{Arm, Joint, Snapshot};
@@ -12,8 +15,26 @@ use crate::output::{Arm, Joint, Snapshot};
 /// The newest status.
 #[derive(Debug)]
 pub(super) enum Standing {
-    Ur(Box<Status>),
-    Krc(Box<KrcStatus>),
+    Ur(Box<Status<UrStatus>>),
+    Krc(Box<Status<KrcStatus>>),
+}
+
+/// The newest motion.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+pub(super) enum Moving {
+    Ur(Motion<6>),
+    Krc(Motion<7>),
+}
+
+impl Moving {
+    /// The newest reading of the first sensor.
+    pub(super) fn sample(&self) -> Option<&Sample> {
+        match self {
+            Self::Ur(motion) => motion.samples.first(),
+            Self::Krc(motion) => motion.samples.first(),
+        }
+    }
 }
 
 impl Standing {
@@ -33,11 +54,13 @@ impl Standing {
         }
     }
 
-    /// As it is shown: `board` is what is known of the board, `told_by` its name, `motion` that of a UR arm.
-    pub(super) fn snapshot(&self, board: Snapshot, told_by: &str, motion: Option<&Motion>) -> Snapshot {
-        match self {
-            Self::Ur(status) => beside_ur(status, board, told_by, motion),
-            Self::Krc(status) => beside_krc(status, board, told_by),
+    /// As it is shown: `board` is what is known of the board, `told_by` its name, `motion` the arm's.
+    pub(super) fn snapshot(&self, board: Snapshot, told_by: &str, motion: Option<&Moving>) -> Snapshot {
+        match (self, motion) {
+            (Self::Ur(status), Some(Moving::Ur(motion))) => beside_ur(status, board, told_by, Some(motion)),
+            (Self::Ur(status), _) => beside_ur(status, board, told_by, None),
+            (Self::Krc(status), Some(Moving::Krc(motion))) => beside_krc(status, board, told_by, Some(motion)),
+            (Self::Krc(status), _) => beside_krc(status, board, told_by, None),
         }
     }
 }
@@ -47,8 +70,8 @@ const fn unmet(mode: Mode, unmet: ReasonSet) -> ReasonSet {
     if matches!(mode, Mode::Offline | Mode::Monitor) { unmet } else { ReasonSet::EMPTY }
 }
 
-fn beside_ur(status: &Status, mut board: Snapshot, told_by: &str, motion: Option<&Motion>) -> Snapshot {
-    let up = status.up.get(LinkId::REALTIME.index()) == Some(&true);
+fn beside_ur(status: &Status<UrStatus>, mut board: Snapshot, told_by: &str, motion: Option<&Motion<6>>) -> Snapshot {
+    let up = status.peer.up.get(LinkId::REALTIME.index()) == Some(&true);
     let evidence = &status.evidence;
     let state = motion.filter(|_| up).map(|motion| State {
         controller_time: motion.controller_time,
@@ -63,12 +86,12 @@ fn beside_ur(status: &Status, mut board: Snapshot, told_by: &str, motion: Option
         ..State::default()
     });
     board.counters.extend([
-        ("malformed", status.streams.iter().map(|counts| u64::from(counts.malformed)).sum()),
-        ("dropped_bytes", status.dropped.iter().sum()),
+        ("malformed", status.peer.streams.iter().map(|counts| u64::from(counts.malformed)).sum()),
+        ("dropped_bytes", status.peer.dropped.iter().sum()),
         ("events_lost", status.events_lost.into()),
     ]);
     Snapshot {
-        identity: status.controller.map(|controller| {
+        identity: status.peer.controller.map(|controller| {
             let states = if controller.states == LinkId::RTDE { "states by RTDE" } else { "states by 30003" };
             format!("software {}, {states}, {told_by}", controller.software)
         }),
@@ -77,28 +100,29 @@ fn beside_ur(status: &Status, mut board: Snapshot, told_by: &str, motion: Option
         state: state.as_ref().map(Into::into),
         figures: up.then_some(status.link),
         // While a session stands it does without what is down; notices have told of that.
-        trouble: board.trouble.filter(|_| status.controller.is_none()),
+        trouble: board.trouble.filter(|_| status.peer.controller.is_none()),
         ..board
     }
 }
 
-fn beside_krc(status: &KrcStatus, mut board: Snapshot, told_by: &str) -> Snapshot {
-    let heard = status.period.is_some();
-    board.counters.extend(words::counters(status.counts));
+fn beside_krc(status: &Status<KrcStatus>, mut board: Snapshot, told_by: &str, motion: Option<&Motion<7>>) -> Snapshot {
+    let heard = status.peer.period.is_some();
+    board.counters.extend(words::counters(status.peer.counts));
     board.counters.push(("events_lost", status.events_lost.into()));
-    let arm = status.positions.filter(|_| heard).map(|positions| Arm {
+    let arm = motion.filter(|_| heard).map(|motion| Arm {
         controller_time: None,
-        joints: positions
+        joints: motion
+            .positions
             .iter()
-            .zip(status.commanded.iter())
+            .zip(motion.commanded.iter())
             .map(|(angle, speed)| Joint { angle, target_speed: Some(speed), ..Joint::default() })
             .collect(),
         tcp_pose: None,
-        words: words::told(status.state, status.quality),
+        words: words::told(status.peer.state, status.peer.quality),
     });
     let trouble = board.trouble.take().unwrap_or_else(|| "no measurement of the KRC comes to the board".into());
     Snapshot {
-        identity: status.period.map(|period| format!("KRC, {}, {told_by}", words::every(period))),
+        identity: status.peer.period.map(|period| format!("KRC, {}, {told_by}", words::every(period))),
         mode: status.mode,
         unmet: unmet(status.mode, status.unmet),
         state: arm,

@@ -97,7 +97,10 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     assert_eq!(shown.link.of(period), absent.link.of(period));
     assert_eq!(shown.mode.of(period), absent.mode.of(period));
     assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));
-    assert_eq!((shown.text, shown.standstill, shown.connect), (absent.text, absent.standstill, absent.connect));
+    assert_eq!(
+        (shown.peer.text, shown.standstill, shown.peer.connect),
+        (absent.peer.text, absent.standstill, absent.peer.connect)
+    );
     assert_eq!(shown.limits, absent.limits);
 }
 

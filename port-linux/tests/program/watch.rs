@@ -3,16 +3,20 @@
 #[path = "../../../core/examples/peer/mod.rs"]
 mod peer;
 
+use outrigger_core::engine::krc::Krc;
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::{Input, LinkId, Output as EngineOutput};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use outrigger_core::engine::krc::KrcEngine;
+use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::fri::{FriInput, FriSession};
-use outrigger_core::session::{CoController, Config, Input, LinkId, Memory, Output as EngineOutput};
 use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
@@ -30,7 +34,7 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     let pace = Pace::default();
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
-    let engine = CoController::new(Config::default(), law, memory).expect("a configuration that can be run");
+    let engine = UrEngine::new(UrConfig::default(), law, memory).expect("a configuration that can be run");
     let engine = engine.with_recorder(&mut recorder).keeping_fallbacks(pace.recording_time(RECORDER));
     let device = Device { board: "bench", build: "test", boot: 0x00c0_ffee, settings: &[] };
     let mut board = Board {
@@ -62,9 +66,9 @@ fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
     let mut bytes = [0; 4_096];
     let length = settings.to_postcard(&mut bytes).expect("room");
     let device = Device { board: "bench", build: "test", boot: 1, settings: &bytes[..length] };
-    let mut sampler = Sampler::new(device, Pace::default());
+    let mut sampler = Sampler::<7, Krc>::new(device, Pace::default());
     let law = AnyLaw::new(settings.law).expect("a law");
-    let mut engine = FriSession::new(settings.config, law, settings.handshake).expect("a session");
+    let mut engine = KrcEngine::new(settings.config, law, ()).expect("a session");
     let (from, mut sent) = ("192.0.2.1:49938".parse().expect("an address"), vec![]);
     let mut reflected = 0;
     for cycle in 1..=600_u16 {
@@ -83,19 +87,20 @@ fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
                 ..MeasurementRepr::default()
             };
             repr.emit(&mut measured).expect("room");
-            engine.handle(now, FriInput::Datagram { from, bytes: &measured, arrival: now });
-            engine.handle(now, FriInput::Drained);
-            let answer = engine.poll_transmit().expect("each is answered");
-            reflected = fri::Command::new_checked(answer.bytes).expect("a command").send_seq_count();
+            engine.receive_window(LinkId::FRI)[..MEASUREMENT_LEN].copy_from_slice(&measured);
+            engine.commit_datagram(LinkId::FRI, MEASUREMENT_LEN, from, now, now);
+            engine.handle(now, Input::Tick);
+            let Some(EngineOutput::Transmit { bytes, .. }) = engine.poll_output() else { panic!("each is answered") };
+            reflected = fri::Command::new_checked(bytes).expect("a command").send_seq_count();
         } else if silence {
-            engine.handle(now, FriInput::Tick);
+            engine.handle(now, Input::Tick);
         } else {
             break;
         }
         while let Some(event) = engine.poll_event() {
             sampler.event(event);
         }
-        sampler.observe_fri(&engine, now);
+        sampler.observe(&engine, now);
         let mut out = [0; DATAGRAM_MAX];
         while let Some(length) = sampler.poll(now, &mut out) {
             sent.push(out[..length].to_vec());
@@ -109,11 +114,12 @@ fn telemetry_without_a_robot() -> Vec<Vec<u8>> {
     let (mut primary, mut realtime) = ([0; WINDOW], [0; WINDOW]);
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
-    let engine: CoController<'_, AnyLaw<6>> =
-        CoController::new(Config::default(), law, memory).expect("a configuration that can be run");
+    let engine: UrEngine<'_, AnyLaw<6>> =
+        UrEngine::new(UrConfig::default(), law, memory).expect("a configuration that can be run");
     let device = Device { board: "bench", build: "test", boot: 1, settings: &[] };
-    let mut sampler = Sampler::new(device, Pace::default());
-    let troubles = [Some("no link: is the cable\u{1b}[2J plugged in?"), None, None];
+    let mut sampler = Sampler::<6, Ur<'_>>::new(device, Pace::default());
+    let mut troubles = [None; LinkId::MOST];
+    troubles[0] = Some("no link: is the cable\u{1b}[2J plugged in?");
     sampler.port(PortReport { troubles, ..PortReport::default() });
     let (mut sent, mut out) = (vec![], [0; DATAGRAM_MAX]);
     for now in (0..5_000).map(|millis| Instant::from_micros(1_000 * millis)) {
@@ -124,23 +130,23 @@ fn telemetry_without_a_robot() -> Vec<Vec<u8>> {
 }
 
 struct Board<'m> {
-    engine: CoController<'m, AnyLaw<6>>,
+    engine: UrEngine<'m, AnyLaw<6>>,
     peer: Peer,
-    sampler: Sampler<'m>,
+    sampler: Sampler<'m, 6, Ur<'m>>,
     now: Instant,
     stalled: bool,
     sent: Vec<Vec<u8>>,
 }
 
 impl<'m> Board<'m> {
-    fn run_until(&mut self, done: impl Fn(&CoController<'m, AnyLaw<6>>, Instant) -> bool) {
+    fn run_until(&mut self, done: impl Fn(&UrEngine<'m, AnyLaw<6>>, Instant) -> bool) {
         for _ in 0..20_000 {
             if done(&self.engine, self.now) {
                 return;
             }
             self.now = self.now + Duration::from_millis(2);
             self.peer.cycle();
-            for link in if self.stalled { &[][..] } else { &LinkId::ALL } {
+            for link in if self.stalled { &[][..] } else { &LINKS } {
                 loop {
                     let bytes = self.peer.read(*link, self.engine.receive_window(*link).len());
                     if bytes.is_empty() {
@@ -171,7 +177,8 @@ impl<'m> Board<'m> {
             match output {
                 EngineOutput::Open { link, .. } => opened.push(link),
                 EngineOutput::Abort(link) => self.peer.close(link),
-                EngineOutput::Transmit { link, bytes } => self.peer.write(link, bytes),
+                EngineOutput::Listen { .. } => unreachable!("no link of such a controller listens"),
+                EngineOutput::Transmit { link, bytes, .. } => self.peer.write(link, bytes),
             }
         }
         while let Some(event) = self.engine.poll_event() {

@@ -1,6 +1,6 @@
 //! What shows each setting beside a KRC.
 
-use outrigger_core::session::fri::FriInput;
+use outrigger_core::engine::Input;
 use outrigger_core::wire::fri::ControlScheme;
 use outrigger_sim::krc::{Convention, Options};
 
@@ -71,16 +71,16 @@ scenes! {
     LOSS "measurements are lost" { faults: "drop/down@0s::3%" };
     JITTER "jitter of half a millisecond" { faults: "jitter@0s::500us" };
     LATE3 "late by 3 ms later" { faults: "delay/down@4500ms:2s:3ms" };
-    RELEASED "it is released in the motion" { asks: |rig| { rig.advance(1_500); rig.input(FriInput::Release); } };
+    RELEASED "it is released in the motion" { asks: |rig| { rig.advance(1_500); rig.input(Input::Release); } };
     RESUMED "a motion is stopped and resumed" { asks: |rig| {
         rig.advance(1_500);
-        rig.input(FriInput::Release);
+        rig.input(Input::Release);
         rig.advance(1_500);
-        rig.input(FriInput::Resume(rig.session.mode_machine().epoch()));
+        rig.input(Input::Resume(rig.session.mode_machine().epoch()));
     }, lasts: 12 };
     BITS "it is released, and the program sets truth values" { asks: |rig| {
         rig.advance(1_500);
-        rig.input(FriInput::Release);
+        rig.input(Input::Release);
         rig.advance(2_000);
         rig.krc.set_inputs(0b11);
     }, lasts: 12 };

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use outrigger_core::command::outputs::{DigitalOutput, Write};
 use outrigger_core::command::{SampleValue, SourceId};
+use outrigger_core::engine::Input;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
-use outrigger_core::session::Input;
-use outrigger_core::session::fri::FriInput;
 use outrigger_linux::config::{Configuration, KrcConfiguration, parse_software};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::Fault;
@@ -124,7 +123,7 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
         latency: Duration::from_micros(100),
         reading: Reading::AtOnce,
     };
-    let mut buffers = Buffers::claiming(config.connect.claims);
+    let mut buffers = Buffers::claiming(config.peer.connect.claims);
     let mut rig = Rig::new(setup, &mut buffers);
     rig.controller.keep_texts();
     rig.run_until(WAIT, |rig| rig.engine().unmet(core_time(rig.now())).is_empty());
@@ -200,7 +199,7 @@ pub(crate) fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
     let mut options = outrigger_sim::krc::Options { faults, ..Default::default() };
     (scene.more)(&mut options);
     let law = AnyLaw::new(read.law.clone()).expect("a law");
-    let mut rig = fri::Rig::new(options, read.engine, law, read.handshake);
+    let mut rig = fri::Rig::new(options, read.engine, law, read.engine.peer.handshake);
     let mut lines = vec![];
     let mut seen = 0;
     let asked_at = SimTime::ZERO + Duration::from_secs(3);
@@ -217,7 +216,7 @@ pub(crate) fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
             let taken_at = outrigger_core::time::Instant::from_micros(now.as_micros());
             let seq = u32::try_from(now.as_micros() / 1_000).unwrap_or_default();
             let source = SourceId(u8::try_from(source).expect("few"));
-            rig.input(FriInput::Sample(outrigger_core::command::Sample { source, value, seq, taken_at }));
+            rig.input(Input::Sample(outrigger_core::command::Sample { source, value, seq, taken_at }));
         }
         lines.extend(rig.events.iter().skip(seen).map(|event| format!("{now} {event:?}")));
         seen = rig.events.len();

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger_core::session::{KrcSettings, Settings};
+use outrigger_core::engine::krc::KrcSettings;
+use outrigger_core::engine::ur::UrSettings;
 use outrigger_linux::config::{AnyConfiguration, Key, Takes, keys};
 
 use super::file::File;
@@ -23,7 +24,7 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     accepting.chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
 }
 
-/// Settings of a board alone. Each is compiled into the firmware, which reads every one of them.
+/// UrSettings of a board alone. Each is compiled into the firmware, which reads every one of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
     ("device.gateway", "\"192.0.2.9\"", ""),
@@ -38,11 +39,11 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.recorder", "65536", ""),
 ];
 
-/// Settings that decide what else is accepted: nothing runs otherwise, but without them the rest is refused.
+/// UrSettings that decide what else is accepted: nothing runs otherwise, but without them the rest is refused.
 const ACCEPTING_ROWS: &[(&str, &str, &str)] =
     &[("session.own_stop", "4.0", "limits.braking = 4.0; session.form = \"bare\"")];
 
-/// Settings of a board's sensors.
+/// UrSettings of a board's sensors.
 const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].input", "\"adc\"", ""),
     ("source[].baud", "9600", ""),
@@ -77,7 +78,7 @@ fn reaches(file: &File) -> Result<String, String> {
             let mut bytes = vec![0; 64 << 10];
             let settings = read.settings().expect("an address");
             let length = settings.to_postcard(&mut bytes).expect("room");
-            format!("{:?}", Settings::from_postcard(&bytes[..length]).expect("settings"))
+            format!("{:?}", UrSettings::from_postcard(&bytes[..length]).expect("settings"))
         }
         AnyConfiguration::KrcBoard(read) => {
             let mut bytes = vec![0; 64 << 10];
@@ -183,7 +184,7 @@ fn a_board_reads_every_setting_of_its_own() {
         panic!("it has a device");
     };
     // Without `..`: a new field is named here, and read there.
-    let outrigger_core::session::Device {
+    let outrigger_core::engine::Device {
         address: _,
         prefix: _,
         gateway: _,

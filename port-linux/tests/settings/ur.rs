@@ -115,7 +115,7 @@ scenes! {
     STALL5 "nothing for five seconds" { then: "stall@1s:5s", goes_on: 9 };
     STALL5_UP "outputs are set, and nothing of ours arrives for five seconds" { then: "stall/30003/up@3s:5s", asks: |rig| {
         rig.run_for(Duration::from_secs(1));
-        rig.input(outrigger_core::session::Input::Release);
+        rig.input(outrigger_core::engine::Input::Release);
         rig.run_for(Duration::from_millis(2_500));
         set_outputs(rig);
     }, goes_on: 6 };
@@ -153,10 +153,10 @@ scenes! {
         goes_on: 8
     };
     SETS "outputs are set" { asks: set_outputs };
-    RELEASES "it is released in the motion" { asks: |rig| { rig.run_for(Duration::from_secs(1)); rig.input(outrigger_core::session::Input::Release); } };
+    RELEASES "it is released in the motion" { asks: |rig| { rig.run_for(Duration::from_secs(1)); rig.input(outrigger_core::engine::Input::Release); } };
     RESUMES "a motion is stopped and resumed" { asks: |rig| {
         rig.run_for(Duration::from_secs(1));
-        rig.input(outrigger_core::session::Input::Release);
+        rig.input(outrigger_core::engine::Input::Release);
         rig.run_for(Duration::from_secs(2));
         rig.resume();
     }, goes_on: 6 };

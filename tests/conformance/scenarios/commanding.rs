@@ -1,8 +1,11 @@
 //! Connecting, arming, moving, stopping.
 
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::{DownCause, KnownBy};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::session::{DownCause, Event, Input, KnownBy, LinkId};
 use outrigger_sim::controller::{Action, StartState};
 use outrigger_tests::cosim::REST;
 
@@ -19,13 +22,15 @@ pub(crate) fn it_connects_learns_the_version_and_says_nothing<B: Bench>() {
         let mut bench = B::start(slow_turn(software));
         bench.ready();
         bench.look(|look| {
-            let identity = |event: &Event| if let Event::Established(it) = event { Some(*it) } else { None };
+            let identity = |event: &Event<UrEvent>| {
+                if let Event::Peer(UrEvent::Established(it)) = event { Some(*it) } else { None }
+            };
             let identity = look.events.iter().find_map(identity).expect("a session");
             assert_eq!((identity.software, identity.known_by), (software, KnownBy::Message));
             assert_eq!(u128::from(identity.period.as_micros()), look.controller.period().as_micros());
             assert_eq!(look.modes(), [Mode::Monitor]);
             assert_eq!(look.texts, []);
-            for link in LinkId::ALL {
+            for link in LINKS {
                 assert_eq!(look.downs(link), []);
             }
         });

@@ -1,10 +1,12 @@
 //! Connections that are refused, closed, reset, silent, or take nothing.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
+use outrigger_core::engine::ur::{DownCause, Next};
+use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::{DownCause, Event, Input, LinkId, Next};
 use outrigger_core::time;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
@@ -34,14 +36,16 @@ fn only_a_new_request_moves_again<B: Bench>(bench: &mut B, reason: Reason) {
 
 pub(crate) fn a_refused_connection_is_tried_at_the_other_port_and_again_with_growing_pauses<B: Bench>() {
     let mut setup = slow_turn(E_SERIES);
-    setup.config.connect.primary_required = true;
+    setup.config.peer.connect.primary_required = true;
     let away = Duration::from_secs(3);
     setup.controller.faults.push(Fault::new(FaultKind::Drop, SimTime::ZERO, Some(away)));
     let mut bench = B::start(setup);
     bench.wait("a session", |look| look.mode == Mode::Monitor);
     bench.look(|look| {
-        let attempt = |event: &Event| match event {
-            Event::Down { link: LinkId::PRIMARY, endpoint, cause, next } => Some((endpoint.port, *cause, *next)),
+        let attempt = |event: &Event<UrEvent>| match event {
+            Event::Peer(UrEvent::Down { link: LinkId::PRIMARY, endpoint, cause, next }) => {
+                Some((endpoint.port, *cause, *next))
+            }
             _ => None,
         };
         let attempts: Vec<_> = look.events.iter().filter_map(attempt).collect();

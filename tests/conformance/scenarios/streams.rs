@@ -1,8 +1,9 @@
 //! Bytes in tiny pieces, and floods.
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
-use outrigger_core::session::{Event, Input};
 use outrigger_core::time::Instant;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
@@ -22,7 +23,9 @@ pub(crate) fn bytes_that_come_in_tiny_pieces_lose_nothing<B: Bench>() {
     bench.command();
     bench.wait("100 moving commands", |look| look.said(Said::Move) >= 100);
     bench.look(|look| {
-        let broken = |event: &&Event| matches!(event, Event::Skipped { .. } | Event::Malformed { .. });
+        let broken = |event: &&Event<UrEvent>| {
+            matches!(event, Event::Peer(UrEvent::Skipped { .. }) | Event::Peer(UrEvent::Malformed { .. }))
+        };
         assert_eq!(look.events.iter().filter(broken).count(), 0, "{}", look.story());
         assert_eq!((look.sessions(), look.fallbacks()), (1, vec![]));
     });

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use outrigger_core::engine::krc::KrcStatus;
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::{LINKS, Memory, Next, Ur, UrEvent, UrStatus, link_name};
+use outrigger_core::engine::{Event, LinkId, ReplayError, Replayed, replay};
+use outrigger_core::frame::StreamCounts;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::sensor::Figures;
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{Event, LinkId, Memory, Next, ReplayError, Replayed, StreamCounts, replay};
-use outrigger_core::telemetry::{Chunk, Datagram as Told, KrcStatus, Message};
+use outrigger_core::telemetry::{
+    Chunk, Datagram as Sent, KrcDatagram, Message, Motion, Status, TelemetryError, UrDatagram,
+};
 
 use crate::peer::Datagram;
 
@@ -37,9 +42,11 @@ pub struct Telemetry {
     /// Links that were given up before anything came of them, and the session went on without.
     pub without: BTreeSet<&'static str>,
     /// The newest counts of each connection's messages.
-    pub streams: [StreamCounts; LinkId::COUNT],
+    pub streams: [StreamCounts; LINKS.len()],
     /// How a session beside a KRC stood last.
-    pub krc: Option<KrcStatus>,
+    pub krc: Option<Status<KrcStatus>>,
+    /// How its arm moved last.
+    pub krc_motion: Option<Motion<7>>,
     /// Fallbacks by their number: why, and the recording as far as it came.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
 }
@@ -79,7 +86,7 @@ impl Recording {
         let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
         // Which law it was is in the recording.
         let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
-        Some(replay(&dump, law, memory))
+        Some(replay::<6, Ur<'_>, _>(&dump, law, memory))
     }
 }
 
@@ -90,31 +97,53 @@ impl Telemetry {
         let mut telemetry = Self::default();
         let mut boots = BTreeMap::new();
         for datagram in datagrams {
-            let Ok(told) = Told::decode(&datagram.bytes) else {
-                telemetry.unreadable += 1;
-                continue;
-            };
-            telemetry.datagrams += 1;
-            let next = boots.insert(told.boot, told.sequence.wrapping_add(1)).unwrap_or(told.sequence);
-            telemetry.missing += told.sequence.wrapping_sub(next);
-            telemetry.take(&told.message);
+            match UrDatagram::decode(&datagram.bytes) {
+                Ok(sent) => {
+                    telemetry.count(&sent, &mut boots);
+                    telemetry.take_of_ur(&sent.message);
+                    telemetry.take(&sent.message);
+                }
+                Err(TelemetryError::OtherKind) => match KrcDatagram::decode(&datagram.bytes) {
+                    Ok(sent) => {
+                        telemetry.count(&sent, &mut boots);
+                        match &sent.message {
+                            Message::Status(status) => telemetry.krc = Some(status.clone()),
+                            Message::Motion(motion) => telemetry.krc_motion = Some(motion.clone()),
+                            other => telemetry.take(other),
+                        }
+                    }
+                    Err(_) => telemetry.unreadable += 1,
+                },
+                Err(_) => telemetry.unreadable += 1,
+            }
         }
         telemetry.boots = boots.len();
         telemetry
     }
 
-    fn take(&mut self, message: &Message<'_>) {
+    fn count<const N: usize, S, E>(&mut self, sent: &Sent<'_, N, S, E>, boots: &mut BTreeMap<u32, u32>) {
+        self.datagrams += 1;
+        let next = boots.insert(sent.boot, sent.sequence.wrapping_add(1)).unwrap_or(sent.sequence);
+        self.missing += sent.sequence.wrapping_sub(next);
+    }
+
+    fn take_of_ur(&mut self, message: &Message<'_, 6, UrStatus, UrEvent>) {
+        match message {
+            Message::Status(status) => self.streams = status.peer.streams,
+            Message::Event(Event::Peer(UrEvent::Established(identity))) => self.states.push(identity.states),
+            Message::Event(Event::Peer(UrEvent::Down { link, next: Next::Without, .. })) => {
+                self.without.insert(link_name(*link));
+            }
+            _ => {}
+        }
+    }
+
+    fn take<const N: usize, S, E>(&mut self, message: &Message<'_, N, S, E>) {
         match message {
             Message::Hello(hello) => self.board = format!("{} {}", hello.board, hello.build),
             Message::Status(status) => {
                 self.modes.insert(Mode::name(status.mode));
-                self.streams = status.streams;
             }
-            Message::Event(Event::Established(identity)) => self.states.push(identity.states),
-            Message::Event(Event::Down { link, next: Next::Without, .. }) => {
-                self.without.insert(link.name());
-            }
-            Message::Krc(status) => self.krc = Some(status.clone()),
             Message::Port(port) => self.sensors = port.sensors,
             Message::Recording(recording) => {
                 let entry = self.recordings.entry(recording.number);

@@ -3,13 +3,15 @@
 
 use core::f64::consts::FRAC_PI_2;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use outrigger_core::engine::krc::KrcOptions;
 
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::krc::{Control, KrcConfig, KrcEngine, ToolImpedance};
+use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::kinematics::{DhParameters, KinematicChain, Posture};
 use outrigger_core::law::{AnyLaw, JointServoConfig, LawConfig, Reference, StandoffConfig};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Pose};
-use outrigger_core::session::fri::{Control, FriConfig, FriInput, FriSession, KrlConvention, ToolImpedance};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_core::wire::fri::{
@@ -29,7 +31,7 @@ const BENT: [f32; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 1.3, 0.0];
 
 /// An engine and the KRC it answers. The arm is ideal: it is where it was commanded to be one cycle ago.
 pub(crate) struct Answering {
-    session: FriSession<AnyLaw<7>, KrlConvention>,
+    session: KrcEngine<'static, AnyLaw<7>>,
     arm: KinematicChain<7>,
     now: Instant,
     measured: MeasurementRepr,
@@ -42,7 +44,7 @@ pub(crate) struct Answering {
 impl Answering {
     /// An engine with `law`, in `Command` and moving the arm.
     fn commanding(law: LawConfig<7>, control: Control) -> Self {
-        let mut config = FriConfig { control, ..FriConfig::default() };
+        let mut config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
         let law = AnyLaw::new(law).expect("settings in range");
         let measured = MeasurementRepr {
@@ -57,7 +59,7 @@ impl Answering {
             ..MeasurementRepr::default()
         };
         let mut answering = Self {
-            session: FriSession::new(config, law, KrlConvention::RosControl).expect("a configuration"),
+            session: KrcEngine::new(config, law, ()).expect("a configuration"),
             arm: lwr(),
             now: Instant::from_micros(1),
             measured,
@@ -72,7 +74,7 @@ impl Answering {
             match answering.session.mode() {
                 Mode::Monitor if answering.session.unmet(answering.now).is_empty() => {
                     let epoch = answering.session.mode_machine().epoch();
-                    answering.session.handle(answering.now, FriInput::Request(epoch));
+                    answering.session.handle(answering.now, Input::Request(epoch));
                 }
                 Mode::Arming => answering.measured.state = FriState::Command.raw(),
                 Mode::Command => break,
@@ -95,7 +97,7 @@ impl Answering {
         let wobble = if self.taken.is_multiple_of(2) { 0.001 } else { 0.0 };
         let value = SampleValue::scalar(DISTANCE + wobble);
         let sample = Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now };
-        self.session.handle(self.now, FriInput::Sample(sample));
+        self.session.handle(self.now, Input::Sample(sample));
         while self.session.poll_event().is_some() {}
         let measured = &mut self.measured;
         measured.send_seq_count = measured.send_seq_count.wrapping_add(1);
@@ -117,14 +119,18 @@ impl Answering {
     /// From the bytes of a measurement to the bytes of its command, as `port-embassy` does it: this is what is counted.
     #[inline(never)]
     pub(crate) fn answer(&mut self) {
-        let datagram = FriInput::Datagram { from: KRC, bytes: &self.measurement, arrival: self.now };
-        self.session.handle(self.now, datagram);
+        if let Some(window) = self.session.receive_window(LinkId::FRI).get_mut(..MEASUREMENT_LEN) {
+            window.copy_from_slice(&self.measurement);
+        }
+        self.session.commit_datagram(LinkId::FRI, MEASUREMENT_LEN, KRC, self.now, self.now);
         while self.session.poll_event().is_some() {}
-        self.session.handle(self.now, FriInput::Drained);
+        self.session.handle(self.now, Input::Tick);
         self.answered = false;
-        while let Some(transmit) = self.session.poll_transmit() {
-            self.command.copy_from_slice(transmit.bytes);
-            self.answered = true;
+        while let Some(output) = self.session.poll_output() {
+            if let Output::Transmit { bytes, .. } = output {
+                self.command.copy_from_slice(bytes);
+                self.answered = true;
+            }
         }
         while self.session.poll_event().is_some() {}
     }

@@ -2,10 +2,11 @@
 //! state to the bytes of a command. Shared by the emulated board and the host's table of budgets.
 
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::MessageSource;
-use outrigger_core::session::{CoController, Config, Input, LinkId, Memory, Output};
 use outrigger_core::time::Instant;
 use outrigger_core::wire::primary::{self, RobotMessage, RobotMessagePayload};
 use outrigger_core::wire::realtime::Repr;
@@ -20,7 +21,7 @@ const SENSOR: SourceId = SourceId(1);
 
 /// An engine and the controller it commands. The arm is ideal: it has the commanded speed in the next cycle.
 pub(crate) struct Cycle<'m> {
-    engine: CoController<'m, AnyLaw<6>>,
+    engine: UrEngine<'m, AnyLaw<6>>,
     now: Instant,
     state: Repr,
     packet: [u8; PACKET],
@@ -33,13 +34,13 @@ impl<'m> Cycle<'m> {
     /// An engine with `law`, in `Command` and moving the arm.
     pub(crate) fn commanding(mut law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         law.use_kinematics(&chain());
-        let mut config = Config::default();
+        let mut config = UrConfig::default();
         config.limits.velocity.0 = [3.0; 6];
         config.limits.acceleration.0 = [10.0; 6];
         config.limits.braking.0 = [10.0; 6];
-        config.text.own_stop = 10.0;
+        config.peer.text.own_stop = 10.0;
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
-        let engine = CoController::new(config, law, Memory { primary, realtime, rtde: None }).expect("a configuration");
+        let engine = UrEngine::new(config, law, Memory { primary, realtime, rtde: None }).expect("a configuration");
         let q = BENT.map(f64::from);
         let state = Repr {
             time: 100.0,

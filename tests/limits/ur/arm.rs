@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use outrigger_core::command::Limits;
+use outrigger_core::engine::ur::{FormChoice, UrConfig};
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::{Config, FormChoice};
 
 use super::Worse;
 
@@ -53,14 +53,14 @@ pub(super) struct Arm {
 }
 
 impl Arm {
-    pub(super) fn new(config: &Config, software: SoftwareVersion, period: u64, worse: Worse) -> Self {
+    pub(super) fn new(config: &UrConfig, software: SoftwareVersion, period: u64, worse: Worse) -> Self {
         let lag = config.limits.reaction.as_micros() / period;
         let lag = if worse == Worse::Reaction { lag + 100_000 / period } else { lag };
         let weakest = config.limits.braking.iter().fold(f32::INFINITY, f32::min);
         let steepest = config.limits.acceleration.iter().fold(0.0, f32::max);
-        let own = f64::from(config.text.own_stop);
+        let own = f64::from(config.peer.text.own_stop);
         let ends_bare =
-            software.at_least(3, 5) && !(worse == Worse::Endless && config.text.form != FormChoice::SelfEnding);
+            software.at_least(3, 5) && !(worse == Worse::Endless && config.peer.text.form != FormChoice::SelfEnding);
         Self {
             q: super::START,
             qd: [0.0; 6],
@@ -170,7 +170,7 @@ impl Arm {
     }
 
     /// What is broken now.
-    pub(super) fn check(&self, config: &Config) -> Result<(), String> {
+    pub(super) fn check(&self, config: &UrConfig) -> Result<(), String> {
         let limits = &config.limits;
         for joint in 0..6 {
             let (q, v) = (self.q[joint], self.target[joint]);

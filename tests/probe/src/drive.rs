@@ -5,18 +5,20 @@
 use core::future::{Future, pending};
 use core::pin::pin;
 use core::task::{Context, Waker};
+use outrigger_core::engine::ur::UrEvent;
 
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use outrigger_core::drive::{self, Application, Outstanding, Unacked};
+use outrigger_core::engine::ur::UrEngine;
+use outrigger_core::engine::{Endpoint, Event, Input};
 use outrigger_core::law::Law;
-use outrigger_core::session::{CoController, Endpoint, Event, Input};
 use outrigger_core::time::{Duration, Instant};
 
-use crate::session::any_input;
+use crate::engine::any_input;
 use crate::{any, any_bytes, used};
 
 #[inline(never)]
-pub(crate) fn run<L: Law<6>>(engine: &mut CoController<'_, L>) {
+pub(crate) fn run<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
     let sockets = [Wire { outstanding: Outstanding::default() }, Wire { outstanding: Outstanding::default() }];
     let (mut net, mut desk) = (Net { clock: Clock, sockets }, Desk);
     let mut task = pin!(drive::drive(&mut net, engine, &mut desk, any(Duration::from_millis(20))));
@@ -111,7 +113,7 @@ impl<L: Law<6>> Application<L> for Desk {
         any_input(any(Instant::from_micros(1)))
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event<UrEvent>) {
         used(event);
     }
 }

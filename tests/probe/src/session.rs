@@ -2,12 +2,15 @@
 
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::ur::LINKS;
+use outrigger_core::engine::ur::UrEvent;
+#[cfg(not(feature = "engine_only"))]
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, link_name};
+use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
 use outrigger_core::mode::{Contact, Epoch};
 use outrigger_core::robot::SoftwareVersion;
-#[cfg(not(feature = "engine_only"))]
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, Config, Event, Input, LinkId, Memory, Output};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};
@@ -17,11 +20,11 @@ pub const PRIMARY: usize = 2048;
 pub const REALTIME: usize = 8192;
 /// The engine with any of the laws \[B\].
 #[cfg(feature = "engine_only")]
-pub const ENGINE_SIZE: usize = size_of::<CoController<'_, AnyLaw<6>>>();
+pub const ENGINE_SIZE: usize = size_of::<UrEngine<'_, AnyLaw<6>>>();
 
 #[inline(never)]
 pub fn probe() {
-    let mut config = any(Config::default());
+    let mut config = any(UrConfig::default());
     config.sources[0] = Some(SourceConfig::new(any(SourceId(1)), any(1), any(0.0), any(1.0)));
     let Ok(law) = AnyLaw::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
     let (mut primary, mut realtime) = ([0; PRIMARY], [0; REALTIME]);
@@ -39,7 +42,7 @@ pub fn probe() {
         config.worst_coast(any(SoftwareVersion::new(5, 15))),
         config.coast_without_us(any(SoftwareVersion::new(3, 1))),
     ));
-    match CoController::new(config, any(law), memory) {
+    match UrEngine::new(config, any(law), memory) {
         Ok(mut engine) => {
             live(&mut engine);
             #[cfg(feature = "engine_only")]
@@ -50,26 +53,27 @@ pub fn probe() {
 }
 
 #[inline(never)]
-fn live<L: Law<6>>(engine: &mut CoController<'_, L>) {
+fn live<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
     let mut now = any(Instant::from_micros(1));
     while any(true) {
         now = now + any(Duration::from_millis(1));
         engine.handle(now, any_input(now));
-        for link in LinkId::ALL {
+        for link in LINKS {
             let window = engine.receive_window(any(link));
             used(window.len());
             engine.commit(link, any(100), now, now);
         }
         while let Some(output) = engine.poll_output() {
             match output {
-                Output::Open { link, endpoint } => used((link.name(), endpoint)),
+                Output::Open { link, endpoint } => used((link_name(link), endpoint)),
+                Output::Listen { link, port } => used((link, port)),
                 Output::Abort(link) => used(link),
-                Output::Transmit { link, bytes } => used((link, bytes)),
+                Output::Transmit { link, to, bytes } => used((link, to, bytes)),
             }
             used(engine.written(now));
         }
         while let Some(event) = engine.poll_event() {
-            if let Event::Malformed { error, .. } = event {
+            if let Event::Peer(UrEvent::Malformed { error, .. }) = event {
                 shown(error);
             }
             if let Event::Output { news: WriteNews::Refused(refusal), .. } = event {
@@ -78,8 +82,12 @@ fn live<L: Law<6>>(engine: &mut CoController<'_, L>) {
             used(event);
         }
         used((engine.poll_timeout(), engine.is_finished(), engine.mode(), engine.latch(), engine.grade()));
-        used((engine.unmet(now), engine.figures(now), engine.identity().copied(), engine.state().copied()));
-        used((engine.facts().clone(), engine.counts(LinkId::PRIMARY), engine.is_up(LinkId::REALTIME)));
+        used((engine.unmet(now), engine.figures(now), engine.peer().identity().copied(), engine.state().copied()));
+        used((
+            engine.peer().facts().clone(),
+            engine.peer().counts(LinkId::PRIMARY),
+            engine.peer().is_up(LinkId::REALTIME),
+        ));
     }
 }
 

@@ -1,19 +1,19 @@
 //! A board beside a simulated KRC: a run from one event to the next.
 
+use outrigger_core::engine::krc::KrcEvent;
 use std::cell::{Ref, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use embassy_net::StackResources;
+use outrigger_core::engine::Event;
+use outrigger_core::engine::krc::{KrcConfig, KrcCounts, KrcEngine};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::Event;
-use outrigger_core::session::fri::{FriConfig, FriCounts, FriSession, KrlConvention};
 use outrigger_core::time::Instant;
-use outrigger_core::wire::fri::DEFAULT_PORT;
-use outrigger_embassy::{Handle, Shared, fri};
+use outrigger_embassy::{Handle, Observer, Shared, krc};
 use outrigger_emulated::krc::{Answers, KrcPeer};
 use outrigger_emulated::wire::{Conditions, Wire};
 use outrigger_sim::krc::{Krc, Options};
@@ -52,7 +52,7 @@ pub struct KrcRig {
     handle: Handle<'static>,
     now: SimTime,
     seen: Rc<RefCell<Seen>>,
-    events: Vec<(SimTime, Event)>,
+    events: Vec<(SimTime, Event<KrcEvent>)>,
     arrived: Vec<Arrived>,
     sent: Vec<(SocketAddr, Vec<u8>)>,
 }
@@ -60,24 +60,24 @@ pub struct KrcRig {
 /// What the board's observer has seen.
 #[derive(Debug)]
 struct Seen {
-    events: Vec<Event>,
+    events: Vec<Event<KrcEvent>>,
     mode: Mode,
     latch: Option<Reason>,
     unmet: ReasonSet,
-    counts: FriCounts,
+    counts: KrcCounts,
 }
 
 struct Watch(Rc<RefCell<Seen>>);
 
-impl<L: Law<7>> fri::Observer<L, KrlConvention> for Watch {
-    fn event(&mut self, event: Event) {
+impl<L: Law<7>> Observer<7, outrigger_core::engine::krc::Krc, L> for Watch {
+    fn event(&mut self, event: Event<KrcEvent>) {
         self.0.borrow_mut().events.push(event);
     }
 
-    fn observe(&mut self, engine: &FriSession<L, KrlConvention>, now: Instant) {
+    fn observe(&mut self, engine: &mut KrcEngine<'_, L>, now: Instant) {
         let seen = &mut *self.0.borrow_mut();
         (seen.mode, seen.latch, seen.unmet) = (engine.mode(), engine.latch(), engine.unmet(now));
-        seen.counts = engine.counts();
+        seen.counts = engine.peer().counts();
     }
 }
 
@@ -87,21 +87,21 @@ impl KrcRig {
     /// # Panics
     /// Where options or configuration cannot be.
     #[must_use]
-    pub fn new<L: Law<7> + 'static>(options: Options, config: FriConfig, law: L, conditions: Conditions) -> Self {
+    pub fn new<L: Law<7> + 'static>(options: Options, config: KrcConfig, law: L, conditions: Conditions) -> Self {
         clock::begin();
         let seed = options.seed;
         let cable = Cable::new(INTERFACE);
         let resources = leak(StackResources::<1>::new());
         let (stack, mut stack_runner) = embassy_net::new(cable.clone(), address(), resources, seed);
-        let (buffers, shared) = (leak(fri::Buffers::new()), leak(Shared::new()));
-        let engine = leak(FriSession::new(config, law, KrlConvention::RosControl).expect("a possible session"));
-        let (handle, mut runner) = fri::new(stack, DEFAULT_PORT, engine, buffers, shared);
+        let (buffers, shared) = (leak(krc::Buffers::new()), leak(Shared::new()));
+        let engine = leak(KrcEngine::new(config, law, ()).expect("a possible session"));
+        let (handle, mut runner) = krc::new(stack, engine, buffers, shared);
         let seen = Rc::new(RefCell::new(Seen {
             events: vec![],
             mode: Mode::Offline,
             latch: None,
             unmet: ReasonSet::default(),
-            counts: FriCounts::default(),
+            counts: KrcCounts::default(),
         }));
         let mut watch = Watch(Rc::clone(&seen));
         let tasks = vec![
@@ -161,7 +161,7 @@ impl KrcRig {
 
     /// What the engine reported.
     #[must_use]
-    pub fn events(&self) -> &[(SimTime, Event)] {
+    pub fn events(&self) -> &[(SimTime, Event<KrcEvent>)] {
         &self.events
     }
 
@@ -179,7 +179,7 @@ impl KrcRig {
 
     /// What the engine has counted.
     #[must_use]
-    pub fn counts(&self) -> FriCounts {
+    pub fn counts(&self) -> KrcCounts {
         self.seen().counts
     }
 
@@ -187,7 +187,7 @@ impl KrcRig {
     #[must_use]
     pub fn fallbacks(&self) -> Vec<Reason> {
         let reason = |transition: &Transition| transition.reason.filter(|_| transition.from == Mode::Command);
-        let transition = |(_, event): &(_, Event)| match event {
+        let transition = |(_, event): &(_, Event<KrcEvent>)| match event {
             Event::Transition(transition) => reason(transition),
             _ => None,
         };

@@ -1,5 +1,8 @@
 //! A run: from one event to the next, with everything noted down.
 
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::UrEvent;
 use std::cell::{Ref, RefCell};
 use std::net::Ipv4Addr;
 use std::rc::Rc;
@@ -9,11 +12,12 @@ use std::time::Duration;
 use critical_section as _;
 use embassy_net::StackResources;
 use outrigger_core::command::Sample;
+use outrigger_core::engine::Event;
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::{Memory, UrEngine};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, Event, Memory};
 use outrigger_core::time::Instant;
 use outrigger_embassy::{Buffers, Handle, Observer, Shared, Windows};
 use outrigger_emulated::peer::{Peer, PeerOptions};
@@ -86,7 +90,7 @@ pub struct Rig {
 /// What the board's observer has seen.
 #[derive(Debug, Default)]
 struct Seen {
-    events: Vec<Event>,
+    events: Vec<Event<UrEvent>>,
     mode: Option<Mode>,
     latch: Option<Reason>,
     unmet: ReasonSet,
@@ -98,12 +102,12 @@ struct Seen {
 
 struct Watch(Rc<RefCell<Seen>>);
 
-impl Observer<AnyLaw<6>> for Watch {
-    fn event(&mut self, event: Event) {
+impl<'m> Observer<6, Ur<'m>, AnyLaw<6>> for Watch {
+    fn event(&mut self, event: Event<UrEvent>) {
         self.0.borrow_mut().events.push(event);
     }
 
-    fn observe(&mut self, engine: &CoController<'_, AnyLaw<6>>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: Instant) {
         let seen = &mut *self.0.borrow_mut();
         seen.mode = Some(engine.mode());
         seen.latch = engine.latch();
@@ -151,7 +155,7 @@ impl Rig {
         let (windows, buffers, shared) = (leak(Windows::new()), leak(buffers), leak(Shared::new()));
         let rtde = (RTDE > 0).then(|| leak(RtdeStates::new(leak(<RtdeRoom>::new())).unwrap()) as &mut dyn StateLink);
         let memory = Memory { rtde, ..windows.memory() };
-        let engine = leak(CoController::new(setup.config, setup.law, memory).unwrap());
+        let engine = leak(UrEngine::new(setup.config, setup.law, memory).unwrap());
         let (handle, mut runner) = outrigger_embassy::new(stack, network.robot, engine, buffers, shared);
         let seen = Rc::new(RefCell::new(Seen::default()));
         let mut watch = Watch(Rc::clone(&seen));

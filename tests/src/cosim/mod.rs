@@ -1,7 +1,7 @@
 //! End-to-end runs in virtual time: a co-controller beside a simulated controller, with the network between them.
 //!
 //! ```text
-//!  CoController ──links──► sockets of a simulated host ──delay, loss, stalls──► simulated controller ──► arm
+//!  UrEngine ──links──► sockets of a simulated host ──delay, loss, stalls──► simulated controller ──► arm
 //!  (outrigger-core)        (this module)                (outrigger-sim::net)                          the truth
 //! ```
 //!

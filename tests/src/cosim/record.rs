@@ -1,12 +1,13 @@
 //! What a run left behind.
 
+use outrigger_core::engine::ur::UrEvent;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::session::{Event, LinkId};
 use outrigger_sim::time::SimTime;
 
 use super::setup::sim_time;
@@ -59,8 +60,14 @@ impl Command {
 }
 
 /// Whether an event is one that a bad stream repeats with every message.
-fn is_frequent(event: &Event) -> bool {
-    matches!(event, Event::Malformed { .. } | Event::Skipped { .. } | Event::Report(_) | Event::Bridged(_))
+fn is_frequent(event: &Event<UrEvent>) -> bool {
+    matches!(
+        event,
+        Event::Peer(UrEvent::Malformed { .. })
+            | Event::Peer(UrEvent::Skipped { .. })
+            | Event::Peer(UrEvent::Report(_))
+            | Event::Bridged(_)
+    )
 }
 
 /// The speeds of the first `speedj` in a text.
@@ -102,7 +109,7 @@ impl Motion {
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Events of the engine.
-    pub events: Vec<(SimTime, Event)>,
+    pub events: Vec<(SimTime, Event<UrEvent>)>,
     /// Texts on the wire that are about motion.
     pub commands: Vec<Command>,
     /// Texts on the wire that set outputs.

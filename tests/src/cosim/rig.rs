@@ -1,15 +1,17 @@
 //! A run: from one event to the next, the host's loop as a port would write it, and everything noted down.
 
+use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use outrigger_core::client::rtde::{ClaimedInputs, Claims};
 use outrigger_core::command::Sample;
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::{Memory, UrEngine};
+use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::session::rtde::{RtdeRoom, RtdeStates, StateLink};
-use outrigger_core::session::{CoController, Event, Input, LinkId, Memory, Output};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
@@ -72,8 +74,8 @@ pub enum Death {
 pub struct Rig<'m> {
     /// The robot: its truth, and what an operator does to it.
     pub controller: Controller,
-    engine: CoController<'m, AnyLaw<6>>,
-    sockets: [Socket; LinkId::COUNT],
+    engine: UrEngine<'m, AnyLaw<6>>,
+    sockets: [Socket; LINKS.len()],
     sensors: Vec<(Sensor, Readings)>,
     host: Host,
     reading: Reading,
@@ -122,7 +124,7 @@ impl<'m> Rig<'m> {
         let memory = Memory { primary, realtime, rtde: rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink) };
         let mut rig = Self {
             controller: Controller::new(controller).unwrap(),
-            engine: CoController::new(config, law, memory).unwrap(),
+            engine: UrEngine::new(config, law, memory).unwrap(),
             sockets: Default::default(),
             sensors: sensors.into_iter().map(|sensor| (sensor, Readings::default())).collect(),
             host: Host::Runs,
@@ -145,7 +147,7 @@ impl<'m> Rig<'m> {
 
     /// The co-controller.
     #[must_use]
-    pub fn engine(&self) -> &CoController<'m, AnyLaw<6>> {
+    pub fn engine(&self) -> &UrEngine<'m, AnyLaw<6>> {
         &self.engine
     }
 
@@ -381,7 +383,7 @@ impl<'m> Rig<'m> {
     }
 
     fn report_unacked(&mut self) {
-        for link in LinkId::ALL {
+        for link in LINKS {
             let Some(socket) = self.sockets.get_mut(link.index()).filter(|socket| socket.conn().is_some()) else {
                 continue;
             };
@@ -433,7 +435,8 @@ impl<'m> Rig<'m> {
                     self.sockets[link.index()].open(endpoint.port, answered);
                 }
                 Output::Abort(link) => self.sockets[link.index()].abort(&mut self.controller),
-                Output::Transmit { link, bytes } => {
+                Output::Listen { .. } => unreachable!("no link of such a controller listens"),
+                Output::Transmit { link, bytes, .. } => {
                     let bytes = bytes.to_vec();
                     self.note_events();
                     if link == LinkId::REALTIME {
@@ -465,7 +468,7 @@ impl<'m> Rig<'m> {
         let state_age = state.and_then(|state| self.true_age(state)).unwrap_or_default();
         let (at, mode, speeds) = (self.now(), self.engine.mode(), speeds_of(&text));
         let command = Command { at, mode, text, speeds, state_age };
-        let (config, identity) = (self.engine.config(), self.engine.identity());
+        let (config, identity) = (self.engine.config(), self.engine.peer().identity());
         let moment = Moment { config, identity, latch: self.engine.latch(), state };
         let broken = if command.sets_outputs() {
             let broken = self.rules.broken_by_setting(&command, &moment);
@@ -484,7 +487,7 @@ impl<'m> Rig<'m> {
 
     /// How long ago this state was published.
     fn true_age(&self, state: ControllerTime) -> Option<Duration> {
-        let by_rtde = self.engine.identity().is_some_and(|identity| identity.states == LinkId::RTDE);
+        let by_rtde = self.engine.peer().identity().is_some_and(|identity| identity.states == LinkId::RTDE);
         let shows = |[clock, rtde]: &[Duration; 2]| {
             micros(if by_rtde { *rtde } else { *clock }).abs_diff(state.as_micros()) <= 1
         };

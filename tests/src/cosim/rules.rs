@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use outrigger_core::command::Limits;
+use outrigger_core::engine::ur::{Identity, UrConfig};
 use outrigger_core::link::LinkConfig;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{ControllerTime, Reason};
-use outrigger_core::session::{Config, Identity};
 
 use super::record::Command;
 
@@ -37,7 +37,7 @@ pub struct Rules {
 /// What is known when a text goes out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment<'a> {
-    pub(super) config: &'a Config,
+    pub(super) config: &'a UrConfig,
     pub(super) identity: Option<&'a Identity>,
     pub(super) latch: Option<Reason>,
     pub(super) state: Option<ControllerTime>,

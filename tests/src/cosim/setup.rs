@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use outrigger_core::command::{Limits, SampleValue, SourceConfig, SourceId};
+use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::{
     AnyLaw, JointServo, JointServoConfig, Reference, SensorFeedForward, Standoff, StandoffConfig,
 };
 use outrigger_core::robot::{JointAccelerations, JointVelocities, SoftwareVersion};
-use outrigger_core::session::Config;
 use outrigger_core::time as core;
 use outrigger_core::trajectory::Trajectory;
 use outrigger_sim::controller::{Controller, Options};
@@ -63,7 +63,7 @@ pub struct Setup {
     /// The controller and its arm.
     pub controller: Options,
     /// The co-controller.
-    pub config: Config,
+    pub config: UrConfig,
     /// Its law.
     pub law: AnyLaw<6>,
     /// Its sensors.
@@ -83,7 +83,7 @@ impl Setup {
     pub fn new(software: SoftwareVersion) -> Self {
         Self {
             controller: Options::for_software(software),
-            config: Config::default(),
+            config: UrConfig::default(),
             law: AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())),
             sensors: vec![],
             latency: Duration::from_micros(100),
@@ -142,7 +142,7 @@ impl Setup {
             ..Limits::default()
         };
         // The simulated controller's own stop is harder.
-        setup.config.text.own_stop = 8.0;
+        setup.config.peer.text.own_stop = 8.0;
         setup
     }
 
@@ -152,7 +152,7 @@ impl Setup {
         let mut setup = Self::new(software);
         setup.law = AnyLaw::Standoff(Standoff::new(StandoffConfig::new(SENSOR, distance)));
         // For controllers that do not tell their geometry.
-        setup.config.model = Some(setup.controller.model);
+        setup.config.peer.model = Some(setup.controller.model);
         setup.config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.02, 0.5));
         let mut sensor = DistanceSensor::new(setup.controller.seed);
         let read = Box::new(move |controller: &Controller| {

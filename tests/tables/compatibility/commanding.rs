@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use outrigger_core::engine::LinkId;
+use outrigger_core::engine::ur::{KnownBy, TextConfig, TextPath};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Safety, SoftwareVersion};
-use outrigger_core::session::{KnownBy, LinkId, TextConfig, TextPath};
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup};
 
 pub(super) const COLUMNS: [&str; 8] =
@@ -21,7 +22,7 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
     let fastest = rig.record().motion.iter().map(Motion::speed).fold(0.0, f64::max);
     assert!((fastest - 0.3).abs() < 0.02, "{software}: the arm moved with {fastest} rad/s");
 
-    let identity = rig.engine().identity().expect("connected");
+    let identity = rig.engine().peer().identity().expect("connected");
     let known_by = match identity.known_by {
         KnownBy::Message => "its message",
         KnownBy::Configuration => "the configuration",

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::Input;
 use outrigger_tests::cosim::{Buffers, Rig, Setup};
 use outrigger_urscript::RenderError;
 

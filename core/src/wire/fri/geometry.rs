@@ -9,6 +9,7 @@ use crate::wire::fields::{FieldVisitor, Value, Wire};
 /// A frame: rotation and position of a coordinate system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
     /// Rotation matrix, row by row; taken as it came, orthonormal or not.
     pub rotation: [[f32; 3]; 3],

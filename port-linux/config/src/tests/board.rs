@@ -1,8 +1,8 @@
 use std::net::Ipv4Addr;
 
+use outrigger_core::engine::{Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::law::{AnyLaw, LawConfig};
 use outrigger_core::sensor::{Form, Scale};
-use outrigger_core::session::{Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::time::Duration;
 
 use crate::*;
@@ -26,7 +26,7 @@ fn problems(source: &str) -> Vec<String> {
     Board::parse(source).expect_err("a faulty configuration").iter().map(ToString::to_string).collect()
 }
 
-fn compiled(source: &str) -> Settings {
+fn compiled(source: &str) -> UrSettings {
     Board::parse(source).expect("valid").settings().expect("an address")
 }
 
@@ -36,7 +36,7 @@ fn the_file_and_the_firmware_say_the_same() {
     let settings = compiled(&format!("{BOARD}{device}"));
     let mut bytes = vec![0; 16 << 10];
     let length = settings.to_postcard(&mut bytes).expect("room");
-    let settings = Settings::from_postcard(&bytes[..length]).expect("settings");
+    let settings = UrSettings::from_postcard(&bytes[..length]).expect("settings");
     assert_eq!(settings.robot, Ipv4Addr::new(10, 0, 2, 2));
     let expected = Sensor {
         input: SensorInput::Serial { baud: 115_200, form: Form::Lines },
@@ -66,9 +66,9 @@ fn the_same_file_steers_a_host_and_a_board_alike() {
 
 #[test]
 fn a_port_base_moves_the_ports_that_are_connected_to() {
-    let ports = compiled(&BOARD.replace("10.0.2.2\"", "10.0.2.2:40000\"")).config.connect.ports;
+    let ports = compiled(&BOARD.replace("10.0.2.2\"", "10.0.2.2:40000\"")).config.peer.connect.ports;
     assert_eq!((ports.primary, ports.secondary, ports.realtime), (Some(40_002), Some(40_003), 40_004));
-    assert_eq!(compiled(BOARD).config.connect.ports.realtime, 30_003);
+    assert_eq!(compiled(BOARD).config.peer.connect.ports.realtime, 30_003);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn compiling_says_the_file_and_everything_wrong_with_it() {
     let file = folder.join("board.toml");
     std::fs::write(&file, BOARD).expect("written");
     let Compiled { krc: false, bytes } = compile(&file).expect("valid") else { panic!("it is for another robot") };
-    assert_eq!(Settings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
+    assert_eq!(UrSettings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
     std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nrecorder = 1\n")).expect("written");
     let failure = compile(&file).expect_err("faulty").to_string();
     let lines: Vec<_> = failure.lines().collect();

@@ -1,8 +1,8 @@
 use outrigger_core::command::Limits;
+use outrigger_core::engine::ur::FormChoice;
 use outrigger_core::law::{LawConfig, Reference};
 use outrigger_core::mode::{PendantConfig, ScalingConfig};
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::session::FormChoice;
 use outrigger_core::time::Duration;
 
 use crate::*;
@@ -163,9 +163,9 @@ fn the_engine_is_told_what_the_file_says() {
          [limits]\nvelocity = 0.5\n[[source]]\nname = \"d\"\ninput = \"stdin\"\nrange = [0, 1]\nstuck_after = 2\n"
     );
     let config = Configuration::parse(&source).expect("valid").control.engine();
-    assert_eq!(config.software, Some(SoftwareVersion::new(3, 15)));
-    assert_eq!((config.mode.take_over, config.text.form), (true, FormChoice::Bare));
-    assert_eq!((config.text.hold.as_millis(), config.link.stale_after), (60, Some(Duration::from_millis(30))));
+    assert_eq!(config.peer.software, Some(SoftwareVersion::new(3, 15)));
+    assert_eq!((config.mode.take_over, config.peer.text.form), (true, FormChoice::Bare));
+    assert_eq!((config.peer.text.hold.as_millis(), config.link.stale_after), (60, Some(Duration::from_millis(30))));
     assert_eq!(config.limits.velocity.0, [0.5; 6]);
     let [Some(source), None, ..] = config.sources else { panic!("{:?}", config.sources) };
     assert_eq!((source.min, source.max, source.stuck_after), (0.0, 1.0, Some(Duration::from_secs(2))));

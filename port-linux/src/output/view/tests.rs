@@ -1,9 +1,10 @@
 //! The view without a terminal.
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
+use outrigger_core::engine::LinkId;
+use outrigger_core::frame::StreamCounts;
 use outrigger_core::link::{AnswerFigures, Figures, LinkConfig, LinkMonitor};
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
-use outrigger_core::session::{LinkId, StreamCounts};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 

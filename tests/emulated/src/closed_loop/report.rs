@@ -1,9 +1,10 @@
 //! What a run showed, and whether that is what it must show.
 
+use outrigger_core::engine::ur::link_name;
 use std::time::Duration;
 
+use outrigger_core::engine::LinkId;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::LinkId;
 use outrigger_sim::controller::Options;
 use outrigger_sim::time::SimTime;
 
@@ -251,11 +252,11 @@ fn told(telemetry: &Telemetry) -> Check {
 fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
     let by_rtde = plan.software.at_least(3, 4);
     let wanted = if by_rtde { LinkId::RTDE } else { LinkId::REALTIME };
-    let names: Vec<&str> = telemetry.states.iter().map(|link| link.name()).collect();
+    let names: Vec<&str> = telemetry.states.iter().map(|link| link_name(*link)).collect();
     Check {
         name: "states-from-the-right-link",
         passed: !names.is_empty() && telemetry.states.iter().all(|link| *link == wanted),
-        detail: format!("sessions with states by: {} (wanted {})", names.join(" "), wanted.name()),
+        detail: format!("sessions with states by: {} (wanted {})", names.join(" "), link_name(wanted)),
     }
 }
 

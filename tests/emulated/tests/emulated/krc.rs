@@ -117,9 +117,16 @@ fn plays(bench: &mut KrcBench<'_>, bridged: Duration) {
     // Every measurement that has no answer was overtaken on a board that ran late, by its own count.
     let told = Telemetry::of(&bench.datagrams).krc.expect("telemetry");
     let unanswered = (sent - answered) as u64;
-    assert!(unanswered <= told.counts.overtaken, "{unanswered} of {sent} without an answer, {:?}", told.counts);
-    assert_eq!(told.counts.measurements, told.counts.commands + told.counts.overtaken + told.counts.unused);
-    assert!(answered * 100 >= sent * 90, "{answered} of {sent} answered: {:?}", told.counts);
+    assert!(
+        unanswered <= told.peer.counts.overtaken,
+        "{unanswered} of {sent} without an answer, {:?}",
+        told.peer.counts
+    );
+    assert_eq!(
+        told.peer.counts.measurements,
+        told.peer.counts.commands + told.peer.counts.overtaken + told.peer.counts.unused
+    );
+    assert!(answered * 100 >= sent * 90, "{answered} of {sent} answered: {:?}", told.peer.counts);
 }
 
 fn armed(bench: &mut KrcBench<'_>) -> SimTime {

@@ -1,7 +1,7 @@
 //! States by RTDE, and without it.
 
+use outrigger_core::engine::LinkId;
 use outrigger_core::robot::Reason;
-use outrigger_core::session::LinkId;
 use outrigger_emulated::telemetry::Telemetry;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;

@@ -1,7 +1,7 @@
 //! A while of commanding, with nothing wrong: no fallback but those that a standstill of this machine causes, and every state
 //! answered once and in order.
 
-use outrigger_core::session::LinkId;
+use outrigger_core::engine::LinkId;
 use outrigger_emulated::bench::Answers;
 use outrigger_emulated::qemu::Line;
 use outrigger_emulated::standstill;

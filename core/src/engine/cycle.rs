@@ -1,0 +1,695 @@
+//! One control cycle, for an arm with `N` joints: state → evidence → mode → law → governor → what may go out.
+//!
+//! Every state read is shown to the link monitor; the newest, after draining, is judged by [`Cycle::judge`], and then
+//! [`Cycle::answer`] says what goes out. A law, a sensor or the governor may refuse on the way: the caller reports the
+//! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
+
+use super::event::{Event, Events};
+use crate::command::{Approved, Governor, Limits, Sources};
+use crate::kinematics::KinematicChain;
+use crate::law::Law;
+use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
+use crate::mode::{
+    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mode,
+    ModeConfig, ModeMachine, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
+    PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
+};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{
+    ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
+};
+use crate::time::{Duration, Instant};
+
+/// What goes out in this cycle.
+#[derive(Debug)]
+#[must_use]
+pub enum Verdict<'m, const N: usize> {
+    Silent,
+    /// The measured position, unchanged: to a peer that wants an answer to every state.
+    Mirror,
+    Hold,
+    Stop,
+    Move(Approved<'m, N>),
+}
+
+/// What the session knows beside the state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    /// Where the packet does not have it.
+    pub(super) robot_mode: Option<Held<RobotMode>>,
+    /// Where the packet does not have it.
+    pub(super) safety: Option<Held<Safety>>,
+    pub(super) master_safety: Option<Held<MasterSafetyState>>,
+    pub(super) remote: Option<Held<bool>>,
+    pub(super) program: Option<Held<Activity>>,
+    /// The speed slider, where the packet does not have it.
+    pub(super) speed_slider: Option<Held<f32>>,
+    /// Whether the state's program state means what it says.
+    pub(super) program_state_known: bool,
+    /// Whether text can be sent.
+    pub(super) path_open: bool,
+    /// What is commanded, or would be at the beginning, is too far from what is measured (FRI).
+    pub(super) strays: bool,
+    /// What the peer says of itself, where it does.
+    pub(super) gate: Option<PeerGate>,
+    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    pub(super) unacked: Duration,
+}
+
+/// Thresholds of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CycleConfig {
+    pub(super) link: LinkConfig,
+    pub(super) mode: ModeConfig,
+    pub(super) following: FollowingConfig,
+    pub(super) scaling: ScalingConfig,
+    pub(super) pendant: PendantConfig,
+    /// For how long a command holds without a successor.
+    pub(super) hold: Duration,
+}
+
+/// A target below this is as good as at rest \[rad/s\].
+const SLOW: f32 = 0.001;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Cycle<const N: usize, L> {
+    link: LinkMonitor,
+    mode: ModeMachine,
+    following: Following<N>,
+    scaling: Scaling,
+    scaling_config: ScalingConfig,
+    pendant: PendantWatch,
+    pendant_config: PendantConfig,
+    hold: Duration,
+    standstill: Standstill<N>,
+    governor: Governor<N>,
+    sources: Sources,
+    operator: Operator,
+    law: L,
+    /// The arm's kinematics, where they are known.
+    chain: Option<KinematicChain<N>>,
+    evidence: Evidence,
+    state: Option<State<N>>,
+    /// When the newest of the states arrived that wait to be judged, because more is likely to wait behind them.
+    arrived: Option<Instant>,
+    /// States seen since the last one that was judged.
+    unjudged: u32,
+    /// Whether anything went out since the last state that was judged.
+    sent: bool,
+    judged_at: Option<ControllerTime>,
+    stepped_at: Option<ControllerTime>,
+    /// When something went out last.
+    spoke_at: Instant,
+    /// The controller's fastest target, while the arm is brought to rest \[rad/s\].
+    target_speed: f32,
+    /// Whether the law has begun in this `Command`.
+    begun: bool,
+    /// The share of what the law wanted last that [`Pace::Begin`] let go out.
+    begin_share: f32,
+    /// The next beginning goes on with a suspended motion.
+    resume: bool,
+}
+
+impl<const N: usize, L> Cycle<N, L> {
+    /// The mode, whatever the law.
+    pub(super) const fn mode_now(&self) -> Mode {
+        self.mode.mode()
+    }
+}
+
+impl<const N: usize, L: Law<N>> Cycle<N, L> {
+    pub(super) fn new(
+        config: CycleConfig,
+        standstill: StandstillConfig,
+        limits: Limits<N>,
+        sources: Sources,
+        operator: OperatorConfig,
+        law: L,
+    ) -> Self {
+        Self {
+            link: LinkMonitor::new(config.link),
+            mode: ModeMachine::new(config.mode),
+            following: Following::new(config.following),
+            scaling: Scaling::BEGIN,
+            scaling_config: config.scaling,
+            pendant: PendantWatch::default(),
+            pendant_config: config.pendant,
+            hold: config.hold,
+            standstill: Standstill::new(standstill),
+            governor: Governor::new(limits),
+            sources,
+            operator: Operator::new(operator),
+            law,
+            chain: None,
+            evidence: Evidence::default(),
+            state: None,
+            arrived: None,
+            unjudged: 0,
+            sent: false,
+            judged_at: None,
+            stepped_at: None,
+            spoke_at: Instant::ZERO,
+            target_speed: 0.0,
+            begun: false,
+            begin_share: 1.0,
+            resume: false,
+        }
+    }
+
+    /// A new session with a controller of this kind: everything learned is forgotten, except what an operator must
+    /// still acknowledge, and what we last told the arm to do.
+    pub(super) fn establish<E>(&mut self, config: CycleConfig, now: Instant, events: &mut Events<E>) {
+        if self.mode.config().cycle != config.mode.cycle {
+            self.following = Following::new(config.following);
+        }
+        self.scaling_config = config.scaling;
+        self.pendant_config = config.pendant;
+        self.hold = config.hold;
+        self.link = LinkMonitor::new(config.link);
+        self.mode.set_config(config.mode);
+        self.standstill.reset();
+        self.evidence = Evidence::default();
+        self.state = None;
+        self.unjudged = 0;
+        self.judged_at = None;
+        let transition = self.mode.established(now);
+        self.after(transition, events);
+    }
+
+    /// What the arm may do from now on.
+    pub(super) const fn set_limits(&mut self, limits: Limits<N>) {
+        self.governor.set_limits(limits);
+    }
+
+    pub(super) const fn link(&self) -> &LinkMonitor {
+        &self.link
+    }
+
+    pub(super) const fn mode(&self) -> &ModeMachine {
+        &self.mode
+    }
+
+    /// The newest state of this session, in the order of the controller's clock.
+    pub(super) const fn state(&self) -> Option<&State<N>> {
+        self.state.as_ref()
+    }
+
+    pub(super) const fn law(&self) -> &L {
+        &self.law
+    }
+
+    pub(super) const fn law_mut(&mut self) -> &mut L {
+        &mut self.law
+    }
+
+    pub(super) const fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    pub(super) const fn sources_mut(&mut self) -> &mut Sources {
+        &mut self.sources
+    }
+
+    pub(super) const fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// The speeds that were approved last.
+    pub(super) const fn approved(&self) -> JointVelocities<N> {
+        self.governor.last()
+    }
+
+    /// What the robot's speed scaling lets go out.
+    pub(super) const fn pace(&self) -> Pace {
+        self.scaling.pace()
+    }
+
+    /// Everything a request would be refused for now.
+    pub(super) fn unmet(&self, now: Instant) -> ReasonSet {
+        self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
+    }
+
+    pub(super) const fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// This device has started.
+    pub(super) fn start(&mut self, now: Instant) {
+        self.operator.start(now);
+    }
+
+    /// The arm's kinematics, for the law from the next arming on.
+    pub(super) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
+        self.chain = chain;
+    }
+
+    pub(super) const fn chain(&self) -> Option<&KinematicChain<N>> {
+        self.chain.as_ref()
+    }
+
+    /// Whether a program runs, as far as the evidence says.
+    pub(super) fn program_runs(&self, now: Instant) -> bool {
+        self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
+    }
+
+    /// Time has passed: stalls of our own and stale states are seen here, before any bytes that waited meanwhile.
+    pub(super) fn wake<E>(&mut self, now: Instant, due: Option<Instant>, events: &mut Events<E>) {
+        if self.link.local_stall(now, due) {
+            events.push(Event::LocalStall);
+        }
+        self.grade_changed(now, events);
+        if self.mode.mode() != Mode::Offline
+            && let Err(reason) = self.link.staying(now)
+        {
+            self.fault(now, reason, events);
+        }
+        let transition = self.mode.tick(now);
+        self.after(transition, events);
+    }
+
+    fn grade_changed<E>(&mut self, now: Instant, events: &mut Events<E>) {
+        if let Some(change) = self.link.tick(now) {
+            events.push(Event::Grade(change));
+        }
+    }
+
+    /// A state was read, not necessarily the newest.
+    pub(super) fn hear<E>(&mut self, state: &State<N>, arrival: Instant, now: Instant, events: &mut Events<E>) {
+        let observation = self.link.observe(state.controller_time, arrival, now);
+        if self.heard(&observation, now, events) {
+            self.keep(state);
+        }
+    }
+
+    /// A counter of the peer was read: the time it stands for, where its state is the newest and is to be
+    /// [kept](Self::keep).
+    pub(super) fn hear_counter<E, C: Counter>(
+        &mut self,
+        counter: C,
+        arrival: Instant,
+        now: Instant,
+        events: &mut Events<E>,
+    ) -> Option<ControllerTime> {
+        let stamp = self.link.stamp_of(counter);
+        let observation = self.link.observe_counter(counter, arrival, now);
+        self.heard(&observation, now, events).then_some(stamp)
+    }
+
+    /// Figures of the answers that the peer has seen.
+    pub(super) const fn set_answers(&mut self, answers: AnswerFigures) {
+        self.link.set_answers(answers);
+    }
+
+    /// Whether what was read is the newest.
+    fn heard<E>(&mut self, observation: &Observation, now: Instant, events: &mut Events<E>) -> bool {
+        if let Some(change) = observation.change {
+            events.push(Event::Grade(change));
+        }
+        if observation.sequence == Sequence::NewEpoch {
+            // What was measured on the old clock cannot be compared with the new one.
+            self.standstill.reset();
+            self.judged_at = None;
+            self.stepped_at = None;
+            events.push(Event::ClockJump(self.link.epoch()));
+        }
+        if let Some(reason) = observation.fault {
+            self.fault(now, reason, events);
+        }
+        observation.sequence.is_newest()
+    }
+
+    /// The newest state.
+    pub(super) const fn keep(&mut self, state: &State<N>) {
+        self.state = Some(*state);
+        self.unjudged = self.unjudged.saturating_add(1);
+    }
+
+    /// States arrived, at `arrival` the newest, that wait to be judged.
+    pub(super) const fn arrived(&mut self, arrival: Instant) {
+        self.arrived = Some(arrival);
+    }
+
+    /// Whether states wait to be judged.
+    pub(super) const fn is_awaited(&self) -> bool {
+        self.arrived.is_some()
+    }
+
+    /// When the states arrived that are judged now; none wait any more.
+    pub(super) const fn take_arrival(&mut self) -> Option<Instant> {
+        self.arrived.take()
+    }
+
+    /// Judges the newest state, once all that has arrived is read; whether its inputs have acknowledged.
+    pub(super) fn judge<E>(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events<E>) -> bool {
+        let slider =
+            beside.speed_slider.filter(|_| self.state.as_ref().is_some_and(|state| state.speed_slider.is_none()));
+        if let (Some(slider), Some(state)) = (slider, self.state.as_mut()) {
+            // The packet alone has at most the limiter's share of it.
+            state.speed_scaling = Some(state.speed_scaling.unwrap_or(1.0) * slider.value);
+            state.speed_slider = Some(slider.value);
+        }
+        let Some(state) = self.state.as_ref().filter(|_| self.unjudged > 0) else { return false };
+        let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
+        if commanding {
+            // Cycles whose state was overtaken by a newer one, or is still too old, got no answer.
+            let unanswered = self.unjudged.saturating_sub(u32::from(self.sent)).min(64);
+            (0..unanswered).for_each(|_| self.following.skipped());
+        }
+        self.unjudged = 0;
+        self.sent = false;
+
+        let period = self.link.config().period;
+        let dt = self.judged_at.map_or(period, |at| state.controller_time.since(at));
+        self.judged_at = Some(state.controller_time);
+        // A motion queued behind text that does not get through would be carried out long after its time: like the state
+        // it answers, what was sent before it must not be older than a cycle and the margin.
+        let bound = period + self.link.config().margin;
+        let gets_through = self.mode.mode() != Mode::Command || beside.unacked <= bound;
+        let fresh = self.link.answer(now) == Answer::Moving;
+        let held = |value| Some(Held::new(value, now));
+        // A state that is late by less than a gap that is allowed for is a measurement all the same, of then; but a peer that
+        // mirrors leaves by itself where its link is late.
+        let (rest_seen, seen_at) = if fresh {
+            (true, now)
+        } else {
+            let age = self.link.age(now).unwrap_or(Duration::MAX);
+            (!self.mode.config().mirrors && age <= self.standstill.config().max_gap, now - age)
+        };
+        let at_rest = self.standstill.observe(state, arrival, rest_seen);
+        let reported = slider.map(|slider| now.since(slider.at));
+        let follows = !commanding || self.following.judge(state, dt, reported).holds();
+        // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
+        let speaks = beside.program_state_known || beside.program.is_none();
+        let from_packet = state.program_state.and_then(activity).and_then(held);
+        let timely = fresh && gets_through;
+        let pendant = match self.mode.mode() {
+            Mode::Arming | Mode::Command => {
+                let program = if speaks { state.program_state } else { None };
+                // Asked for where no program is seen, and dear.
+                let lasts = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped)) && {
+                    // Acknowledged is everything, or what went out before the oldest that is not.
+                    let age = if beside.unacked == Duration::ZERO {
+                        now.since(self.spoke_at)
+                    } else {
+                        beside.unacked + period
+                    };
+                    age + period.times(u64::from(self.pendant_config.left)) <= self.hold
+                };
+                let reading = PendantReading {
+                    fresh: timely,
+                    accepted_by: self.mode.accepted_by(),
+                    program,
+                    reported: beside.program,
+                    lasts,
+                };
+                self.pendant.observe(&self.pendant_config, &reading, now)
+            }
+            Mode::Offline | Mode::Monitor | Mode::Stopping => Pendant::Go,
+        };
+        let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
+            let (before, speed) = (self.target_speed, state.target_velocities.max_abs());
+            self.target_speed = speed;
+            speed < before || speed <= SLOW
+        };
+        let sources = Some(Held::new(self.sources_verdict(now), now));
+        // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
+        let moving_by_us =
+            (self.mode.is_motion_unknown()).then(|| Held::new(self.following.is_moving_by_us(state), now));
+        self.evidence = Evidence {
+            timely,
+            link_entry: Some(Held::new(self.link.entry(), now)),
+            robot_mode: state.robot_mode.map(|mode| Held::new(mode, now)).or(beside.robot_mode),
+            safety: if state.safety == Safety::Unknown { beside.safety } else { Some(Held::new(state.safety, now)) },
+            master_safety: beside.master_safety,
+            remote: beside.remote,
+            sources,
+            at_rest: Some(Held::new(at_rest, seen_at)),
+            following: Some(Held::new(follows, now)),
+            strays: beside.strays,
+            moving_by_us,
+            gate: Some(Held::new(
+                beside.gate.unwrap_or(if beside.path_open { PeerGate::Ready } else { PeerGate::No }),
+                now,
+            )),
+            pendant,
+            slowing,
+            mirrored: None,
+            paused: false,
+            acceptance: Acceptance {
+                mirrored_counter: None,
+                program_state: if speaks { from_packet } else { None },
+                program_running: beside.program,
+            },
+        };
+        let levels = state.digital_inputs;
+        if self.mode.mode() == Mode::Offline {
+            let transition = self.mode.established(now);
+            self.after(transition, events);
+        }
+        if let Err(reason) = self.link.staying(now) {
+            self.fault(now, reason, events);
+        }
+        let transition = self.mode.observe(now, &self.evidence);
+        self.after(transition, events);
+        let gap = self.link.config().stale_after;
+        let outcome = self.operator.observe(levels, fresh, gap, &mut self.mode, &self.evidence, now);
+        outcome.is_some_and(|outcome| self.carry_out(&outcome, events))
+    }
+
+    /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
+    fn sources_verdict(&self, now: Instant) -> Result<(), Reason> {
+        match self.mode.mode() {
+            Mode::Command => Ok(()),
+            Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => {
+                self.sources.fresh(self.law.sources(), now)
+            }
+        }
+    }
+
+    /// What goes out now: asking is taking.
+    ///
+    /// # Errors
+    /// What the law, a sensor or the governor refuses for; to be given to [`Cycle::fault`].
+    pub(super) fn answer<E>(&mut self, now: Instant, events: &mut Events<E>) -> Result<Verdict<'_, N>, Reason> {
+        match self.mode.action() {
+            // Nobody gives the controller moves to execute here: neither begun nor kept alive nor ended is anything.
+            Action::Silent | Action::Keep | Action::Cancel(_) => Ok(Verdict::Silent),
+            Action::Start(..) => Err(Reason::Internal),
+            Action::Mirror => Ok(Verdict::Mirror),
+            Action::Hold => {
+                self.following.sent(&JointVelocities::ZERO);
+                (self.sent, self.spoke_at) = (true, now);
+                Ok(Verdict::Hold)
+            }
+            Action::Stop => {
+                self.following.sent(&JointVelocities::ZERO);
+                (self.sent, self.spoke_at) = (true, now);
+                Ok(Verdict::Stop)
+            }
+            Action::Move(authority) => {
+                let state = self.state.as_ref().ok_or(Reason::Internal)?;
+                if !self.begun {
+                    if self.resume {
+                        self.law.resume(state)?;
+                    } else {
+                        self.law.arm(state)?;
+                    }
+                    self.begun = true;
+                    self.stepped_at = None;
+                }
+                let period = self.link.config().period;
+                let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
+                let gathered = self.sources.gather(self.law.sources(), now, period)?;
+                if let Some(bridged) = gathered.bridged {
+                    events.push(Event::Bridged(bridged));
+                }
+                self.stepped_at = Some(state.controller_time);
+                let (before, moved) = (self.scaling.pace(), || self.governor.last().max_abs() > 0.0);
+                let (scaling, slider) = (state.scaling(), state.speed_slider);
+                let pace = self.scaling.observe(&self.scaling_config, scaling, slider, dt, moved);
+                if (pace == Pace::Held) != (before == Pace::Held) {
+                    events.push(Event::HeldByScaling(pace == Pace::Held));
+                }
+                if pace == Pace::Held {
+                    if self.scaling.is_overdue(&self.scaling_config) {
+                        return Err(Reason::HeldByScaling);
+                    }
+                    // Whatever goes on afterwards begins at rest.
+                    self.governor.reset();
+                    self.following.sent(&JointVelocities::ZERO);
+                    (self.sent, self.spoke_at) = (true, now);
+                    return Ok(Verdict::Hold);
+                }
+                let slowed;
+                let seen = if pace == Pace::Begin {
+                    // What the law reckons with goes on as fast as the arm is asked to, and no faster.
+                    slowed = State { speed_scaling: Some(self.begin_share), ..*state };
+                    &slowed
+                } else {
+                    state
+                };
+                let mut wanted = self.law.step(seen, &gathered.samples(), dt)?.map(|v| v * gathered.scale);
+                if pace == Pace::Begin {
+                    let (fastest, most) = (wanted.max_abs(), self.scaling_config.begin_speed);
+                    self.begin_share = if fastest > most { most / fastest } else { 1.0 };
+                    wanted = wanted.map(|v| v * self.begin_share);
+                }
+                let approved = self.governor.approve(authority, wanted, state, dt)?;
+                self.following.sent(approved.velocities());
+                (self.sent, self.spoke_at) = (true, now);
+                Ok(Verdict::Move(approved))
+            }
+        }
+    }
+
+    /// What was decided is on its way out: when the state arrived that it answers, where it answers one.
+    pub(super) fn answered(&mut self) -> Option<Instant> {
+        self.link.answered()
+    }
+
+    /// It has been written at `now`; from the arrival of its state to there, where it answers one.
+    pub(super) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
+        let turnaround = now.since(arrival?);
+        self.link.written(turnaround);
+        Some(turnaround)
+    }
+
+    /// Something ends commanding.
+    pub(super) fn fault<E>(&mut self, now: Instant, reason: Reason, events: &mut Events<E>) {
+        let transition = self.mode.fault(now, reason);
+        self.after(transition, events);
+    }
+
+    /// The link is gone.
+    pub(super) fn link_lost<E>(&mut self, now: Instant, reason: Reason, events: &mut Events<E>) {
+        let transition = self.mode.link_lost(now, reason);
+        self.after(transition, events);
+    }
+
+    /// An operator, who saw `epoch`, asks to command; `resume` goes on with a suspended motion.
+    pub(super) fn request<E>(&mut self, epoch: Epoch, now: Instant, resume: bool, events: &mut Events<E>) {
+        let asked = self.operator.request(epoch, &mut self.mode, &self.evidence, now);
+        self.begin(asked, resume, events);
+    }
+
+    /// A pin of this device has another level; whether that has acknowledged.
+    pub(super) fn pin<E>(&mut self, contact: Contact, high: bool, now: Instant, events: &mut Events<E>) -> bool {
+        let outcome = self.operator.pin(contact, high, &mut self.mode, &self.evidence, now);
+        self.carry_out(&outcome, events)
+    }
+
+    /// The operator takes the request back.
+    pub(super) fn release<E>(&mut self, now: Instant, events: &mut Events<E>) {
+        let transition = self.operator.release(&mut self.mode, now);
+        self.after(transition, events);
+    }
+
+    /// The same, and nobody's request is heard any more.
+    pub(super) fn end<E>(&mut self, now: Instant, events: &mut Events<E>) {
+        let transition = self.operator.end(&mut self.mode, now);
+        self.after(transition, events);
+    }
+
+    /// The operator has seen the latched reasons.
+    pub(super) fn acknowledge<E>(&mut self, now: Instant, events: &mut Events<E>) {
+        let acknowledged = self.operator.acknowledge(Channel::Message, &mut self.mode, now);
+        if let Err(refusal) = acknowledged {
+            events.push(Event::Refused(refusal));
+        }
+    }
+
+    /// What lines have said; whether they have acknowledged.
+    fn carry_out<E>(&mut self, outcome: &Outcome, events: &mut Events<E>) -> bool {
+        self.after(outcome.stopped, events);
+        if let Some(Err(refusal)) = outcome.acknowledged {
+            events.push(Event::Refused(refusal));
+        }
+        if let Some(asked) = outcome.requested {
+            self.begin(asked, false, events);
+        }
+        if let Some(lapse) = outcome.lapsed {
+            events.push(Event::Lapsed(lapse));
+        }
+        outcome.acknowledged.is_some()
+    }
+
+    fn begin<E>(&mut self, asked: Result<Option<Transition>, Refusal>, resume: bool, events: &mut Events<E>) {
+        match asked {
+            Ok(transition) => {
+                if transition.is_some() {
+                    self.resume = resume;
+                }
+                self.after(transition, events);
+            }
+            Err(refusal) => events.push(Event::Refused(refusal)),
+        }
+    }
+
+    /// When to wake up at the latest.
+    pub(super) fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
+        [link, self.mode.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Everything but the configuration, which the session has.
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.link)?;
+        to.put(&self.mode)?;
+        to.put(&(&self.scaling, self.begin_share, &self.pendant, self.spoke_at, self.target_speed))?;
+        to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
+        to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
+        to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
+        // Last, because only the law knows how long it is.
+        to.put_with(|room| self.law.save(room))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.link = from.take()?;
+        self.mode = from.take()?;
+        (self.scaling, self.begin_share, self.pendant, self.spoke_at, self.target_speed) = from.take()?;
+        (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
+        (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
+        (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
+        self.law.restore(from.rest())
+    }
+
+    fn after<E>(&mut self, transition: Option<Transition>, events: &mut Events<E>) {
+        let Some(transition) = transition else { return };
+        if transition.to == Mode::Arming {
+            self.following.reset();
+            self.governor.reset();
+            self.scaling = Scaling::BEGIN;
+            self.pendant = PendantWatch::default();
+            self.begin_share = 1.0;
+            if let Some(chain) = &self.chain {
+                self.law.use_kinematics(chain);
+            }
+        }
+        let text = !self.mode.config().mirrors;
+        let enough = u64::from(self.pendant_config.left).saturating_add(1);
+        let lasts = self.link.config().period.times(enough) <= self.hold;
+        let sees = lasts && self.pendant.sees_stops(&self.pendant_config);
+        if transition.to == Mode::Command && text && !sees {
+            events.push(Event::PendantOverridden);
+        }
+        if transition.from == Mode::Command {
+            self.law.suspend();
+        }
+        self.begun = false;
+        events.push(Event::Transition(transition));
+    }
+}
+
+/// What the program interpreter does, by the packet's number; `None` for a number without a name.
+const fn activity(state: ProgramState) -> Option<Activity> {
+    match state {
+        ProgramState::Playing | ProgramState::Resuming => Some(Activity::Running),
+        ProgramState::Pausing | ProgramState::Paused => Some(Activity::Paused),
+        ProgramState::Stopping | ProgramState::Stopped => Some(Activity::Stopped),
+        ProgramState::Unknown(_) => None,
+    }
+}

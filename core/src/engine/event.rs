@@ -1,0 +1,113 @@
+//! What an engine reports.
+
+use heapless::Deque;
+#[cfg(feature = "postcard")]
+use heapless::Vec;
+
+use crate::command::Bridged;
+use crate::command::outputs::{Write, WriteNews};
+use crate::link::GradeChange;
+use crate::mode::{Lapse, Refusal, Transition};
+
+/// Something an operator or a log should know. None of them needs an answer.
+///
+/// `P` is what only this kind of controller has to tell: a [`UrEvent`](super::ur::UrEvent) or a
+/// [`KrcEvent`](super::krc::KrcEvent).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Event<P> {
+    /// The mode changed.
+    Transition(Transition),
+    /// A request, or an acknowledgement, was refused; it is spent.
+    Refused(Refusal),
+    /// The grade of the link that states come from changed.
+    Grade(GradeChange),
+    /// The controller's clock began anew, or jumped; counted from the start of the session.
+    ClockJump(u32),
+    /// This device itself stood still, and was called late.
+    LocalStall,
+    /// A sensor's reading was too old and was bridged for a cycle.
+    Bridged(Bridged),
+    /// What became of an [`Input::Set`](super::Input::Set).
+    Output {
+        /// What was to be set.
+        write: Write,
+        /// What became of it.
+        news: WriteNews,
+    },
+    /// So many events found no room, because nobody took them.
+    Lost(u32),
+    /// The robot's speed scaling is 0 while commanding, so that zero velocity goes out (`true`); or it no longer is.
+    HeldByScaling(bool),
+    /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
+    Lapsed(Lapse),
+    /// Commanding begins, and a stop at the pendant could not be told from our own text: it is overridden.
+    PendantOverridden,
+    /// About this kind of controller.
+    Peer(P),
+}
+
+/// Events waiting to be taken.
+#[derive(Debug)]
+pub struct Events<P> {
+    queue: Deque<Event<P>, 16>,
+    lost: u32,
+    /// Transitions since [`Events::begin`], whether or not there was room in the queue: the recorder's.
+    #[cfg(feature = "postcard")]
+    transitions: Vec<Transition, 8>,
+}
+
+impl<P> Default for Events<P> {
+    fn default() -> Self {
+        Self {
+            queue: Deque::new(),
+            lost: 0,
+            #[cfg(feature = "postcard")]
+            transitions: Vec::new(),
+        }
+    }
+}
+
+impl<P> Events<P> {
+    /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
+    pub(super) fn push(&mut self, event: Event<P>) {
+        #[cfg(feature = "postcard")]
+        if let Event::Transition(transition) = event {
+            // One input makes a handful at most; a further one would only be missing in a recording.
+            let _ = self.transitions.push(transition);
+        }
+        if self.queue.push_back(event).is_err() {
+            self.lost = self.lost.saturating_add(1);
+        }
+    }
+
+    /// Appends what only this kind of controller tells.
+    pub(super) fn push_peer(&mut self, event: P) {
+        self.push(Event::Peer(event));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Event<P>> {
+        self.queue.pop_front().or_else(|| match core::mem::take(&mut self.lost) {
+            0 => None,
+            lost => Some(Event::Lost(lost)),
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.lost == 0
+    }
+
+    /// A new input begins.
+    pub(super) fn begin(&mut self) {
+        #[cfg(feature = "postcard")]
+        self.transitions.clear();
+    }
+
+    /// Transitions since then.
+    #[cfg(feature = "postcard")]
+    pub(super) fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+}

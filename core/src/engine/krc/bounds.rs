@@ -1,0 +1,68 @@
+//! What the target is held to: the arm's limits as `friStart` scales them, and the configured ranges.
+
+use super::config::KrcConfig;
+use crate::math::double::to_f32;
+use crate::time::Duration;
+use crate::wire::fri::JOINTS;
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Lowest and highest positions \[rad\], the arm's and the configured ones.
+    low: [f32; JOINTS],
+    high: [f32; JOINTS],
+    /// The arm's, scaled; NaN where the scale is. \[rad/s\], \[rad/s²\]
+    pub(super) velocity: [f32; JOINTS],
+    pub(super) acceleration: [f32; JOINTS],
+    /// Deceleration of the target when it is braked \[rad/s²\].
+    pub(super) braking: [f32; JOINTS],
+    /// For how long a KRC may go on by itself before it stops \[s\].
+    ahead: f32,
+}
+
+impl Bounds {
+    /// With the `scale` that `friStart` was given, on a KRC that bridges answers for the time `ahead`.
+    pub(super) fn new(config: &KrcConfig, scale: f32, ahead: Duration) -> Self {
+        let (limits, arm) = (&config.limits, &config.peer.arm);
+        // A scale that is no number stays one that nothing is within; braking does without.
+        let share = if scale > 1.0 { 1.0 } else { scale };
+        let brakes = if share > 0.0 { share } else { 1.0 };
+        let (mut low, mut high) = (limits.position_min.0, limits.position_max.0);
+        for ((low, high), farthest) in low.iter_mut().zip(&mut high).zip(arm.position) {
+            *low = low.max(arm.margin - farthest);
+            *high = high.min(farthest - arm.margin);
+        }
+        Self {
+            low,
+            high,
+            velocity: arm.velocity.map(|v| v * share),
+            acceleration: arm.acceleration.map(|a| a * share),
+            braking: arm.braking.map(|a| a * brakes),
+            ahead: ahead.as_secs_f32(),
+        }
+    }
+
+    /// Whether a joint that is at `at` with this speed comes to rest inside its range: one that leaves it inwards does.
+    pub(super) fn has_room(&self, joint: usize, at: f64, speed: f32) -> bool {
+        let (Some(low), Some(high), Some(braking)) =
+            (self.low.get(joint), self.high.get(joint), self.braking.get(joint))
+        else {
+            return false;
+        };
+        let at = to_f32(at);
+        let (room, speed) = if speed < 0.0 { (at - low, -speed) } else { (high - at, speed) };
+        speed == 0.0 || speed * self.ahead + speed * speed / (2.0 * braking) <= room
+    }
+
+    /// The edge that a joint crosses which goes from `from` to `to`, if it does: there braking ends, however hard.
+    pub(super) fn edge(&self, joint: usize, from: f64, to: f64) -> Option<f64> {
+        let (low, high) = (f64::from(*self.low.get(joint)?), f64::from(*self.high.get(joint)?));
+        if from <= high && to > high {
+            Some(high)
+        } else if from >= low && to < low {
+            Some(low)
+        } else {
+            None
+        }
+    }
+}

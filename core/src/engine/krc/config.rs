@@ -1,0 +1,247 @@
+//! Every threshold of a session with a KRC, with its default.
+
+use core::net::IpAddr;
+
+use super::control::{Control, TaskFrame};
+use super::handshake::KrlConvention;
+use super::tracking::Tracking;
+use crate::command::{Limits, MAX_SOURCES};
+use crate::engine::coast::Coast;
+use crate::engine::config::{Config, ConfigError, Conflict, LinkTuning, ModeTuning, Options};
+use crate::engine::cycle::CycleConfig;
+use crate::link::LinkConfig;
+use crate::mode::{ModeConfig, OperatorConfig, StandstillConfig};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, seconds};
+use crate::time::Duration;
+use crate::wire::fri::{DEFAULT_PORT, JOINTS};
+
+/// The shortest period of FRI.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// The longest.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// What the arm itself can do, at a scale of 1. No configuration makes a command exceed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ArmLimits {
+    /// Farthest from zero, either way \[rad\].
+    pub position: [f32; JOINTS],
+    /// Distance that is kept from it \[rad\]. Default half a degree.
+    pub margin: f32,
+    /// Highest speed \[rad/s\].
+    pub velocity: [f32; JOINTS],
+    /// Highest acceleration \[rad/s²\].
+    pub acceleration: [f32; JOINTS],
+    /// Deceleration of a stop \[rad/s²\].
+    pub braking: [f32; JOINTS],
+}
+
+impl Default for ArmLimits {
+    /// An LWR 4+ (`kuka-fri` A11): the lower of the published speeds; braking at 5 rad/s², which nobody has published.
+    fn default() -> Self {
+        let radians = |degrees: [f32; JOINTS]| degrees.map(f32::to_radians);
+        Self {
+            position: radians([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]),
+            margin: 0.5_f32.to_radians(),
+            velocity: radians([110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0]),
+            acceleration: radians([1200.0, 1200.0, 1600.0, 1600.0, 2500.0, 4400.0, 4400.0]),
+            braking: [5.0; JOINTS],
+        }
+    }
+}
+
+impl ArmLimits {
+    /// Whether every limit is one.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let positive = |values: &[f32; JOINTS]| values.iter().all(|value| value.is_finite() && *value > 0.0);
+        let each = "a finite number above 0 for every joint";
+        BadValue::unless(positive(&self.position), "arm.position", each)?;
+        BadValue::unless(positive(&self.velocity), "arm.velocity", each)?;
+        BadValue::unless(positive(&self.acceleration), "arm.acceleration", each)?;
+        BadValue::unless(positive(&self.braking), "arm.braking", each)?;
+        let braked = self.braking.iter().zip(&self.acceleration).all(|(braking, most)| braking <= most);
+        BadValue::unless(braked, "arm.braking", "at most arm.acceleration")?;
+        BadValue::unless((0.0..=0.5).contains(&self.margin), "arm.margin", "0 to 0.5 rad")
+    }
+}
+
+/// What an engine beside a KRC is told.
+pub type KrcConfig = Config<7, KrcOptions>;
+
+/// What only beside a KRC there is to be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct KrcOptions {
+    /// UDP port of this device where measurements arrive. Default 49938.
+    pub port: u16,
+    /// The KRC's address; where there is none, the first that sends a measurement is believed.
+    pub address: Option<IpAddr>,
+    /// How the KRL program is asked to start and to stop.
+    pub handshake: KrlConvention,
+    /// A KRC silent for this long, or for ten periods, is gone. Default 100 ms.
+    pub silence: Duration,
+    /// Counter of the first command.
+    pub first_counter: u16,
+    /// Control scheme at the start.
+    pub control: Control,
+    /// What the KRL program has made of the task frame.
+    pub task_frame: TaskFrame,
+    /// What the arm can do. The common limits are what laws may ask for: inside of it.
+    pub arm: ArmLimits,
+    /// How far the target may be from what is measured.
+    pub tracking: Tracking,
+}
+
+impl Default for KrcOptions {
+    fn default() -> Self {
+        Self {
+            port: DEFAULT_PORT,
+            address: None,
+            handshake: KrlConvention::default(),
+            silence: Duration::from_millis(100),
+            first_counter: 1,
+            control: Control::Position,
+            task_frame: TaskFrame::default(),
+            arm: ArmLimits::default(),
+            tracking: Tracking::default(),
+        }
+    }
+}
+
+impl KrcOptions {
+    /// Range of [`silence`](Self::silence).
+    pub const SILENCE: Range<Duration> = seconds!(0.01, 10.0);
+
+    /// How long a KRC of this period may be silent.
+    pub(super) fn silence_of(&self, period: Duration) -> Duration {
+        self.silence.max(period.times(10))
+    }
+}
+
+impl Options for KrcOptions {
+    const KIND: u8 = b'K';
+}
+
+impl Default for KrcConfig {
+    fn default() -> Self {
+        let arm = ArmLimits::default();
+        let lowest = arm.position.map(|limit| -limit);
+        Self {
+            peer: KrcOptions::default(),
+            link: LinkTuning::default(),
+            mode: ModeTuning::default(),
+            standstill: StandstillConfig::default(),
+            limits: Limits {
+                position_min: JointPositions(lowest),
+                position_max: JointPositions(arm.position),
+                velocity: JointVelocities([1.0; JOINTS]),
+                acceleration: JointAccelerations([2.0; JOINTS]),
+                braking: JointAccelerations(arm.braking),
+                ..Limits::default()
+            },
+            sources: [None; MAX_SOURCES],
+            operator: OperatorConfig::default(),
+        }
+    }
+}
+
+impl KrcConfig {
+    /// Whether every field is in its range, for every period there is, and none stands against another.
+    ///
+    /// # Errors
+    /// The first that is not, or does.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_ranges()?;
+        let mut first = Ok(());
+        self.conflicts(|conflict| first = first.and(Err(ConfigError::Conflict(conflict))));
+        first
+    }
+
+    /// Tells every limit beyond what the arm itself does, by its first joint.
+    pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
+        let (limits, arm) = (&self.limits, &self.peer.arm);
+        let mut at_most = |key, values: &[f32; JOINTS], most: &[f32; JOINTS], unit, other| {
+            let mut pairs = (0_u8..).zip(values.iter().zip(most));
+            if let Some((joint, (found, most))) = pairs.find(|(_, (found, most))| found > most) {
+                tell(Conflict { key, joint, found: *found, most: *most, unit, other, why: "what the arm does" });
+            }
+        };
+        at_most("limits.velocity", &limits.velocity.0, &arm.velocity, "rad/s", "arm.velocity");
+        at_most("limits.acceleration", &limits.acceleration.0, &arm.acceleration, "rad/s²", "arm.acceleration");
+        at_most("limits.braking", &limits.braking.0, &arm.braking, "rad/s²", "arm.braking");
+    }
+
+    /// For how long a KRC of this period is taken to go on by itself when answers are missing: as long as missing
+    /// measurements are forgiven. What it really bridges is not published (`kuka-fri` A11).
+    pub(super) fn bridged(&self, period: Duration) -> Duration {
+        period.times(u64::from(self.of(period).link.max_misses).saturating_add(1))
+    }
+
+    /// How far the arm coasts at worst beside a KRC of this period, whatever we can see going wrong: a measurement or a
+    /// sensor's reading grows stale, then the target is braked, as `friStart` scales it.
+    #[must_use]
+    pub fn worst_coast(&self, period: Duration) -> Coast<JOINTS> {
+        let CycleConfig { link, mode, .. } = self.of(period);
+        let seen = link.stale_after.max(mode.state_timeout).max(self.oldest_reading(period));
+        let time = seen + period.times(2) + self.bridged(period) + self.limits.reaction;
+        let mut limits = self.limits;
+        let arms = self.peer.arm.braking.iter().zip(&self.peer.arm.velocity);
+        for ((braking, v), (most, fastest)) in limits.braking.0.iter_mut().zip(&limits.velocity.0).zip(arms) {
+            // Less scale brakes less, down to the one that forbids the speed.
+            *braking = braking.min(most * (v / fastest).min(1.0));
+        }
+        Coast::of(&limits, time, f32::INFINITY)
+    }
+
+    /// Whether every field is in its range, for every period there is.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check_ranges(&self) -> Result<(), ConfigError> {
+        let value = |section| move |error| ConfigError::Value { section, error };
+        let KrcOptions { silence, control, arm, tracking, .. } = &self.peer;
+        KrcOptions::SILENCE.check(*silence, "silence").map_err(value("fri"))?;
+        control.check().map_err(value("fri"))?;
+        arm.check().map_err(value("fri"))?;
+        for period in [SHORTEST, LONGEST] {
+            self.check_common(&self.of(period))?;
+        }
+        tracking.check().map_err(value("fri"))
+    }
+
+    /// The thresholds for a KRC of this period.
+    pub(super) fn of(&self, period: Duration) -> CycleConfig {
+        let mode = self.mode.of(period);
+        let needed = period.times(u64::from(mode.good_cycles));
+        let longest = Duration::from_secs(60);
+        CycleConfig {
+            link: self.link.over(LinkConfig::datagram(period)),
+            mode: ModeConfig {
+                mirrors: true,
+                // The program polls, and waits for its own rating of the link.
+                arming_timeout: self.mode.arming_timeout.unwrap_or((mode.arming_timeout + needed).min(longest)),
+                rest_window: self.standstill.window,
+                ..mode
+            },
+            following: self.mode.following.of(period),
+            scaling: self.mode.scaling,
+            pendant: self.mode.pendant,
+            hold: Duration::ZERO,
+        }
+    }
+
+    /// What counts as rest, whatever the period: between two measurements of the longest one nothing is missing.
+    pub(super) fn rest(&self) -> StandstillConfig {
+        StandstillConfig { max_gap: self.standstill.max_gap.max(LONGEST.times(2)), ..self.standstill }
+    }
+}
+
+/// The period a measurement names, where FRI has such a one: 1 … 100 ms, in whole microseconds.
+pub(super) fn period_of(seconds: f32) -> Option<Duration> {
+    let micros = seconds * 1e6 + 0.5;
+    (1_000.0..100_001.0).contains(&micros).then_some(Duration::from_micros(micros as u64))
+}

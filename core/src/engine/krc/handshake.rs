@@ -1,0 +1,81 @@
+//! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention (`kuka-fri` A12).
+
+use crate::wire::fri::{ControlScheme, KrlIndex, KrlVariables};
+
+/// What the engine wants of the program now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Wanted {
+    /// Whether it is to be in command state.
+    pub command: bool,
+    /// The control scheme it is to start with.
+    pub scheme: ControlScheme,
+}
+
+/// Conventions of published programs. A start is always an edge: while nothing is asked for, the variables say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum KrlConvention {
+    /// `ros_control.src`: INT\[1\] strategy, INT\[2\] 1 to start, 0 to stop.
+    #[default]
+    RosControl,
+    /// `FRIControl.src`: INT\[15\] strategy, INT\[16\] 10 to start, 20 to stop.
+    FriControl,
+    /// `friISIR.src`: INT\[1\] 1 to command, 2 to monitor, INT\[2\] strategy.
+    Isir,
+    /// KUKA's sample application: INT\[1\] 10 to start, 1 otherwise.
+    SampleApp,
+    /// The program decides alone.
+    None,
+}
+
+impl KrlConvention {
+    /// The conventions with their names in configurations.
+    pub const NAMED: [(Self, &'static str); 5] = [
+        (Self::RosControl, Self::RosControl.name()),
+        (Self::FriControl, Self::FriControl.name()),
+        (Self::Isir, Self::Isir.name()),
+        (Self::SampleApp, Self::SampleApp.name()),
+        (Self::None, Self::None.name()),
+    ];
+
+    /// Its name in configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RosControl => "ros-control",
+            Self::FriControl => "fri-control",
+            Self::Isir => "isir",
+            Self::SampleApp => "sample-app",
+            Self::None => "none",
+        }
+    }
+
+    /// Writes what says `wanted` to `out`. A program looks at variables every 12 ms to 50 ms: what is asked for has to stay
+    /// until it is taken back.
+    pub(super) fn write(self, wanted: Wanted, out: &mut KrlVariables) {
+        let strategy = wanted.scheme.strategy().unwrap_or(0);
+        let mut set = |krl: u8, value| {
+            if let Some(at) = KrlIndex::from_krl(krl) {
+                out.set_int(at, value);
+            }
+        };
+        match self {
+            Self::RosControl => {
+                set(1, strategy);
+                set(2, i32::from(wanted.command));
+            }
+            Self::FriControl => {
+                set(15, strategy);
+                set(16, if wanted.command { 10 } else { 20 });
+            }
+            Self::Isir => {
+                set(1, if wanted.command { 1 } else { 2 });
+                set(2, strategy);
+            }
+            Self::SampleApp => set(1, if wanted.command { 10 } else { 1 }),
+            Self::None => {}
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The remote computer beside a KRC: answers each measurement of the Fast Research Interface with one command.
+//!
+//! | input | does |
+//! |---|---|
+//! | `Start` | listens for measurements |
+//! | a datagram | a measurement of the KRC is judged by its counter; the newest waits to be answered |
+//! | `Tick` | nothing more waits in the socket: the newest measurement is judged and answered, once |
+//! | `Sample` | the newest reading of each sensor is kept for the next cycle |
+//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of KRL variables |
+//! | `Shutdown` | the arm is brought to rest, then the KRL program is waited for |
+//! | time | a stall of our own, stale measurements and silence are seen |
+//!
+//! The KRC owns the cycle: the engine never speaks first. What it answers by mode, where the KRC follows commands
+//! ("leads": command state *and* drives on) or does not:
+//!
+//! | mode | the KRC follows | it does not |
+//! |---|---|---|
+//! | `Monitor` | the last target, unchanged | the KRC's own setpoint, mirrored |
+//! | `Arming`: the KRL program is asked to start | the last target, unchanged | mirrored |
+//! | `Command` | the target, moved by the approved speeds | mirrored |
+//! | `Stopping` | the target, braked to rest; then the program is asked to stop | mirrored |
+//!
+//! A target that the arm does not reach ends commanding ([`Tracking`]), and one that is far from the measured position is not
+//! begun with.
+//!
+//! The target is thus the mirrored setpoint whenever the KRC does not follow it, and starts again from there after
+//! every fallback: nothing jumps.
+
+mod bounds;
+mod config;
+mod control;
+mod event;
+mod handshake;
+mod other_scheme;
+mod peer;
+mod reading;
+mod scheme;
+mod sender;
+mod target;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod tracking;
+
+pub use config::{ArmLimits, KrcConfig, KrcOptions};
+pub use control::{Control, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
+pub use event::{KrcCounts, KrcEvent, KrcReport};
+pub use handshake::{KrlConvention, Wanted};
+pub use peer::{Krc, KrcStatus};
+pub use reading::pose_of;
+pub use scheme::Monitoring;
+pub use tracking::Tracking;
+
+/// The engine beside a KRC.
+pub type KrcEngine<'m, L> = super::Engine<'m, 7, Krc, L>;
+
+/// Settings of a device beside such a controller.
+#[cfg(feature = "postcard")]
+pub type KrcSettings = super::Settings<7, KrcOptions>;

@@ -1,0 +1,107 @@
+//! A measurement as the control path's state. FRI sends no speeds: they are differences of positions.
+
+use heapless::Deque;
+
+use super::control::TaskFrame;
+use crate::kinematics::{Jacobian, Posture};
+use crate::math::{Frame, Rotation};
+use crate::robot::{
+    ControllerTime, JointPositions, JointVelocities, Pose, RobotMode, Safety, SafetyMode, State, Twist, Wrench,
+};
+use crate::time::Duration;
+use crate::wire::fri::{self as wire, JOINTS, Measurement};
+
+/// Measured speeds are means over this long: the difference of two cycles of 1 ms is mostly noise.
+const SPAN: Duration = Duration::from_millis(8);
+/// Measurements of a span at the shortest period.
+const KEPT: usize = 8;
+
+/// What was measured before.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Readings {
+    measured: Deque<(ControllerTime, [f32; JOINTS]), KEPT>,
+    setpoint: Option<(ControllerTime, [f32; JOINTS])>,
+}
+
+impl Readings {
+    /// The counter or the period began anew.
+    pub(super) fn forget(&mut self) {
+        self.measured.clear();
+        self.setpoint = None;
+    }
+
+    /// The newest measurement, whose counter stands for `at`.
+    pub(super) fn take(&mut self, measurement: &Measurement<'_>, at: ControllerTime, task: TaskFrame) -> State<JOINTS> {
+        let positions = measurement.msr_jnt_pos();
+        let tcp = axes(&measurement.msr_cart_pos());
+        let setpoint = measurement.setpoint();
+        if self.measured.back().is_some_and(|(last, _)| at <= *last) {
+            self.forget();
+        }
+        while self.measured.is_full() || self.measured.iter().nth(1).is_some_and(|(old, _)| at.since(*old) >= SPAN) {
+            let _ = self.measured.pop_front();
+        }
+        let velocities = self.measured.front().map_or([0.0; JOINTS], |(then, old)| slope(&positions, old, at, *then));
+        let target = self.setpoint.map_or([0.0; JOINTS], |(then, old)| slope(&setpoint, &old, at, then));
+        // Room was made above.
+        let _ = self.measured.push_back((at, positions));
+        self.setpoint = Some((at, setpoint));
+        let powered = measurement.power() != 0 && measurement.error() == 0;
+        State {
+            controller_time: at,
+            positions: JointPositions(positions),
+            velocities: JointVelocities(velocities),
+            target_positions: JointPositions(setpoint),
+            target_velocities: JointVelocities(target),
+            tcp_pose: Some(Pose { position: tcp.position, rotation: tcp.rotation.to_vector() }),
+            tcp_force: Some(force(measurement, &tcp.rotation, task)),
+            // FRI knows drives that are on, and nothing else of modes or of a safety system.
+            robot_mode: Some(if powered { RobotMode::Running } else { RobotMode::PowerOff }),
+            safety: Safety::Mode(SafetyMode::Normal),
+            digital_inputs: measurement.krl().bools.into(),
+            ..State::default()
+        }
+    }
+}
+
+fn slope(new: &[f32; JOINTS], old: &[f32; JOINTS], at: ControllerTime, then: ControllerTime) -> [f32; JOINTS] {
+    let seconds = at.since(then).as_secs_f32();
+    let mut speeds = *new;
+    for (speed, old) in speeds.iter_mut().zip(old) {
+        *speed = (*speed - old) / seconds;
+    }
+    speeds
+}
+
+/// Position and rotation vector of a frame of the wire.
+#[must_use]
+pub fn pose_of(frame: &wire::Frame) -> Pose {
+    let frame = axes(frame);
+    Pose { position: frame.position, rotation: frame.rotation.to_vector() }
+}
+
+/// A frame of the wire, by its axes.
+fn axes(frame: &wire::Frame) -> Frame {
+    let [[a, b, c], [d, e, f], [g, h, i]] = frame.rotation;
+    Frame { position: frame.position, rotation: Rotation { x: [a, d, g], y: [b, e, h], z: [c, f, i] } }
+}
+
+/// Tool and Jacobian as the KRC measured them, both in the base frame; its Jacobian comes in the task frame.
+pub(super) fn posture(measurement: &Measurement<'_>, task: TaskFrame) -> Posture<JOINTS> {
+    let tcp = axes(&measurement.msr_cart_pos());
+    let wire::Jacobian { linear: [x, y, z], angular: [rx, ry, rz] } = measurement.jacobian();
+    let mut columns = [Twist::default(); JOINTS];
+    let rows = x.into_iter().zip(y).zip(z).zip(rx.into_iter().zip(ry).zip(rz));
+    for (column, (((x, y), z), ((rx, ry), rz))) in columns.iter_mut().zip(rows) {
+        let [linear, angular] = [[x, y, z], [rx, ry, rz]].map(|vector| task.to_base(&tcp.rotation, vector));
+        *column = Twist { linear, angular };
+    }
+    Posture { tcp, jacobian: Jacobian(columns) }
+}
+
+/// The force of the KRC's estimate, along the base's axes.
+fn force(measurement: &Measurement<'_>, tool: &Rotation, task: TaskFrame) -> Wrench {
+    let Wrench { force, torque } = measurement.est_ext_tcp_ft().into();
+    Wrench { force: task.to_base(tool, force), torque: task.to_base(tool, torque) }
+}

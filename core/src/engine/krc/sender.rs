@@ -1,0 +1,47 @@
+//! Who is listened to (`kuka-fri` A13.6): the configured address, or the first that sends a measurement, until it falls
+//! silent.
+
+use core::net::{IpAddr, SocketAddr};
+
+use crate::time::{Duration, Instant};
+
+/// Whose measurements are used.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct SenderFilter {
+    only: Option<IpAddr>,
+    peer: Option<(SocketAddr, Instant)>,
+}
+
+impl SenderFilter {
+    pub(super) const fn new(only: Option<IpAddr>) -> Self {
+        Self { only, peer: None }
+    }
+
+    /// Whether a datagram from `from` may be the peer's.
+    pub(super) fn admits(&self, from: SocketAddr) -> bool {
+        match self.peer {
+            Some((peer, _)) => peer == from,
+            None => self.only.is_none_or(|only| only == from.ip()),
+        }
+    }
+
+    /// A measurement came from `from`; whether it is the first of this peer.
+    pub(super) const fn heard(&mut self, from: SocketAddr, now: Instant) -> bool {
+        self.peer.replace((from, now)).is_none()
+    }
+
+    /// Whom to answer.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.peer.map(|(peer, _)| peer)
+    }
+
+    /// When the peer is given up, if nothing comes meanwhile.
+    pub(super) fn silent_at(&self, silence: Duration) -> Option<Instant> {
+        self.peer.map(|(_, heard)| heard + silence)
+    }
+
+    pub(super) const fn forget(&mut self) {
+        self.peer = None;
+    }
+}

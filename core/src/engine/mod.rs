@@ -1,0 +1,457 @@
+//! Engines that speak with one controller, without sockets, clocks or tasks.
+//!
+//! **One input, then drain `poll_output` and `poll_event` until both are `None`, then sleep until `poll_timeout`.**
+//!
+//! An engine reads no clock, allocates nothing and does not panic: time is an argument, memory is handed in when it is
+//! made, and any bytes on any link end in a value, an event or a counted skip.
+//!
+//! | input | does |
+//! |---|---|
+//! | `Start` | the peer's links are opened, or listened on; again after every loss |
+//! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
+//! | `Sample` | the newest reading of each sensor is kept for the next cycle |
+//! | `Set` | a value of the controller is set beside the motion, and confirmed by what the controller shows |
+//! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | an operator's words, judged by [`Operator`]; so are those of the robot's inputs |
+//! | `Shutdown` | the arm is brought to rest, then the controller is left |
+//! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
+
+mod coast;
+mod config;
+mod cycle;
+mod event;
+mod io;
+#[cfg(feature = "postcard")]
+mod keep;
+pub mod krc;
+mod peer;
+#[cfg(feature = "postcard")]
+mod record;
+#[cfg(feature = "postcard")]
+mod settings;
+#[cfg(feature = "postcard")]
+mod snapshot;
+pub mod ur;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use core::net::SocketAddr;
+
+use self::cycle::{Cycle, Verdict};
+use self::event::Events;
+#[cfg(feature = "postcard")]
+use self::keep::Keeper;
+use self::peer::{Context, Received};
+use crate::command::Sources;
+use crate::kinematics::KinematicChain;
+use crate::law::Law;
+use crate::link::{Figures, Grade, Histograms};
+use crate::mode::{Evidence, Mode, ModeMachine, Operator, Pace};
+#[cfg(feature = "postcard")]
+use crate::recorder::Recorder;
+use crate::robot::{JointVelocities, Reason, ReasonSet, State};
+use crate::time::{Duration, Instant};
+
+pub use coast::Coast;
+pub use config::{
+    Config, ConfigError, Conflict, Data, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning,
+    Options,
+};
+pub use event::Event;
+pub use io::{Endpoint, Input, LinkId, Output};
+#[cfg(feature = "postcard")]
+pub use keep::KeptFallback;
+pub use peer::{Peer, PeerStatus};
+#[cfg(feature = "postcard")]
+pub use record::{DUMP_END_LEN, Outcome, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
+#[cfg(feature = "postcard")]
+pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
+#[cfg(feature = "postcard")]
+pub use snapshot::Snapshot;
+
+/// The engine beside one robot with `N` joints. One value per robot; any number of them live side by side.
+///
+/// `P` is the kind of controller, `L` the law that moves the arm. Most programs name one of
+/// [`UrEngine`](ur::UrEngine) and [`KrcEngine`](krc::KrcEngine).
+#[derive(Debug)]
+pub struct Engine<'m, const N: usize, P: Peer<N>, L> {
+    config: Config<N, P::Options>,
+    peer: P,
+    cycle: Cycle<N, L>,
+    events: Events<P::Event>,
+    /// When the state arrived that is being answered, until the answer is written.
+    answers: Option<Instant>,
+    lifecycle: Lifecycle,
+    /// When the engine asked to be called at the latest, queued output aside.
+    due: Option<Instant>,
+    #[cfg(feature = "postcard")]
+    recorder: Recorder<'m>,
+    #[cfg(feature = "postcard")]
+    keeper: Keeper,
+    /// Something else than an input changed the engine since the last one.
+    #[cfg(feature = "postcard")]
+    changed: bool,
+    /// Without the feature nothing is recorded.
+    #[cfg(not(feature = "postcard"))]
+    recorder: core::marker::PhantomData<&'m ()>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Lifecycle {
+    Idle,
+    Running,
+    /// The arm rests since then, if it does.
+    ShuttingDown(Option<Instant>),
+    Finished,
+}
+
+impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+    /// An engine that waits for [`Input::Start`].
+    ///
+    /// # Errors
+    /// What is wrong with the configuration or the memory.
+    pub fn new(config: Config<N, P::Options>, law: L, memory: P::Memory) -> Result<Self, ConfigError> {
+        let (peer, cycle) = P::new(&config, memory, law)?;
+        Ok(Self {
+            config,
+            peer,
+            cycle,
+            events: Events::default(),
+            answers: None,
+            lifecycle: Lifecycle::Idle,
+            due: None,
+            #[cfg(feature = "postcard")]
+            recorder: Recorder::new(&mut []),
+            #[cfg(feature = "postcard")]
+            keeper: Keeper::default(),
+            #[cfg(feature = "postcard")]
+            changed: false,
+            #[cfg(not(feature = "postcard"))]
+            recorder: core::marker::PhantomData,
+        })
+    }
+
+    /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
+    /// [`poll_event`](Self::poll_event) after it.
+    pub fn handle(&mut self, now: Instant, input: Input) {
+        #[cfg(feature = "postcard")]
+        self.record_input(now, &input);
+        self.wake(now);
+        match input {
+            Input::Start => {
+                if self.lifecycle == Lifecycle::Idle {
+                    self.lifecycle = Lifecycle::Running;
+                    self.cycle.start(now);
+                    self.forward(input, now);
+                }
+            }
+            Input::Opened(_)
+            | Input::Accepted(..)
+            | Input::Refused(_)
+            | Input::Closed(_)
+            | Input::Unacked { .. }
+            | Input::Set(_) => self.forward(input, now),
+            Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
+            Input::Request(epoch) => self.cycle.request(epoch, now, false, &mut self.events),
+            Input::Resume(epoch) => self.cycle.request(epoch, now, true, &mut self.events),
+            Input::Pin(contact, high) => {
+                if self.cycle.pin(contact, high, now, &mut self.events) {
+                    self.acknowledged(now);
+                }
+            }
+            Input::Release => self.cycle.release(now, &mut self.events),
+            Input::Acknowledge => {
+                self.cycle.acknowledge(now, &mut self.events);
+                self.acknowledged(now);
+            }
+            Input::Shutdown => {
+                self.cycle.end(now, &mut self.events);
+                if !matches!(self.lifecycle, Lifecycle::ShuttingDown(_)) {
+                    self.lifecycle = Lifecycle::ShuttingDown(None);
+                }
+            }
+            // Waking up is all there is to it, except that no more bytes came: what arrived is complete.
+            Input::Tick => self.judge(now),
+        }
+        self.settle(now);
+    }
+
+    /// Where the next bytes received on `link` go; never empty for a link that was opened. A datagram longer than this is
+    /// cut by the port, and refused as too long by its length.
+    pub fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
+        self.peer.receive_window(link)
+    }
+
+    /// `count` bytes were received into the window of `link`. `arrival` is when they were read, taken right after the
+    /// read; `now`, as in [`handle`](Self::handle), is not before it.
+    pub fn commit(&mut self, link: LinkId, count: usize, arrival: Instant, now: Instant) {
+        self.receive(&Received { link, count, from: None, arrival }, now);
+    }
+
+    /// The same of a datagram that `from` has sent, whole.
+    pub fn commit_datagram(&mut self, link: LinkId, count: usize, from: SocketAddr, arrival: Instant, now: Instant) {
+        self.receive(&Received { link, count, from: Some(from), arrival }, now);
+    }
+
+    fn receive(&mut self, received: &Received, now: Instant) {
+        #[cfg(feature = "postcard")]
+        self.record_received(now, received);
+        self.wake(now);
+        let complete = self.with_peer(now, |peer, cx| peer.commit(received, cx));
+        if complete {
+            self.judge(now);
+        }
+        self.settle(now);
+    }
+
+    /// The next thing the port must do; `None` once all is done.
+    #[must_use]
+    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+        self.peer.poll_output(&self.config, &mut self.events)
+    }
+
+    /// The bytes of the last [`Output::Transmit`] have been written to its link, at `now`. From the arrival of the state
+    /// that caused them, on whatever link, to there; `None` for what answers no state.
+    ///
+    /// For figures: nothing else follows from it, and a port may leave it out.
+    pub fn written(&mut self, now: Instant) -> Option<Duration> {
+        let arrival = self.answers.take();
+        self.cycle.written(arrival, now)
+    }
+
+    /// The next event; `None` once all are taken.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event<P::Event>> {
+        self.events.pop()
+    }
+
+    /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, `None` while nothing is waited
+    /// for.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let queued = self.peer.has_output() || !self.events.is_empty() || self.cycle.is_awaited();
+        if queued { Some(Instant::ZERO) } else { self.due }
+    }
+
+    /// Whether a [`Input::Shutdown`] has been carried out and every connection is closed.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.lifecycle == Lifecycle::Finished && !self.peer.has_link_output()
+    }
+
+    fn with_peer<T>(&mut self, now: Instant, call: impl FnOnce(&mut P, &mut Context<'_, N, P, L>) -> T) -> T {
+        let running = self.lifecycle == Lifecycle::Running;
+        let Self { config, peer, cycle, events, .. } = self;
+        call(peer, &mut Context { now, config, cycle, events, running })
+    }
+
+    fn forward(&mut self, input: Input, now: Instant) {
+        self.with_peer(now, |peer, cx| peer.handle(input, cx));
+    }
+
+    fn acknowledged(&mut self, now: Instant) {
+        self.with_peer(now, P::acknowledged);
+    }
+
+    /// Everything that time alone decides, before anything else is looked at.
+    fn wake(&mut self, now: Instant) {
+        self.events.begin();
+        self.cycle.wake(now, self.due, &mut self.events);
+        self.with_peer(now, P::wake);
+    }
+
+    /// Judges the newest of the states that arrived.
+    fn judge(&mut self, now: Instant) {
+        let Some(arrival) = self.cycle.take_arrival() else { return };
+        let beside = self.with_peer(now, P::beside);
+        let acknowledged = self.cycle.judge(arrival, now, &beside, &mut self.events);
+        self.with_peer(now, |peer, cx| peer.judged(arrival, cx));
+        if acknowledged {
+            self.acknowledged(now);
+        }
+    }
+
+    /// The end of every call: what follows from it, and when to be called again.
+    fn settle(&mut self, now: Instant) {
+        self.answer(now);
+        if let Lifecycle::ShuttingDown(rest) = self.lifecycle {
+            let rests = matches!(self.mode(), Mode::Offline | Mode::Monitor);
+            let since = rests.then(|| rest.unwrap_or(now));
+            self.lifecycle = Lifecycle::ShuttingDown(since);
+            if since.is_some_and(|since| self.peer.has_left(since, now)) {
+                self.lifecycle = Lifecycle::Finished;
+                self.with_peer(now, P::shut_down);
+            }
+        }
+        let cycle = if self.peer.is_established() { self.cycle.next_deadline(now) } else { None };
+        self.due = [self.peer.next_deadline(now, &self.config, &self.cycle), cycle].into_iter().flatten().min();
+        #[cfg(feature = "postcard")]
+        self.record_outcomes(now);
+    }
+
+    /// Puts on the wire what the cycle decides.
+    fn answer(&mut self, now: Instant) {
+        let mut answers = None;
+        if self.peer.prepare(now, &self.cycle) {
+            let written = match self.cycle.answer(now, &mut self.events) {
+                Ok(verdict @ (Verdict::Silent | Verdict::Mirror)) => self.peer.write(verdict).map(|_| None),
+                Ok(verdict) => self.peer.write(verdict).map(Some),
+                Err(reason) => Err(reason),
+            };
+            answers = written.unwrap_or_else(|reason| {
+                self.cycle.fault(now, reason, &mut self.events);
+                // The answer to a fault while commanding is zero velocity, in this very cycle.
+                let verdict = match self.cycle.answer(now, &mut self.events) {
+                    Ok(Verdict::Hold) => Verdict::Hold,
+                    Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Move(_)) | Err(_) => {
+                        Verdict::Silent
+                    }
+                };
+                Some(self.peer.write(verdict).unwrap_or(false))
+            });
+        }
+        let all_the_same = self.with_peer(now, P::conclude);
+        if answers.is_some() || all_the_same {
+            let made = all_the_same || answers == Some(true);
+            self.answers = self.cycle.answered().filter(|_| made);
+        }
+    }
+}
+
+/// What can be seen of an engine from outside.
+impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+    /// What only this kind of controller has to show.
+    #[must_use]
+    pub const fn peer(&self) -> &P {
+        &self.peer
+    }
+
+    /// The same, to be changed by something else than an input.
+    const fn peer_mut(&mut self) -> &mut P {
+        self.record_change();
+        &mut self.peer
+    }
+
+    /// The mode now.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.cycle.mode().mode()
+    }
+
+    /// The mode machine: epoch, latch, proof of acceptance, good cycles.
+    #[must_use]
+    pub const fn mode_machine(&self) -> &ModeMachine {
+        self.cycle.mode()
+    }
+
+    /// What operators' words are judged by.
+    #[must_use]
+    pub const fn operator(&self) -> &Operator {
+        self.cycle.operator()
+    }
+
+    /// The first reason since the last acknowledge.
+    #[must_use]
+    pub const fn latch(&self) -> Option<Reason> {
+        self.cycle.mode().latch()
+    }
+
+    /// Everything a request would be refused for now.
+    #[must_use]
+    pub fn unmet(&self, now: Instant) -> ReasonSet {
+        self.cycle.unmet(now)
+    }
+
+    /// Grade of the link that states come from.
+    #[must_use]
+    pub const fn grade(&self) -> Grade {
+        self.cycle.link().grade()
+    }
+
+    /// Figures of the link that states come from at `now`.
+    #[must_use]
+    pub fn figures(&self, now: Instant) -> Figures {
+        self.cycle.link().figures(now)
+    }
+
+    /// Histograms of the link that states come from.
+    #[must_use]
+    pub const fn histograms(&self) -> &Histograms {
+        self.cycle.link().histograms()
+    }
+
+    /// The newest state of this session.
+    #[must_use]
+    pub fn state(&self) -> Option<&State<N>> {
+        self.cycle.state().filter(|_| self.peer.is_established())
+    }
+
+    /// What the mode machine decides by, as of the newest state.
+    #[must_use]
+    pub const fn evidence(&self) -> &Evidence {
+        self.cycle.evidence()
+    }
+
+    /// The joint speeds that were approved last \[rad/s\]; `None` unless commanding.
+    #[must_use]
+    pub fn approved(&self) -> Option<JointVelocities<N>> {
+        (self.mode() == Mode::Command).then(|| self.cycle.approved())
+    }
+
+    /// The joint speeds that are commanded now \[rad/s\]: the approved ones, or those of a target that is being braked.
+    #[must_use]
+    pub fn commanded(&self) -> JointVelocities<N> {
+        self.peer.commanded().or(self.approved()).unwrap_or(JointVelocities::ZERO)
+    }
+
+    /// Whether the robot's speed scaling is 0 while commanding, so that zero velocity goes out and the law stands.
+    #[must_use]
+    pub fn is_held_by_scaling(&self) -> bool {
+        self.mode() == Mode::Command && self.cycle.pace() == Pace::Held
+    }
+
+    /// Whether bytes of the link were reported as not acknowledged.
+    #[must_use]
+    pub fn has_unacked(&self, link: LinkId) -> bool {
+        self.peer.has_unacked(link)
+    }
+
+    /// The sensors and what was counted of them.
+    #[must_use]
+    pub const fn sources(&self) -> &Sources {
+        self.cycle.sources()
+    }
+
+    /// The law.
+    #[must_use]
+    pub const fn law(&self) -> &L {
+        self.cycle.law()
+    }
+
+    /// The law, to give it another motion. What it asks for is held to the limits like before.
+    pub fn law_mut(&mut self) -> &mut L {
+        self.record_change();
+        self.cycle.law_mut()
+    }
+
+    /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.
+    #[must_use]
+    pub const fn kinematics(&self) -> Option<&KinematicChain<N>> {
+        self.cycle.chain()
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub const fn config(&self) -> &Config<N, P::Options> {
+        &self.config
+    }
+
+    /// Something else than an input changes the engine: the next input recorded begins with a checkpoint.
+    const fn record_change(&mut self) {
+        #[cfg(feature = "postcard")]
+        {
+            self.changed = true;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What an engine needs of one kind of controller: its conversation, what it knows, and how commands become bytes.
+
+use core::net::SocketAddr;
+
+use super::config::{Config, ConfigError, Data, Options};
+use super::cycle::{Beside, Cycle, Verdict};
+use super::event::Events;
+use super::io::{Input, LinkId, Output};
+use crate::law::Law;
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{JointVelocities, Reason};
+use crate::time::Instant;
+
+/// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
+///
+/// Sealed: an engine trusts its peer with the bytes that move an arm.
+pub trait Peer<const N: usize>: Sized + sealed::Sealed {
+    /// What only this kind of controller reports.
+    type Event: Data;
+    /// What only this kind of controller needs to be told of.
+    type Options: Options;
+    /// What only this kind of controller has to show.
+    type Status: PeerStatus;
+    /// Memory that it receives into.
+    type Memory;
+
+    /// The link whose bytes the controller has not acknowledged are to be reported by [`Input::Unacked`]: it carries commands.
+    const ACKNOWLEDGED: Option<LinkId>;
+
+    /// A conversation that has not begun.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration or the memory.
+    fn new<L: Law<N>>(
+        config: &Config<N, Self::Options>,
+        memory: Self::Memory,
+        law: L,
+    ) -> Result<(Self, Cycle<N, L>), ConfigError>;
+
+    /// Time has passed: what it alone decides.
+    fn wake<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>);
+
+    /// An input about links, or about what is set beside the motion; the others are the engine's own.
+    fn handle<L: Law<N>>(&mut self, input: Input, cx: &mut Context<'_, N, Self, L>);
+
+    /// Where the next bytes received on `link` go.
+    fn receive_window(&mut self, link: LinkId) -> &mut [u8];
+
+    /// Bytes were received into the window. Whether they complete what is to be judged; otherwise it waits for the next
+    /// tick.
+    fn commit<L: Law<N>>(&mut self, received: &Received, cx: &mut Context<'_, N, Self, L>) -> bool;
+
+    /// What is known beside the newest state, which is judged now.
+    fn beside<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>) -> Beside;
+
+    /// The newest state, which arrived at `arrival`, has been judged.
+    fn judged<L: Law<N>>(&mut self, arrival: Instant, cx: &mut Context<'_, N, Self, L>);
+
+    /// Somebody has acknowledged.
+    fn acknowledged<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>);
+
+    /// Whether the cycle is asked what goes out now.
+    fn prepare<L: Law<N>>(&mut self, now: Instant, cycle: &Cycle<N, L>) -> bool;
+
+    /// Makes bytes of what the cycle decided: the only place where they are made. Whether there are any.
+    ///
+    /// # Errors
+    /// What ends commanding instead.
+    fn write(&mut self, verdict: Verdict<'_, N>) -> Result<bool, Reason>;
+
+    /// What goes out beside it, or all the same. Whether bytes were made that answer the state.
+    fn conclude<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>) -> bool;
+
+    /// After a shutdown, with the arm at rest since then: whether nothing is waited for any more.
+    fn has_left(&self, rest: Instant, now: Instant) -> bool;
+
+    /// Everything is closed.
+    fn shut_down<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>);
+
+    /// Whether a controller is there whose states are judged.
+    fn is_established(&self) -> bool;
+
+    /// Whether links are still to be opened or closed.
+    fn has_link_output(&self) -> bool;
+
+    /// Whether there is anything for the port to do.
+    fn has_output(&self) -> bool;
+
+    /// The next thing for the port to do.
+    fn poll_output(
+        &mut self,
+        config: &Config<N, Self::Options>,
+        events: &mut Events<Self::Event>,
+    ) -> Option<Output<'_>>;
+
+    /// When it wants to be woken at the latest.
+    fn next_deadline<L: Law<N>>(
+        &self,
+        now: Instant,
+        config: &Config<N, Self::Options>,
+        cycle: &Cycle<N, L>,
+    ) -> Option<Instant>;
+
+    /// Whether bytes of the link were reported as not acknowledged.
+    fn has_unacked(&self, link: LinkId) -> bool;
+
+    /// The speeds that are commanded, where they are not those that were approved \[rad/s\].
+    fn commanded(&self) -> Option<JointVelocities<N>>;
+
+    /// What there is to show now.
+    fn status(&self) -> Self::Status;
+
+    /// What it receives into.
+    #[cfg(feature = "postcard")]
+    fn received(&mut self, link: LinkId, count: usize) -> &[u8];
+
+    /// How much it receives into \[B\], by link.
+    #[cfg(feature = "postcard")]
+    fn memory_sizes(&self) -> MemorySizes;
+
+    /// Exactly so much of `memory`; `None` where there is less.
+    #[cfg(feature = "postcard")]
+    fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
+
+    /// What went out in this call, in the order of the writing; empty where nothing did.
+    #[cfg(feature = "postcard")]
+    fn made(&self) -> [&[u8]; 2];
+
+    /// The next bytes that the last input made, with everything else left out.
+    #[cfg(feature = "postcard")]
+    fn next_made(&mut self) -> Option<&[u8]>;
+
+    /// Everything that decides what follows, except the configuration.
+    #[cfg(feature = "postcard")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()>;
+
+    /// Goes on from what was saved.
+    #[cfg(feature = "postcard")]
+    fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<()>;
+}
+
+/// What only one kind of controller has to show.
+pub trait PeerStatus: Data {
+    /// The letter that tells telemetry of this kind apart.
+    const KIND: u8;
+}
+
+/// What receive memory each link has \[B\]; 0 where there is none.
+#[cfg(feature = "postcard")]
+pub(super) type MemorySizes = [u32; 4];
+
+/// What a peer works with in one call of the engine.
+#[derive(Debug)]
+pub struct Context<'c, const N: usize, P: Peer<N>, L> {
+    pub(super) now: Instant,
+    pub(super) config: &'c Config<N, P::Options>,
+    pub(super) cycle: &'c mut Cycle<N, L>,
+    pub(super) events: &'c mut Events<P::Event>,
+    /// The engine was started and not told to shut down.
+    pub(super) running: bool,
+}
+
+/// Bytes that were received.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    pub(super) link: LinkId,
+    pub(super) count: usize,
+    /// Whose datagram it is; `None` for a connection.
+    pub(super) from: Option<SocketAddr>,
+    /// When they were read.
+    pub(super) arrival: Instant,
+}
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+}

@@ -1,0 +1,309 @@
+//! Everything a board is told, as the bytes that are compiled into its firmware.
+
+use core::net::Ipv4Addr;
+
+use super::config::{Config, Options};
+use crate::checksum::crc32;
+use crate::command::{MAX_SOURCES, SourceConfig, SourceId};
+use crate::law::LawConfig;
+use crate::sensor::{Form, Scale};
+use crate::time::Duration;
+
+/// What the bytes begin with; the number of the format and a letter for the kind of controller follow.
+const MAGIC: &[u8; 9] = b"OUTRIGSET";
+/// What those beside a KRC began with, in formats before 4.
+const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
+/// The number of the format.
+const FORMAT: u8 = 4;
+/// Before the content: magic, format and kind, its length and its checksum, both little-endian.
+const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
+
+/// Everything a board is told. A host reads the same file by the same code, and says what is wrong with it.
+///
+/// `O` is what only this kind of controller needs, as in [`Config`].
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "O: Options")]
+pub struct Settings<const N: usize, O> {
+    /// The robot's address; unspecified where the one who speaks first is believed.
+    pub robot: Ipv4Addr,
+    /// What the engine is told; its ports are the ones to connect to, or to listen on.
+    pub config: Config<N, O>,
+    /// What moves the arm.
+    pub law: LawConfig<N>,
+    /// What is around the engine.
+    pub device: Device,
+}
+
+/// What is around the engine of a board.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Device {
+    /// Its own address.
+    pub address: Ipv4Addr,
+    /// Bits of the address that name the network, 1 … 30.
+    pub prefix: u8,
+    /// The way to other networks; `None` where the robot and the listener are on the board's own.
+    pub gateway: Option<Ipv4Addr>,
+    /// Hardware address, where it is not to be [the derived one](Device::hardware_address).
+    pub mac: Option<[u8; 6]>,
+    /// Where telemetry goes; `None` sends none.
+    pub telemetry: Option<TelemetryTarget>,
+    /// The sensors, in the order of the configuration.
+    pub sensors: [Option<Sensor>; MAX_SOURCES],
+    /// Memory for the recorder \[B\], where the board leaves the choice.
+    pub recorder: Option<u32>,
+}
+
+impl Device {
+    /// The hardware address: the configured one, else one derived from the own address, locally administered.
+    #[must_use]
+    pub fn hardware_address(&self) -> [u8; 6] {
+        let [a, b, c, d] = self.address.octets();
+        self.mac.unwrap_or([0x02, 0x00, a, b, c, d])
+    }
+
+    /// The sensors, with the source that each is for an engine of these `sources`.
+    pub fn sensors_of(
+        &self,
+        sources: &[Option<SourceConfig>; MAX_SOURCES],
+    ) -> impl Iterator<Item = (SourceId, Sensor)> {
+        sources.iter().flatten().map(|source| source.id).zip(self.sensors.iter().flatten().copied())
+    }
+}
+
+/// Who listens to a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TelemetryTarget {
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Its UDP port.
+    pub port: u16,
+    /// Time between two messages of each kind that is repeated.
+    pub period: Duration,
+}
+
+/// Where a board's readings come from, and how they become SI units.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Sensor {
+    /// Where they come from.
+    pub input: SensorInput,
+    /// From what it sends to SI.
+    pub scale: Scale,
+}
+
+/// Where a board's readings come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum SensorInput {
+    /// The board's serial port.
+    Serial {
+        /// Its rate \[Bd\].
+        baud: u32,
+        /// What it carries.
+        form: Form,
+    },
+    /// The board's analogue input \[V\].
+    Analog {
+        /// Readings per second.
+        rate: u32,
+    },
+}
+
+/// Why bytes are no settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SettingsError {
+    /// They are none.
+    NoSettings,
+    /// They are for a device beside another kind of controller.
+    OtherKind,
+    /// They are of another format than this version reads.
+    OtherFormat {
+        /// Theirs.
+        found: u8,
+        /// The one that is read.
+        expected: u8,
+    },
+    /// They end too early, or were changed.
+    Damaged,
+    /// They were written by a version whose settings are others.
+    OtherVersion,
+}
+
+impl core::fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::OtherFormat { found, expected } => {
+                return write!(
+                    f,
+                    "settings of format {found}, and this version reads format {expected}: compile them again"
+                );
+            }
+            Self::NoSettings => "these bytes are no settings",
+            Self::OtherKind => "these settings are for a device beside another kind of controller",
+            Self::Damaged => "these settings end too early, or were changed",
+            Self::OtherVersion => "these settings were written by another version: compile them again",
+        })
+    }
+}
+
+impl core::error::Error for SettingsError {}
+
+impl<const N: usize, O: Options> Settings<N, O> {
+    /// Writes the bytes to `out` and returns their number; `None` where `out` is too small (16 KiB are enough).
+    #[must_use]
+    pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
+        let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
+        let content = &*postcard::to_slice(self, room).ok()?;
+        let length = u32::try_from(content.len()).ok()?;
+        let (to_magic, rest) = header.split_first_chunk_mut()?;
+        *to_magic = *MAGIC;
+        let (to_kind, rest) = rest.split_first_chunk_mut()?;
+        *to_kind = [FORMAT, O::KIND];
+        let (to_length, to_checksum) = rest.split_first_chunk_mut()?;
+        *to_length = length.to_le_bytes();
+        to_checksum.copy_from_slice(&crc32(content).to_le_bytes());
+        HEADER_LEN.checked_add(content.len())
+    }
+
+    /// The settings in `bytes`, exactly.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes. What they say is checked by who uses it: the engine and the law.
+    pub fn from_postcard(bytes: &[u8]) -> Result<Self, SettingsError> {
+        let (magic, rest) = bytes.split_first_chunk().ok_or(SettingsError::NoSettings)?;
+        let ([format, kind], rest) = rest.split_first_chunk().ok_or(SettingsError::NoSettings)?;
+        if magic != MAGIC && magic != MAGIC_BEFORE {
+            return Err(SettingsError::NoSettings);
+        }
+        if *format != FORMAT {
+            return Err(SettingsError::OtherFormat { found: *format, expected: FORMAT });
+        }
+        if *kind != O::KIND {
+            return Err(SettingsError::OtherKind);
+        }
+        let (length, rest) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
+        let (expected, content) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
+        let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(content.len());
+        if !whole || crc32(content) != u32::from_le_bytes(*expected) {
+            return Err(SettingsError::Damaged);
+        }
+        match postcard::take_from_bytes(content) {
+            Ok((settings, [])) => Ok(settings),
+            Ok(_) | Err(_) => Err(SettingsError::OtherVersion),
+        }
+    }
+
+    /// The sensors, each with its source.
+    pub fn sensors(&self) -> impl Iterator<Item = (SourceId, Sensor)> {
+        self.device.sensors_of(&self.config.sources)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::krc::{KrcConfig, KrcSettings, KrlConvention};
+    use crate::engine::ur::{UrConfig, UrSettings};
+    use crate::law::{JointServoConfig, Reference};
+
+    fn device() -> Device {
+        Device {
+            address: Ipv4Addr::new(10, 0, 2, 15),
+            prefix: 24,
+            gateway: None,
+            mac: None,
+            telemetry: Some(TelemetryTarget {
+                address: Ipv4Addr::new(10, 0, 2, 2),
+                port: 47_000,
+                period: Duration::from_millis(100),
+            }),
+            sensors: [None; MAX_SOURCES],
+            recorder: Some(65_536),
+        }
+    }
+
+    fn hold<const N: usize>() -> LawConfig<N> {
+        LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() }
+    }
+
+    fn written<const N: usize, O: Options>(settings: &Settings<N, O>) -> Vec<u8> {
+        let mut out = vec![0; 16 << 10];
+        let length = settings.to_postcard(&mut out).expect("enough room");
+        out.truncate(length);
+        out
+    }
+
+    fn bytes() -> Vec<u8> {
+        let robot = Ipv4Addr::new(10, 0, 2, 2);
+        written(&UrSettings { robot, config: UrConfig::default(), law: hold(), device: device() })
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let settings = UrSettings::from_postcard(&bytes()).expect("settings");
+        assert_eq!((settings.config, settings.robot), (UrConfig::default(), Ipv4Addr::new(10, 0, 2, 2)));
+        assert_eq!(settings.device.hardware_address(), [2, 0, 10, 0, 2, 15]);
+        let mut again = vec![0; 16 << 10];
+        let length = settings.to_postcard(&mut again).expect("enough room");
+        assert_eq!(again[..length], bytes());
+    }
+
+    #[test]
+    fn settings_beside_a_krc_are_read_as_such_and_as_nothing_else() {
+        let mut config = KrcConfig::default();
+        config.peer.silence = Duration::from_millis(250);
+        config.peer.handshake = KrlConvention::Isir;
+        let settings = KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config, law: hold(), device: device() };
+        let out = written(&settings);
+        let read = KrcSettings::from_postcard(&out).expect("settings");
+        assert_eq!((read.config, read.device), (config, device()));
+        assert_eq!(UrSettings::from_postcard(&out).err(), Some(SettingsError::OtherKind));
+        assert_eq!(KrcSettings::from_postcard(&bytes()).err(), Some(SettingsError::OtherKind));
+    }
+
+    #[test]
+    fn settings_of_another_format_are_refused_by_both_formats() {
+        for old in [b"OUTRIGSET\x03", b"OUTRIGKRC\x02"] {
+            let mut other = bytes();
+            other[..10].copy_from_slice(old);
+            let refused = UrSettings::from_postcard(&other).err();
+            assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: 4 }));
+        }
+        let text = SettingsError::OtherFormat { found: 2, expected: 4 }.to_string();
+        assert_eq!(text, "settings of format 2, and this version reads format 4: compile them again");
+    }
+
+    #[test]
+    fn other_damaged_and_cut_bytes_are_refused() {
+        let whole = bytes();
+        for cut in 0..whole.len() {
+            let refused = UrSettings::from_postcard(&whole[..cut]).err();
+            assert_eq!(refused, Some(if cut < 11 { SettingsError::NoSettings } else { SettingsError::Damaged }));
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x10;
+            assert!(UrSettings::from_postcard(&changed).is_err(), "byte {at}");
+        }
+        let mut longer = whole;
+        longer.push(0);
+        assert_eq!(UrSettings::from_postcard(&longer).err(), Some(SettingsError::Damaged));
+    }
+
+    #[test]
+    fn settings_of_another_shape_are_stale() {
+        let content = [1, 2, 3];
+        let mut stale = [&MAGIC[..], &[FORMAT, b'U']].concat();
+        stale.extend((content.len() as u32).to_le_bytes());
+        stale.extend(crc32(&content).to_le_bytes());
+        stale.extend(content);
+        assert_eq!(UrSettings::from_postcard(&stale).err(), Some(SettingsError::OtherVersion));
+    }
+
+    #[test]
+    fn too_little_room_is_none() {
+        let settings = UrSettings::from_postcard(&bytes()).expect("settings");
+        for room in [0, HEADER_LEN - 1, HEADER_LEN, bytes().len() - 1] {
+            assert_eq!(settings.to_postcard(&mut vec![0; room]), None);
+        }
+    }
+}

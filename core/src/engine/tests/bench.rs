@@ -1,0 +1,448 @@
+//! A bench: one engine, one scripted peer, one clock; everything that comes out is kept and held to the invariants.
+
+use crate::engine::ur::LINKS;
+use crate::engine::ur::UrEvent;
+#[cfg(feature = "postcard")]
+use crate::engine::ur::rtde::StateLink;
+use crate::engine::ur::rtde::{RtdeRoom, RtdeStates};
+use crate::engine::ur::{Memory, UrConfig};
+use crate::engine::ur::{Ur, UrEngine};
+use crate::engine::{Event, Input, LinkId, Output};
+#[cfg(feature = "postcard")]
+use crate::engine::{ReplayError, Replayed, replay};
+use crate::law::{JointServo, JointServoConfig, Reference};
+use crate::mode::{Channel, Mode, Refusal, Transition};
+use crate::peer::Peer;
+use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
+use crate::time::{Duration, Instant};
+use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+
+/// A request by a message was refused for `reason`.
+pub(crate) const fn refused(reason: Reason) -> Event<UrEvent> {
+    Event::Refused(Refusal::of_request(Channel::Message, reason))
+}
+
+/// One text that went out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sent {
+    pub(crate) at: Instant,
+    /// Mode in which it was decided.
+    pub(crate) mode: Mode,
+    pub(crate) text: String,
+}
+
+impl Sent {
+    /// Speeds of a `speedj`; `None` for a `stopj`.
+    pub(crate) fn speeds(&self) -> Option<Vec<f64>> {
+        let list = self.text.split_once("speedj([")?.1.split_once(']')?.0;
+        Some(list.split(',').map(|n| n.parse().unwrap()).collect())
+    }
+
+    pub(crate) fn is_moving(&self) -> bool {
+        self.speeds().is_some_and(|speeds| speeds.iter().any(|v| *v != 0.0))
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        self.speeds().is_some_and(|speeds| speeds.iter().all(|v| *v == 0.0))
+    }
+
+    pub(crate) fn is_stop(&self) -> bool {
+        self.speeds().is_none() && self.text.starts_with("stopj(")
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) engine: UrEngine<'static, JointServo<6>>,
+    pub(crate) peer: Peer,
+    pub(crate) now: Instant,
+    /// Texts about motion.
+    pub(crate) sent: Vec<Sent>,
+    /// Texts that set outputs.
+    pub(crate) settings: Vec<Sent>,
+    pub(crate) events: Vec<Event<UrEvent>>,
+    /// Which links the port has open.
+    pub(crate) open: [bool; LINKS.len()],
+    /// Ports that refuse connections.
+    pub(crate) refused: Vec<u16>,
+    /// Ports that accept and then say nothing.
+    pub(crate) silent: Vec<u16>,
+    /// What a port says instead of what it should.
+    pub(crate) instead: Option<(u16, Vec<u8>)>,
+    /// Ports that were asked for, in order.
+    pub(crate) asked: Vec<u16>,
+    /// Reads give at most this many bytes.
+    pub(crate) read_most: usize,
+    /// The network delivers nothing; what is sent waits.
+    pub(crate) stalled: bool,
+    /// Nothing comes on the link of RTDE; what is sent waits.
+    pub(crate) rtde_stalled: bool,
+    /// Texts do not reach the peer.
+    pub(crate) mute: bool,
+    connected_port: [u16; LINKS.len()],
+    next_cycle: Instant,
+}
+
+/// Memory of the recorder [B]: half a second of a 500 Hz stream, so that it turns over all the time.
+#[cfg(feature = "postcard")]
+const RECORDER: usize = 400_000;
+
+pub(crate) fn rtde_link(room: &mut RtdeRoom) -> RtdeStates<'_> {
+    RtdeStates::new(room).expect("outputs that fit")
+}
+
+fn leak(len: usize) -> &'static mut [u8] {
+    Box::leak(vec![0; len].into_boxed_slice())
+}
+
+/// A law that turns the base joint by 1 rad in 4 s and then stands.
+pub(crate) fn turning() -> JointServo<6> {
+    let at = |angle, seconds| {
+        let mut positions = JointPositions::ZERO;
+        positions.0[0] = angle;
+        let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
+        Waypoint { setpoint, at: Duration::from_secs(seconds) }
+    };
+    let motion = Trajectory::through(&[at(0.0, 0), at(1.0, 4)]).unwrap();
+    JointServo::new(Reference::Relative(motion), JointServoConfig::default())
+}
+
+impl Bench {
+    pub(crate) fn new(major: u8, minor: u8, config: UrConfig) -> Self {
+        Self::with_memory(major, minor, config, Memory { primary: leak(4096), realtime: leak(8192), rtde: None })
+    }
+
+    /// The same with memory for RTDE.
+    pub(crate) fn with_rtde(major: u8, minor: u8, config: UrConfig) -> Self {
+        let rtde = rtde_link(Box::leak(Box::default()));
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: Some(Box::leak(Box::new(rtde))) };
+        Self::with_memory(major, minor, config, memory)
+    }
+
+    fn with_memory(major: u8, minor: u8, config: UrConfig, memory: Memory<'static>) -> Self {
+        let engine = UrEngine::new(config, turning(), memory).unwrap();
+        Self {
+            #[cfg(feature = "postcard")]
+            engine: engine.with_recorder(leak(RECORDER)),
+            #[cfg(not(feature = "postcard"))]
+            engine,
+            peer: Peer::new(SoftwareVersion::new(major, minor)),
+            now: Instant::ZERO,
+            sent: Vec::new(),
+            settings: Vec::new(),
+            events: Vec::new(),
+            open: [false; LINKS.len()],
+            refused: Vec::new(),
+            silent: Vec::new(),
+            instead: None,
+            asked: Vec::new(),
+            read_most: usize::MAX,
+            stalled: false,
+            rtde_stalled: false,
+            mute: false,
+            connected_port: [0; LINKS.len()],
+            next_cycle: Instant::ZERO,
+        }
+    }
+
+    /// The same with a recorder of `memory` bytes that keeps fallbacks for a while.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn keeping(self, memory: usize, hold: Duration) -> Self {
+        Self { engine: self.engine.with_recorder(leak(memory)).keeping_fallbacks(hold), ..self }
+    }
+
+    /// A bench like this one in which nothing has come out yet; its engine goes on from where this one stands.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn forked(&self) -> Self {
+        let mut room = [0; 8192];
+        let snapshot = self.engine.snapshot(&mut room).unwrap();
+        let rtde = self.engine.peer().rtde().map(|_| {
+            let rtde = rtde_link(Box::leak(Box::default()));
+            Box::leak(Box::new(rtde)) as &mut dyn StateLink
+        });
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde };
+        let other = JointServo::new(Reference::Hold, JointServoConfig::default());
+        Self {
+            engine: snapshot.engine(other, memory).unwrap(),
+            peer: self.peer.clone(),
+            sent: Vec::new(),
+            settings: Vec::new(),
+            events: Vec::new(),
+            refused: self.refused.clone(),
+            silent: self.silent.clone(),
+            instead: self.instead.clone(),
+            asked: Vec::new(),
+            ..*self
+        }
+    }
+
+    /// Started, and run until a request would be granted.
+    pub(crate) fn ready(major: u8, minor: u8) -> Self {
+        Self::ready_with(major, minor, UrConfig::default())
+    }
+
+    pub(crate) fn ready_with(major: u8, minor: u8, config: UrConfig) -> Self {
+        Self::new(major, minor, config).started()
+    }
+
+    /// Started, and run until a request would be granted, or a rise of the request line.
+    pub(crate) fn started(mut self) -> Self {
+        self.input(Input::Start);
+        self.run_until(10_000, |b| {
+            b.engine.mode() == Mode::Monitor && b.unmet().iter().all(|unmet| *unmet == Reason::LineLow)
+        });
+        self
+    }
+
+    /// Commanding, with the arm in motion.
+    pub(crate) fn moving(major: u8, minor: u8) -> Self {
+        Self::moving_with(major, minor, UrConfig::default())
+    }
+
+    pub(crate) fn moving_with(major: u8, minor: u8, config: UrConfig) -> Self {
+        Self::ready_with(major, minor, config).commanding()
+    }
+
+    /// Requested, and run until the arm is in motion.
+    pub(crate) fn commanding(mut self) -> Self {
+        self.request();
+        self.run_until(12_000, |b| b.engine.mode() == Mode::Command);
+        self.run(1_000);
+        assert!(self.sent.last().unwrap().is_moving() && self.peer.qd[0] > 0.1);
+        self
+    }
+
+    /// One input, then drain.
+    pub(crate) fn input(&mut self, input: Input) {
+        self.engine.handle(self.now, input);
+        self.drain();
+    }
+
+    /// An operator, who sees how things stand, asks to command.
+    pub(crate) fn request(&mut self) {
+        self.input(Input::Request(self.engine.mode_machine().epoch()));
+    }
+
+    /// The same, to go on with a suspended motion.
+    pub(crate) fn resume(&mut self) {
+        self.input(Input::Resume(self.engine.mode_machine().epoch()));
+    }
+
+    /// Bytes arrive on `link`, whatever they are.
+    pub(crate) fn bytes(&mut self, link: LinkId, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let window = self.engine.receive_window(link);
+            let count = window.len().min(bytes.len()).min(self.read_most);
+            assert!(count > 0, "a window is never empty");
+            window[..count].copy_from_slice(&bytes[..count]);
+            bytes = &bytes[count..];
+            self.engine.commit(link, count, self.now, self.now);
+            self.drain();
+        }
+    }
+
+    /// The peer, or the network, closes a connection.
+    pub(crate) fn close(&mut self, link: LinkId) {
+        self.open[link.index()] = false;
+        self.peer.close(link);
+        self.input(Input::Closed(link));
+    }
+
+    /// Time passes: cycles of the peer and deadlines of the engine, each at its time.
+    pub(crate) fn run(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        while self.now < end {
+            self.step(end);
+        }
+    }
+
+    /// Runs until `done`, at most for `millis`.
+    pub(crate) fn run_until(&mut self, millis: u64, done: impl Fn(&Self) -> bool) {
+        let end = self.now + Duration::from_millis(millis);
+        while !done(self) {
+            assert!(self.now < end, "still {:?}, unmet {:?}", self.engine.mode(), self.unmet());
+            self.step(end);
+        }
+    }
+
+    /// Time passes without this device running: nothing is read, no deadline is kept.
+    pub(crate) fn sleep_through(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        while self.next_cycle <= end {
+            self.next_cycle = self.next_cycle + Duration::from_micros(self.peer.period());
+            self.peer.cycle();
+        }
+        self.now = end;
+    }
+
+    /// Everything the recorder holds.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn dump(&self) -> Vec<u8> {
+        let mut dump = vec![0; 1024];
+        let header = self.engine.dump_header(&mut dump).unwrap();
+        dump.truncate(header);
+        self.engine.recorder().halves().iter().for_each(|half| dump.extend_from_slice(half));
+        dump.extend(self.engine.dump_end(header));
+        dump
+    }
+
+    /// Runs everything the recorder holds again.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn replay(&self) -> Result<Replayed, ReplayError> {
+        let mut room = RtdeRoom::<1024>::new();
+        let mut rtde = rtde_link(&mut room);
+        let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: Some(&mut rtde) };
+        let other = JointServo::new(Reference::Hold, JointServoConfig::default());
+        replay::<6, Ur<'_>, _>(&self.dump(), other, memory)
+    }
+
+    pub(crate) fn unmet(&self) -> Vec<Reason> {
+        self.engine.unmet(self.now).iter().collect()
+    }
+
+    pub(crate) fn transitions(&self) -> Vec<Transition> {
+        let transition = |event: &Event<UrEvent>| if let Event::Transition(t) = event { Some(*t) } else { None };
+        self.events.iter().filter_map(transition).collect()
+    }
+
+    /// Texts sent at or after `at`.
+    pub(crate) fn sent_since(&self, at: Instant) -> Vec<Sent> {
+        self.sent.iter().filter(|sent| sent.at >= at).cloned().collect()
+    }
+
+    fn step(&mut self, end: Instant) {
+        let deadline = self.engine.poll_timeout().unwrap_or(end).max(self.now);
+        self.now = deadline.min(self.next_cycle).min(end);
+        if self.now >= self.next_cycle {
+            self.next_cycle = self.next_cycle + Duration::from_micros(self.peer.period());
+            self.peer.cycle();
+            self.deliver();
+        }
+        if deadline <= self.now {
+            self.input(Input::Tick);
+        }
+    }
+
+    /// Hands over what the peer sent, real-time link first.
+    pub(crate) fn deliver(&mut self) {
+        if self.stalled {
+            return;
+        }
+        for link in [LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
+            if link == LinkId::RTDE && self.rtde_stalled {
+                continue;
+            }
+            loop {
+                let most = self.engine.receive_window(link).len();
+                let port = self.connected_port[link.index()];
+                let mut bytes = self.peer.read(link, most);
+                if self.silent.contains(&port) {
+                    bytes.clear();
+                }
+                if let Some((_, instead)) = self.instead.as_ref().filter(|(at, _)| *at == port) {
+                    bytes = if bytes.is_empty() { Vec::new() } else { instead.clone() };
+                }
+                if bytes.is_empty() || !self.open[link.index()] {
+                    break;
+                }
+                self.bytes(link, &bytes);
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        let (mut texts, mut asked) = (0, false);
+        let mut opened = Vec::new();
+        let before = self.events.len();
+        while let Some(output) = self.engine.poll_output() {
+            match output {
+                Output::Open { link, endpoint } => opened.push((link, endpoint.port)),
+                Output::Listen { .. } => panic!("nobody listens"),
+                Output::Abort(link) => {
+                    self.open[link.index()] = false;
+                    self.peer.close(link);
+                }
+                Output::Transmit { link: LinkId::RTDE, bytes, .. } => {
+                    assert!(self.open[LinkId::RTDE.index()], "a question for a connection that is not there");
+                    self.peer.write(LinkId::RTDE, bytes);
+                    asked = true;
+                }
+                Output::Transmit { link, bytes, .. } => {
+                    assert_eq!(link, LinkId::REALTIME, "one writer");
+                    assert!(self.open[link.index()], "text for a connection that is not there");
+                    let text = String::from_utf8(bytes.to_vec()).unwrap();
+                    if !self.mute {
+                        self.peer.write(link, bytes);
+                    }
+                    let sent = Sent { at: self.now, mode: self.engine.mode(), text };
+                    if sent.text.starts_with("sec ") {
+                        assert_ne!(sent.mode, Mode::Offline, "{sent:?}");
+                        self.settings.push(sent);
+                    } else {
+                        assert!(self.settings.last().is_none_or(|last| last.at < self.now), "motion goes first");
+                        texts += 1;
+                        self.sent.push(sent);
+                    }
+                }
+            }
+        }
+        while let Some(event) = self.engine.poll_event() {
+            self.events.push(event);
+        }
+        assert!(texts <= 1, "one input gave {texts} texts");
+        self.check(texts, before);
+        if asked && !self.rtde_stalled {
+            // Answers need no cycle of the controller.
+            self.deliver();
+        }
+        for (link, port) in opened {
+            self.asked.push(port);
+            if self.refused.contains(&port) {
+                self.input(Input::Refused(link));
+            } else {
+                self.open[link.index()] = true;
+                self.connected_port[link.index()] = port;
+                self.peer.open(link);
+                self.input(Input::Opened(link));
+            }
+        }
+    }
+
+    /// The invariants of design 5, after each input.
+    fn check(&self, texts: usize, events_before: usize) {
+        let mut fell_back = None;
+        for event in &self.events[events_before..] {
+            if let Event::Transition(t) = event
+                && t.from == Mode::Command
+            {
+                fell_back = Some(*t);
+            }
+        }
+        if let Some(sent) = self.sent.last().filter(|_| texts > 0) {
+            let allowed = match sent.mode {
+                Mode::Offline => false,
+                // The one stop for an arm that a reconnect finds moving by our command.
+                Mode::Monitor => sent.is_stop(),
+                // A stop, where another program has to be ended first.
+                Mode::Arming => sent.is_zero() || sent.is_stop(),
+                Mode::Command => sent.speeds().is_some(),
+                Mode::Stopping => sent.is_zero() || sent.is_stop(),
+            };
+            assert!(allowed, "{sent:?}");
+            assert!(sent.text.ends_with('\n'));
+        }
+        // A connection that was reset in the same breath carries nothing any more.
+        let connected = self.engine.mode() != Mode::Offline;
+        if let Some(t) = fell_back.filter(|t| t.to == Mode::Stopping && connected) {
+            // A robot that has stopped itself is not spoken to.
+            let robot_stopped = self.engine.state().is_some_and(|state| state.safety.obstacle().is_some());
+            let zero = texts > 0 && self.sent.last().is_some_and(Sent::is_zero);
+            // Nor is a program started in place of one that was stopped; a stop takes the place of a paused one.
+            let by_pendant = match t.reason {
+                Some(Reason::ProgramStopped) => texts == 0,
+                Some(Reason::ProgramPaused) => texts > 0 && self.sent.last().is_some_and(Sent::is_stop),
+                _ => false,
+            };
+            assert!(zero || robot_stopped || by_pendant, "no zero velocity in the cycle that found {t:?}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Recordings run again, and what they show where they do not.
+
+use super::bench::Bench;
+use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
+use crate::mode::Mode;
+use crate::recorder::{Kind, entries};
+use crate::robot::Reason;
+use crate::time::Duration;
+
+/// A recording of a fallback, long after the beginning of the session.
+fn fallback() -> Bench {
+    let mut bench = Bench::moving(5, 15);
+    bench.run(1_000);
+    bench.stalled = true;
+    bench.run(120);
+    assert_eq!(bench.engine.latch(), Some(Reason::StateStale));
+    bench.stalled = false;
+    bench.run(300);
+    bench
+}
+
+#[test]
+fn a_fallback_is_replayed_to_the_same_transitions_and_the_same_bytes() {
+    let bench = fallback();
+    let Replayed { inputs, transitions, texts, from, to } = bench.replay().unwrap();
+    assert!(to.since(from) > Duration::from_millis(200), "{from:?} to {to:?}");
+    assert!(inputs > 100 && texts > 10, "{inputs} inputs, {texts} texts");
+    // Command to Stopping, Stopping to Monitor.
+    assert_eq!(transitions, 2);
+    assert_eq!(bench.engine.mode(), Mode::Monitor);
+}
+
+#[test]
+fn what_was_recorded_before_the_memory_turned_over_is_summed_up_in_its_checkpoint() {
+    let mut bench = Bench::moving(5, 15);
+    for _ in 0..8 {
+        bench.run(150);
+        let kinds: Vec<_> = bench.engine.recorder().entries().map(|entry| entry.kind).collect();
+        assert_eq!(kinds[0], Kind::Checkpoint);
+        assert!(bench.replay().is_ok(), "{:?}", bench.replay());
+    }
+    assert_eq!(bench.engine.recorder().lost(), 0);
+}
+
+#[test]
+fn a_changed_text_is_found_with_its_place() {
+    let bench = fallback();
+    let mut dump = bench.dump();
+    let at = dump.windows(6).rposition(|window| window == b"speedj").unwrap();
+    dump[at + 10] ^= 1;
+    let Err(ReplayError::Diverged { recorded: Some(Outcome::Text { at, .. }), now: Some(_), .. }) = replayed(&dump)
+    else {
+        panic!("{:?}", replayed(&dump));
+    };
+    assert_eq!(at, 10);
+}
+
+#[test]
+fn an_input_that_was_not_there_makes_a_difference() {
+    let bench = fallback();
+    let mut dump = bench.dump();
+    let halves = bench.engine.recorder().halves().iter().map(|half| half.len()).sum::<usize>();
+    let header = dump.len() - halves - crate::engine::DUMP_END_LEN;
+    // The operator lets go, where in truth nothing happened: a Tick becomes a Release.
+    let mut at = header;
+    let command = entries(&dump[header..])
+        .find_map(|entry| {
+            let here = at;
+            at += 13 + entry.payload.len();
+            let tick = entry.kind == Kind::Input && entry.payload.len() == 1;
+            tick.then_some(here)
+        })
+        .unwrap();
+    let mut bytes = [0; 8];
+    let release = postcard::to_slice(&Input::Release, &mut bytes).unwrap();
+    assert_eq!(release.len(), 1);
+    dump[command + 13] = release[0];
+    assert!(matches!(replayed(&dump), Err(ReplayError::Diverged { .. })), "{:?}", replayed(&dump));
+}
+
+#[test]
+fn bytes_that_are_no_dump_and_one_that_is_cut_off_anywhere_are_refused() {
+    assert_eq!(replayed(b""), Err(ReplayError::NoDump));
+    assert_eq!(replayed(b"OUTRIGGER"), Err(ReplayError::NoDump));
+    let other = replayed(b"OUTRIGGER\x02").unwrap_err();
+    assert_eq!(other, ReplayError::OtherFormat(2));
+    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 8");
+    let dump = fallback().dump();
+    assert!(replayed(&dump).is_ok());
+    for cut in 10..dump.len() {
+        assert_eq!(replayed(&dump[..cut]), Err(ReplayError::CutOff), "{cut} bytes");
+        assert_eq!(crate::engine::recorded_transitions(&dump[..cut]).count(), 0);
+    }
+}
+
+#[test]
+fn a_dump_with_something_missing_in_between_is_refused() {
+    let dump = fallback().dump();
+    let without = [&dump[..4_096], &dump[8_192..]].concat();
+    assert_eq!(replayed(&without), Err(ReplayError::CutOff));
+}
+
+#[test]
+fn another_law_put_in_place_is_part_of_the_recording() {
+    let mut bench = Bench::ready(3, 15);
+    *bench.engine.law_mut() = super::bench::turning();
+    bench.request();
+    bench.run_until(5_000, |b| b.engine.mode() == Mode::Command);
+    bench.run(300);
+    assert!(bench.replay().unwrap().texts > 30);
+}
+
+#[test]
+fn a_checkpoint_leaves_most_of_64_kib_to_the_recording() {
+    let bench = fallback();
+    let checkpoint = bench.engine.recorder().entries().next().unwrap();
+    assert_eq!(checkpoint.kind, Kind::Checkpoint);
+    assert!(checkpoint.payload.len() < 6_000, "{} bytes", checkpoint.payload.len());
+}
+
+#[test]
+fn half_a_message_at_the_turn_over_is_part_of_the_checkpoint() {
+    let mut bench = Bench::moving(5, 15);
+    bench.read_most = 700;
+    bench.run(1_500);
+    let halves = bench.engine.recorder().entries().filter(|entry| entry.kind == Kind::Checkpoint).count();
+    assert_eq!(halves, 2);
+    assert!(bench.replay().is_ok(), "{:?}", bench.replay());
+    bench.close(LinkId::PRIMARY);
+    bench.run(400);
+    assert!(bench.replay().is_ok(), "{:?}", bench.replay());
+}
+
+fn replayed(dump: &[u8]) -> Result<Replayed, ReplayError> {
+    let memory = crate::engine::ur::Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
+    crate::engine::replay::<6, crate::engine::ur::Ur<'_>, _>(dump, super::bench::turning(), memory)
+}

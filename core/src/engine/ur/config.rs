@@ -1,0 +1,432 @@
+//! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
+
+use super::text::{TextConfig, TextPath};
+use crate::client::rtde::{Claim, Claims};
+use crate::command::outputs::OutputsConfig;
+use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig, SourceId};
+use crate::engine::coast::Coast;
+use crate::engine::config::{Config, ConfigError, Conflict, LinkTuning, ModeTuning, Options};
+use crate::engine::cycle::CycleConfig;
+use crate::mode::{ModeConfig, OperatorConfig, PendantConfig, StandstillConfig};
+use crate::robot::{BadValue, Generation, Pose, Range, RobotModel, SoftwareVersion, seconds};
+use crate::time::Duration;
+
+/// What an engine beside a controller of Universal Robots is told.
+pub type UrConfig = Config<6, UrOptions>;
+
+/// What only beside such a controller there is to be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct UrOptions {
+    /// Links and waits.
+    pub connect: ConnectConfig,
+    /// Software of the controller, where its own version message is not to be relied on. It then decides the form of
+    /// every text.
+    pub software: Option<SoftwareVersion>,
+    /// Model of the arm, whose nominal kinematics are used where the controller sends none.
+    pub model: Option<RobotModel>,
+    /// Tool centre point in the flange frame, where the controller's own (3.1 and later) is not to be used.
+    pub tcp: Option<Pose>,
+    /// Form of the text.
+    pub text: TextConfig,
+    /// How long setting an output may take.
+    pub outputs: OutputsConfig,
+    /// The sensor, of six channels \[N, Nm\], whose readings a program gets as its force; [`Claim::Force`] has to be claimed.
+    ///
+    /// Every state is answered by the newest reading that the sensor's judge lets pass. Where there is none, a force of zero
+    /// goes out once and then nothing until there is one again: an old force is never repeated, and `rtde_set_watchdog`
+    /// on `external_force_torque` in that program pauses or stops it.
+    pub force: Option<SourceId>,
+}
+
+impl Options for UrOptions {
+    const KIND: u8 = b'U';
+}
+
+impl Default for UrConfig {
+    fn default() -> Self {
+        Self {
+            peer: UrOptions::default(),
+            link: LinkTuning::default(),
+            mode: ModeTuning::default(),
+            standstill: StandstillConfig::default(),
+            limits: Limits::default(),
+            sources: [None; MAX_SOURCES],
+            operator: OperatorConfig::default(),
+        }
+    }
+}
+
+impl UrConfig {
+    /// Whether every field is in its range, for controllers of either period, and none stands against another.
+    ///
+    /// # Errors
+    /// The first that is not, or does.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_ranges()?;
+        let mut first = Ok(());
+        self.conflicts(|conflict| first = first.and(Err(ConfigError::Conflict(conflict))));
+        first
+    }
+
+    /// Whether every field is in its range, for controllers of either period.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check_ranges(&self) -> Result<(), ConfigError> {
+        let value = |section| move |error| ConfigError::Value { section, error };
+        let UrOptions { connect, software, text, outputs, force, .. } = &self.peer;
+        connect.check().map_err(value("connect"))?;
+        for generation in [Generation::Cb3, Generation::ESeries] {
+            let cycle = self.cycle(Duration::from_micros(generation.period_micros()));
+            self.check_common(&cycle)?;
+            // An arm whose text has run out stops by itself, and is not to be commanded on.
+            let outlasted = cycle.link.stale_after.max(cycle.mode.state_timeout) <= text.hold;
+            BadValue::unless(outlasted, "hold", "at least stale_after and state_timeout, 0.04 s each by default")
+                .map_err(value("text"))?;
+        }
+        text.check(*software).map_err(value("text"))?;
+        outputs.check().map_err(value("outputs"))?;
+        let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
+        let fed = force.is_none() || self.sources.iter().flatten().any(feeds);
+        let claimed = force.is_none() || connect.claims.has(Claim::Force);
+        BadValue::unless(fed, "force", "a source of six channels").map_err(value("outputs"))?;
+        BadValue::unless(claimed, "claim", "force among them, where a force is given").map_err(value("outputs"))
+    }
+
+    /// The thresholds for a controller of this period.
+    pub(in crate::engine) fn cycle(&self, period: Duration) -> CycleConfig {
+        CycleConfig {
+            link: self.link.of(period),
+            mode: self.mode_config(period),
+            following: self.mode.following.of(period),
+            scaling: self.mode.scaling,
+            pendant: self.mode.pendant,
+            hold: self.peer.text.hold,
+        }
+    }
+
+    /// The mode machine's thresholds for a controller of this period.
+    #[must_use]
+    pub fn mode_config(&self, period: Duration) -> ModeConfig {
+        ModeConfig { rest_window: self.standstill.window, ..self.mode.of(period) }
+    }
+
+    /// Whether a stop at the pendant can be seen, where states come `by_rtde` in this period: the state of every cycle has to
+    /// tell of the program, and one command has to outlast the cycles that are needed to look. Where not, or where the
+    /// program flickers between two texts, the next text overrides such a stop.
+    #[must_use]
+    pub fn sees_pendant_stops(&self, by_rtde: bool, period: Duration) -> bool {
+        let PendantConfig { stops, left, .. } = self.mode.pendant;
+        stops && by_rtde && period.times(u64::from(left).saturating_add(1)) <= self.peer.text.hold
+    }
+
+    /// Tells every limit that what is sent, or the controller by itself, would not keep, by its first joint.
+    pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
+        let TextConfig { acceleration, stop_acceleration, own_stop, .. } = self.peer.text;
+        let mut at_most = |key, values: &[f32; 6], most: f32, other, why| {
+            if let Some((joint, found)) = (0_u8..).zip(values).find(|(_, found)| **found > most) {
+                tell(Conflict { key, joint, found: *found, most, unit: "rad/s²", other, why });
+            }
+        };
+        let braking = self.limits.braking.as_array();
+        let why = "the stop that is sent";
+        at_most("limits.braking", braking, stop_acceleration, "session.stop_acceleration", why);
+        if self.peer.text.leaves_stops_to_the_controller(self.peer.software) {
+            let why = "what the controller's own stop is taken to reach";
+            at_most("limits.braking", braking, own_stop, "session.own_stop", why);
+        }
+        let why = "the ramp of each speedj, or the arm lags behind what was approved";
+        at_most("limits.acceleration", self.limits.acceleration.as_array(), acceleration, "session.acceleration", why);
+    }
+
+    /// How text reaches a controller with this software, at its bounds, where its states have this period.
+    #[must_use]
+    pub fn path_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
+        let answered = period + self.link.of(period).margin;
+        // A state is answered at this age by a clock that leaves out the shortest way; both ways together are bounded by
+        // the acknowledgement, which is looked at once in a cycle. Then the controller takes the text up in its next one.
+        let latency = answered.times(2) + period.times(2);
+        // One-line programs end a cycle late. Without t, `sleep` begins where the speed is reached.
+        let ramp = self.limits.longest_step.min(latency + self.peer.text.hold) + period;
+        let ramp = if TextPath::omits_time(software) { ramp } else { Duration::ZERO };
+        PathTiming { latency, hold: self.peer.text.hold + period + ramp }
+    }
+
+    /// The limits that hold on such a controller ([`Limits::carried_by`]).
+    #[must_use]
+    pub fn limits_on(&self, software: SoftwareVersion, period: Duration) -> Limits<6> {
+        self.limits.carried_by(self.path_timing(software, period))
+    }
+
+    /// How far the arm coasts at worst on a controller with this software, whatever we can see going wrong: a state or a
+    /// sensor's reading grows stale, and the last command, sent just before, holds to its end.
+    #[must_use]
+    pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
+        let period = period_of(software);
+        let PathTiming { latency, hold } = self.path_timing(software, period);
+        let stale = self.link.of(period).stale_after.max(self.mode.of(period).state_timeout);
+        let seen = stale.max(self.oldest_reading(period)) + period;
+        Coast::of(&self.limits, seen + latency + hold + self.limits.reaction, self.stop_on(software))
+    }
+
+    /// How far the arm coasts at worst when this device itself dies: the last command, which may still be on its way, holds
+    /// to its end; `None` where nothing ends it then, because the text is bare and the arm is not recorded to stop by itself.
+    #[must_use]
+    pub fn coast_without_us(&self, software: SoftwareVersion) -> Option<Coast<6>> {
+        let PathTiming { latency, hold } = self.path_timing(software, period_of(software));
+        let ends = TextPath::new(self.peer.text, software).ends_without_us();
+        ends.then(|| Coast::of(&self.limits, latency + hold + self.limits.reaction, self.stop_on(software)))
+    }
+
+    /// The weakest stop \[rad/s²\] on a controller with this software.
+    fn stop_on(&self, software: SoftwareVersion) -> f32 {
+        let TextConfig { stop_acceleration, own_stop, .. } = self.peer.text;
+        let own = self.peer.text.leaves_stops_to_the_controller(Some(software));
+        if own && own_stop < stop_acceleration { own_stop } else { stop_acceleration }
+    }
+}
+
+fn period_of(software: SoftwareVersion) -> Duration {
+    Duration::from_micros(software.generation().period_micros())
+}
+
+/// Ports of the controller, as it numbers them; a port base is applied by the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Ports {
+    /// Primary interface: version, robot messages, robot state. Default 30001.
+    pub primary: Option<u16>,
+    /// Secondary interface, tried where the primary one does not answer. Default 30002.
+    pub secondary: Option<u16>,
+    /// Real-time interface: the way for text, and the state of every cycle unless RTDE gives it. Default 30003.
+    pub realtime: u16,
+    /// Real-Time Data Exchange. Default 30004.
+    pub rtde: u16,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Self { primary: Some(30_001), secondary: Some(30_002), realtime: 30_003, rtde: 30_004 }
+    }
+}
+
+/// Where the state of every cycle comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum StatesFrom {
+    /// RTDE where the software has it (from 3.4) and there is memory for it; the real-time interface where it has not,
+    /// where the service is closed, and where it lacks what is needed.
+    #[default]
+    Auto,
+    /// The real-time interface.
+    Realtime,
+    /// RTDE, or there is no session.
+    Rtde,
+}
+
+/// How outputs are set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum OutputsBy {
+    /// By those inputs of RTDE that are claimed and ours, else by text.
+    #[default]
+    Auto,
+    /// By text.
+    Text,
+    /// By inputs of RTDE, or not at all.
+    Rtde,
+    /// Not at all.
+    Off,
+}
+
+/// How a session connects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ConnectConfig {
+    /// The ports.
+    pub ports: Ports,
+    /// Whether there is no session without the primary or secondary interface. Without either, nothing but the packet's
+    /// own program state can prove that commands are accepted. Default `false`.
+    pub primary_required: bool,
+    /// Where states come from. Default: RTDE where there is one.
+    pub states: StatesFrom,
+    /// How outputs are set. Default: by text, as nothing is claimed.
+    pub outputs: OutputsBy,
+    /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have their recipes
+    /// ([`ClaimedInputs`](crate::client::rtde::ClaimedInputs)). Default: none.
+    pub claims: Claims,
+    /// Longest wait for a connection. Default 1 s.
+    pub open_timeout: Duration,
+    /// Longest wait for the first understood message on a connection. Default 2 s.
+    pub first_message_timeout: Duration,
+    /// A link silent for this long is given up. Default 2 s.
+    pub silence_timeout: Duration,
+    /// Wait after the first failed attempt; doubled after each further one. Default 250 ms.
+    pub back_off_min: Duration,
+    /// Longest wait between two attempts. Default 8 s.
+    pub back_off_max: Duration,
+    /// A session that lasted this long makes the next back-off start anew. Default 5 s.
+    pub settled_after: Duration,
+    /// Bytes un-acknowledged for this long make the link be reset. Default 500 ms.
+    pub abort_after: Duration,
+}
+
+impl Default for ConnectConfig {
+    fn default() -> Self {
+        Self {
+            ports: Ports::default(),
+            primary_required: false,
+            states: StatesFrom::Auto,
+            outputs: OutputsBy::Auto,
+            claims: Claims::NONE,
+            open_timeout: Duration::from_secs(1),
+            first_message_timeout: Duration::from_secs(2),
+            silence_timeout: Duration::from_secs(2),
+            back_off_min: Duration::from_millis(250),
+            back_off_max: Duration::from_secs(8),
+            settled_after: Duration::from_secs(5),
+            abort_after: Duration::from_millis(500),
+        }
+    }
+}
+
+impl ConnectConfig {
+    /// The wait after `failures` earlier ones.
+    pub(super) fn back_off(&self, failures: u32) -> Duration {
+        let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);
+        self.back_off_min.times(factor).min(self.back_off_max)
+    }
+}
+
+impl ConnectConfig {
+    /// Range of each wait.
+    pub const WAIT: Range<Duration> = seconds!(0.01, 60.0);
+
+    /// Whether every wait is one.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let wait = |value: Duration, field| Self::WAIT.check(value, field);
+        BadValue::unless(self.ports.realtime != 0, "ports.realtime", "a port number")?;
+        BadValue::unless(self.ports.rtde != 0, "ports.rtde", "a port number")?;
+        BadValue::unless(
+            !self.primary_required || self.ports.primary.or(self.ports.secondary).is_some(),
+            "primary_required",
+            "false where neither ports.primary nor ports.secondary is set",
+        )?;
+        wait(self.open_timeout, "open_timeout")?;
+        wait(self.first_message_timeout, "first_message_timeout")?;
+        wait(self.silence_timeout, "silence_timeout")?;
+        wait(self.back_off_min, "back_off_min")?;
+        wait(self.back_off_max, "back_off_max")?;
+        BadValue::unless(self.back_off_min <= self.back_off_max, "back_off_min", "at most back_off_max")?;
+        wait(self.settled_after, "settled_after")?;
+        wait(self.abort_after, "abort_after")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_can_be_run() {
+        assert_eq!(UrConfig::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_section() {
+        let text = |change: fn(&mut UrConfig)| {
+            let mut config = UrConfig::default();
+            change(&mut config);
+            config.check().map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            text(|c| c.peer.connect.open_timeout = Duration::ZERO),
+            Err("connect.open_timeout: expected 0.01 to 60.0 s".into())
+        );
+        assert_eq!(
+            text(|c| c.peer.text.hold = Duration::from_secs(2)),
+            Err("text.hold: expected 0.002 to 1.0 s".into())
+        );
+        assert_eq!(text(|c| c.mode.good_cycles = Some(0)), Err("mode.good_cycles: expected 1 to 60000".into()));
+        assert!(
+            text(|c| c.limits.velocity.0[1] = f32::NAN).is_err_and(|e| e.starts_with("limits.velocity of joint 2"))
+        );
+        assert!(text(|c| c.link.stale_after = Some(Duration::ZERO)).is_err_and(|e| e.starts_with("link.stale_after")));
+    }
+
+    #[test]
+    fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
+        let told = |change: fn(&mut UrConfig)| {
+            let mut config = UrConfig::default();
+            change(&mut config);
+            let mut told = Vec::new();
+            config.conflicts(|conflict| told.push(conflict.to_string()));
+            assert_eq!(config.check().is_err(), !told.is_empty());
+            told
+        };
+        let reported = told(|c| {
+            c.limits.braking.0 = [8.0; 6];
+            c.peer.text.stop_acceleration = 1.0;
+        });
+        let own = "limits.braking of joint 1: found 8 rad/s², expected at most 2, session.own_stop: what the \
+                   controller's own stop is taken to reach";
+        let sent = "limits.braking of joint 1: found 8 rad/s², expected at most 1, session.stop_acceleration: the \
+                    stop that is sent";
+        assert_eq!(reported, [sent, own]);
+        assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.5).len(), 1);
+        assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.0), [""; 0], "the bound itself is kept");
+        // A stop that is sent, and obeyed, needs no word of the controller.
+        assert_eq!(
+            told(|c| {
+                c.limits.braking.0 = [8.0; 6];
+                c.peer.text.form = super::super::text::FormChoice::SelfEnding;
+                c.peer.software = Some(SoftwareVersion::new(3, 2));
+            }),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn text_must_outlast_the_time_after_which_states_are_stale_and_something_must_end_it() {
+        let error = |change: fn(&mut UrConfig)| {
+            let mut config = UrConfig::default();
+            change(&mut config);
+            config.check().map_err(|error| error.to_string())
+        };
+        assert!(
+            error(|c| c.link.stale_after = Some(Duration::from_millis(50))).is_err_and(|e| e.starts_with("text.hold"))
+        );
+        assert!(
+            error(|c| c.mode.state_timeout = Some(Duration::from_millis(50)))
+                .is_err_and(|e| e.starts_with("text.hold"))
+        );
+        let bare = |software| {
+            let text = TextConfig { form: super::super::text::FormChoice::Bare, ..TextConfig::default() };
+            UrConfig { peer: UrOptions { text, software, ..UrOptions::default() }, ..UrConfig::default() }
+                .check()
+                .map_err(|error| error.to_string())
+        };
+        assert!(bare(Some(SoftwareVersion::new(3, 4))).is_err_and(|e| e.starts_with("text.form")));
+        assert_eq!((bare(Some(SoftwareVersion::new(3, 5))), bare(None)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn an_arm_that_keeps_moving_has_no_bound_for_our_death_with_bare_text() {
+        let (old, new) = (SoftwareVersion::new(3, 1), SoftwareVersion::new(5, 15));
+        let mut bare = UrConfig::default();
+        bare.peer.text.form = super::super::text::FormChoice::Bare;
+        assert!(bare.coast_without_us(old).is_none() && bare.coast_without_us(new).is_some());
+        let coast = UrConfig::default().coast_without_us(old).map(|coast| coast.joints[0]);
+        // 1 rad/s for 2·(8 + 4) + 2·8 ms on the way, 40 + 8 ms of the text, which sleeps after up to 40 + 8 ms of its ramp,
+        // and 20 ms of the drives; then 1²/(2·2).
+        assert!(coast.is_some_and(|rad| (rad - 0.406).abs() < 1e-6), "{coast:?}");
+    }
+}

@@ -1,0 +1,345 @@
+//! The order in which links are opened, a deadline on every wait, and back-off between attempts.
+//!
+//! | stage | waits for | goes on |
+//! |---|---|---|
+//! | `Idle` | start | `Primary` |
+//! | `Primary` | 30001, else 30002: opened, first message | `Realtime`; without either, `Realtime` or, where it is required, `Waiting` |
+//! | `Realtime` | 30003: opened, enough packets to know the controller | `Rtde` where states are to come from there, else `Up`; lost: `Waiting` |
+//! | `Rtde` | 30004: opened, negotiated, first state | `Up`; without it `Up` all the same or, where it is required, `Waiting` |
+//! | `Up` | nothing; a lost primary link is opened again beside it | another link lost: `Waiting` |
+//! | `Waiting` | the back-off | `Primary`, a new session |
+
+use super::config::{ConnectConfig, StatesFrom};
+use super::event::{DownCause, Next};
+use super::links::LINKS;
+use crate::engine::io::{Endpoint, LinkId, Output};
+use crate::time::Instant;
+
+/// See the module.
+#[derive(Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Connector {
+    config: ConnectConfig,
+    stage: Stage,
+    links: [Connection; LINKS.len()],
+    /// Sessions that failed one after the other.
+    failures: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Stage {
+    Idle,
+    Waiting { until: Instant },
+    Primary,
+    Realtime,
+    Rtde,
+    Up { since: Instant },
+}
+
+/// One link.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+struct Connection {
+    phase: Phase,
+    /// Which of the link's ports is tried.
+    candidate: usize,
+    /// Attempts that failed one after the other, while the session is up.
+    failures: u32,
+    open_wanted: bool,
+    abort_wanted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Phase {
+    Down {
+        retry_at: Option<Instant>,
+    },
+    Opening {
+        deadline: Instant,
+    },
+    /// Connected; nothing understood yet.
+    Greeting {
+        deadline: Instant,
+    },
+    /// Speaking; silence beyond the deadline means it is gone.
+    Up {
+        deadline: Instant,
+    },
+}
+
+impl Connection {
+    const DOWN: Self = Self {
+        phase: Phase::Down { retry_at: None },
+        candidate: 0,
+        failures: 0,
+        open_wanted: false,
+        abort_wanted: false,
+    };
+
+    /// Down, with the port told to reset what it has; `closed` where it has nothing any more.
+    fn give_up(&mut self, closed: bool) {
+        let asked = core::mem::take(&mut self.open_wanted);
+        self.abort_wanted |= !matches!(self.phase, Phase::Down { .. }) && !closed && !asked;
+        self.phase = Phase::Down { retry_at: None };
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Down { retry_at } => retry_at,
+            Phase::Opening { deadline } | Phase::Greeting { deadline } | Phase::Up { deadline } => Some(deadline),
+        }
+    }
+}
+
+impl Connector {
+    pub(super) fn new(config: ConnectConfig) -> Self {
+        Self { config, stage: Stage::Idle, links: [Connection::DOWN; LINKS.len()], failures: 0 }
+    }
+
+    /// Begins a session; nothing where one is under way.
+    pub(super) fn start(&mut self, now: Instant) {
+        if self.stage == Stage::Idle {
+            self.begin(now);
+        }
+    }
+
+    /// The port reports a connection. `false` where none was asked for.
+    pub(super) fn opened(&mut self, link: LinkId, now: Instant) -> bool {
+        let deadline = now + self.config.first_message_timeout;
+        let connection = self.link_mut(link);
+        let expected = matches!(connection.phase, Phase::Opening { .. });
+        if expected {
+            connection.phase = Phase::Greeting { deadline };
+        }
+        expected
+    }
+
+    /// The link has shown that it speaks what is expected of it.
+    pub(super) fn greeted(&mut self, link: LinkId, now: Instant) {
+        let deadline = now + self.config.silence_timeout;
+        let connection = self.link_mut(link);
+        if !matches!(connection.phase, Phase::Greeting { .. }) {
+            return;
+        }
+        connection.phase = Phase::Up { deadline };
+        connection.failures = 0;
+        match self.stage {
+            Stage::Primary if link == LinkId::PRIMARY => self.open_realtime(now),
+            Stage::Realtime if link == LinkId::REALTIME => self.up(now),
+            Stage::Rtde if link == LinkId::RTDE => self.up(now),
+            _ => {}
+        }
+    }
+
+    /// The real-time link has shown enough, and states are to come from RTDE.
+    pub(super) fn ask_rtde(&mut self, now: Instant) {
+        if self.stage == Stage::Realtime {
+            self.stage = Stage::Rtde;
+            self.greeted(LinkId::REALTIME, now);
+            self.open(LinkId::RTDE, now);
+        }
+    }
+
+    /// A link that has to be asked has answered something: it is given more time to say what is expected of it.
+    pub(super) fn answered(&mut self, link: LinkId, now: Instant) {
+        let later = now + self.config.first_message_timeout;
+        if let Phase::Greeting { deadline } = &mut self.link_mut(link).phase {
+            *deadline = later;
+        }
+    }
+
+    fn up(&mut self, now: Instant) {
+        self.stage = Stage::Up { since: now };
+        if self.link(LinkId::PRIMARY).phase == (Phase::Down { retry_at: None }) && self.primary_port(0).is_some() {
+            self.retry_primary(now);
+        }
+    }
+
+    /// A message was understood: the link is not silent.
+    pub(super) fn heard(&mut self, link: LinkId, now: Instant) {
+        let deadline = now + self.config.silence_timeout;
+        if let Phase::Up { deadline: at } = &mut self.link_mut(link).phase {
+            *at = deadline;
+        }
+    }
+
+    /// A link is gone or given up. `None` where it was not there.
+    pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, now: Instant) -> Option<(Endpoint, Next)> {
+        if matches!(self.link(link).phase, Phase::Down { .. }) {
+            return None;
+        }
+        let endpoint = self.endpoint(link);
+        self.link_mut(link).give_up(matches!(cause, DownCause::Refused | DownCause::Closed));
+        let next = match (link, self.stage) {
+            (_, Stage::Idle | Stage::Waiting { .. }) => Next::Nothing,
+            (LinkId::REALTIME, _) => self.end_session(now),
+            (LinkId::RTDE, Stage::Rtde) if self.config.states != StatesFrom::Rtde => {
+                self.up(now);
+                Next::Without
+            }
+            (LinkId::RTDE, _) => self.end_session(now),
+            (_, Stage::Primary) => self.other_port(now),
+            (_, Stage::Realtime | Stage::Rtde) => Next::Without,
+            (_, Stage::Up { .. }) => self.retry_primary(now),
+        };
+        Some((endpoint, next))
+    }
+
+    /// The deadline that has passed, if any: the caller reports the loss, unless it was a back-off that ended.
+    pub(super) fn tick(&mut self, now: Instant) -> Option<(LinkId, DownCause)> {
+        if let Stage::Waiting { until } = self.stage
+            && until <= now
+        {
+            self.begin(now);
+        }
+        for link in LINKS {
+            match self.link(link).phase {
+                Phase::Down { retry_at: Some(at) } if at <= now => self.open(link, now),
+                Phase::Opening { deadline } if deadline <= now => return Some((link, DownCause::OpenTimeout)),
+                Phase::Greeting { deadline } if deadline <= now => return Some((link, DownCause::NoGreeting)),
+                Phase::Up { deadline } if deadline <= now => return Some((link, DownCause::Silent)),
+                Phase::Down { .. } | Phase::Opening { .. } | Phase::Greeting { .. } | Phase::Up { .. } => {}
+            }
+        }
+        None
+    }
+
+    /// Closes everything and opens nothing more.
+    pub(super) fn shut_down(&mut self) {
+        self.stage = Stage::Idle;
+        self.links.iter_mut().for_each(|connection| connection.give_up(false));
+    }
+
+    /// The next thing the port must do to its sockets: give up before opening again.
+    pub(super) fn poll_output(&mut self) -> Option<Output<'static>> {
+        for link in LINKS {
+            let endpoint = self.endpoint(link);
+            let connection = self.link_mut(link);
+            if core::mem::take(&mut connection.abort_wanted) {
+                return Some(Output::Abort(link));
+            }
+            if core::mem::take(&mut connection.open_wanted) {
+                return Some(Output::Open { link, endpoint });
+            }
+        }
+        None
+    }
+
+    pub(super) fn has_output(&self) -> bool {
+        self.links.iter().any(|connection| connection.abort_wanted || connection.open_wanted)
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let waiting = if let Stage::Waiting { until } = self.stage { Some(until) } else { None };
+        self.links.iter().filter_map(Connection::deadline).chain(waiting).min()
+    }
+
+    /// Whether bytes of this link are to be read and text may be written to it.
+    pub(super) fn is_connected(&self, link: LinkId) -> bool {
+        matches!(self.link(link).phase, Phase::Greeting { .. } | Phase::Up { .. })
+    }
+
+    /// Whether the link has shown that it speaks what is expected of it.
+    pub(super) fn is_greeted(&self, link: LinkId) -> bool {
+        matches!(self.link(link).phase, Phase::Up { .. })
+    }
+
+    /// The port that the link has, or tries next.
+    pub(super) fn endpoint(&self, link: LinkId) -> Endpoint {
+        let port = match link {
+            LinkId::REALTIME => self.config.ports.realtime,
+            LinkId::RTDE => self.config.ports.rtde,
+            _ => self.primary_port(self.link(LinkId::PRIMARY).candidate).unwrap_or_default(),
+        };
+        Endpoint { port }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        self.link_mut(LinkId::PRIMARY).candidate = 0;
+        if self.primary_port(0).is_some() {
+            self.stage = Stage::Primary;
+            self.open(LinkId::PRIMARY, now);
+        } else {
+            self.open_realtime(now);
+        }
+    }
+
+    fn open_realtime(&mut self, now: Instant) {
+        self.stage = Stage::Realtime;
+        self.open(LinkId::REALTIME, now);
+    }
+
+    fn open(&mut self, link: LinkId, now: Instant) {
+        let deadline = now + self.config.open_timeout;
+        let connection = self.link_mut(link);
+        connection.phase = Phase::Opening { deadline };
+        connection.open_wanted = true;
+    }
+
+    /// During detection: 30002 after 30001, then without.
+    fn other_port(&mut self, now: Instant) -> Next {
+        let next = self.link(LinkId::PRIMARY).candidate.saturating_add(1);
+        if self.primary_port(next).is_some() {
+            self.link_mut(LinkId::PRIMARY).candidate = next;
+            self.open(LinkId::PRIMARY, now);
+            return Next::OtherPort;
+        }
+        if self.config.primary_required {
+            return self.end_session(now);
+        }
+        self.open_realtime(now);
+        Next::Without
+    }
+
+    fn retry_primary(&mut self, now: Instant) -> Next {
+        let next = self.link(LinkId::PRIMARY).candidate.saturating_add(1);
+        let candidate = if self.primary_port(next).is_some() { next } else { 0 };
+        let wait = self.config.back_off(self.link(LinkId::PRIMARY).failures);
+        let connection = self.link_mut(LinkId::PRIMARY);
+        connection.candidate = candidate;
+        connection.failures = connection.failures.saturating_add(1);
+        connection.phase = Phase::Down { retry_at: Some(now + wait) };
+        Next::Retry(wait)
+    }
+
+    fn end_session(&mut self, now: Instant) -> Next {
+        if let Stage::Up { since } = self.stage
+            && now.since(since) >= self.config.settled_after
+        {
+            self.failures = 0;
+        }
+        self.links.iter_mut().for_each(|connection| connection.give_up(false));
+        let wait = self.config.back_off(self.failures);
+        self.failures = self.failures.saturating_add(1);
+        self.stage = Stage::Waiting { until: now + wait };
+        Next::NewSession(wait)
+    }
+
+    /// The configured ports of the primary link, in the order in which they are tried.
+    fn primary_port(&self, candidate: usize) -> Option<u16> {
+        [self.config.ports.primary, self.config.ports.secondary].into_iter().flatten().nth(candidate)
+    }
+
+    fn link(&self, link: LinkId) -> &Connection {
+        let [primary, realtime, rtde] = &self.links;
+        match link {
+            LinkId::REALTIME => realtime,
+            LinkId::RTDE => rtde,
+            _ => primary,
+        }
+    }
+
+    fn link_mut(&mut self, link: LinkId) -> &mut Connection {
+        let [primary, realtime, rtde] = &mut self.links;
+        match link {
+            LinkId::REALTIME => realtime,
+            LinkId::RTDE => rtde,
+            _ => primary,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! What only an engine beside a controller of Universal Robots reports.
+
+use super::identity::Identity;
+use super::rtde::Unusable;
+use crate::client::rtde::NotOurs;
+use crate::engine::io::{Endpoint, LinkId};
+use crate::frame::{Found, FrameError};
+use crate::robot::Reason;
+use crate::time::Duration;
+use crate::wire::WireError;
+use crate::wire::primary::Report;
+
+/// About the connections to a controller of Universal Robots, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum UrEvent {
+    /// A connection is asked for.
+    Opening {
+        /// The link.
+        link: LinkId,
+        /// Where to.
+        endpoint: Endpoint,
+    },
+    /// A connection stands; nothing is understood on it yet.
+    Opened(LinkId),
+    /// A link is down.
+    Down {
+        /// The link.
+        link: LinkId,
+        /// Which port it was, or was to be, connected to.
+        endpoint: Endpoint,
+        /// Why.
+        cause: DownCause,
+        /// What follows.
+        next: Next,
+    },
+    /// A new session: this controller was found.
+    Established(Identity),
+    /// An input of RTDE that was claimed is not ours in this session.
+    NotOurs(NotOurs),
+    /// A message of the controller to people.
+    Report(Report),
+    /// A stream was not one message after the other; bytes were skipped.
+    Skipped {
+        /// The link.
+        link: LinkId,
+        /// What happened.
+        error: FrameError,
+    },
+    /// A message could not be used.
+    Malformed {
+        /// The link.
+        link: LinkId,
+        /// What is wrong with it.
+        error: WireError,
+    },
+}
+
+/// What follows the loss of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Next {
+    /// The link's other port is tried at once.
+    OtherPort,
+    /// The session goes on without the link.
+    Without,
+    /// The session goes on; the link is tried again after this time.
+    Retry(Duration),
+    /// The session is over; a new one begins after this time.
+    NewSession(Duration),
+    /// Nothing: the engine was told to shut down.
+    Nothing,
+}
+
+/// Why a link is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum DownCause {
+    /// The connection was refused.
+    Refused,
+    /// No connection within the time allowed.
+    OpenTimeout,
+    /// Connected, but nothing came that could be understood.
+    NoGreeting,
+    /// Something else than the expected service answers.
+    WrongService(Found),
+    /// The peer closed the connection.
+    Closed,
+    /// Nothing came for too long.
+    Silent,
+    /// The peer acknowledges nothing.
+    Unacknowledged,
+    /// The controller is not the one the session began with.
+    OtherController,
+    /// It was in local control, and connections made then take no text: they are made anew.
+    LocalControl,
+    /// RTDE cannot give the states.
+    Rtde(Unusable),
+}
+
+impl DownCause {
+    /// What ends commanding where the link goes down for this cause.
+    pub(super) const fn reason(self) -> Reason {
+        match self {
+            Self::Silent => Reason::StateStale,
+            Self::Unacknowledged => Reason::Unacknowledged,
+            Self::LocalControl => Reason::NotRemote,
+            Self::Refused
+            | Self::OpenTimeout
+            | Self::NoGreeting
+            | Self::WrongService(_)
+            | Self::Closed
+            | Self::OtherController
+            | Self::Rtde(_) => Reason::LinkClosed,
+        }
+    }
+}

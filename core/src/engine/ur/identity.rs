@@ -1,0 +1,90 @@
+//! Which controller this is: by its version message, or by what its packets look like.
+
+use crate::engine::io::LinkId;
+use crate::robot::{Generation, SoftwareVersion};
+use crate::time::Duration;
+
+/// How the software version is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum KnownBy {
+    /// The controller's own word: its version message, or RTDE's answer.
+    Message,
+    /// The configuration says so.
+    Configuration,
+    /// Size of the real-time packet and step of its clock: the oldest version that sends such packets.
+    Packet,
+}
+
+/// What a session knows about its controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Identity {
+    /// Software version; where known by packet, the oldest that fits.
+    pub software: SoftwareVersion,
+    /// How it is known.
+    pub known_by: KnownBy,
+    /// Size of the real-time packet \[B\].
+    pub packet_size: u16,
+    /// Step of the controller's clock from packet to packet.
+    pub period: Duration,
+    /// Where the state of every cycle comes from: [`LinkId::REALTIME`] or [`LinkId::RTDE`].
+    pub states: LinkId,
+}
+
+impl Identity {
+    /// The family of controller.
+    #[must_use]
+    pub const fn generation(&self) -> Generation {
+        self.software.generation()
+    }
+}
+
+/// Major and minor version.
+type Release = (u8, u8);
+
+/// Packet sizes with the oldest software that sends them, at a period of 8 ms and of 2 ms
+/// (`ur-client-interfaces` 2.1); in the order of size.
+const OLDEST: [(usize, Release, Release); 9] = [
+    (756, (1, 5), (1, 5)),
+    (764, (1, 7), (1, 7)),
+    (812, (1, 8), (1, 8)),
+    (1044, (3, 0), (3, 0)),
+    (1060, (3, 2), (3, 2)),
+    (1108, (3, 5), (5, 0)),
+    (1116, (3, 10), (5, 4)),
+    (1140, (3, 14), (5, 9)),
+    (1220, (3, 14), (5, 10)),
+];
+
+/// The oldest software whose packets have at least what one of `size` bytes has; `None` below the smallest packet.
+#[must_use]
+pub fn oldest_software(size: usize, period: Duration) -> Option<SoftwareVersion> {
+    let fast = period < Duration::from_micros(Generation::ESeries.period_micros()).times(2);
+    let (_, slow_version, fast_version) = OLDEST.iter().rev().find(|(least, ..)| *least <= size)?;
+    let (major, minor) = if fast { *fast_version } else { *slow_version };
+    Some(SoftwareVersion::new(major, minor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_shared_by_two_generations_is_told_apart_by_the_clock() {
+        let (slow, fast) = (Duration::from_millis(8), Duration::from_millis(2));
+        assert_eq!(oldest_software(1116, slow), Some(SoftwareVersion::new(3, 10)));
+        assert_eq!(oldest_software(1116, fast), Some(SoftwareVersion::new(5, 4)));
+        assert_eq!(oldest_software(1220, fast), Some(SoftwareVersion::new(5, 10)));
+        assert_eq!(oldest_software(812, slow), Some(SoftwareVersion::new(1, 8)));
+        assert_eq!(oldest_software(755, slow), None);
+    }
+
+    #[test]
+    fn an_unlisted_size_counts_to_the_layout_it_contains() {
+        assert_eq!(oldest_software(1052, Duration::from_millis(8)), Some(SoftwareVersion::new(3, 0)));
+        assert_eq!(oldest_software(2000, Duration::from_millis(2)), Some(SoftwareVersion::new(5, 10)));
+    }
+}

@@ -1,0 +1,25 @@
+//! The links to a controller of Universal Robots.
+
+use crate::engine::io::LinkId;
+
+impl LinkId {
+    /// Version, program, safety and configuration messages: port 30001, or 30002 where that is closed.
+    pub const PRIMARY: Self = Self::of(0);
+    /// All text we send, and the state of every control cycle unless RTDE gives it: port 30003.
+    pub const REALTIME: Self = Self::of(1);
+    /// Real-Time Data Exchange, where it gives the state of every control cycle: port 30004.
+    pub const RTDE: Self = Self::of(2);
+}
+
+/// Every link, in the order in which they are opened.
+pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
+
+/// The name of a link in reports.
+#[must_use]
+pub const fn link_name(link: LinkId) -> &'static str {
+    match link {
+        LinkId::PRIMARY => "primary",
+        LinkId::REALTIME => "realtime",
+        _ => "rtde",
+    }
+}

@@ -1,0 +1,94 @@
+//! The text that moves the arm, holds it and stops it: what the cycle decides, as a program of one line.
+
+use super::outbox::Outbox;
+use super::takeover::{Opening, TakeOver};
+use super::text::{TextConfig, TextPath};
+use crate::engine::cycle::Verdict;
+use crate::robot::{Reason, SoftwareVersion};
+use crate::time::{Duration, Instant};
+
+/// The text of one session, and what has to come before it where another program runs.
+#[derive(Debug)]
+pub(super) struct MotionText {
+    path: Option<TextPath>,
+    take_over: TakeOver,
+    /// While arming: whether another program runs, for how long its end is waited for, and now.
+    arming: Option<(bool, Duration, Instant)>,
+    text: Outbox<{ TextPath::MAX_LEN }>,
+}
+
+impl MotionText {
+    pub(super) const NONE: Self = Self { path: None, take_over: TakeOver::Untried, arming: None, text: Outbox::EMPTY };
+
+    /// A session with this software.
+    pub(super) fn open(&mut self, config: TextConfig, software: SoftwareVersion) {
+        self.path = Some(TextPath::new(config, software));
+    }
+
+    /// The session is over.
+    pub(super) const fn close(&mut self) {
+        self.text.clear();
+        self.path = None;
+    }
+
+    /// Whether text can be sent.
+    pub(super) const fn is_open(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// What is known now. `arming` is for that mode alone: see the field.
+    pub(super) fn prepare(&mut self, arming: Option<(bool, Duration, Instant)>) {
+        self.arming = arming;
+        if arming.is_none() {
+            self.take_over = TakeOver::default();
+        }
+    }
+
+    /// A new call of the engine.
+    pub(super) const fn begin(&mut self) {
+        self.text.begin();
+    }
+
+    /// The text for `verdict` takes the place of what waited; whether there is any.
+    pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
+        let Self { path: Some(path), take_over, arming, text } = self else { return Ok(false) };
+        let written = match verdict {
+            // A robot that is told nothing stays where it is: there is no position to mirror.
+            Verdict::Silent | Verdict::Mirror => return Ok(false),
+            Verdict::Hold => match arming.map(|(runs, patience, now)| take_over.next(runs, patience, now)) {
+                Some(Opening::EndOther) => text.put(|out| path.render_stop(out)),
+                Some(Opening::Wait) => text.put(|_| Ok(0)),
+                Some(Opening::Zero) | None => text.put(|out| path.render_hold(out)),
+            },
+            Verdict::Stop => text.put(|out| path.render_stop(out)),
+            Verdict::Move(approved) => text.put(|out| path.render_move(approved, out)),
+        };
+        written.map(|len| len > 0)
+    }
+
+    pub(super) const fn is_waiting(&self) -> bool {
+        !self.text.is_empty()
+    }
+
+    pub(super) fn take(&mut self) -> &[u8] {
+        self.text.take()
+    }
+
+    /// The text that was made in this call.
+    #[cfg(feature = "postcard")]
+    pub(super) fn made(&self) -> &[u8] {
+        self.text.made()
+    }
+
+    /// What has to be saved.
+    #[cfg(feature = "postcard")]
+    pub(super) const fn take_over(&self) -> TakeOver {
+        self.take_over
+    }
+
+    /// Goes on from what was saved, with no text waiting.
+    #[cfg(feature = "postcard")]
+    pub(super) fn restore(&mut self, take_over: TakeOver, config: TextConfig, software: Option<SoftwareVersion>) {
+        *self = Self { path: software.map(|software| TextPath::new(config, software)), take_over, ..Self::NONE };
+    }
+}

@@ -1,0 +1,49 @@
+//! A text that waits to be transmitted.
+
+/// The one text that waits, of at most `N` bytes, and whether it was made in this call of the engine.
+#[derive(Debug)]
+pub(super) struct Outbox<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+    new: bool,
+}
+
+impl<const N: usize> Outbox<N> {
+    pub(super) const EMPTY: Self = Self { bytes: [0; N], len: 0, new: false };
+
+    /// A new call: nothing was made in it yet.
+    pub(super) const fn begin(&mut self) {
+        self.new = false;
+    }
+
+    /// The text that `write` makes takes the place of the one that waited; its length, 0 where there is none.
+    ///
+    /// # Errors
+    /// Those of `write`; then no text waits.
+    pub(super) fn put<E>(&mut self, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
+        self.len = 0;
+        self.len = write(&mut self.bytes)?;
+        self.new = self.len > 0;
+        Ok(self.len)
+    }
+
+    pub(super) const fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The text that was made in this call; empty where none was.
+    #[cfg(feature = "postcard")]
+    pub(super) fn made(&self) -> &[u8] {
+        if self.new { self.bytes.get(..self.len).unwrap_or_default() } else { &[] }
+    }
+
+    /// The text that waits; then none waits any more.
+    pub(super) fn take(&mut self) -> &[u8] {
+        let len = core::mem::take(&mut self.len);
+        self.bytes.get(..len).unwrap_or_default()
+    }
+}

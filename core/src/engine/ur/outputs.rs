@@ -1,0 +1,290 @@
+//! Setting outputs beside the motion: by those inputs of RTDE that are ours, or by a secondary program after the cycle's own
+//! text; confirmed from what is published.
+//!
+//! At most one text per judged state, always after that state's motion text and never in its place; nothing while the state
+//! is too old for a moving command, or what was written before has not been acknowledged for as long.
+
+use outrigger_urscript::{Output as Statement, Sec, SpeedSlider, Version};
+
+use super::config::{OutputsBy, UrConfig};
+use super::event::UrEvent;
+use super::identity::Identity;
+use super::outbox::Outbox;
+use super::primary::Facts;
+use super::rtde::StateLink;
+use crate::client::rtde::Claim;
+use crate::command::Sources;
+use crate::command::outputs::{BATCH, Outputs, OutputsConfig, Shown, Write, WriteNews, WriteRefusal, digital_levels};
+use crate::engine::event::{Event, Events};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{Generation, RobotModel, SoftwareVersion, State};
+use crate::time::Instant;
+use crate::wire::rtde::Value;
+use heapless::Vec;
+
+/// Bytes of the longest text that sets outputs.
+const TEXT_LEN: usize = Sec::max_len(BATCH);
+const _: () = assert!(TEXT_LEN >= SpeedSlider::MAX_LEN);
+
+/// RTDE, where the session has it.
+type Rtde<'r, 'm> = Option<&'r mut (dyn StateLink + 'm)>;
+
+/// What is known of the controller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'k> {
+    /// While a session stands.
+    pub(super) identity: Option<Identity>,
+    pub(super) facts: &'k Facts,
+    pub(super) config: &'k UrConfig,
+}
+
+impl Known<'_> {
+    /// What the arm is rated for \[kg\]; where nobody says which arm it is, what any is.
+    fn max_payload(&self) -> f32 {
+        let told = self.facts.configuration.and_then(|configuration| configuration.rated_payload());
+        self.config.peer.model.map(RobotModel::rated_payload).or(told).unwrap_or(Statement::MASS.max)
+    }
+
+    const fn by(&self) -> OutputsBy {
+        self.config.peer.connect.outputs
+    }
+}
+
+/// What is set beside the motion, and the text that waits to set it.
+#[derive(Debug)]
+pub(super) struct OutputsPath {
+    outputs: Outputs,
+    text: Outbox<TEXT_LEN>,
+    /// A state was judged after which such text may go out.
+    due: bool,
+    /// The force that a program reads is a reading of ours.
+    force_given: bool,
+}
+
+impl OutputsPath {
+    pub(super) fn new(config: OutputsConfig) -> Self {
+        Self { outputs: Outputs::new(config), text: Outbox::EMPTY, due: false, force_given: false }
+    }
+
+    /// Somebody asks for `write`.
+    pub(super) fn set(
+        &mut self,
+        write: Write,
+        known: &Known<'_>,
+        rtde: Option<&dyn StateLink>,
+        now: Instant,
+        events: &mut Events<UrEvent>,
+    ) {
+        let taken = check(write, known, rtde).and_then(|()| self.outputs.set(write, now, tell(events)));
+        if let Err(refusal) = taken {
+            tell(events)(write, WriteNews::Refused(refusal));
+        }
+    }
+
+    /// Whether a state that was judged may be followed by text that does not move the arm, where it `may`.
+    pub(super) fn admit(&mut self, config: &UrConfig, may: impl FnOnce() -> bool) {
+        if self.outputs.pending() > 0 || config.peer.force.is_some() {
+            self.due = may();
+        }
+    }
+
+    /// Once per judged state, after its motion text. Whether any text waits then.
+    pub(super) fn write(&mut self, known: &Known<'_>, rtde: Rtde<'_, '_>, now: Instant, events: &mut Events<UrEvent>) {
+        if !core::mem::take(&mut self.due) || self.outputs.pending() == 0 {
+            return;
+        }
+        let Some(identity) = known.identity else { return };
+        let batch = self.outputs.send(now, tell(events));
+        let batch = self.write_inputs(&batch, rtde, known.by());
+        let written = if let Some(Write::SpeedSlider(position)) = batch.first() {
+            self.text.put(|out| SpeedSlider(*position).render(out))
+        } else {
+            let max_mass = known.max_payload();
+            let mut statements = Vec::<Statement, BATCH>::new();
+            for statement in batch.iter().filter_map(|write| write.statement(max_mass)) {
+                // As many as a batch has; `extend` would panic on one more.
+                let _ = statements.push(statement);
+            }
+            if statements.is_empty() {
+                return;
+            }
+            self.text.put(|out| Sec(&statements).render(version(identity.software), out))
+        };
+        // Each was checked when it was taken, and the room is for the longest: nothing is refused here.
+        let _ = written;
+    }
+
+    /// Writes what RTDE has inputs for; the rest is for text.
+    fn write_inputs(&self, batch: &[Write], rtde: Rtde<'_, '_>, by: OutputsBy) -> Vec<Write, BATCH> {
+        let image = self.outputs.image();
+        let mut rest = Vec::from_slice(batch).unwrap_or_default();
+        let Some(rtde) = rtde else { return rest };
+        for claim in Claim::ALL {
+            let Some(values) = claim.values(batch, image) else { continue };
+            let recipe = if by == OutputsBy::Text { None } else { rtde.claimed(claim) };
+            if recipe.is_some_and(|recipe| rtde.write(recipe, &values).is_ok()) {
+                rest.retain(|write| Claim::of(write) != Some(claim));
+            }
+        }
+        if by == OutputsBy::Rtde {
+            // An input that was lost since it was asked for: it will not be confirmed.
+            rest.clear();
+        }
+        rest
+    }
+
+    /// Once per judged state: the newest reading of the configured sensor becomes the force that a program reads.
+    pub(super) fn feed_force(&mut self, sources: &Sources, rtde: Rtde<'_, '_>, config: &UrConfig, now: Instant) {
+        let Some(source) = config.peer.force.filter(|_| self.due) else { return };
+        let Some(rtde) = rtde else { return };
+        let Some(recipe) = rtde.claimed(Claim::Force) else { return };
+        let monitor = sources.monitors().iter().find(|monitor| monitor.config().id == source);
+        let reading = monitor.and_then(|monitor| monitor.fresh(now).ok());
+        let force = reading.and_then(|sample| <[f32; 6]>::try_from(sample.value.as_slice()).ok());
+        if force.is_some() || self.force_given {
+            let values = force.unwrap_or_default().map(f64::from);
+            // What finds no room now is tried again in the next cycle.
+            if rtde.write(recipe, &[Value::Vector6d(values)]).is_ok() {
+                self.force_given = force.is_some();
+            }
+        }
+    }
+
+    /// What the newest state, which arrived at `arrival`, shows of the outputs.
+    pub(super) fn observe_state(
+        &mut self,
+        state: Option<&State<6>>,
+        identity: Option<Identity>,
+        arrival: Instant,
+        events: &mut Events<UrEvent>,
+    ) {
+        if self.outputs.is_idle() {
+            return;
+        }
+        let Some((identity, state)) = identity.zip(state) else { return };
+        let shown = Shown {
+            digital: published(state, identity.software.generation()),
+            payload: state.payload,
+            ..Shown::default()
+        };
+        self.outputs.observe(&shown, arrival, tell(events));
+    }
+
+    /// What a robot state message of the primary link, read at `arrival`, shows of the outputs.
+    pub(super) fn observe_primary(
+        &mut self,
+        known: &Known<'_>,
+        state: Option<&State<6>>,
+        arrival: Instant,
+        events: &mut Events<UrEvent>,
+    ) {
+        let Known { identity: Some(identity), facts, .. } = known else { return };
+        let generation = identity.software.generation();
+        let new = |at: Instant| at == arrival;
+        let board = facts.board.filter(|board| new(board.at)).map(|board| board.value);
+        let tool = facts.tool.filter(|tool| new(tool.at)).map(|tool| tool.value);
+        // Where every state shows the levels, these are older.
+        let from_state = state.and_then(|state| state.digital_outputs).is_some();
+        let digital = board.filter(|_| !from_state).map(|board| digital_levels(board.digital_outputs, generation));
+        let shown = Shown {
+            digital,
+            analog: board.map(|board| board.shown_analog()),
+            tool_voltage: tool.map(|tool| tool.output_voltage),
+            speed_slider: facts.program.filter(|program| new(program.at)).and(facts.speed_slider),
+            payload: None,
+        };
+        self.outputs.observe(&shown, arrival, tell(events));
+    }
+
+    /// The controller said that it takes no text.
+    pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
+        let by_text = |write: &Write| input_for(rtde, by, write).is_none();
+        self.outputs.refuse(WriteRefusal::LocalControl, by_text, tell(events));
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, now: Instant, events: &mut Events<UrEvent>) {
+        if self.outputs.pending() > 0 {
+            self.outputs.tick(now, tell(events));
+        }
+    }
+
+    /// The session is over.
+    pub(super) fn forget(&mut self, events: &mut Events<UrEvent>) {
+        self.text.clear();
+        self.due = false;
+        self.force_given = false;
+        self.outputs.forget(tell(events));
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.outputs.next_deadline()
+    }
+
+    /// A new call of the engine.
+    pub(super) const fn begin(&mut self) {
+        self.text.begin();
+    }
+
+    pub(super) const fn is_waiting(&self) -> bool {
+        !self.text.is_empty()
+    }
+
+    pub(super) fn take_text(&mut self) -> &[u8] {
+        self.text.take()
+    }
+
+    /// The text that was made in this call.
+    #[cfg(feature = "postcard")]
+    pub(super) fn made(&self) -> &[u8] {
+        self.text.made()
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&(&self.outputs, self.due, self.force_given))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        (self.outputs, self.due, self.force_given) = from.take()?;
+        self.text.clear();
+        Some(())
+    }
+}
+
+/// Whether `write` can be done beside this controller.
+fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Result<(), WriteRefusal> {
+    let software = known.identity.ok_or(WriteRefusal::NotConnected)?.software;
+    let by = known.by();
+    match input_for(rtde, by, &write) {
+        _ if by == OutputsBy::Off => return Err(WriteRefusal::Off),
+        None if by == OutputsBy::Rtde => return Err(WriteRefusal::NoInput),
+        // Inputs of RTDE are taken in local control, text is not.
+        None if known.facts.local_control => return Err(WriteRefusal::LocalControl),
+        _ => {}
+    }
+    write.check(known.max_payload(), version(software)).map_err(WriteRefusal::Impossible)
+}
+
+/// Tells what became of a write.
+fn tell(events: &mut Events<UrEvent>) -> impl FnMut(Write, WriteNews) {
+    |write, news| events.push(Event::Output { write, news })
+}
+
+fn version(software: SoftwareVersion) -> Version {
+    Version::new(software.major, software.minor)
+}
+
+/// The recipe of RTDE that sets what `write` does, where it may be used and is ours.
+fn input_for(rtde: Option<&dyn StateLink>, by: OutputsBy, write: &Write) -> Option<usize> {
+    let rtde = rtde.filter(|_| matches!(by, OutputsBy::Auto | OutputsBy::Rtde))?;
+    rtde.claimed(Claim::of(write)?)
+}
+
+fn published(state: &State<6>, generation: Generation) -> Option<u32> {
+    let bits = state.digital_outputs?;
+    // 18 bits are in use.
+    Some(digital_levels(u32::try_from(bits & 0xffff_ffff).unwrap_or_default(), generation))
+}

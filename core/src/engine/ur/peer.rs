@@ -1,0 +1,726 @@
+//! The conversation with a controller of Universal Robots: links, detection, facts, text.
+
+use super::config::{StatesFrom, UrConfig, UrOptions};
+use super::connector::Connector;
+use super::event::{DownCause, Next, UrEvent};
+use super::identity::{Identity, KnownBy};
+use super::links::LINKS;
+use super::memory::Memory;
+use super::motion::MotionText;
+use super::outputs::{Known, OutputsPath};
+use super::primary::{Facts, Primary, Said};
+use super::realtime::{Heard, Realtime};
+use super::refusal::Refusal;
+use super::rtde::{StateEvent, StateLink};
+use super::unacked::Unacked;
+use crate::engine::config::ConfigError;
+use crate::engine::config::Options as _;
+use crate::engine::cycle::{Beside, Cycle, Verdict};
+use crate::engine::event::Events;
+use crate::engine::io::{Input, LinkId, Output};
+#[cfg(feature = "postcard")]
+use crate::engine::peer::MemorySizes;
+use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
+use crate::frame::StreamCounts;
+use crate::kinematics::{DhParameters, KinematicChain};
+use crate::law::Law;
+use crate::mode::{Held, Mode};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion};
+use crate::time::{Duration, Instant};
+use crate::wire::primary::Report;
+use crate::wire::rtde;
+
+/// Up to three connections to one controller of Universal Robots.
+///
+/// | input | does |
+/// |---|---|
+/// | `Start` | opens 30001 (else 30002), learns the version, opens 30003 and, where states come from RTDE, 30004; again after every loss, with back-off |
+/// | bytes | messages → facts and states |
+/// | `Unacked` | a controller that acknowledges nothing ends commanding, later the connection |
+/// | `Set` | a value is set by an input of RTDE or by text, and confirmed by what the controller shows |
+#[derive(Debug)]
+pub struct Ur<'m> {
+    connector: Connector,
+    primary: Primary<'m>,
+    realtime: Realtime<'m>,
+    rtde: Option<&'m mut dyn StateLink>,
+    identity: Option<Identity>,
+    /// What RTDE has told of the software, before there is a session.
+    software: Option<SoftwareVersion>,
+    motion: MotionText,
+    outputs: OutputsPath,
+    unacked: Unacked,
+    refusal: Refusal,
+}
+
+/// Where the conversation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct UrStatus {
+    /// The controller; `None` while no session stands.
+    pub controller: Option<Identity>,
+    /// Whether each of the [`LINKS`] has shown that it speaks what is expected.
+    pub up: [bool; LINKS.len()],
+    /// Messages of each link's connection.
+    pub streams: [StreamCounts; LINKS.len()],
+    /// Bytes of each link's connection that were skipped.
+    pub dropped: [u64; LINKS.len()],
+}
+
+impl PeerStatus for UrStatus {
+    const KIND: u8 = UrOptions::KIND;
+}
+
+type Cx<'c, 'm, L> = Context<'c, 6, Ur<'m>, L>;
+
+impl Ur<'_> {
+    /// Which controller this is; `None` while no session stands.
+    #[must_use]
+    pub const fn identity(&self) -> Option<&Identity> {
+        self.identity.as_ref()
+    }
+
+    /// What the primary link has told in its present connection.
+    #[must_use]
+    pub const fn facts(&self) -> &Facts {
+        self.primary.facts()
+    }
+
+    /// Messages of a link's present connection.
+    #[must_use]
+    pub fn counts(&self, link: LinkId) -> &StreamCounts {
+        match link {
+            LinkId::PRIMARY => self.primary.counts(),
+            LinkId::REALTIME => self.realtime.counts(),
+            _ => self.rtde.as_deref().map_or(&StreamCounts::NONE, |rtde| &rtde.counts().stream),
+        }
+    }
+
+    /// RTDE, where the session was given memory for it: counts of its present connection, and what was missing and late.
+    #[must_use]
+    pub fn rtde(&self) -> Option<&dyn StateLink> {
+        self.rtde.as_deref()
+    }
+
+    /// Bytes of a link's present connection that were skipped: oversize messages, and what is no message at all.
+    #[must_use]
+    pub fn dropped_bytes(&self, link: LinkId) -> u64 {
+        match link {
+            LinkId::PRIMARY => self.primary.dropped(),
+            LinkId::REALTIME => self.realtime.dropped(),
+            _ => self.rtde.as_deref().map_or(0, StateLink::dropped),
+        }
+    }
+
+    /// Whether the link has shown that it speaks what is expected of it.
+    #[must_use]
+    pub fn is_up(&self, link: LinkId) -> bool {
+        self.connector.is_greeted(link)
+    }
+
+    fn opened<L: Law<6>>(&mut self, link: LinkId, cx: &mut Cx<'_, '_, L>) {
+        if !self.connector.opened(link, cx.now) {
+            return;
+        }
+        match link {
+            LinkId::PRIMARY => self.begin_primary(),
+            LinkId::REALTIME => self.realtime.reset(),
+            _ => self.rtde.iter_mut().for_each(|rtde| rtde.opened(cx.now)),
+        }
+        self.unacked.clear(link);
+        cx.events.push_peer(UrEvent::Opened(link));
+    }
+
+    fn begin_primary(&mut self) {
+        self.primary.reset();
+        self.refusal.forget();
+    }
+
+    /// A link is gone, or is given up.
+    fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
+        let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
+        cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
+        self.unacked.clear(link);
+        if link == LinkId::PRIMARY {
+            // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
+            if matches!(cx.cycle.mode_now(), Mode::Offline | Mode::Monitor) {
+                self.begin_primary();
+            }
+            return;
+        }
+        if link == LinkId::RTDE && next == Next::Without {
+            self.rtde.iter_mut().for_each(|rtde| rtde.closed());
+            return self.establish(LinkId::REALTIME, cx);
+        }
+        self.forget_session(cx);
+        cx.cycle.link_lost(cx.now, cause.reason(), cx.events);
+    }
+
+    fn forget_session<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        self.rtde.iter_mut().for_each(|rtde| rtde.closed());
+        self.motion.close();
+        self.outputs.forget(cx.events);
+        self.identity = None;
+        cx.cycle.take_arrival();
+    }
+
+    fn take_primary<L: Law<6>>(&mut self, count: usize, cx: &mut Cx<'_, '_, L>) {
+        let (link, events) = (LinkId::PRIMARY, &mut *cx.events);
+        let (mut understood, mut speaks, mut local) = (false, false, false);
+        self.primary.commit(count, cx.now, |said, _| match said {
+            Said::Software(_) | Said::State | Said::Other => understood = true,
+            Said::Report(report) => {
+                understood = true;
+                local |= report.says_local_control();
+                events.push_peer(UrEvent::Report(report));
+            }
+            Said::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
+            Said::Malformed(error) => {
+                speaks = true;
+                events.push_peer(UrEvent::Malformed { link, error });
+            }
+        });
+        if understood || speaks {
+            // One sub-package that cannot be used is no silence.
+            self.connector.heard(link, cx.now);
+        }
+        if understood {
+            self.connector.greeted(link, cx.now);
+            self.compare_software(cx);
+            self.learn_kinematics(cx);
+            let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+            self.outputs.observe_primary(&known, cx.cycle.state(), cx.now, cx.events);
+            if local {
+                self.refused(cx);
+            }
+        } else if !self.connector.is_greeted(link)
+            && let Some(found) = self.primary.wrong_service()
+        {
+            self.lost(link, DownCause::WrongService(found), cx);
+        }
+    }
+
+    /// A primary link that comes back may show another controller, or the version that had to be guessed.
+    fn compare_software<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        let Some(identity) = self.identity.filter(|identity| identity.known_by != KnownBy::Configuration) else {
+            return;
+        };
+        let software = self.primary.facts().software;
+        if cx.cycle.mode_now() == Mode::Monitor && software.is_some_and(|software| software != identity.software) {
+            self.lost(LinkId::REALTIME, DownCause::OtherController, cx);
+        }
+    }
+
+    /// The arm's own calibrated geometry, else what the controller is configured for, else the configured model's.
+    fn learn_kinematics<L: Law<6>>(&self, cx: &mut Cx<'_, '_, L>) {
+        let (facts, options) = (self.primary.facts(), &cx.config.peer);
+        let sent = facts.geometry.or(facts.configuration.map(|configuration| configuration.geometry));
+        let parameters = sent.and_then(|g| DhParameters::from_arrays(g.theta, g.a, g.d, g.alpha).ok());
+        let parameters = parameters.or(options.model.map(DhParameters::of));
+        let tcp = options.tcp.or(facts.tcp_offset).unwrap_or_default();
+        cx.cycle.set_chain(parameters.map(|parameters| KinematicChain::new(parameters, &tcp)));
+    }
+
+    fn take_realtime<L: Law<6>>(&mut self, count: usize, arrival: Instant, cx: &mut Cx<'_, '_, L>) -> bool {
+        let (link, now) = (LinkId::REALTIME, cx.now);
+        let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
+        let heeded = self.identity.is_some_and(|identity| identity.states == link);
+        let full = self.realtime.window().len() <= count;
+        let mut states = 0_u32;
+        self.realtime.commit(count, |heard| match heard {
+            Heard::State(state) => {
+                states = states.saturating_add(1);
+                if heeded {
+                    cycle.hear(state, arrival, now, events);
+                }
+            }
+            Heard::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
+            Heard::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
+        });
+        if states > 0 {
+            self.connector.heard(link, now);
+        } else if !self.connector.is_greeted(link)
+            && let Some(found) = self.realtime.wrong_service()
+        {
+            self.lost(link, DownCause::WrongService(found), cx);
+            return false;
+        }
+        if self.identity.is_none() && !self.connector.is_greeted(link) {
+            self.detect(cx);
+            return false;
+        }
+        heeded && arrived(states, arrival, full, cx)
+    }
+
+    /// Bytes on the link of RTDE, with when they arrived, or its deadline.
+    fn take_rtde<L: Law<6>>(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_, L>) -> bool {
+        let Some(rtde) = self.rtde.as_deref_mut() else { return false };
+        let (link, now) = (LinkId::RTDE, cx.now);
+        let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
+        let heeded = self.identity.is_some_and(|identity| identity.states == link);
+        let arrival = received.map_or(now, |(_, arrival)| arrival);
+        let full = received.is_some_and(|(count, _)| rtde.window().len() <= count);
+        let (mut states, mut understood, mut software, mut unusable) = (0_u32, false, None, None);
+        let mut hear = |told: StateEvent<'_>| match told {
+            StateEvent::State(state) => {
+                states = states.saturating_add(1);
+                if heeded {
+                    cycle.hear(state, arrival, now, events);
+                }
+            }
+            StateEvent::Software(told) => software = Some(told),
+            StateEvent::Understood => understood = true,
+            StateEvent::Text(text) => events.push_peer(UrEvent::Report(Report::by_rtde(&text))),
+            StateEvent::Skipped(error) => events.push_peer(UrEvent::Skipped { link, error }),
+            StateEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
+            StateEvent::NotOurs(input) => events.push_peer(UrEvent::NotOurs(input)),
+            StateEvent::Unusable(why) => unusable = unusable.or(Some(why)),
+        };
+        match received {
+            Some((count, arrival)) => rtde.commit(count, arrival, now, &mut hear),
+            None => rtde.tick(now, &mut hear),
+        }
+        self.software = software.or(self.software);
+        if let Some(why) = unusable {
+            self.lost(link, DownCause::Rtde(why), cx);
+            return false;
+        }
+        if understood || software.is_some() {
+            self.connector.answered(link, now);
+        }
+        if states == 0 {
+            return false;
+        }
+        self.connector.heard(link, now);
+        if self.identity.is_none() {
+            self.establish(link, cx);
+            return false;
+        }
+        heeded && arrived(states, arrival, full, cx)
+    }
+
+    /// Enough is known of the controller, perhaps: the session stands, or RTDE is asked for states.
+    fn detect<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        let Some((_, _, oldest)) = self.realtime.known() else { return };
+        let (software, _) = self.software(oldest, &cx.config.peer);
+        let ask = self.rtde.is_some()
+            && match cx.config.peer.connect.states {
+                StatesFrom::Auto => rtde::registry::exists(software),
+                StatesFrom::Realtime => false,
+                StatesFrom::Rtde => true,
+            };
+        self.software = None;
+        if ask {
+            self.connector.ask_rtde(cx.now);
+        } else {
+            self.establish(LinkId::REALTIME, cx);
+        }
+    }
+
+    /// Which software it is, and how that is known.
+    fn software(&self, oldest: SoftwareVersion, options: &UrOptions) -> (SoftwareVersion, KnownBy) {
+        match (options.software, self.primary.facts().software.or(self.software)) {
+            (Some(software), _) => (software, KnownBy::Configuration),
+            (None, Some(software)) => (software, KnownBy::Message),
+            (None, None) => (oldest, KnownBy::Packet),
+        }
+    }
+
+    /// The session stands, with states from this link.
+    fn establish<L: Law<6>>(&mut self, states: LinkId, cx: &mut Cx<'_, '_, L>) {
+        let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
+        let (software, known_by) = self.software(oldest, &cx.config.peer);
+        let identity = Identity { software, known_by, packet_size, period, states };
+        self.identity = Some(identity);
+        self.motion.open(cx.config.peer.text, software);
+        self.connector.greeted(states, cx.now);
+        self.learn_kinematics(cx);
+        cx.events.push_peer(UrEvent::Established(identity));
+        cx.cycle.set_limits(cx.config.limits_on(software, period));
+        cx.cycle.establish(cx.config.cycle(period), cx.now, cx.events);
+    }
+
+    /// The controller refused some text.
+    fn refused<L>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        if self.refusal.refused(cx.now) {
+            self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
+        } else if self.refusal.at().is_none() {
+            self.primary.deny_local_control();
+        }
+    }
+
+    /// Evidence of remote control: what was refused speaks against it, unless our own text is seen to run afterwards.
+    fn remote<L: Law<6>>(&mut self, cx: &Cx<'_, '_, L>) -> Option<Held<bool>> {
+        let now = cx.now;
+        let local = self.primary.facts().local_control.then(|| Held::new(false, now));
+        let (Some(_), Some(refused), Some(identity)) = (local, self.refusal.at(), self.identity) else { return local };
+        let machine = cx.cycle.mode();
+        let accepted = machine.accepted_by().filter(|_| matches!(machine.mode(), Mode::Arming | Mode::Command));
+        let Some(proof) = accepted else { return local };
+        // Until then what was sent before may still run.
+        let over = refused + cx.config.peer.text.hold + identity.period.times(2);
+        if cx.cycle.evidence().acceptance.shown_at(proof).is_some_and(|shown| shown > over) {
+            self.refusal.forget();
+            self.primary.deny_local_control();
+            return None;
+        }
+        local.filter(|_| now > over + machine.config().evidence_age)
+    }
+
+    fn judge_unacked<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        if !self.unacked.is_waiting() {
+            return;
+        }
+        let now = cx.now;
+        let limit = cx.cycle.link().config().stale_after;
+        for (link, since) in self.unacked.waiting() {
+            if !self.connector.is_connected(link) {
+                continue;
+            }
+            let age = now.since(since);
+            if age >= limit && link == LinkId::REALTIME {
+                cx.cycle.fault(now, Reason::Unacknowledged, cx.events);
+            }
+            let outdated = outdated_at(link, since, cx.config.peer.text.hold, cx.cycle).is_some_and(|at| now >= at);
+            if outdated || age >= cx.config.peer.connect.abort_after {
+                self.lost(link, DownCause::Unacknowledged, cx);
+            }
+        }
+    }
+
+    /// When un-acknowledged bytes will next mean something.
+    fn unacked_deadline<L: Law<6>>(&self, now: Instant, options: &UrOptions, cycle: &Cycle<6, L>) -> Option<Instant> {
+        if !self.unacked.is_waiting() {
+            return None;
+        }
+        let (hold, limits) = (options.text.hold, [cycle.link().config().stale_after, options.connect.abort_after]);
+        let deadlines = self.unacked.waiting().flat_map(|(link, since)| {
+            limits.map(|limit| since + limit).into_iter().chain(outdated_at(link, since, hold, cycle))
+        });
+        deadlines.filter(|at| *at > now).min()
+    }
+
+    /// When the link of RTDE has something to say of its own.
+    fn rtde_deadline(&self) -> Option<Instant> {
+        self.rtde.as_deref().and_then(StateLink::next_deadline)
+    }
+}
+
+/// States of the link that is heeded arrived; whether they are to be judged at once: a full window means that more is
+/// likely to wait, and only the newest state is answered.
+fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_, '_, L>) -> bool {
+    if states > 0 {
+        cx.cycle.arrived(arrival);
+    }
+    !full
+}
+
+/// When text that has waited since before commanding ended is dropped with its connection: what it asks for is over by
+/// then, and a network that lets it through later would move an arm that rests. The zero velocities behind it have
+/// gone out before.
+fn outdated_at<L: Law<6>>(link: LinkId, since: Instant, hold: Duration, cycle: &Cycle<6, L>) -> Option<Instant> {
+    let machine = cycle.mode();
+    let ended = matches!(machine.mode(), Mode::Stopping | Mode::Monitor) && since < machine.entered();
+    let config = machine.config();
+    let zeros = cycle.link().config().period.times(u64::from(config.stop_cycles));
+    let at = (since + hold).max(machine.entered() + zeros);
+    (ended && link == LinkId::REALTIME).then_some(at)
+}
+
+impl Sealed for Ur<'_> {}
+
+impl<'m> Peer<6> for Ur<'m> {
+    type Event = UrEvent;
+    type Options = UrOptions;
+    type Status = UrStatus;
+    type Memory = Memory<'m>;
+
+    const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
+
+    fn new<L: Law<6>>(config: &UrConfig, memory: Memory<'m>, law: L) -> Result<(Self, Cycle<6, L>), ConfigError> {
+        config.check()?;
+        let too_small = |field, found, expected| ConfigError::Memory { field, found, expected };
+        let (primary_len, realtime_len) = (memory.primary.len(), memory.realtime.len());
+        let (primary_min, realtime_min) = (Memory::LEAST_PRIMARY, Memory::LEAST_REALTIME);
+        let primary = Primary::new(memory.primary).filter(|_| primary_len >= primary_min);
+        let realtime = Realtime::new(memory.realtime).filter(|_| realtime_len >= realtime_min);
+        if memory.rtde.is_none() && config.peer.connect.states == StatesFrom::Rtde {
+            return Err(too_small("rtde", 0, Memory::LEAST_RTDE));
+        }
+        let peer = Self {
+            connector: Connector::new(config.peer.connect),
+            primary: primary.ok_or(too_small("primary", primary_len, primary_min))?,
+            realtime: realtime.ok_or(too_small("realtime", realtime_len, realtime_min))?,
+            rtde: memory.rtde,
+            identity: None,
+            software: None,
+            motion: MotionText::NONE,
+            outputs: OutputsPath::new(config.peer.outputs),
+            unacked: Unacked::default(),
+            refusal: Refusal::default(),
+        };
+        // The period is known once a controller is connected; nothing is judged before.
+        let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()));
+        let sources = config.monitors()?;
+        Ok((peer, Cycle::new(first, config.standstill, config.limits, sources, config.operator, law)))
+    }
+
+    fn wake<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
+        self.motion.begin();
+        self.outputs.begin();
+        if self.rtde_deadline().is_some_and(|at| at <= cx.now) {
+            self.take_rtde(None, cx);
+        }
+        // Bounded: each link has one deadline, and it moves on when it has passed.
+        for _ in LINKS {
+            let Some((link, cause)) = self.connector.tick(cx.now) else { break };
+            self.lost(link, cause, cx);
+        }
+        self.judge_unacked(cx);
+        self.outputs.tick(cx.now, cx.events);
+    }
+
+    fn handle<L: Law<6>>(&mut self, input: Input, cx: &mut Cx<'_, 'm, L>) {
+        match input {
+            Input::Start => self.connector.start(cx.now),
+            Input::Opened(link) => self.opened(link, cx),
+            Input::Refused(link) => self.lost(link, DownCause::Refused, cx),
+            Input::Closed(link) => self.lost(link, DownCause::Closed, cx),
+            Input::Unacked { link, bytes, age } => {
+                self.unacked.report(link, bytes, age, cx.now);
+                self.judge_unacked(cx);
+            }
+            Input::Set(write) => {
+                let identity = self.identity.filter(|_| cx.running);
+                let known = Known { identity, facts: self.primary.facts(), config: cx.config };
+                self.outputs.set(write, &known, self.rtde.as_deref(), cx.now, cx.events);
+            }
+            // No link listens; the others are the engine's.
+            _ => {}
+        }
+    }
+
+    fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
+        match link {
+            LinkId::PRIMARY => self.primary.window(),
+            LinkId::REALTIME => self.realtime.window(),
+            LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::window).unwrap_or_default(),
+            _ => &mut [],
+        }
+    }
+
+    fn commit<L: Law<6>>(&mut self, received: &Received, cx: &mut Cx<'_, 'm, L>) -> bool {
+        let Received { link, count, arrival, .. } = *received;
+        match link {
+            _ if !self.connector.is_connected(link) => false,
+            LinkId::PRIMARY => {
+                self.take_primary(count, cx);
+                false
+            }
+            LinkId::REALTIME => self.take_realtime(count, arrival, cx),
+            _ => self.take_rtde(Some((count, arrival)), cx),
+        }
+    }
+
+    fn beside<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> Beside {
+        let remote = self.remote(cx);
+        let facts = self.primary.facts();
+        Beside {
+            robot_mode: facts.robot_mode,
+            safety: facts.safety,
+            master_safety: facts.master_safety,
+            remote,
+            program: facts.program,
+            // Both come in one sub-package.
+            speed_slider: facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at)),
+            program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
+            path_open: self.motion.is_open() && self.connector.is_connected(LinkId::REALTIME),
+            strays: false,
+            gate: None,
+            unacked: self.unacked.age(LinkId::REALTIME, cx.now),
+        }
+    }
+
+    fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
+        self.outputs.observe_state(cx.cycle.state(), self.identity, arrival, cx.events);
+        self.outputs.admit(cx.config, || {
+            let link = cx.cycle.link().config();
+            let gets_through = self.unacked.age(LinkId::REALTIME, cx.now) <= link.period + link.margin;
+            gets_through && cx.cycle.evidence().timely
+        });
+    }
+
+    fn acknowledged<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
+        let resting = cx.cycle.mode_now() == Mode::Monitor;
+        if resting && self.primary.facts().local_control {
+            // Connections made in local control stay deaf to text after it.
+            self.lost(LinkId::REALTIME, DownCause::LocalControl, cx);
+        }
+    }
+
+    fn prepare<L: Law<6>>(&mut self, now: Instant, cycle: &Cycle<6, L>) -> bool {
+        if !self.motion.is_open() {
+            return false;
+        }
+        let arming = cycle.mode_now() == Mode::Arming;
+        self.motion.prepare(arming.then(|| (cycle.program_runs(now), cycle.mode().config().evidence_age, now)));
+        true
+    }
+
+    fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
+        self.motion.write(verdict)
+    }
+
+    fn conclude<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> bool {
+        let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+        self.outputs.feed_force(cx.cycle.sources(), self.rtde.as_deref_mut(), cx.config, cx.now);
+        self.outputs.write(&known, self.rtde.as_deref_mut(), cx.now, cx.events);
+        if self.motion.is_waiting() || self.outputs.is_waiting() {
+            self.refusal.texted(cx.now);
+        }
+        false
+    }
+
+    fn has_left(&self, _: Instant, _: Instant) -> bool {
+        true
+    }
+
+    fn shut_down<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
+        cx.cycle.link_lost(cx.now, Reason::Released, cx.events);
+        self.connector.shut_down();
+        self.forget_session(cx);
+    }
+
+    fn is_established(&self) -> bool {
+        self.identity.is_some()
+    }
+
+    fn has_link_output(&self) -> bool {
+        self.connector.has_output()
+    }
+
+    fn has_output(&self) -> bool {
+        let asks = self.rtde.as_deref().is_some_and(StateLink::has_output);
+        self.connector.has_output() || self.motion.is_waiting() || self.outputs.is_waiting() || asks
+    }
+
+    fn poll_output(&mut self, _: &UrConfig, events: &mut Events<UrEvent>) -> Option<Output<'_>> {
+        if let Some(output) = self.connector.poll_output() {
+            if let Output::Open { link, endpoint } = output {
+                events.push_peer(UrEvent::Opening { link, endpoint });
+            }
+            return Some(output);
+        }
+        // Motion first: what is set beside it must not delay it, nor do questions.
+        let (link, bytes) = if self.motion.is_waiting() {
+            (LinkId::REALTIME, self.motion.take())
+        } else if self.outputs.is_waiting() {
+            (LinkId::REALTIME, self.outputs.take_text())
+        } else {
+            (LinkId::RTDE, self.rtde.as_deref_mut()?.poll_transmit()?)
+        };
+        Some(Output::Transmit { link, to: None, bytes })
+    }
+
+    fn next_deadline<L: Law<6>>(&self, now: Instant, config: &UrConfig, cycle: &Cycle<6, L>) -> Option<Instant> {
+        let deadlines = [
+            self.connector.next_deadline(),
+            self.unacked_deadline(now, &config.peer, cycle),
+            self.outputs.next_deadline(),
+            self.rtde_deadline(),
+        ];
+        deadlines.into_iter().flatten().min()
+    }
+
+    fn has_unacked(&self, link: LinkId) -> bool {
+        self.unacked.since(link).is_some()
+    }
+
+    fn commanded(&self) -> Option<JointVelocities<6>> {
+        None
+    }
+
+    fn status(&self) -> UrStatus {
+        UrStatus {
+            controller: self.identity,
+            up: LINKS.map(|link| self.is_up(link)),
+            streams: LINKS.map(|link| *self.counts(link)),
+            dropped: LINKS.map(|link| self.dropped_bytes(link)),
+        }
+    }
+
+    #[cfg(feature = "postcard")]
+    fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
+        match link {
+            LinkId::PRIMARY => self.primary.received(count),
+            LinkId::REALTIME => self.realtime.received(count),
+            _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
+        }
+    }
+
+    #[cfg(feature = "postcard")]
+    fn memory_sizes(&self) -> MemorySizes {
+        let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
+        let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde, 0];
+        sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
+    }
+
+    #[cfg(feature = "postcard")]
+    fn exactly(memory: Memory<'m>, sizes: MemorySizes) -> Option<Memory<'m>> {
+        let [primary, realtime, rtde, _] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+        let rtde = match memory.rtde {
+            _ if rtde == 0 => None,
+            Some(link) => {
+                link.shrink(rtde)?;
+                Some(link)
+            }
+            None => return None,
+        };
+        Some(Memory {
+            primary: memory.primary.get_mut(..primary)?,
+            realtime: memory.realtime.get_mut(..realtime)?,
+            rtde,
+        })
+    }
+
+    #[cfg(feature = "postcard")]
+    fn made(&self) -> [&[u8]; 2] {
+        [self.motion.made(), self.outputs.made()]
+    }
+
+    #[cfg(feature = "postcard")]
+    fn next_made(&mut self) -> Option<&[u8]> {
+        // Links are opened, asked and given up by nobody here.
+        while self.connector.poll_output().is_some() {}
+        if let Some(rtde) = self.rtde.as_deref_mut() {
+            while rtde.poll_transmit().is_some() {}
+        }
+        let text = if self.motion.is_waiting() { self.motion.take() } else { self.outputs.take_text() };
+        (!text.is_empty()).then_some(text)
+    }
+
+    #[cfg(feature = "postcard")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&(&self.connector, &self.identity, &self.software, self.motion.take_over(), &self.unacked))?;
+        to.put(&self.refusal)?;
+        self.primary.save(to)?;
+        self.realtime.save(to)?;
+        self.outputs.save(to)?;
+        self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
+    }
+
+    #[cfg(feature = "postcard")]
+    fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<()> {
+        let take_over;
+        (self.connector, self.identity, self.software, take_over, self.unacked) = from.take()?;
+        self.refusal = from.take()?;
+        self.primary.load(from)?;
+        self.realtime.load(from)?;
+        self.outputs.load(from)?;
+        // The text belongs to the software, and is not saved with it.
+        self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
+        self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))
+    }
+}

@@ -1,0 +1,354 @@
+//! The state of every cycle by RTDE: one fixed list of outputs, and what an engine needs of the link.
+
+use super::StateLink;
+use crate::client::rtde::{
+    Cadence, Claim, ClientConfig, ClientError, ClientMemory, Event, Failure, Inputs, NotOurs, Packages, RtdeCounts,
+    Step, WhyNotOurs, WriteError,
+};
+use crate::frame::FrameError;
+use crate::math::double::to_f32;
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{
+    ControllerTime, Generation, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode, Safety,
+    SafetyMode, SoftwareVersion, State, Twist, Wrench,
+};
+use crate::time::{Duration, Instant};
+use crate::wire::rtde::registry::Direction;
+use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, RecipeError, TextMessage, Value, names};
+use crate::wire::{WireError, WireErrorKind};
+
+/// Without these there is no state. In the order in which [`state`] reads them.
+const NEEDED: &str = "timestamp,actual_q,actual_qd,target_q,target_qd,robot_mode,safety_mode,actual_digital_input_bits";
+/// Without these a state is all the same; behind the others, in the order in which [`state`] reads them.
+const OPTIONAL: &str = "safety_status,runtime_state,robot_status_bits,speed_scaling,target_speed_fraction,\
+                        actual_TCP_pose,actual_TCP_speed,actual_TCP_force,actual_digital_output_bits,\
+                        payload,payload_cog";
+/// How many they are.
+const COUNT: usize = 19;
+
+/// `robot_status_bits`: a program runs.
+const PROGRAM_RUNNING: u32 = 1 << 1;
+
+/// Bytes of what the link transmits at most: the set-up of the outputs, or inputs of every cycle.
+const TRANSMIT: usize = 512;
+const _: () = assert!(NEEDED.len() + 1 + OPTIONAL.len() + 11 <= TRANSMIT);
+
+/// Holds a state by RTDE with all its values twice, and the longest texts; more lets one read take in more of a backlog
+/// \[B\].
+pub const LEAST: usize = 1024;
+
+/// Memory of one [`RtdeStates`]; `RECEIVE` bytes to receive into, at least
+/// [`LEAST`].
+#[derive(Debug)]
+pub struct RtdeRoom<const RECEIVE: usize = { LEAST }> {
+    fields: [Field<'static>; COUNT],
+    receive: [u8; RECEIVE],
+    transmit: [u8; TRANSMIT],
+}
+
+impl<const RECEIVE: usize> RtdeRoom<RECEIVE> {
+    /// Nothing in it.
+    #[must_use]
+    pub const fn new() -> Self {
+        const { assert!(RECEIVE >= LEAST, "too little memory to receive into") };
+        Self { fields: [Field::EMPTY; COUNT], receive: [0; RECEIVE], transmit: [0; TRANSMIT] }
+    }
+}
+
+impl<const RECEIVE: usize> Default for RtdeRoom<RECEIVE> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The link to port 30004 of a session: [`Memory::rtde`](crate::engine::ur::Memory::rtde).
+///
+/// A session is handed this, and not bytes alone, so that firmware without it carries none of its code.
+#[derive(Debug)]
+pub struct RtdeStates<'m> {
+    packages: Packages<'static, 'm>,
+}
+
+impl<'m> RtdeStates<'m> {
+    /// The link, in `room`.
+    #[must_use]
+    pub fn new<const RECEIVE: usize>(room: &'m mut RtdeRoom<RECEIVE>) -> Option<Self> {
+        Self::with_inputs(room, &mut [])
+    }
+
+    /// The link, in `room`, with recipes of inputs that are written on it too. `None` where these are too many.
+    #[must_use]
+    pub fn with_inputs<const RECEIVE: usize>(
+        room: &'m mut RtdeRoom<RECEIVE>,
+        inputs: &'m mut [Inputs<'static, 'm>],
+    ) -> Option<Self> {
+        let RtdeRoom { fields, receive, transmit } = room;
+        let outputs = DynamicRecipe::with_optional(NEEDED, OPTIONAL, Direction::Output, fields).ok()?;
+        // That nothing comes is the session's to judge, and a controller that waits for a person is asked again later.
+        let config = ClientConfig {
+            silence_timeout: Duration::MAX,
+            unconfirmed_timeout: Duration::ZERO,
+            ..ClientConfig::default()
+        };
+        let packages: Result<_, ClientError> =
+            Packages::new(config, outputs, inputs, ClientMemory { receive, transmit });
+        Some(Self { packages: packages.ok()? })
+    }
+}
+
+/// One of the outputs that states are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct StateVariable(u8);
+
+impl StateVariable {
+    /// Its name in RTDE.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
+    }
+
+    fn named(name: &str) -> Self {
+        let place = names(NEEDED).chain(names(OPTIONAL)).position(|known| known == name);
+        Self(place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX))
+    }
+}
+
+/// Why RTDE cannot give states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Unusable {
+    /// This software has no such variable.
+    Missing(StateVariable),
+    /// The controller gives this variable another type than it has.
+    OtherType(StateVariable),
+    /// The answer to the set-up is not one type per variable.
+    BadAnswer,
+    /// A question was not answered.
+    NoReply(Step),
+    /// The controller refuses to send data.
+    NotStarted,
+    /// Its safety settings are not confirmed: that is done at the pendant.
+    Unconfirmed,
+    /// The stream is not one package after the other.
+    NoPackages,
+}
+
+impl core::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Missing(variable) => write!(f, "this software has no `{}`", variable.name()),
+            Self::OtherType(variable) => write!(f, "`{}` has another type than it should", variable.name()),
+            Self::BadAnswer => f.write_str("the set-up was not answered by one type per variable"),
+            Self::NoReply(step) => write!(f, "no answer to the {}", step.name()),
+            Self::NotStarted => f.write_str("the controller refuses to send data"),
+            Self::Unconfirmed => f.write_str("the controller's safety settings are not confirmed"),
+            Self::NoPackages => f.write_str("the bytes that come are no packages of RTDE"),
+        }
+    }
+}
+
+impl Unusable {
+    fn of(failure: Failure<'static>) -> Self {
+        match failure {
+            Failure::Outputs(error) => match error.problem {
+                Problem::NotFound => Self::Missing(StateVariable::named(error.name)),
+                Problem::OtherType => Self::OtherType(StateVariable::named(error.name)),
+                _ => Self::BadAnswer,
+            },
+            Failure::NoReply(step) => Self::NoReply(step),
+            Failure::NotStarted => Self::NotStarted,
+            Failure::Unconfirmed => Self::Unconfirmed,
+            Failure::LostSync(_) | Failure::Silent => Self::NoPackages,
+            Failure::NoOutputs | Failure::Request(_) => Self::BadAnswer,
+        }
+    }
+}
+
+/// What came on the link, handed to the visitor of a session where it lies: a state every cycle, and none is copied.
+#[derive(Clone, Copy, Debug)]
+pub enum StateEvent<'e> {
+    /// A state, in the order of sending.
+    State(&'e State<6>),
+    /// The controller's software.
+    Software(SoftwareVersion),
+    /// An answer, or anything else that was understood.
+    Understood,
+    /// The controller says something.
+    Text(TextMessage<'e>),
+    /// A package longer than the receive memory was skipped.
+    Skipped(FrameError),
+    /// A package that cannot be used.
+    Malformed(WireError),
+    /// Inputs that were claimed are not ours.
+    NotOurs(NotOurs),
+    /// There will be no states.
+    Unusable(Unusable),
+}
+
+impl super::sealed::Sealed for RtdeStates<'_> {}
+
+impl StateLink for RtdeStates<'_> {
+    fn opened(&mut self, now: Instant) {
+        self.packages.opened(now);
+    }
+
+    fn closed(&mut self) {
+        self.packages.closed();
+    }
+
+    fn window(&mut self) -> &mut [u8] {
+        self.packages.window()
+    }
+
+    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: &mut dyn FnMut(StateEvent<'_>)) {
+        self.packages.commit(count, arrival, now, &mut |event| tell(event, on));
+    }
+
+    fn tick(&mut self, now: Instant, on: &mut dyn FnMut(StateEvent<'_>)) {
+        self.packages.tick(now, &mut |event| tell(event, on));
+    }
+
+    fn poll_transmit(&mut self) -> Option<&[u8]> {
+        self.packages.poll_transmit()
+    }
+
+    fn has_output(&self) -> bool {
+        self.packages.has_output()
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.packages.next_deadline().filter(|at| *at < Instant::ZERO + Duration::MAX)
+    }
+
+    fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError> {
+        self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
+    }
+
+    fn claimed(&self, claim: Claim) -> Option<usize> {
+        let first = names(claim.inputs()).next();
+        let inputs = self.packages.conversation.inputs();
+        let named = |inputs: &Inputs<'_, '_>| inputs.recipe().fields().first().map(|field| field.name) == first;
+        let recipe = inputs.iter().position(named)?;
+        inputs.get(recipe).and_then(Inputs::number).filter(|_| self.packages.conversation.is_flowing()).map(|_| recipe)
+    }
+
+    fn counts(&self) -> &RtdeCounts {
+        self.packages.conversation.counts()
+    }
+
+    fn cadence(&self) -> &Cadence {
+        self.packages.conversation.cadence()
+    }
+
+    fn dropped(&self) -> u64 {
+        self.packages.dropped_bytes()
+    }
+
+    #[cfg(feature = "postcard")]
+    fn received(&mut self, count: usize) -> &[u8] {
+        self.packages.window().get(..count).unwrap_or_default()
+    }
+
+    #[cfg(feature = "postcard")]
+    fn memory_size(&self) -> usize {
+        self.packages.memory_size()
+    }
+
+    #[cfg(feature = "postcard")]
+    fn shrink(&mut self, size: usize) -> Option<()> {
+        self.packages.shrink(size)
+    }
+
+    #[cfg(feature = "postcard")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        self.packages.save(to)
+    }
+
+    #[cfg(feature = "postcard")]
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.packages.load(from)
+    }
+}
+
+fn tell(event: Event<'_, 'static>, on: &mut dyn FnMut(StateEvent<'_>)) {
+    match event {
+        Event::Data(data) => match state(&data.values) {
+            Ok(state) => on(StateEvent::State(&state)),
+            Err(error) => on(StateEvent::Malformed(error)),
+        },
+        Event::Controller(version) => on(StateEvent::Software(version.software())),
+        Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
+            on(StateEvent::Unusable(Unusable::OtherType(StateVariable::named(name))));
+        }
+        Event::Text(text) => on(StateEvent::Text(text)),
+        Event::Skipped(error) => on(StateEvent::Skipped(error)),
+        Event::Malformed(error) => on(StateEvent::Malformed(error)),
+        Event::InputsRefused { error, .. } => {
+            on(StateEvent::Understood);
+            if let Some(not_ours) = not_ours(error) {
+                on(StateEvent::NotOurs(not_ours));
+            }
+        }
+        Event::Failed(failure) => on(StateEvent::Unusable(Unusable::of(failure))),
+        Event::UnknownRecipe(_) | Event::Unexpected(_) => {}
+        _ => on(StateEvent::Understood),
+    }
+}
+
+fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
+    let why = match error.problem {
+        Problem::InUse => WhyNotOurs::InUse,
+        Problem::NotFound => WhyNotOurs::NotFound,
+        _ => WhyNotOurs::Refused,
+    };
+    Claim::ALL.into_iter().find_map(|claim| {
+        let place = names(claim.inputs()).position(|name| name == error.name)?;
+        Some(NotOurs { claim, place: u8::try_from(place).ok()?, why })
+    })
+}
+
+/// The values as the control path sees them. An optional variable of another type counts as absent.
+fn state(values: &RecipeData<'_, '_>) -> Result<State<6>, WireError> {
+    let mut next = values.reader();
+    let missing = || WireError::new(WireErrorKind::BadType, 0, 0, 0);
+    let time = next.value().and_then(ControllerTime::from_secs);
+    let controller_time = time.ok_or_else(|| WireError::new(WireErrorKind::BadValue, 0, 0, 0))?;
+    let [positions, velocities, target_positions, target_velocities] = [(); 4].map(|()| next.value::<[f64; 6]>());
+    let robot_mode = next.value().map(|raw| RobotMode::from_raw(Generation::Cb3, raw));
+    let safety_mode: i32 = next.value().ok_or_else(missing)?;
+    let digital_inputs = next.value().ok_or_else(missing)?;
+    // Tells safeguards apart that the mode puts together.
+    let safety_status: Option<i32> = next.value();
+    let runtime: Option<u32> = next.value();
+    let status_bits: Option<u32> = next.value();
+    let runtime = runtime.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));
+    let by_bit = |bits: u32| if bits & PROGRAM_RUNNING == 0 { ProgramState::Stopped } else { ProgramState::Playing };
+    let limited: Option<f64> = next.value();
+    let slider: Option<f64> = next.value();
+    Ok(State {
+        controller_time,
+        positions: JointPositions::from_wire(positions.ok_or_else(missing)?),
+        velocities: JointVelocities::from_wire(velocities.ok_or_else(missing)?),
+        target_positions: JointPositions::from_wire(target_positions.ok_or_else(missing)?),
+        target_velocities: JointVelocities::from_wire(target_velocities.ok_or_else(missing)?),
+        tcp_pose: next.value().map(Pose::from_wire),
+        tcp_speed: next.value().map(Twist::from_wire),
+        tcp_force: next.value().map(Wrench::from_wire),
+        robot_mode,
+        safety: Safety::Mode(SafetyMode::from_raw(safety_status.unwrap_or(safety_mode))),
+        program_state: runtime.or_else(|| status_bits.map(by_bit)),
+        // The limiter's share of what the slider leaves.
+        speed_scaling: limited.map(|limited| to_f32(limited) * slider.map_or(1.0, to_f32)),
+        speed_slider: slider.map(to_f32),
+        digital_inputs,
+        digital_outputs: next.value(),
+        payload: next.value().zip(next.value()).map(|(mass, center): (f64, [f64; 3])| Payload {
+            mass: to_f32(mass),
+            center_of_gravity: center.map(to_f32),
+        }),
+    })
+}

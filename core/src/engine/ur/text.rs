@@ -1,0 +1,189 @@
+//! Script text on a client interface: one short program per cycle, each superseding the one before.
+//!
+//! [`TextPath::render_move`] is the only function of Outrigger that turns an approved command into bytes. It takes the
+//! command, and the authority inside it, by value: bytes that move the arm cannot be made twice from one approval, nor
+//! outside the engine call in which the mode machine gave it.
+
+use outrigger_urscript::{Dialect, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
+
+use crate::command::Approved;
+use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion, range, seconds};
+use crate::time::Duration;
+
+/// Which form the `speedj` text has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum FormChoice {
+    /// Self-ending wherever the arm is not recorded to stop by itself at the end of `t`.
+    #[default]
+    ByVersion,
+    /// Always the bare statement.
+    Bare,
+    /// Always the program that ends in `stopj`.
+    SelfEnding,
+}
+
+/// How text is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct TextConfig {
+    /// The form. Default: by version.
+    pub form: FormChoice,
+    /// `a` of a moving `speedj` \[rad/s²\]: the ramp towards each commanded speed, on the leading axis. Above the limit
+    /// that the governor holds, or the arm lags behind what was approved. Default 10.
+    pub acceleration: f32,
+    /// `a` of a zero-velocity `speedj`, and deceleration of every `stopj` \[rad/s²\]. Default 10.
+    pub stop_acceleration: f32,
+    /// Deceleration that the controller is taken to reach \[rad/s²\] where it chooses itself: at the end of a bare text, and
+    /// in every `stopj` before 3.2. Nobody has published either: raise it to what was measured on the arm. Default 2.
+    pub own_stop: f32,
+    /// `t`: for how long one command holds without a successor. Default 40 ms.
+    pub hold: Duration,
+}
+
+impl Default for TextConfig {
+    fn default() -> Self {
+        Self {
+            form: FormChoice::default(),
+            acceleration: 10.0,
+            stop_acceleration: 10.0,
+            own_stop: 2.0,
+            hold: Duration::from_millis(40),
+        }
+    }
+}
+
+// What is accepted can be written.
+const _: () = {
+    let (acceleration, stop) = (TextConfig::ACCELERATION, TextConfig::STOP_ACCELERATION);
+    assert!(acceleration.least >= SpeedJ::ACCELERATION.min && acceleration.most <= SpeedJ::ACCELERATION.max);
+    assert!(stop.least >= StopJ::DECELERATION.min && stop.most <= StopJ::DECELERATION.max);
+};
+
+impl TextConfig {
+    /// Range of [`acceleration`](Self::acceleration).
+    pub const ACCELERATION: Range<f32> = range!(0.001, 150.0, " rad/s²");
+    /// Range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
+    pub const STOP_ACCELERATION: Range<f32> = range!(0.01, 150.0, " rad/s²");
+    /// Range of [`hold`](Self::hold).
+    pub const HOLD: Range<Duration> = seconds!(0.002, 1.0);
+
+    /// Whether every value can be written, and something ends each text on a controller whose `software` is known.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub fn check(&self, software: Option<SoftwareVersion>) -> Result<(), BadValue> {
+        Self::ACCELERATION.check(self.acceleration, "acceleration")?;
+        Self::STOP_ACCELERATION.check(self.stop_acceleration, "stop_acceleration")?;
+        Self::STOP_ACCELERATION.check(self.own_stop, "own_stop")?;
+        let ends = self.form != FormChoice::Bare || software.is_none_or(stops_by_itself);
+        BadValue::unless(ends, "form", "by-version or self-ending: nothing ends a bare text on this software")?;
+        Self::HOLD.check(self.hold, "hold")
+    }
+}
+
+impl TextConfig {
+    /// Whether a stop may be as hard as the controller, whose `software` may not be known, chooses.
+    pub(in crate::engine) fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
+        let bare = match self.form {
+            FormChoice::ByVersion => software.is_none_or(stops_by_itself),
+            FormChoice::Bare => true,
+            FormChoice::SelfEnding => false,
+        };
+        bare || !software.is_some_and(|software| software.at_least(3, 2))
+    }
+}
+
+/// Whether the arm is recorded to stop by itself when the `t` of a one-line `speedj` has passed
+/// (`ur-client-interfaces` 5.4): from 3.5 on. On 1.x to 3.1 it is recorded to keep its speed; between them nothing is.
+fn stops_by_itself(software: SoftwareVersion) -> bool {
+    software.at_least(3, 5)
+}
+
+/// Writes the text of one session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextPath {
+    config: TextConfig,
+    form: SpeedJForm,
+    stops_by_itself: bool,
+    version: Version,
+}
+
+impl TextPath {
+    /// Bytes of the longest text.
+    pub const MAX_LEN: usize = SpeedJ::MAX_LEN;
+
+    /// For a controller with this software.
+    #[must_use]
+    pub fn new(config: TextConfig, software: SoftwareVersion) -> Self {
+        let bare = match config.form {
+            FormChoice::ByVersion => stops_by_itself(software),
+            FormChoice::Bare => true,
+            FormChoice::SelfEnding => false,
+        };
+        let form = if bare {
+            SpeedJForm::Bare
+        } else {
+            SpeedJForm::SelfEnding { stop_acceleration: config.stop_acceleration }
+        };
+        let version = Version::new(software.major, software.minor);
+        Self { config, form, stops_by_itself: stops_by_itself(software), version }
+    }
+
+    /// Whether `t` is left out on controllers with this software.
+    #[must_use]
+    pub fn omits_time(software: SoftwareVersion) -> bool {
+        let dialect = Dialect::from(Version::new(software.major, software.minor));
+        dialect.speedj_time == TimeArgument::Omitted
+    }
+
+    /// Whether the text brings the arm to rest by itself when nothing follows it.
+    #[must_use]
+    pub const fn is_self_ending(&self) -> bool {
+        matches!(self.form, SpeedJForm::SelfEnding { .. })
+    }
+
+    /// Whether the arm comes to rest when we fall silent: by the text itself, or as it is recorded to.
+    #[must_use]
+    pub fn ends_without_us(&self) -> bool {
+        self.is_self_ending() || self.stops_by_itself
+    }
+
+    /// The approved speeds, as text.
+    ///
+    /// # Errors
+    /// [`Reason::VelocityLimit`] or [`Reason::NotFinite`] for what no governor should have approved,
+    /// [`Reason::Internal`] where `out` is shorter than [`TextPath::MAX_LEN`].
+    pub fn render_move(&self, approved: Approved<'_, 6>, out: &mut [u8]) -> Result<usize, Reason> {
+        let (velocities, _authority) = approved.into_parts();
+        self.render_speeds(velocities, self.config.acceleration, out)
+    }
+
+    /// Zero velocity: proves in `Arming` that text is executed, and brakes in `Stopping`.
+    ///
+    /// # Errors
+    /// [`Reason::Internal`] where `out` is shorter than [`TextPath::MAX_LEN`].
+    pub fn render_hold(&self, out: &mut [u8]) -> Result<usize, Reason> {
+        self.render_speeds(JointVelocities::ZERO, self.config.stop_acceleration, out)
+    }
+
+    /// `stopj`: ends whatever program runs, ours or not, with the arm at rest.
+    ///
+    /// # Errors
+    /// [`Reason::Internal`] where `out` is shorter than [`TextPath::MAX_LEN`].
+    pub fn render_stop(&self, out: &mut [u8]) -> Result<usize, Reason> {
+        StopJ { deceleration: self.config.stop_acceleration }.render(out).map_err(|_| Reason::Internal)
+    }
+
+    fn render_speeds(&self, speeds: JointVelocities<6>, acceleration: f32, out: &mut [u8]) -> Result<usize, Reason> {
+        let time = Some(self.config.hold.as_secs_f32());
+        let statement = SpeedJ { velocities: speeds.0, acceleration, time };
+        statement.render(self.form, self.version, out).map_err(|error| match error {
+            RenderError::Number { found, .. } if !found.is_finite() => Reason::NotFinite,
+            RenderError::Number { .. } => Reason::VelocityLimit,
+            _ => Reason::Internal,
+        })
+    }
+}
