@@ -17,7 +17,6 @@ pub mod rtde;
 mod takeover;
 mod terminals;
 mod text;
-mod unacked;
 
 pub use config::{ConnectConfig, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
 pub use event::{DownCause, Next, UrEvent};

@@ -12,7 +12,6 @@ use super::primary::{Facts, Primary, Said};
 use super::realtime::{Heard, Realtime};
 use super::refusal::Refusal;
 use super::rtde::{StateEvent, StateLink};
-use super::unacked::Unacked;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Verdict};
@@ -24,6 +23,7 @@ use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::frame::StreamCounts;
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
+use crate::link::{Unacked, UnackedConfig};
 use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -51,7 +51,8 @@ pub struct Ur<'m> {
     software: Option<SoftwareVersion>,
     motion: MotionText,
     outputs: OutputsPath,
-    unacked: Unacked,
+    /// What the controller has not acknowledged on each of the [`LINKS`].
+    unacked: [Unacked; LINKS.len()],
     refusal: Refusal,
 }
 
@@ -129,7 +130,7 @@ impl Ur<'_> {
             LinkId::REALTIME => self.realtime.reset(),
             _ => self.rtde.iter_mut().for_each(|rtde| rtde.opened(cx.now)),
         }
-        self.unacked.clear(link);
+        self.unacked.get_mut(link.index()).map(Unacked::clear);
         cx.events.push_peer(UrEvent::Opened(link));
     }
 
@@ -142,7 +143,7 @@ impl Ur<'_> {
     fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
         let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
         cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
-        self.unacked.clear(link);
+        self.unacked.get_mut(link.index()).map(Unacked::clear);
         if link == LinkId::PRIMARY {
             // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
             if matches!(cx.cycle.mode_now(), Mode::Offline | Mode::Monitor) {
@@ -369,22 +370,23 @@ impl Ur<'_> {
         local.filter(|_| now > over + machine.config().evidence_age)
     }
 
+    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    fn unacked_age(&self, now: Instant) -> Duration {
+        let [_, realtime, _] = &self.unacked;
+        realtime.age(now)
+    }
+
     fn judge_unacked<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
-        if !self.unacked.is_waiting() {
-            return;
-        }
-        let now = cx.now;
-        let limit = cx.cycle.link().config().stale_after;
-        for (link, since) in self.unacked.waiting() {
-            if !self.connector.is_connected(link) {
+        for (link, unacked) in LINKS.into_iter().zip(self.unacked) {
+            if !unacked.is_waiting() || !self.connector.is_connected(link) {
                 continue;
             }
-            let age = now.since(since);
-            if age >= limit && link == LinkId::REALTIME {
-                cx.cycle.fault(now, Reason::Unacknowledged, cx.events);
+            let config = unacked_config(link, &cx.config.peer, cx.cycle);
+            let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
+            if let Some(reason) = verdict.fault {
+                cx.cycle.fault(cx.now, reason, cx.events);
             }
-            let outdated = outdated_at(link, since, cx.config.peer.text.hold, cx.cycle).is_some_and(|at| now >= at);
-            if outdated || age >= cx.config.peer.connect.abort_after {
+            if verdict.drop {
                 self.lost(link, DownCause::Unacknowledged, cx);
             }
         }
@@ -392,14 +394,11 @@ impl Ur<'_> {
 
     /// When un-acknowledged bytes will next mean something.
     fn unacked_deadline<L: Law<6>>(&self, now: Instant, options: &UrOptions, cycle: &Cycle<6, L>) -> Option<Instant> {
-        if !self.unacked.is_waiting() {
-            return None;
-        }
-        let (hold, limits) = (options.text.hold, [cycle.link().config().stale_after, options.connect.abort_after]);
-        let deadlines = self.unacked.waiting().flat_map(|(link, since)| {
-            limits.map(|limit| since + limit).into_iter().chain(outdated_at(link, since, hold, cycle))
+        let waiting = LINKS.into_iter().zip(self.unacked).filter(|(_, unacked)| unacked.is_waiting());
+        let deadlines = waiting.filter_map(|(link, unacked)| {
+            unacked.next_deadline(&unacked_config(link, options, cycle), ended(cycle), now)
         });
-        deadlines.filter(|at| *at > now).min()
+        deadlines.min()
     }
 
     /// When the link of RTDE has something to say of its own.
@@ -417,16 +416,21 @@ fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_,
     !full
 }
 
-/// When text that has waited since before commanding ended is dropped with its connection: what it asks for is over by
-/// then, and a network that lets it through later would move an arm that rests. The zero velocities behind it have
-/// gone out before.
-fn outdated_at<L: Law<6>>(link: LinkId, since: Instant, hold: Duration, cycle: &Cycle<6, L>) -> Option<Instant> {
+/// What un-acknowledged bytes mean on this link: 30003 alone carries motion.
+fn unacked_config<L: Law<6>>(link: LinkId, options: &UrOptions, cycle: &Cycle<6, L>) -> UnackedConfig {
+    let (judged, zeros) = (cycle.link().config(), cycle.mode().config().stop_cycles);
+    UnackedConfig {
+        fault_after: (link == LinkId::REALTIME).then_some(judged.stale_after),
+        abort_after: options.connect.abort_after,
+        hold: options.text.hold,
+        zeros: judged.period.times(u64::from(zeros)),
+    }
+}
+
+/// When commanding ended; `None` while it goes on, and before it has begun.
+fn ended<L: Law<6>>(cycle: &Cycle<6, L>) -> Option<Instant> {
     let machine = cycle.mode();
-    let ended = matches!(machine.mode(), Mode::Stopping | Mode::Monitor) && since < machine.entered();
-    let config = machine.config();
-    let zeros = cycle.link().config().period.times(u64::from(config.stop_cycles));
-    let at = (since + hold).max(machine.entered() + zeros);
-    (ended && link == LinkId::REALTIME).then_some(at)
+    matches!(machine.mode(), Mode::Stopping | Mode::Monitor).then(|| machine.entered())
 }
 
 impl Sealed for Ur<'_> {}
@@ -458,7 +462,7 @@ impl<'m> Peer<6> for Ur<'m> {
             software: None,
             motion: MotionText::NONE,
             outputs: OutputsPath::new(config.peer.outputs),
-            unacked: Unacked::default(),
+            unacked: Default::default(),
             refusal: Refusal::default(),
         };
         // The period is known once a controller is connected; nothing is judged before.
@@ -489,7 +493,9 @@ impl<'m> Peer<6> for Ur<'m> {
             Input::Refused(link) => self.lost(link, DownCause::Refused, cx),
             Input::Closed(link) => self.lost(link, DownCause::Closed, cx),
             Input::Unacked { link, bytes, age } => {
-                self.unacked.report(link, bytes, age, cx.now);
+                if let Some(unacked) = self.unacked.get_mut(link.index()) {
+                    unacked.report(bytes, age, cx.now);
+                }
                 self.judge_unacked(cx);
             }
             Input::Set(write) => {
@@ -539,15 +545,16 @@ impl<'m> Peer<6> for Ur<'m> {
             path_open: self.motion.is_open() && self.connector.is_connected(LinkId::REALTIME),
             strays: false,
             gate: None,
-            unacked: self.unacked.age(LinkId::REALTIME, cx.now),
+            unacked: self.unacked_age(cx.now),
         }
     }
 
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
         self.outputs.observe_state(cx.cycle.state(), self.identity, arrival, cx.events);
+        let waits = self.unacked_age(cx.now);
         self.outputs.admit(cx.config, || {
             let link = cx.cycle.link().config();
-            let gets_through = self.unacked.age(LinkId::REALTIME, cx.now) <= link.period + link.margin;
+            let gets_through = waits <= link.period + link.margin;
             gets_through && cx.cycle.evidence().timely
         });
     }
@@ -635,7 +642,7 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn has_unacked(&self, link: LinkId) -> bool {
-        self.unacked.since(link).is_some()
+        self.unacked.get(link.index()).is_some_and(Unacked::is_waiting)
     }
 
     fn commanded(&self) -> Option<JointVelocities<6>> {
