@@ -72,7 +72,7 @@ pub(super) struct CycleConfig {
 /// A target below this is as good as at rest \[rad/s\].
 const SLOW: f32 = 0.001;
 
-/// See the module.
+/// The control cycle: link monitor, mode machine, operator, law and governor of one arm with `N` joints.
 #[derive(Debug)]
 pub struct Cycle<const N: usize, L> {
     link: LinkMonitor,

@@ -63,7 +63,7 @@ impl OutputsConfig {
     }
 }
 
-/// See the module.
+/// What was asked for and is not confirmed yet.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {

@@ -5,7 +5,7 @@ use crate::math::double::to_f32;
 use crate::time::Duration;
 use crate::wire::fri::JOINTS;
 
-/// See the module.
+/// Ranges, speeds and accelerations that the target keeps, joint by joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Lowest and highest positions \[rad\], the arm's and the configured ones.

@@ -99,7 +99,7 @@ enum Listening {
     No,
     /// The port is to be told.
     Wanted,
-    Told,
+    Requested,
     /// That failed: it is told again then.
     Again(Instant),
 }
@@ -663,7 +663,7 @@ impl Peer<7> for Krc {
 
     fn poll_output(&mut self, config: &KrcConfig, _: &mut Events<KrcEvent>) -> Option<Output<'_>> {
         if self.listening == Listening::Wanted {
-            self.listening = Listening::Told;
+            self.listening = Listening::Requested;
             return Some(Output::Listen { link: LinkId::FRI, port: config.peer.port });
         }
         let to = self.sender.address()?;

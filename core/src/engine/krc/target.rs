@@ -11,7 +11,7 @@ use crate::robot::{JointVelocities, Reason};
 use crate::time::Duration;
 use crate::wire::fri::{Frame, JOINTS};
 
-/// See the module.
+/// Where the arm is commanded to be: joints, and the frame that leads the tool.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Target {

@@ -15,7 +15,7 @@ use super::links::LINKS;
 use crate::engine::io::{Endpoint, LinkId, Output};
 use crate::time::Instant;
 
-/// See the module.
+/// Which links are to be opened or closed, and until when each of them may be silent.
 #[derive(Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Connector {

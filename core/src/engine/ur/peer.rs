@@ -8,8 +8,8 @@ use super::links::LINKS;
 use super::memory::Memory;
 use super::motion::MotionText;
 use super::outputs::{Known, OutputsPath};
-use super::primary::{Facts, Primary, Said};
-use super::realtime::{Heard, Realtime};
+use super::primary::{Facts, Primary, PrimaryEvent};
+use super::realtime::{Realtime, RealtimeEvent};
 use super::refusal::Refusal;
 use super::rtde::{StateEvent, StateLink};
 use crate::engine::config::ConfigError;
@@ -130,7 +130,7 @@ impl Ur<'_> {
             LinkId::REALTIME => self.realtime.reset(),
             _ => self.rtde.iter_mut().for_each(|rtde| rtde.opened(cx.now)),
         }
-        self.unacked.get_mut(link.index()).map(Unacked::clear);
+        self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
         cx.events.push_peer(UrEvent::Opened(link));
     }
 
@@ -143,7 +143,7 @@ impl Ur<'_> {
     fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
         let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
         cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
-        self.unacked.get_mut(link.index()).map(Unacked::clear);
+        self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
         if link == LinkId::PRIMARY {
             // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
             if matches!(cx.cycle.mode_now(), Mode::Offline | Mode::Monitor) {
@@ -171,14 +171,14 @@ impl Ur<'_> {
         let (link, events) = (LinkId::PRIMARY, &mut *cx.events);
         let (mut understood, mut speaks, mut local) = (false, false, false);
         self.primary.commit(count, cx.now, |said, _| match said {
-            Said::Software(_) | Said::State | Said::Other => understood = true,
-            Said::Report(report) => {
+            PrimaryEvent::Software(_) | PrimaryEvent::State | PrimaryEvent::Other => understood = true,
+            PrimaryEvent::Report(report) => {
                 understood = true;
                 local |= report.says_local_control();
                 events.push_peer(UrEvent::Report(report));
             }
-            Said::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
-            Said::Malformed(error) => {
+            PrimaryEvent::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
+            PrimaryEvent::Malformed(error) => {
                 speaks = true;
                 events.push_peer(UrEvent::Malformed { link, error });
             }
@@ -231,14 +231,14 @@ impl Ur<'_> {
         let full = self.realtime.window().len() <= count;
         let mut states = 0_u32;
         self.realtime.commit(count, |heard| match heard {
-            Heard::State(state) => {
+            RealtimeEvent::State(state) => {
                 states = states.saturating_add(1);
                 if heeded {
                     cycle.hear(state, arrival, now, events);
                 }
             }
-            Heard::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
-            Heard::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
+            RealtimeEvent::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
+            RealtimeEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
         });
         if states > 0 {
             self.connector.heard(link, now);

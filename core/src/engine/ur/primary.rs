@@ -16,7 +16,7 @@ use crate::wire::primary::{
 
 /// What came in, one call each.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Said {
+pub(super) enum PrimaryEvent {
     /// The version message.
     Software(SoftwareVersion),
     /// A robot state; the facts are new.
@@ -112,7 +112,7 @@ pub struct Facts {
     pub local_control: bool,
 }
 
-/// See the module.
+/// Messages of 30001 or 30002, and the facts in them.
 #[derive(Debug)]
 pub(super) struct Primary<'m> {
     assembler: Assembler<'m>,
@@ -141,7 +141,7 @@ impl<'m> Primary<'m> {
     }
 
     /// Takes in the `count` bytes that the window holds and says what they complete.
-    pub(super) fn commit(&mut self, count: usize, now: Instant, mut said: impl FnMut(Said, &Facts)) {
+    pub(super) fn commit(&mut self, count: usize, now: Instant, mut said: impl FnMut(PrimaryEvent, &Facts)) {
         if let Some(bytes) = self.assembler.window().get(..count) {
             self.probe.take(bytes);
         }
@@ -155,10 +155,10 @@ impl<'m> Primary<'m> {
                         FrameError::LostSync { .. } => count_one(&mut self.counts.lost_sync),
                         FrameError::Resynchronised { .. } => {}
                     }
-                    Said::Frame(error)
+                    PrimaryEvent::Frame(error)
                 }
             };
-            if let Said::Malformed(_) = news {
+            if let PrimaryEvent::Malformed(_) = news {
                 count_one(&mut self.counts.malformed);
             }
             said(news, &self.facts);
@@ -214,10 +214,10 @@ impl<'m> Primary<'m> {
     }
 }
 
-fn take(bytes: &[u8], facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> Said {
+fn take(bytes: &[u8], facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> PrimaryEvent {
     let message = match Message::new_checked(bytes) {
         Ok(message) => message,
-        Err(error) => return Said::Malformed(error),
+        Err(error) => return PrimaryEvent::Malformed(error),
     };
     counts.messages = counts.messages.saturating_add(1);
     match message.kind() {
@@ -225,31 +225,31 @@ fn take(bytes: &[u8], facts: &mut Facts, counts: &mut StreamCounts, now: Instant
         MessageKind::RobotMessage(message) => match message.payload(facts.software) {
             Ok(RobotMessagePayload::Version(version)) => {
                 facts.software = Some(version.software());
-                Said::Software(version.software())
+                PrimaryEvent::Software(version.software())
             }
             Ok(RobotMessagePayload::Raw { .. }) => {
                 count_one(&mut counts.unknown);
-                Said::Other
+                PrimaryEvent::Other
             }
             Ok(_) => match Report::of(&message, facts.software) {
                 Ok(Some(report)) => {
                     facts.local_control |= report.says_local_control();
-                    Said::Report(report)
+                    PrimaryEvent::Report(report)
                 }
-                Ok(None) => Said::Other,
-                Err(error) => Said::Malformed(error),
+                Ok(None) => PrimaryEvent::Other,
+                Err(error) => PrimaryEvent::Malformed(error),
             },
-            Err(error) => Said::Malformed(error),
+            Err(error) => PrimaryEvent::Malformed(error),
         },
-        MessageKind::ProgramState(_) => Said::Other,
+        MessageKind::ProgramState(_) => PrimaryEvent::Other,
         MessageKind::Internal { .. } => {
             count_one(&mut counts.unknown);
-            Said::Other
+            PrimaryEvent::Other
         }
     }
 }
 
-fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> Said {
+fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> PrimaryEvent {
     let mut broken = None;
     for package in packages {
         match package {
@@ -271,7 +271,7 @@ fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamC
             Err(error) => broken = broken.or(Some(error)),
         }
     }
-    broken.map_or(Said::State, Said::Malformed)
+    broken.map_or(PrimaryEvent::State, PrimaryEvent::Malformed)
 }
 
 fn take_mode(mode: &RobotModeData<'_>, facts: &mut Facts, now: Instant) {

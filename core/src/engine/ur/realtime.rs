@@ -13,7 +13,7 @@ const PACKETS_TO_KNOW: u32 = 6;
 
 /// What happened to the stream while bytes were taken in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Heard<'s> {
+pub(super) enum RealtimeEvent<'s> {
     /// A state, in the order of sending.
     State(&'s State<6>),
     /// The stream is not one packet after the other.
@@ -22,7 +22,7 @@ pub(super) enum Heard<'s> {
     Malformed(WireError),
 }
 
-/// See the module.
+/// Packets of 30003, and what they show of the controller.
 #[derive(Debug)]
 pub(super) struct Realtime<'m> {
     assembler: Assembler<'m>,
@@ -87,7 +87,7 @@ impl<'m> Realtime<'m> {
     }
 
     /// Takes in the `count` bytes that the window holds and hands out what they complete.
-    pub(super) fn commit(&mut self, count: usize, mut heard: impl FnMut(Heard<'_>)) {
+    pub(super) fn commit(&mut self, count: usize, mut heard: impl FnMut(RealtimeEvent<'_>)) {
         if let Some(bytes) = self.assembler.window().get(..count) {
             self.probe.take(bytes);
         }
@@ -101,7 +101,7 @@ impl<'m> Realtime<'m> {
                         FrameError::LostSync { .. } => count_one(&mut self.counts.lost_sync),
                         FrameError::Resynchronised { .. } => {}
                     }
-                    heard(Heard::Frame(error));
+                    heard(RealtimeEvent::Frame(error));
                     continue;
                 }
             };
@@ -109,11 +109,11 @@ impl<'m> Realtime<'m> {
                 Ok(state) => {
                     self.known.observe(bytes.len(), state.controller_time.as_micros());
                     self.counts.messages = self.counts.messages.saturating_add(1);
-                    heard(Heard::State(&state));
+                    heard(RealtimeEvent::State(&state));
                 }
                 Err(error) => {
                     count_one(&mut self.counts.malformed);
-                    heard(Heard::Malformed(error));
+                    heard(RealtimeEvent::Malformed(error));
                 }
             }
         }
