@@ -325,9 +325,7 @@ impl<L: Law<7>> Rig<L> {
             for (sender, bytes) in &waiting {
                 self.hand_over(*sender, bytes, next);
             }
-            if !waiting.is_empty() {
-                self.input(Input::Tick);
-            } else if due <= next {
+            if !waiting.is_empty() || due <= next {
                 self.input(Input::Tick);
             }
         }

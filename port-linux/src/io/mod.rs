@@ -218,7 +218,7 @@ impl<'m> Application<6, Ur<'m>, Idle> for Desk {
         match event {
             Event::Output { write, news } => self.finish(write, news),
             Event::Peer(UrEvent::NotOurs(input)) => {
-                self.page.note(&format!("{input}; it goes as text where that is allowed"))
+                self.page.note(&format!("{input}; it goes as text where that is allowed"));
             }
             Event::Peer(UrEvent::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. })
                 if self.last_down.is_some() => {}

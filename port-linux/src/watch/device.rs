@@ -134,9 +134,13 @@ impl Device {
         }
         let mut notices = Vec::new();
         let taken = match UrDatagram::decode(bytes) {
-            Ok(datagram) => Ok(self.hear(datagram, now, &mut notices, Standing::Ur, Moving::Ur)),
-            Err(TelemetryError::OtherKind) => KrcDatagram::decode(bytes)
-                .map(|datagram| self.hear(datagram, now, &mut notices, Standing::Krc, Moving::Krc)),
+            Ok(datagram) => {
+                self.hear(datagram, now, &mut notices, Standing::Ur, Moving::Ur);
+                Ok(())
+            }
+            Err(TelemetryError::OtherKind) => KrcDatagram::decode(bytes).map(|datagram| {
+                self.hear(datagram, now, &mut notices, Standing::Krc, Moving::Krc);
+            }),
             Err(error) => Err(error),
         };
         if let Err(error) = taken {

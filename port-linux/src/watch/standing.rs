@@ -21,7 +21,6 @@ pub(super) enum Standing {
 
 /// The newest motion.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(super) enum Moving {
     Ur(Motion<6>),
     Krc(Motion<7>),

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use crate::port;
 use outrigger_core::robot::Reason;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::{TELLING, Window};
@@ -118,10 +119,6 @@ impl Running {
     }
 }
 
-fn free_port() -> u16 {
-    UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port()
-}
-
 /// The example, at a port of its own, without an end.
 fn configuration(name: &str, port: u16) -> PathBuf {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/krc-swing.toml");
@@ -138,7 +135,7 @@ fn shown(path: &Path) -> &str {
 
 /// The recording of it.
 fn through_a_loss() -> PathBuf {
-    let port = free_port();
+    let port = port::free();
     let configuration = configuration("krc-loss.toml", port);
     let recording = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}.mcap"));
     let _ = std::fs::remove_file(&recording);
@@ -223,7 +220,7 @@ fn monitor_record_and_doctor_listen_to_a_krc_and_its_quality_becomes_perfect() {
 }
 
 fn listened_to() {
-    let port = free_port();
+    let port = port::free();
     let (remote, listen) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{port}"));
     let _krc = Running::start(&["sim", "krc", "--remote", &remote, "--period-ms", "5"]);
     let at = ["127.0.0.1", "--kind", "krc", "--listen", &listen];
@@ -294,7 +291,7 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
         3,
         "is another remote computer running?",
     );
-    let silent = format!("127.0.0.1:{}", free_port());
+    let silent = format!("127.0.0.1:{}", port::free());
     let seconds = ["--listen", &silent, "--seconds", "1"];
     refused(&[&["monitor", "127.0.0.1", "--kind", "krc"], seconds.as_slice()].concat(), 3, "has called friOpen");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("krc-nothing-heard.mcap");

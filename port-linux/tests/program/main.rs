@@ -7,6 +7,7 @@ mod examples;
 mod io;
 mod krc;
 mod piped;
+mod port;
 mod record;
 mod recordings;
 mod recovery;

@@ -3,6 +3,7 @@
 #[path = "../../../core/examples/peer/mod.rs"]
 mod peer;
 
+use crate::port;
 use outrigger_core::engine::krc::Krc;
 use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::ur::Ur;
@@ -200,7 +201,7 @@ fn outrigger(arguments: &[&str]) -> Command {
 
 /// Where `watch` can listen.
 fn free_port() -> String {
-    UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").to_string()
+    format!("127.0.0.1:{}", port::free())
 }
 
 fn directory(name: &str) -> PathBuf {
@@ -278,7 +279,7 @@ fn where_nothing_comes_it_says_what_to_check() {
     });
     let text = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{text}");
-    for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 3"] {
+    for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 4"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
 }
