@@ -5,9 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::mode::Mode;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrlConvention, ToolImpedance};
+use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::KrlIndex;
 use outrigger_sim::krc::{Fault, FaultKind, Options, Reason};

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::engine::{Data, PeerStatus};
 use outrigger_core::engine::krc::{KrcEvent, KrcSettings, KrcStatus};
 use outrigger_core::engine::ur::{UrEvent, UrSettings, UrStatus};
+use outrigger_core::engine::{Data, PeerStatus};
 use outrigger_core::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 
 fn a_datagram<const N: usize, S: PeerStatus, E: Data>(bytes: &[u8]) {

@@ -9,9 +9,9 @@ use embassy_time::{Duration, Timer};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::{Handle, SerialSensor, TelemetryTarget, network};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
+use outrigger_app::{Handle, SerialSensor, TelemetryTarget, network};
 use static_cell::ConstStaticCell;
 
 mod clock;

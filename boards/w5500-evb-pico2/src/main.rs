@@ -20,11 +20,11 @@ use embedded_hal_bus::spi::ExclusiveDevice;
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::telemetry::{self, Outgoing};
+#[cfg(not(krc))]
+use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
     AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
 };
-#[cfg(not(krc))]
-use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
