@@ -240,6 +240,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.lifecycle == Lifecycle::Finished && !self.peer.has_link_output()
     }
 
+    #[inline(always)]
     fn with_peer<T>(&mut self, now: Instant, call: impl FnOnce(&mut P, &mut Context<'_, N, P, L>) -> T) -> T {
         let running = self.lifecycle == Lifecycle::Running;
         let Self { config, peer, cycle, events, .. } = self;

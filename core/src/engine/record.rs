@@ -204,12 +204,13 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
 
     /// After an input: what came of it.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
+        if !self.recorder.is_enabled() {
+            return;
+        }
         if self.keeper.kept().is_none() {
             self.append_outcomes(now);
         }
-        if self.recorder.is_enabled() {
-            self.keeper.observe(self.events.transitions(), self.cycle.mode().mode(), now);
-        }
+        self.keeper.observe(self.events.transitions(), self.cycle.mode().mode(), now);
     }
 
     fn append_outcomes(&mut self, now: Instant) {

@@ -45,6 +45,7 @@ impl MotionText {
     }
 
     /// A new call of the engine.
+    #[cfg(feature = "postcard")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }

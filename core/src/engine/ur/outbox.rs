@@ -5,13 +5,20 @@
 pub(super) struct Outbox<const N: usize> {
     bytes: [u8; N],
     len: usize,
+    #[cfg(feature = "postcard")]
     new: bool,
 }
 
 impl<const N: usize> Outbox<N> {
-    pub(super) const EMPTY: Self = Self { bytes: [0; N], len: 0, new: false };
+    pub(super) const EMPTY: Self = Self {
+        bytes: [0; N],
+        len: 0,
+        #[cfg(feature = "postcard")]
+        new: false,
+    };
 
     /// A new call: nothing was made in it yet.
+    #[cfg(feature = "postcard")]
     pub(super) const fn begin(&mut self) {
         self.new = false;
     }
@@ -23,7 +30,10 @@ impl<const N: usize> Outbox<N> {
     pub(super) fn put<E>(&mut self, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
         self.len = 0;
         self.len = write(&mut self.bytes)?;
-        self.new = self.len > 0;
+        #[cfg(feature = "postcard")]
+        {
+            self.new = self.len > 0;
+        }
         Ok(self.len)
     }
 

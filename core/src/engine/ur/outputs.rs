@@ -89,7 +89,12 @@ impl OutputsPath {
         }
     }
 
-    /// Once per judged state, after its motion text. Whether any text waits then.
+    /// Whether a state was judged after which something may be set.
+    pub(super) const fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Once per judged state, after its motion text.
     pub(super) fn write(&mut self, known: &Known<'_>, rtde: Rtde<'_, '_>, now: Instant, events: &mut Events<UrEvent>) {
         if !core::mem::take(&mut self.due) || self.outputs.pending() == 0 {
             return;
@@ -223,6 +228,7 @@ impl OutputsPath {
     }
 
     /// A new call of the engine.
+    #[cfg(feature = "postcard")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }

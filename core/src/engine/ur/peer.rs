@@ -376,7 +376,15 @@ impl Ur<'_> {
         realtime.age(now)
     }
 
+    fn is_waiting(&self) -> bool {
+        self.unacked.iter().any(Unacked::is_waiting)
+    }
+
     fn judge_unacked<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        // Mostly nothing waits.
+        if !self.is_waiting() {
+            return;
+        }
         for (link, unacked) in LINKS.into_iter().zip(self.unacked) {
             if !unacked.is_waiting() || !self.connector.is_connected(link) {
                 continue;
@@ -394,6 +402,9 @@ impl Ur<'_> {
 
     /// When un-acknowledged bytes will next mean something.
     fn unacked_deadline<L: Law<6>>(&self, now: Instant, options: &UrOptions, cycle: &Cycle<6, L>) -> Option<Instant> {
+        if !self.is_waiting() {
+            return None;
+        }
         let waiting = LINKS.into_iter().zip(self.unacked).filter(|(_, unacked)| unacked.is_waiting());
         let deadlines = waiting.filter_map(|(link, unacked)| {
             unacked.next_deadline(&unacked_config(link, options, cycle), ended(cycle), now)
@@ -472,8 +483,11 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn wake<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
-        self.motion.begin();
-        self.outputs.begin();
+        #[cfg(feature = "postcard")]
+        {
+            self.motion.begin();
+            self.outputs.begin();
+        }
         if self.rtde_deadline().is_some_and(|at| at <= cx.now) {
             self.take_rtde(None, cx);
         }
@@ -576,14 +590,17 @@ impl<'m> Peer<6> for Ur<'m> {
         true
     }
 
+    #[inline(always)]
     fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
         self.motion.write(verdict)
     }
 
     fn conclude<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> bool {
-        let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
-        self.outputs.feed_force(cx.cycle.sources(), self.rtde.as_deref_mut(), cx.config, cx.now);
-        self.outputs.write(&known, self.rtde.as_deref_mut(), cx.now, cx.events);
+        if self.outputs.is_due() {
+            let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+            self.outputs.feed_force(cx.cycle.sources(), self.rtde.as_deref_mut(), cx.config, cx.now);
+            self.outputs.write(&known, self.rtde.as_deref_mut(), cx.now, cx.events);
+        }
         if self.motion.is_waiting() || self.outputs.is_waiting() {
             self.refusal.texted(cx.now);
         }
@@ -613,6 +630,7 @@ impl<'m> Peer<6> for Ur<'m> {
         self.connector.has_output() || self.motion.is_waiting() || self.outputs.is_waiting() || asks
     }
 
+    #[inline(always)]
     fn poll_output(&mut self, _: &UrConfig, events: &mut Events<UrEvent>) -> Option<Output<'_>> {
         if let Some(output) = self.connector.poll_output() {
             if let Output::Open { link, endpoint } = output {
