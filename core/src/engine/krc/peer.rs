@@ -53,6 +53,13 @@ const BURST: u32 = 64;
 /// The remote computer's side of one KRC.
 #[derive(Debug)]
 pub struct Krc {
+    window: [u8; WINDOW],
+    talk: Conversation,
+}
+
+/// The conversation, apart from what it receives into: a measurement is read there while the rest changes.
+#[derive(Debug)]
+struct Conversation {
     listening: Listening,
     sender: SenderFilter,
     /// The period that the KRC names, once there is one.
@@ -82,7 +89,6 @@ pub struct Krc {
     counts: KrcCounts,
     /// The step of the target that answers the measurement judged now.
     step: Option<Step>,
-    window: [u8; WINDOW],
     out: [u8; COMMAND_LEN],
     queued: bool,
     /// The command was made in this call.
@@ -185,84 +191,84 @@ impl Krc {
     /// From each command to the measurement that reflects it: contains the KRC's wait for its next cycle.
     #[must_use]
     pub const fn round_trips(&self) -> &Histogram {
-        &self.round_trips
+        &self.talk.round_trips
     }
 
     /// Changes of the way's length from measurement to measurement, either way: what RFC 3550's jitter is the mean of.
     #[must_use]
     pub const fn jitters(&self) -> &Histogram {
-        &self.jitters
+        &self.talk.jitters
     }
 
     /// What was counted.
     #[must_use]
     pub const fn counts(&self) -> KrcCounts {
-        self.counts
+        self.talk.counts
     }
 
     /// State of the interface on the KRC, as the newest measurement says.
     #[must_use]
     pub fn state(&self) -> Option<FriState> {
-        self.newest.as_ref().map(|newest| newest.status.state)
+        self.talk.newest.as_ref().map(|newest| newest.status.state)
     }
 
     /// The KRC's own rating of the link, as the newest measurement says.
     #[must_use]
     pub fn quality(&self) -> Option<Quality> {
-        self.newest.as_ref().map(|newest| newest.status.quality)
+        self.talk.newest.as_ref().map(|newest| newest.status.quality)
     }
 
     /// What the KRC says of the link and of its drives, in the newest measurement.
     #[must_use]
     pub fn report(&self) -> Option<KrcReport> {
-        self.newest.as_ref().map(|newest| newest.report)
+        self.talk.newest.as_ref().map(|newest| newest.report)
     }
 
     /// The control scheme on the KRC, as the newest measurement says.
     #[must_use]
     pub fn scheme(&self) -> Option<ControlScheme> {
-        self.newest.as_ref().map(|newest| newest.status.scheme)
+        self.talk.newest.as_ref().map(|newest| newest.status.scheme)
     }
 
     /// Period of the measurements, while there is a KRC.
     #[must_use]
     pub const fn period(&self) -> Option<Duration> {
-        self.period
+        self.talk.period
     }
 
     /// Who sends the measurements.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
-        self.sender.address()
+        self.talk.sender.address()
     }
 
     /// What the KRL program wrote last.
     #[must_use]
     pub fn krl(&self) -> Option<&KrlVariables> {
-        self.newest.as_ref().map(|newest| &newest.krl)
+        self.talk.newest.as_ref().map(|newest| &newest.krl)
     }
 
     /// The control scheme and its parameters.
     #[must_use]
     pub const fn control(&self) -> &Control {
-        &self.control
+        &self.talk.control
     }
 
     pub(super) const fn control_mut(&mut self) -> &mut Control {
-        &mut self.control
+        &mut self.talk.control
     }
 
     pub(super) const fn krl_to_send_mut(&mut self) -> &mut KrlVariables {
-        &mut self.krl
+        &mut self.talk.krl
     }
 
     /// Whether the KRC is in monitor state.
     pub(super) fn monitors(&self) -> bool {
-        self.newest.is_none_or(|newest| newest.status.state == FriState::Monitor)
+        self.talk.newest.is_none_or(|newest| newest.status.state == FriState::Monitor)
     }
 }
 
-impl Krc {
+impl Conversation {
     /// A measurement of the KRC. Whether it is the newest.
     fn measured<L: Law<7>>(
         &mut self,
@@ -481,7 +487,7 @@ impl Peer<7> for Krc {
         config.check()?;
         // The period is known once a measurement has come; nothing is judged before.
         let period = Duration::from_millis(1);
-        let peer = Self {
+        let talk = Conversation {
             listening: Listening::No,
             sender: SenderFilter::new(config.peer.address),
             period: None,
@@ -503,32 +509,33 @@ impl Peer<7> for Krc {
             krl: KrlVariables::default(),
             counts: KrcCounts::default(),
             step: None,
-            window: [0; WINDOW],
             out: [0; COMMAND_LEN],
             queued: false,
             #[cfg(feature = "postcard")]
             new: false,
         };
         let sources = config.monitors()?;
+        let peer = Self { window: [0; WINDOW], talk };
         Ok((peer, Cycle::new(config.of(period), config.rest(), config.limits, sources, config.operator, law)))
     }
 
     fn wake<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) {
         #[cfg(feature = "postcard")]
         {
-            self.new = false;
+            self.talk.new = false;
         }
-        if matches!(self.listening, Listening::Again(at) if at <= cx.now) {
-            self.listening = Listening::Wanted;
+        if matches!(self.talk.listening, Listening::Again(at) if at <= cx.now) {
+            self.talk.listening = Listening::Wanted;
         }
-        let silent_at = self.period.and_then(|period| self.sender.silent_at(cx.config.peer.silence_of(period)));
+        let silent_at =
+            self.talk.period.and_then(|period| self.talk.sender.silent_at(cx.config.peer.silence_of(period)));
         if silent_at.is_some_and(|at| cx.now >= at) {
-            self.sender.forget();
-            self.period = None;
-            self.newest = None;
-            self.waiting = false;
+            self.talk.sender.forget();
+            self.talk.period = None;
+            self.talk.newest = None;
+            self.talk.waiting = false;
             cx.cycle.take_arrival();
-            self.target = Target::UNKNOWN;
+            self.talk.target = Target::UNKNOWN;
             cx.events.push_peer(KrcEvent::Silent);
             cx.cycle.link_lost(cx.now, Reason::StateStale, cx.events);
         }
@@ -536,8 +543,8 @@ impl Peer<7> for Krc {
 
     fn handle<L: Law<7>>(&mut self, input: Input, cx: &mut Cx<'_, L>) {
         match input {
-            Input::Start => self.listening = Listening::Wanted,
-            Input::Refused(_) | Input::Closed(_) => self.listening = Listening::Again(cx.now + LISTEN_AGAIN),
+            Input::Start => self.talk.listening = Listening::Wanted,
+            Input::Refused(_) | Input::Closed(_) => self.talk.listening = Listening::Again(cx.now + LISTEN_AGAIN),
             // A KRL program sets outputs, by its variables.
             Input::Set(write) => {
                 cx.events.push(Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) });
@@ -554,73 +561,72 @@ impl Peer<7> for Krc {
     /// A datagram of anybody.
     fn commit<L: Law<7>>(&mut self, received: &Received, cx: &mut Cx<'_, L>) -> bool {
         let Received { count, from: Some(from), arrival, .. } = *received else { return false };
-        self.burst = self.burst.saturating_add(1);
-        let overdue = self.burst >= BURST;
-        if !self.sender.admits(from) {
-            self.counts.foreign = self.counts.foreign.saturating_add(1);
-            if is_milestone(self.counts.foreign) {
-                cx.events.push_peer(KrcEvent::Foreign(self.counts.foreign));
+        self.talk.burst = self.talk.burst.saturating_add(1);
+        let overdue = self.talk.burst >= BURST;
+        if !self.talk.sender.admits(from) {
+            self.talk.counts.foreign = self.talk.counts.foreign.saturating_add(1);
+            if is_milestone(self.talk.counts.foreign) {
+                cx.events.push_peer(KrcEvent::Foreign(self.talk.counts.foreign));
             }
-            return self.waiting && overdue;
+            return self.talk.waiting && overdue;
         }
-        // Copied out, because the measurement is read while the rest changes.
-        let window = self.window;
-        let read = Measurement::new_checked(window.get(..count).unwrap_or_default()).and_then(|measurement| {
+        let read = Measurement::new_checked(self.window.get(..count).unwrap_or_default()).and_then(|measurement| {
             let period = period_of(measurement.desired_cmd_sample_time());
             let period = period.ok_or(WireError::new(WireErrorKind::BadValue, PERIOD_AT, 0, 0))?;
             Ok((measurement, period))
         });
         match read {
             Ok((measurement, period)) => {
-                if self.measured(from, &measurement, period, arrival, cx) {
+                if self.talk.measured(from, &measurement, period, arrival, cx) {
                     cx.cycle.arrived(arrival);
-                    self.counts.overtaken = self.counts.overtaken.saturating_add(u64::from(self.waiting));
-                    self.waiting = true;
+                    self.talk.counts.overtaken =
+                        self.talk.counts.overtaken.saturating_add(u64::from(self.talk.waiting));
+                    self.talk.waiting = true;
                 }
             }
             Err(error) => {
-                self.counts.malformed = self.counts.malformed.saturating_add(1);
-                let count = self.counts.malformed;
+                self.talk.counts.malformed = self.talk.counts.malformed.saturating_add(1);
+                let count = self.talk.counts.malformed;
                 if is_milestone(count) {
                     cx.events.push_peer(KrcEvent::Malformed { count, error });
                 }
             }
         }
-        self.waiting && overdue
+        self.talk.waiting && overdue
     }
 
     fn beside<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) -> Beside {
-        (self.waiting, self.burst) = (false, 0);
-        let (Some(newest), Some(period)) = (self.newest, self.period) else { return Beside::default() };
+        (self.talk.waiting, self.talk.burst) = (false, 0);
+        let (Some(newest), Some(period)) = (self.talk.newest, self.talk.period) else { return Beside::default() };
         cx.cycle.law_mut().use_posture(&newest.posture);
-        self.watch(newest.status, cx);
-        self.limit(newest.scale, period, cx);
+        self.talk.watch(newest.status, cx);
+        self.talk.limit(newest.scale, period, cx);
         Beside {
             path_open: true,
-            gate: Some(newest.status.gate(&self.control)),
-            strays: self.strays(&cx.config.peer),
+            gate: Some(newest.status.gate(&self.talk.control)),
+            strays: self.talk.strays(&cx.config.peer),
             ..Beside::default()
         }
     }
 
     fn judged<L: Law<7>>(&mut self, _: Instant, cx: &mut Cx<'_, L>) {
-        let (Some(newest), Some(period)) = (self.newest, self.period) else { return };
+        let (Some(newest), Some(period)) = (self.talk.newest, self.talk.period) else { return };
         // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
         let longest = cx.config.bridged(period);
-        let dt = self.answered.map_or(period, |before| newest.at.since(before)).min(longest);
-        self.answered = Some(newest.at);
-        let tool = matches!(self.control, Control::ToolImpedance(_));
-        self.step = Some(Step { dt, tool, leads: newest.status.leads() });
+        let dt = self.talk.answered.map_or(period, |before| newest.at.since(before)).min(longest);
+        self.talk.answered = Some(newest.at);
+        let tool = matches!(self.talk.control, Control::ToolImpedance(_));
+        self.talk.step = Some(Step { dt, tool, leads: newest.status.leads() });
     }
 
     fn acknowledged<L: Law<7>>(&mut self, _: &mut Cx<'_, L>) {}
 
     fn prepare<L: Law<7>>(&mut self, _: Instant, _: &Cycle<7, L>) -> bool {
-        self.step.is_some()
+        self.talk.step.is_some()
     }
 
     fn write(&mut self, verdict: Verdict<'_, 7>) -> Result<bool, Reason> {
-        let Self { step: Some(step), target, bounds, newest, .. } = self else { return Ok(false) };
+        let Conversation { step: Some(step), target, bounds, newest, .. } = &mut self.talk else { return Ok(false) };
         let tool = newest.as_ref().filter(|_| step.tool).map(|newest| &newest.posture.jacobian);
         match verdict {
             Verdict::Move(approved) if step.leads => target.advance(approved, step.dt, bounds, tool)?,
@@ -633,12 +639,12 @@ impl Peer<7> for Krc {
     }
 
     fn conclude<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) -> bool {
-        let (Some(step), Some(newest)) = (self.step.take(), self.newest) else { return false };
+        let (Some(step), Some(newest)) = (self.talk.step.take(), self.talk.newest) else { return false };
         if !step.leads {
-            let frame = self.mirrored_frame(&newest);
-            self.target.mirror(&newest.setpoint, &frame);
+            let frame = self.talk.mirrored_frame(&newest);
+            self.talk.target.mirror(&newest.setpoint, &frame);
         }
-        self.send(&newest, cx)
+        self.talk.send(&newest, cx)
     }
 
     /// The KRL program has left the command state, or did not within 2 s.
@@ -650,7 +656,7 @@ impl Peer<7> for Krc {
     fn shut_down<L: Law<7>>(&mut self, _: &mut Cx<'_, L>) {}
 
     fn is_established(&self) -> bool {
-        self.period.is_some()
+        self.talk.period.is_some()
     }
 
     fn has_link_output(&self) -> bool {
@@ -658,25 +664,25 @@ impl Peer<7> for Krc {
     }
 
     fn has_output(&self) -> bool {
-        self.queued || self.listening == Listening::Wanted
+        self.talk.queued || self.talk.listening == Listening::Wanted
     }
 
     fn poll_output(&mut self, config: &KrcConfig, _: &mut Events<KrcEvent>) -> Option<Output<'_>> {
-        if self.listening == Listening::Wanted {
-            self.listening = Listening::Requested;
+        if self.talk.listening == Listening::Wanted {
+            self.talk.listening = Listening::Requested;
             return Some(Output::Listen { link: LinkId::FRI, port: config.peer.port });
         }
-        let to = self.sender.address()?;
-        core::mem::take(&mut self.queued).then_some(Output::Transmit {
+        let to = self.talk.sender.address()?;
+        core::mem::take(&mut self.talk.queued).then_some(Output::Transmit {
             link: LinkId::FRI,
             to: Some(to),
-            bytes: &self.out,
+            bytes: &self.talk.out,
         })
     }
 
     fn next_deadline<L: Law<7>>(&self, _: Instant, config: &KrcConfig, _: &Cycle<7, L>) -> Option<Instant> {
-        let silent = self.period.and_then(|period| self.sender.silent_at(config.peer.silence_of(period)));
-        let again = if let Listening::Again(at) = self.listening { Some(at) } else { None };
+        let silent = self.talk.period.and_then(|period| self.talk.sender.silent_at(config.peer.silence_of(period)));
+        let again = if let Listening::Again(at) = self.talk.listening { Some(at) } else { None };
         [silent, again].into_iter().flatten().min()
     }
 
@@ -685,16 +691,16 @@ impl Peer<7> for Krc {
     }
 
     fn commanded(&self) -> Option<JointVelocities<7>> {
-        Some(self.target.speed())
+        Some(self.talk.target.speed())
     }
 
     fn status(&self) -> KrcStatus {
         KrcStatus {
-            period: self.period,
+            period: self.talk.period,
             state: self.state(),
             quality: self.quality(),
             scheme: self.scheme(),
-            counts: self.counts,
+            counts: self.talk.counts,
         }
     }
 
@@ -715,31 +721,54 @@ impl Peer<7> for Krc {
 
     #[cfg(feature = "postcard")]
     fn made(&self) -> [&[u8]; 2] {
-        [if self.new { &self.out } else { &[] }, &[]]
+        [if self.talk.new { &self.talk.out } else { &[] }, &[]]
     }
 
     #[cfg(feature = "postcard")]
     fn next_made(&mut self) -> Option<&[u8]> {
-        core::mem::take(&mut self.queued).then_some(&self.out)
+        core::mem::take(&mut self.talk.queued).then_some(&self.talk.out)
     }
 
     #[cfg(feature = "postcard")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         // Not the histograms: nothing is decided by them.
-        to.put(&(&self.listening, &self.sender, &self.period, &self.answers))?;
-        to.put(&(&self.arrived, &self.readings, &self.newest, self.waiting, self.burst, &self.target, &self.answered))?;
-        to.put(&(self.counter, &self.control, &self.schemes, self.scale, &self.krl, &self.counts))
+        to.put(&(&self.talk.listening, &self.talk.sender, &self.talk.period, &self.talk.answers))?;
+        to.put(&(
+            &self.talk.arrived,
+            &self.talk.readings,
+            &self.talk.newest,
+            self.talk.waiting,
+            self.talk.burst,
+            &self.talk.target,
+            &self.talk.answered,
+        ))?;
+        to.put(&(
+            self.talk.counter,
+            &self.talk.control,
+            &self.talk.schemes,
+            self.talk.scale,
+            &self.talk.krl,
+            &self.talk.counts,
+        ))
     }
 
     #[cfg(feature = "postcard")]
     fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
-        (self.listening, self.sender, self.period, self.answers) = from.take()?;
-        (self.arrived, self.readings, self.newest, self.waiting, self.burst, self.target, self.answered) =
+        (self.talk.listening, self.talk.sender, self.talk.period, self.talk.answers) = from.take()?;
+        (
+            self.talk.arrived,
+            self.talk.readings,
+            self.talk.newest,
+            self.talk.waiting,
+            self.talk.burst,
+            self.talk.target,
+            self.talk.answered,
+        ) = from.take()?;
+        (self.talk.counter, self.talk.control, self.talk.schemes, self.talk.scale, self.talk.krl, self.talk.counts) =
             from.take()?;
-        (self.counter, self.control, self.schemes, self.scale, self.krl, self.counts) = from.take()?;
-        let period = self.period.unwrap_or(Duration::from_millis(1));
-        self.bounds = Bounds::new(config, self.scale, config.bridged(period));
-        (self.step, self.queued) = (None, false);
+        let period = self.talk.period.unwrap_or(Duration::from_millis(1));
+        self.talk.bounds = Bounds::new(config, self.talk.scale, config.bridged(period));
+        (self.talk.step, self.talk.queued) = (None, false);
         Some(())
     }
 }
