@@ -5,16 +5,15 @@
 use core::future::{Future, pending};
 use core::pin::pin;
 use core::task::{Context, Waker};
-use outrigger_core::engine::ur::UrEvent;
 
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use outrigger_core::drive::{self, Application, Outstanding, Unacked};
-use outrigger_core::engine::ur::UrEngine;
+use outrigger_core::engine::ur::{Ur, UrEngine, UrEvent};
 use outrigger_core::engine::{Endpoint, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_core::time::{Duration, Instant};
 
-use crate::engine::any_input;
+use crate::session::any_input;
 use crate::{any, any_bytes, used};
 
 #[inline(never)]
@@ -38,10 +37,10 @@ struct Net {
 impl drive::Net for Net {
     type Clock = Clock;
     type Socket = Wire;
+    type Datagrams = ();
 
-    fn split(&mut self) -> (&Clock, drive::Sockets<'_, Wire>) {
-        let [primary, realtime] = &mut self.sockets;
-        (&self.clock, drive::Sockets { primary, realtime, rtde: None })
+    fn split(&mut self) -> (&Clock, drive::Sockets<'_, Wire, ()>) {
+        (&self.clock, drive::Sockets { streams: &mut self.sockets, datagrams: None })
     }
 }
 
@@ -108,7 +107,7 @@ impl drive::Socket for Wire {
 
 struct Desk;
 
-impl<L: Law<6>> Application<L> for Desk {
+impl<'m, L: Law<6>> Application<6, Ur<'m>, L> for Desk {
     async fn next(&mut self) -> Input {
         any_input(any(Instant::from_micros(1)))
     }

@@ -178,7 +178,7 @@ impl Default for ClaimRoom {
     }
 }
 
-/// The recipes of some claims, for [`RtdeStates::with_inputs`](super::RtdeStates::with_inputs).
+/// The recipes of some claims, for `RtdeStates::with_inputs` of an engine.
 #[derive(Debug)]
 pub struct ClaimedInputs<'m> {
     inputs: [Inputs<'static, 'm>; Claim::ALL.len()],
