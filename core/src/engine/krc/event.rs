@@ -64,6 +64,8 @@ pub struct KrcReport {
 }
 
 /// What the engine has counted since it was made.
+///
+/// `measurements` is `commands + overtaken + unused`, and one more while the newest waits for its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -74,12 +76,19 @@ pub struct KrcCounts {
     pub commands: u64,
     /// Measurements that were overtaken by a newer one before they could be answered.
     pub overtaken: u64,
-    /// Measurements received before, too late, or not yet believed.
+    /// Measurements received before, too late or not yet believed; and any whose answer could not be written.
     pub unused: u64,
     /// Datagrams that are no measurements.
     pub malformed: u64,
     /// Datagrams of somebody else.
     pub foreign: u64,
+}
+
+impl KrcCounts {
+    /// A measurement gets no answer, if there is one.
+    pub(super) fn unanswered(&mut self, any: bool) {
+        self.unused = self.unused.saturating_add(u64::from(any));
+    }
 }
 
 /// Whether a count is worth telling: 1, 10, 100, …

@@ -290,7 +290,7 @@ impl Conversation {
         cx.cycle.set_answers(self.answers.figures(cx.now));
         let counter = measurement.send_seq_count();
         let Some(at) = cx.cycle.hear_counter(counter, arrival, cx.now, cx.events) else {
-            self.counts.unused = self.counts.unused.saturating_add(1);
+            self.counts.unanswered(true);
             return false;
         };
         if cx.cycle.link().epoch() != epoch {
@@ -449,6 +449,7 @@ impl Conversation {
         self.control.write(frame, follows, &mut command);
         if command.emit(&mut self.out).is_err() {
             // A variable of the application that is no number: nothing goes out, and commanding ends.
+            self.counts.unanswered(true);
             cx.cycle.fault(cx.now, Reason::NotFinite, cx.events);
             return false;
         }
@@ -533,7 +534,7 @@ impl Peer<7> for Krc {
             self.talk.sender.forget();
             self.talk.period = None;
             self.talk.newest = None;
-            self.talk.waiting = false;
+            self.talk.counts.unanswered(core::mem::take(&mut self.talk.waiting));
             cx.cycle.take_arrival();
             self.talk.target = Target::UNKNOWN;
             cx.events.push_peer(KrcEvent::Silent);

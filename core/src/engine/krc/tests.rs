@@ -119,6 +119,30 @@ fn the_first_counter_may_be_anything_and_each_measurement_is_answered_once() {
     }
 }
 
+/// Every sequence of six of: the next measurement, the same again, one after a gap, an answer, a silence.
+#[test]
+fn every_measurement_is_counted_once_more_by_what_became_of_it() {
+    const ACTIONS: u32 = 5;
+    for sequence in 0..ACTIONS.pow(6) {
+        let mut bench = Bench::new(KrcConfig::default());
+        let mut counter = 7_u16;
+        for digit in 0..6 {
+            let action = sequence / ACTIONS.pow(digit) % ACTIONS;
+            bench.now = bench.now + Duration::from_millis(if action == 4 { 60_000 } else { 1 });
+            counter += [1, 0, 3, 0, 0][action as usize];
+            if action < 3 {
+                bench.receive(A, &bytes(&measurement(counter)));
+            } else {
+                let _ = bench.answer();
+            }
+            while bench.session.poll_event().is_some() {}
+            let counts = bench.session.peer().counts();
+            let waiting = counts.measurements - (counts.commands + counts.overtaken + counts.unused);
+            assert!(waiting <= u64::from(action < 3), "{sequence}: {counts:?}");
+        }
+    }
+}
+
 #[test]
 fn a_counter_that_starts_anew_is_believed_at_its_second_datagram() {
     let mut bench = Bench::new(KrcConfig::default());

@@ -1,12 +1,14 @@
 //! A bench: one engine, one scripted peer, one clock; everything that comes out is kept and held to the invariants.
 
 use crate::engine::ur::LINKS;
+#[cfg(feature = "postcard")]
+use crate::engine::ur::Ur;
+use crate::engine::ur::UrEngine;
 use crate::engine::ur::UrEvent;
 #[cfg(feature = "postcard")]
 use crate::engine::ur::rtde::StateLink;
 use crate::engine::ur::rtde::{RtdeRoom, RtdeStates};
 use crate::engine::ur::{Memory, UrConfig};
-use crate::engine::ur::{Ur, UrEngine};
 use crate::engine::{Event, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::{ReplayError, Replayed, replay};

@@ -122,10 +122,10 @@ fn plays(bench: &mut KrcBench<'_>, bridged: Duration) {
         "{unanswered} of {sent} without an answer, {:?}",
         told.peer.counts
     );
-    assert_eq!(
-        told.peer.counts.measurements,
-        told.peer.counts.commands + told.peer.counts.overtaken + told.peer.counts.unused
-    );
+    let counts = told.peer.counts;
+    // The newest may still wait for its answer.
+    let waiting = counts.measurements - (counts.commands + counts.overtaken + counts.unused);
+    assert!(waiting <= 1, "{counts:?}");
     assert!(answered * 100 >= sent * 90, "{answered} of {sent} answered: {:?}", told.peer.counts);
 }
 
