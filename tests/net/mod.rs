@@ -26,9 +26,11 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::engine::Event;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, OperatorConfig, RequestAs};
 use outrigger_core::robot::Reason;
+use outrigger_core::time::Duration;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::noise::Noise;
 
@@ -90,6 +92,57 @@ fn spec(kind: &str, place: &str, start: &str, lasting: Option<u64>, argument: &s
             let lasting = lasting.map_or(String::new(), |lasting| format!("{lasting}ms"));
             format!("{kind}{place}@{start}:{lasting}:{argument}")
         }
+    }
+}
+
+/// A fault as the data name it.
+fn fault(kind: &str, place: &str, lasting: Option<u64>, argument: &str) -> String {
+    let lasting = lasting.map_or(String::new(), |lasting| format!(" {lasting}ms"));
+    let argument = if argument.is_empty() { String::new() } else { format!(" {argument}") };
+    format!("{kind}{place}{lasting}{argument}")
+}
+
+/// Marks of one class.
+fn marks(class: &str, names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("{class} {name}")).collect()
+}
+
+/// A source whose readings are watched as narrowly as these draws say.
+fn watched(draw: &mut Draw, id: SourceId, channels: u8, low: f32, high: f32) -> SourceConfig {
+    SourceConfig {
+        stuck_after: Some(Duration::from_millis(150)),
+        max_rate: 40.0,
+        max_age: Duration::from_millis(draw.of(&[10, 30, 100])),
+        bridge_cycles: draw.of(&[0, 2, 8]),
+        ..SourceConfig::new(id, channels, low, high)
+    }
+}
+
+/// What the operator's lines are wired to: pins of the device, inputs of the robot, nothing but a start within `soon`
+/// \[ms\] or a minute, an input beside a pin.
+fn wired(draw: &mut Draw, number: usize, soon: u64) -> OperatorConfig {
+    let meaning = draw.of(&[RequestAs::Held, RequestAs::Edge]);
+    let mut config = OperatorConfig { input_as: meaning, pin_as: meaning, ..OperatorConfig::default() };
+    match number % 4 {
+        0 => (config.request_pin, config.acknowledge_pin, config.stop_pin) = (true, true, number.is_multiple_of(8)),
+        1 => {
+            (config.request_input, config.acknowledge_input) = (Some(0), Some(1));
+            config.stop_input = (number % 8 == 1).then_some(2);
+        }
+        2 => {
+            starts_within(&mut config, Some(Duration::from_millis(draw.of(&[soon, 60_000]))));
+            config.request_pin = number % 8 == 2;
+        }
+        _ => (config.request_input, config.request_pin) = (Some(0), true),
+    }
+    config
+}
+
+/// What starts by itself is requested by an edge alone.
+fn starts_within(config: &mut OperatorConfig, within: Option<Duration>) {
+    config.start_within = within;
+    if within.is_some() {
+        (config.pin_as, config.input_as) = (RequestAs::Edge, RequestAs::Edge);
     }
 }
 

@@ -1,12 +1,12 @@
 //! Events in words that outlive the names of their types.
 
 use outrigger_core::command::outputs::{Write, WriteNews};
-use outrigger_core::engine::Event;
 use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::engine::ur::{DownCause, KnownBy, Next};
 use outrigger_core::engine::ur::{UrEvent, link_name};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::frame::Found;
-use outrigger_core::mode::{Lapse, Transition};
+use outrigger_core::mode::{Contact, Lapse, Transition};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::{Report, ReportKind};
 
@@ -175,5 +175,25 @@ pub(crate) fn became(news: &WriteNews) -> String {
         WriteNews::Superseded => "superseded".into(),
         WriteNews::Overwritten => "overwritten".into(),
         WriteNews::Refused(refusal) => format!("refused: {refusal}"),
+    }
+}
+
+/// What somebody says; a request that is said by number is one of an earlier time.
+pub(crate) const fn input(input: &Input) -> &'static str {
+    match input {
+        Input::Request(_) => "old-request",
+        Input::Resume(_) => "resume",
+        Input::Release => "release",
+        Input::Acknowledge => "acknowledge",
+        Input::Shutdown => "shutdown",
+        Input::Pin(Contact::Request, true) => "request-pin high",
+        Input::Pin(Contact::Request, false) => "request-pin low",
+        Input::Pin(Contact::Acknowledge, true) => "acknowledge-pin high",
+        Input::Pin(Contact::Acknowledge, false) => "acknowledge-pin low",
+        Input::Pin(Contact::Stop, true) => "stop-pin high",
+        Input::Pin(Contact::Stop, false) => "stop-pin low",
+        Input::Set(_) => "set",
+        Input::Sample(_) => "sample",
+        _ => "other",
     }
 }
