@@ -1,7 +1,6 @@
-//! The laws command the same bits on this machine as on the board. `tests/instructions` asks the board.
+//! The laws command the same bits on this machine as on the board. `tests/thumb/instructions` asks the board.
 
-#[path = "instructions/src/commands.rs"]
-mod commands;
+use outrigger_cycles::commands;
 
 #[test]
 fn the_laws_command_the_same_bits_here_as_on_the_board() {

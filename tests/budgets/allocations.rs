@@ -1,18 +1,9 @@
 //! No budgeted operation asks for memory.
 
-#[path = "../instructions/src/answering.rs"]
-mod answering;
-#[path = "../instructions/src/commands.rs"]
-#[allow(dead_code, reason = "the board asks for more of it")]
-mod commands;
 mod counting;
-#[path = "../instructions/src/cycle.rs"]
-#[allow(dead_code, reason = "the board asks for more of it")]
-mod cycle;
-#[path = "../instructions/src/limit.rs"]
-#[allow(dead_code, reason = "the board holds its counts against it")]
-mod limit;
 mod operations;
+
+use outrigger_cycles::{answering, cycle};
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;

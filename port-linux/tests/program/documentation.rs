@@ -115,7 +115,7 @@ fn claims_name_their_exceptions() {
     let (readme, changes, architecture) = (page("README.md"), page("CHANGELOG.md"), page("ARCHITECTURE.md"));
 
     // The link proof is made at these levels, and at z it does not hold.
-    let (ci, probe) = (page(".ci/run"), page("tests/probe/Cargo.toml"));
+    let (ci, probe) = (page(".ci/run"), page("tests/thumb/Cargo.toml"));
     assert!(ci.contains("for profile in release small; do") && probe.contains("\"release\" opt-level = \"z\""));
     assert!(readme.contains("without reachable panics in builds at opt-level 3 or s"));
     assert!(!readme.contains("without panics") && !readme.contains("every message"));

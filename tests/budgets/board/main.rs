@@ -75,13 +75,13 @@ fn boards() -> Vec<(String, PathBuf)> {
 /// The engine alone with every law, for speed and for size.
 fn engine(profile: &str) -> PathBuf {
     let target = "thumbv7em-none-eabihf";
-    build(&root().join("tests/probe"), &["--profile", profile, "--target", target, "--features", "engine_only"])
+    build(&root().join("tests/thumb/probe"), &["--profile", profile, "--target", target, "--features", "engine_only"])
 }
 
 /// Lines of `.ci/run instructions`: name, count, and the budget where there is one.
 fn instructions() -> Vec<(String, u64, Option<u64>)> {
     let said = |program| {
-        let folder = root().join("tests/instructions");
+        let folder = root().join("tests/thumb/instructions");
         run(cargo(&folder).args(["run", "-q", "--release", "--locked", "--bin", program]))
     };
     let read = |line: &str| {
@@ -246,7 +246,7 @@ Made by `OUTRIGGER_BLESS=1 cargo run -p outrigger-tests --example board_budgets`
 where a budget is exceeded, or where a number here is off by more than a hundredth.
 
 *engine* is the engine beside one robot with every law and the loop around it, without network, recorder and error texts
-(`tests/probe`), built for speed (`release`, opt-level 3) and for size (`small`: s, `smallest`: z); the others are the
+(`tests/thumb/probe`), built for speed (`release`, opt-level 3) and for size (`small`: s, `smallest`: z); the others are the
 firmware of `boards/*`, built for speed (port-embassy for size), with recorder and telemetry; *KRC* is the firmware beside
 a KUKA LWR, which has the other session and no recorder. Targets are Cortex-M4F, M7 and M33 with their single-precision
 unit. Instructions are counted in QEMU, exactly; they say nothing of cycles. Where there is no budget a number is held by

@@ -30,7 +30,7 @@ const DISTANCE: f32 = 0.12;
 const BENT: [f32; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 1.3, 0.0];
 
 /// An engine and the KRC it answers. The arm is ideal: it is where it was commanded to be one cycle ago.
-pub(crate) struct Answering {
+pub struct Answering {
     session: KrcEngine<'static, AnyLaw<7>>,
     arm: KinematicChain<7>,
     now: Instant,
@@ -90,7 +90,7 @@ impl Answering {
     }
 
     /// The KRC's next cycle, and the sensor's next reading; not counted.
-    pub(crate) fn prepare(&mut self) {
+    pub fn prepare(&mut self) {
         self.obey();
         self.now = self.now + PERIOD;
         self.taken += 1;
@@ -118,7 +118,7 @@ impl Answering {
 
     /// From the bytes of a measurement to the bytes of its command, as `port-embassy` does it: this is what is counted.
     #[inline(never)]
-    pub(crate) fn answer(&mut self) {
+    pub fn answer(&mut self) {
         if let Some(window) = self.session.receive_window(LinkId::FRI).get_mut(..MEASUREMENT_LEN) {
             window.copy_from_slice(&self.measurement);
         }
@@ -136,7 +136,7 @@ impl Answering {
     }
 
     /// Whether the last measurement was answered with a command that the arm follows.
-    pub(crate) fn is_commanding(&self) -> bool {
+    pub fn is_commanding(&self) -> bool {
         self.session.mode() == Mode::Command && self.answered
     }
 
@@ -178,7 +178,7 @@ fn servo() -> LawConfig<7> {
 }
 
 /// Calls `count` with the name, the limit and an engine for each law.
-pub(crate) fn each(mut count: impl FnMut(&str, Limit, &mut Answering)) {
+pub fn each(mut count: impl FnMut(&str, Limit, &mut Answering)) {
     let standoff = LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) });
     let tool = Control::ToolImpedance(ToolImpedance::default());
     for (name, limit, law, control) in [

@@ -9,7 +9,7 @@ use cortex_m_rt::exception;
 use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
 use cortex_m_semihosting::hprintln;
 
-use crate::limit::Limit;
+use outrigger_cycles::Limit;
 
 /// The machine's timer 0 counts down at 25 MHz.
 mod timer {

@@ -4,11 +4,8 @@
 #![no_std]
 #![no_main]
 
-mod commands;
 mod counting;
-mod cycle;
 mod laws;
-mod limit;
 mod steps;
 
 use core::hint::black_box;
@@ -17,7 +14,7 @@ use cortex_m_rt::entry;
 use cortex_m_semihosting::hprintln;
 
 use counting::{CYCLES, exit, instructions, report};
-use limit::Limit;
+use outrigger_cycles::{Limit, commands, cycle};
 
 #[entry]
 fn main() -> ! {

@@ -7,7 +7,7 @@ use outrigger_core::kinematics::DampedLeastSquares;
 use outrigger_core::law::Law;
 use outrigger_core::robot::Twist;
 
-use crate::commands::{BENT, CYCLE, DISTANCE, chain, reading, servo, standoff, state};
+use outrigger_cycles::commands::{BENT, CYCLE, DISTANCE, chain, reading, servo, standoff, state};
 
 /// Calls `count` with the name, the budget and the body of each step.
 pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {

@@ -20,7 +20,7 @@ const PACKET: usize = 1220;
 const SENSOR: SourceId = SourceId(1);
 
 /// An engine and the controller it commands. The arm is ideal: it has the commanded speed in the next cycle.
-pub(crate) struct Cycle<'m> {
+pub struct Cycle<'m> {
     engine: UrEngine<'m, AnyLaw<6>>,
     now: Instant,
     state: Repr,
@@ -32,7 +32,7 @@ pub(crate) struct Cycle<'m> {
 
 impl<'m> Cycle<'m> {
     /// An engine with `law`, in `Command` and moving the arm.
-    pub(crate) fn commanding(mut law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
+    pub fn commanding(mut law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         law.use_kinematics(&chain());
         let mut config = UrConfig::default();
         config.limits.velocity.0 = [3.0; 6];
@@ -102,7 +102,7 @@ impl<'m> Cycle<'m> {
     }
 
     /// The controller's next cycle, read into the receive memory, and the sensor's next reading; not counted.
-    pub(crate) fn prepare(&mut self) {
+    pub fn prepare(&mut self) {
         self.obey();
         self.now = self.now + CYCLE;
         self.state.time += 0.002;
@@ -123,7 +123,7 @@ impl<'m> Cycle<'m> {
 
     /// From the bytes of a state to the bytes of a command, as `core::drive` does it: this is what is counted.
     #[inline(never)]
-    pub(crate) fn answer(&mut self) {
+    pub fn answer(&mut self) {
         self.engine.commit(LinkId::REALTIME, PACKET, self.now, self.now);
         self.text_len = 0;
         while let Some(output) = self.engine.poll_output() {
@@ -136,7 +136,7 @@ impl<'m> Cycle<'m> {
     }
 
     /// Whether the last state was answered with a command.
-    pub(crate) fn is_commanding(&self) -> bool {
+    pub fn is_commanding(&self) -> bool {
         self.engine.mode() == Mode::Command && self.text_len > 0
     }
 
@@ -154,10 +154,10 @@ impl<'m> Cycle<'m> {
 }
 
 /// Calls `count` with the name, the limit and an engine for each law.
-pub(crate) fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
+pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
     for (name, limit, law) in [
-        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_593, Some(10_000)), servo()),
-        ("state to speedj text, standoff with its Jacobian", Limit::counted(11_399, Some(15_000)), standoff()),
+        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_971, Some(10_000)), servo()),
+        ("state to speedj text, standoff with its Jacobian", Limit::counted(12_009, Some(15_000)), standoff()),
     ] {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
         count(name, limit, &mut Cycle::commanding(law, &mut primary, &mut realtime));

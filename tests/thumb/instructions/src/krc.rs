@@ -3,15 +3,14 @@
 #![no_std]
 #![no_main]
 
-mod answering;
 mod counting;
-mod limit;
 
 use core::hint::black_box;
 
 use cortex_m_rt::entry;
 
 use counting::{CYCLES, exit, instructions, report};
+use outrigger_cycles::answering;
 
 #[entry]
 fn main() -> ! {

@@ -2,5 +2,6 @@
 
 fn main() {
     println!("cargo::rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));
+    println!("cargo::rustc-link-arg=-Tlink.x");
     println!("cargo::rerun-if-changed=memory.x");
 }

@@ -8,22 +8,27 @@ use outrigger_core::robot::{JointPositions, JointVelocities, Pose, RobotModel, S
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 
-pub(crate) const CYCLE: Duration = Duration::from_millis(2);
+/// A control cycle of an e-Series arm.
+pub const CYCLE: Duration = Duration::from_millis(2);
 /// Elbow and wrist well bent, the tool pointing down.
-pub(crate) const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
+pub const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
 const SENSOR: SourceId = SourceId(1);
-pub(crate) const DISTANCE: f32 = 0.12;
+/// What the sensor should read \[m\].
+pub const DISTANCE: f32 = 0.12;
 
-pub(crate) fn chain() -> KinematicChain<6> {
+/// A UR5e with a tool.
+pub fn chain() -> KinematicChain<6> {
     let tool = Pose { position: [0.0, 0.01, 0.15], rotation: [0.0, 0.1, 0.0] };
     KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &tool)
 }
 
-pub(crate) fn state(positions: [f32; 6]) -> State<6> {
+/// A UR5e at rest there \[rad\].
+pub fn state(positions: [f32; 6]) -> State<6> {
     State { positions: JointPositions(positions), speed_scaling: Some(1.0), ..State::default() }
 }
 
-pub(crate) fn reading(distance: f32) -> [Sample; 1] {
+/// A reading of the sensor \[m\].
+pub fn reading(distance: f32) -> [Sample; 1] {
     let value = SampleValue::scalar(distance);
     [Sample { source: SENSOR, value, seq: 0, taken_at: Instant::ZERO }]
 }
@@ -35,12 +40,13 @@ fn armed(config: LawConfig<6>) -> AnyLaw<6> {
     law
 }
 
-pub(crate) fn standoff() -> AnyLaw<6> {
+/// Keeps a distance to what the sensor sees, while it travels.
+pub fn standoff() -> AnyLaw<6> {
     armed(LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }))
 }
 
 /// Half a turn of the base and back through a waypoint, as fast as the demo.
-pub(crate) fn servo() -> AnyLaw<6> {
+pub fn servo() -> AnyLaw<6> {
     let waypoint = |q, v, millis| Waypoint {
         setpoint: Setpoint {
             positions: JointPositions([q, 0.1 * q, 0.0, 0.0, -0.1 * q, 0.0]),
@@ -55,10 +61,10 @@ pub(crate) fn servo() -> AnyLaw<6> {
 }
 
 /// What [`fingerprint`] gives on every machine.
-pub(crate) const FINGERPRINT: u64 = 0x569a_c1f1_937f_8fbe;
+pub const FINGERPRINT: u64 = 0x569a_c1f1_937f_8fbe;
 
 /// A hash of the bits of everything the laws command in some hundred cycles with an ideal arm.
-pub(crate) fn fingerprint() -> u64 {
+pub fn fingerprint() -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     for mut law in [standoff(), servo()] {
         let mut arm = state(BENT);
