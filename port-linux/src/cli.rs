@@ -12,7 +12,7 @@ use crate::args::{
 };
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
-use crate::output::complain;
+use crate::show::complain;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
 use crate::worker;

@@ -24,9 +24,9 @@ use crate::krc::watch::Listener;
 use crate::krc::words;
 use crate::latency::{self, Latency};
 use crate::net::TcpNet;
-use crate::output::histogram::{bars, quantiles, span};
-use crate::output::{Format, say};
 use crate::panel::{Panel, Target, Wish};
+use crate::show::histogram::{bars, quantiles, span};
+use crate::show::{Format, say};
 
 /// Time for which this host's wake-ups are measured.
 const HOST_SPAN: Duration = Duration::from_secs(2);

@@ -12,7 +12,7 @@
 //! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
 //! | [`recordings`] | recordings of fallbacks, as files |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`], [`worker`] | what is asked of the operating system |
-//! | [`output`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
+//! | [`show`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
 //!
 //! Nothing here decides about the protocol: bytes, links, modes and laws are the core's.
 #![deny(unsafe_code)]
@@ -39,7 +39,6 @@ pub mod latency;
 pub mod lock;
 pub mod monitor;
 pub mod net;
-pub mod output;
 pub mod panel;
 pub mod record;
 pub mod recordings;
@@ -49,6 +48,7 @@ pub mod run;
 pub mod script;
 pub mod sensor;
 pub mod serve;
+pub mod show;
 pub mod signals;
 pub mod simulate;
 pub mod syscalls;

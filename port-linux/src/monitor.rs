@@ -15,8 +15,8 @@ use crate::engine;
 use crate::exit::Outcome;
 use crate::krc::watch::Listener;
 use crate::net::TcpNet;
-use crate::output::Format;
 use crate::panel::{Panel, Target, Wish};
+use crate::show::Format;
 
 /// A law that is never asked: nothing here requests.
 type Idle = JointServo<6>;

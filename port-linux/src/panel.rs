@@ -19,9 +19,9 @@ use crate::config::RobotAddress;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::net::Trouble;
-use crate::output::events::{Surroundings, notice};
-use crate::output::log::{Grades, Unmet};
-use crate::output::{Format, Key, Notice, Output, Snapshot, States};
+use crate::show::events::{Surroundings, notice};
+use crate::show::log::{Grades, Unmet};
+use crate::show::{Format, Key, Notice, Show, Snapshot, States};
 use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 
 /// What the operator wants.
@@ -115,7 +115,7 @@ const FIGURES: Duration = Duration::from_millis(100);
 pub struct Panel {
     clock: Clock,
     target: Target,
-    output: Output,
+    show: Show,
     keys: UnboundedReceiver<Key>,
     signals: Signals,
     trouble: Trouble,
@@ -157,7 +157,7 @@ impl Panel {
         let signals = Signals::listen(if title == "run" { Leaves::AnArm } else { Leaves::Nothing })?;
         let now = clock.now();
         Ok(Self {
-            output: Output::start(format, title, sender),
+            show: Show::start(format, title, sender),
             clock,
             target,
             keys,
@@ -232,7 +232,7 @@ impl Panel {
         };
         let Some(notice) = notice(event, &around) else { return };
         if let Event::Transition(transition) = event {
-            self.output.epoch(transition.epoch);
+            self.show.epoch(transition.epoch);
         }
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
@@ -255,14 +255,14 @@ impl Panel {
         }
         // A busy machine changes the grade of its link many times a second; scripts get them all.
         if let Event::Grade(change) = event
-            && self.output.format() != Format::Json
+            && self.show.format() != Format::Json
         {
             self.grades.note(*change);
             return self.say_grade(notice.at);
         }
         // The end that was asked for needs no explanation.
         if !(self.ending && matches!(event, Event::Transition(transition) if transition.to == Mode::Offline)) {
-            self.output.notice(notice);
+            self.show.notice(notice);
         }
     }
 
@@ -272,7 +272,7 @@ impl Panel {
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
-        self.output.notice(notice);
+        self.show.notice(notice);
     }
 
     /// Whether the controller runs on this machine.
@@ -282,7 +282,7 @@ impl Panel {
 
     fn say_grade(&mut self, now: Instant) {
         if let Some(text) = self.grades.next(now, self.is_here()) {
-            self.output.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
+            self.show.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
         }
     }
 
@@ -305,18 +305,18 @@ impl Panel {
             return;
         }
         self.say_grade(now);
-        self.next_snapshot = now + self.output.format().pace();
+        self.next_snapshot = now + self.show.format().pace();
         let figures = engine.peer().identity().is_some().then(|| engine.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
         let mode = engine.mode();
-        self.output.epoch(engine.mode_machine().epoch());
+        self.show.epoch(engine.mode_machine().epoch());
         let intervals = engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect();
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
-        self.output.snapshot(Snapshot {
+        self.show.snapshot(Snapshot {
             at: now,
             robot: self.target.address.to_string(),
             here: self.is_here(),
@@ -336,7 +336,7 @@ impl Panel {
         });
         let here = self.is_here();
         if let Some(text) = self.unmet.as_mut().and_then(|said| said.next(now, mode, unmet, here)) {
-            self.output.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
+            self.show.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
         }
     }
 
@@ -345,8 +345,8 @@ impl Panel {
     /// # Errors
     /// [`Failure::Connection`] where there never was a session.
     pub fn finish(self) -> Result<(), Failure> {
-        let Self { output, model, last_down, target, .. } = self;
-        output.finish();
+        let Self { show, model, last_down, target, .. } = self;
+        show.finish();
         match model {
             Some(_) => Ok(()),
             None => Err(Failure::Connection(

@@ -32,7 +32,7 @@ pub struct Recordings {
     sender: SyncSender<Job>,
     /// Memory that no recording is in.
     spare: Receiver<Vec<u8>>,
-    told: UnboundedReceiver<Told>,
+    reports: UnboundedReceiver<Report>,
     worker: Worker,
 }
 
@@ -45,7 +45,7 @@ struct Job {
 
 /// What became of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Report {
     /// It is in this file.
     Written {
         /// What it is of.
@@ -62,7 +62,7 @@ pub enum Told {
     },
 }
 
-impl Told {
+impl Report {
     /// In words, and the file where there is one.
     #[must_use]
     pub fn words(&self) -> (String, Vec<(&'static str, String)>) {
@@ -91,7 +91,7 @@ impl Recordings {
         })?;
         let (sender, jobs) = sync_channel(WAITING);
         let (give_back, spare) = sync_channel(WAITING);
-        let (tell, told) = unbounded_channel();
+        let (tell, reports) = unbounded_channel();
         for _ in 0..WAITING {
             // Written to once, so that the loop meets no page that the kernel still has to find.
             let mut memory = vec![1; size];
@@ -101,53 +101,53 @@ impl Recordings {
         let directory = directory.to_owned();
         let worker = Worker::start("recordings", move || work(&directory, kept.as_ref(), &jobs, &give_back, &tell))
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok(Self { sender, spare, told, worker })
+        Ok(Self { sender, spare, reports, worker })
     }
 
     /// Hands over a recording of `of`, whose parts are `parts`, to be written under a name that begins with `stem`.
     ///
     /// # Errors
-    /// [`Told::Failed`] where the disk is behind.
-    pub fn write(&self, of: String, stem: String, parts: &[&[u8]]) -> Result<(), Told> {
+    /// [`Report::Failed`] where the disk is behind.
+    pub fn write(&self, of: String, stem: String, parts: &[&[u8]]) -> Result<(), Report> {
         let Ok(mut bytes) = self.spare.try_recv() else {
             let why = "the disk is still busy with earlier ones".into();
-            return Err(Told::Failed { of, why });
+            return Err(Report::Failed { of, why });
         };
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         self.sender.try_send(Job { of, stem, bytes }).map_err(|error| {
             let (std::sync::mpsc::TrySendError::Full(job) | std::sync::mpsc::TrySendError::Disconnected(job)) = error;
-            Told::Failed { of: job.of, why: "the writer has ended".into() }
+            Report::Failed { of: job.of, why: "the writer has ended".into() }
         })
     }
 
     /// What became of the next one. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Told {
-        match self.told.recv().await {
-            Some(told) => told,
+    pub async fn next(&mut self) -> Report {
+        match self.reports.recv().await {
+            Some(report) => report,
             // Its writer has panicked; it will not come back.
             None => std::future::pending().await,
         }
     }
 
     /// Ends it once everything is written, or the disk takes nothing. What has not been told yet.
-    pub fn finish(self) -> Vec<Told> {
-        let Self { sender, spare, mut told, worker } = self;
+    pub fn finish(self) -> Vec<Report> {
+        let Self { sender, spare, mut reports, worker } = self;
         drop(sender);
         let joined = worker.join(PATIENCE);
         drop(spare);
-        let mut left: Vec<_> = std::iter::from_fn(|| told.try_recv().ok()).collect();
+        let mut left: Vec<_> = std::iter::from_fn(|| reports.try_recv().ok()).collect();
         let why = match joined {
             Joined::Ended => return left,
             Joined::Panicked => "the writer has ended".to_owned(),
             Joined::Hangs => format!("the disk did not take it within {} s", PATIENCE.as_secs()),
         };
-        left.push(Told::Failed { of: "that was last".into(), why });
+        left.push(Report::Failed { of: "that was last".into(), why });
         left
     }
 }
 
 /// What became of the next recording.
-pub(crate) async fn told(recordings: &mut Option<Recordings>) -> Told {
+pub(crate) async fn next_report(recordings: &mut Option<Recordings>) -> Report {
     match recordings {
         Some(recordings) => recordings.next().await,
         None => std::future::pending().await,
@@ -159,17 +159,17 @@ fn work(
     kept: Option<&Kept>,
     jobs: &Receiver<Job>,
     give_back: &SyncSender<Vec<u8>>,
-    tell: &UnboundedSender<Told>,
+    tell: &UnboundedSender<Report>,
 ) {
     for Job { of, stem, mut bytes } in jobs {
-        let told = match write(directory, kept, &stem, &bytes) {
-            Ok(path) => Told::Written { of, path },
-            Err(error) => Told::Failed { of, why: error.to_string() },
+        let report = match write(directory, kept, &stem, &bytes) {
+            Ok(path) => Report::Written { of, path },
+            Err(error) => Report::Failed { of, why: error.to_string() },
         };
         bytes.clear();
         let _ = give_back.send(bytes);
         // At the end nobody may listen any more.
-        let _ = tell.send(told);
+        let _ = tell.send(report);
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::output::terminal;
+use crate::show::terminal;
 use crate::worker::{Worker, within};
 
 /// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.
@@ -47,7 +47,7 @@ pub struct Signals {
 /// time does nobody hear a second one.
 struct Hub {
     clock: Clock,
-    asked: Asked,
+    wishes: Wishes,
     leaves: Leaves,
     listener: UnboundedSender<&'static str>,
 }
@@ -71,7 +71,7 @@ impl Signals {
                 let mut arriving = Arriving::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ]).map_err(refused)?;
                 let take = move || arriving.forever().filter_map(name_of).for_each(ask);
                 Worker::start("signals", take).map_err(refused)?;
-                *none = Some(Hub { clock: Clock::start(), asked: Asked::default(), leaves, listener });
+                *none = Some(Hub { clock: Clock::start(), wishes: Wishes::default(), leaves, listener });
             }
         }
         Ok(Self { wishes })
@@ -102,7 +102,7 @@ pub(crate) fn ask(who: &'static str) {
     let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(known) = &mut *hub else { return };
     let now = known.clock.now();
-    let wished = known.asked.take(who, now);
+    let wished = known.wishes.take(who, now);
     // Who commands an arm listens until it rests.
     let leaves = if known.listener.is_closed() { Leaves::Nothing } else { known.leaves };
     let heard = wished != Wished::First || known.listener.send(who).is_ok();
@@ -116,7 +116,7 @@ pub(crate) fn ask(who: &'static str) {
 /// The end is under way: the next wish for it is the second one.
 pub(crate) fn end_is_under_way() {
     if let Some(hub) = &mut *HUB.lock().unwrap_or_else(PoisonError::into_inner) {
-        hub.asked.ending = true;
+        hub.wishes.ending = true;
     }
 }
 
@@ -148,12 +148,12 @@ enum Wished {
 
 /// Wishes so far.
 #[derive(Debug, Default)]
-struct Asked {
+struct Wishes {
     last: Option<(&'static str, Instant)>,
     ending: bool,
 }
 
-impl Asked {
+impl Wishes {
     fn take(&mut self, who: &'static str, now: Instant) -> Wished {
         if self.last.is_some_and(|(before, at)| before == who && now.since(at) < AGAIN) {
             return Wished::Same;
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn a_signal_sent_twice_at_once_is_one_wish_and_later_another() {
-        let mut asked = Asked::default();
-        let mut take = |who, ms: u64| asked.take(who, Instant::from_micros(1_000 * ms));
+        let mut wishes = Wishes::default();
+        let mut take = |who, ms: u64| wishes.take(who, Instant::from_micros(1_000 * ms));
         assert_eq!(take("SIGTERM", 5_000), Wished::First);
         assert_eq!(take("SIGTERM", 5_001), Wished::Same, "to the process, then to its group");
         assert_eq!(take("SIGINT", 5_002), Wished::AtOnce, "another signal");
@@ -181,14 +181,14 @@ mod tests {
 
     #[test]
     fn a_terminal_that_goes_away_is_never_the_second_wish_and_is_the_first() {
-        let mut asked = Asked::default();
-        let mut take = |who, ms: u64| asked.take(who, Instant::from_micros(1_000 * ms));
+        let mut wishes = Wishes::default();
+        let mut take = |who, ms: u64| wishes.take(who, Instant::from_micros(1_000 * ms));
         assert_eq!(
             [take(HANG_UP, 1), take(HANG_UP, 900), take(HANG_UP, 901)],
             [Wished::First, Wished::First, Wished::Same]
         );
         assert_eq!(take("quit", 2_000), Wished::AtOnce);
-        let mut ended_from_inside = Asked { ending: true, ..Asked::default() };
+        let mut ended_from_inside = Wishes { ending: true, ..Wishes::default() };
         assert_eq!(ended_from_inside.take(INTERRUPT, Instant::ZERO), Wished::AtOnce);
     }
 }

@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 use crate::clock::Clock;
 use crate::syscalls;
 
-/// See the module: a timer of the kernel, waited for beside sockets.
+/// A timer of the kernel, waited for beside sockets.
 #[derive(Debug)]
 pub struct Timer {
     clock: Clock,

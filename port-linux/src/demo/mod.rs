@@ -33,10 +33,10 @@ use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::net::TcpNet;
-use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
+use crate::show::{Format, tell};
 use crate::worker::{writable_within, write_within};
 
 const DISTANCE: f32 = 0.05;

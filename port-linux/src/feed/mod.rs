@@ -22,7 +22,7 @@ pub use self::rtde::Columns;
 pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
 pub use self::tap::Tap;
-use crate::output::Notice;
+use crate::show::Notice;
 
 /// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
 pub const FRI: u16 = outrigger_core::wire::fri::DEFAULT_PORT;
@@ -111,7 +111,7 @@ impl Feed {
 
 /// What a reader gets.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum Item {
     /// The next entry.
     Entry(Arc<Entry>),
     /// So many entries were lost before the next one: the reader was too slow.
@@ -127,25 +127,25 @@ pub struct Reader {
 
 impl Reader {
     /// The next entry; `None` when the feed has ended. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Option<Heard> {
+    pub async fn next(&mut self) -> Option<Item> {
         let next = self.receiver.recv().await;
-        self.heard(next)
+        self.item(next)
     }
 
     /// The same, on a thread of its own.
-    pub fn next_blocking(&mut self) -> Option<Heard> {
+    pub fn next_blocking(&mut self) -> Option<Item> {
         let next = self.receiver.blocking_recv();
-        self.heard(next)
+        self.item(next)
     }
 
     /// The next entry, where there is one already.
-    pub fn next_now(&mut self) -> Option<Heard> {
+    pub fn next_now(&mut self) -> Option<Item> {
         let next = match self.receiver.try_recv() {
             Ok(entry) => Ok(entry),
             Err(TryRecvError::Lagged(lost)) => Err(RecvError::Lagged(lost)),
             Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
         };
-        self.heard(next)
+        self.item(next)
     }
 
     /// Entries this reader has lost so far.
@@ -154,12 +154,12 @@ impl Reader {
         self.lost
     }
 
-    fn heard(&mut self, next: Result<Arc<Entry>, RecvError>) -> Option<Heard> {
+    fn item(&mut self, next: Result<Arc<Entry>, RecvError>) -> Option<Item> {
         match next {
-            Ok(entry) => Some(Heard::Entry(entry)),
+            Ok(entry) => Some(Item::Entry(entry)),
             Err(RecvError::Lagged(lost)) => {
                 self.lost = self.lost.saturating_add(lost);
-                Some(Heard::Lost(lost))
+                Some(Item::Lost(lost))
             }
             Err(RecvError::Closed) => None,
         }
@@ -179,8 +179,8 @@ mod tests {
     fn all(reader: &mut Reader) -> (Vec<u64>, u64) {
         let mut numbers = vec![];
         let before = reader.lost();
-        while let Some(heard) = reader.next_now() {
-            if let Heard::Entry(entry) = heard {
+        while let Some(item) = reader.next_now() {
+            if let Item::Entry(entry) = item {
                 numbers.push(entry.at.as_micros());
             }
         }
@@ -213,7 +213,7 @@ mod tests {
         put(&feed, 3..5);
         drop(feed);
         let mut numbers = vec![];
-        while let Some(Heard::Entry(entry)) = reader.next_blocking() {
+        while let Some(Item::Entry(entry)) = reader.next_blocking() {
             numbers.push(entry.at.as_micros());
         }
         assert_eq!(numbers, [3, 4]);

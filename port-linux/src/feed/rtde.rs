@@ -21,7 +21,7 @@ impl Columns<'_> {
 }
 
 /// What a package says.
-pub(super) enum Heard<'a> {
+pub(super) enum Content<'a> {
     /// Values.
     Data(Columns<'a>, &'a [u8]),
     /// The controller says something.
@@ -71,7 +71,7 @@ impl Conversation {
     }
 
     /// A package of the controller; says what is wrong with one that cannot be understood.
-    pub(super) fn received<'a>(&'a mut self, package: &'a [u8]) -> Result<Option<Heard<'a>>, String> {
+    pub(super) fn received<'a>(&'a mut self, package: &'a [u8]) -> Result<Option<Content<'a>>, String> {
         let package = Package::new_checked(package).map_err(|error| error.to_string())?;
         match Reply::parse(&package, self.protocol).map_err(|error| error.to_string())? {
             Reply::ProtocolVersion { accepted } => {
@@ -92,9 +92,9 @@ impl Conversation {
                 if size != values.len() {
                     return Err(format!("data of {} bytes, expected {size}", values.len()));
                 }
-                return Ok(Some(Heard::Data(Columns(&self.columns), values)));
+                return Ok(Some(Content::Data(Columns(&self.columns), values)));
             }
-            Reply::Text(text) => return Ok(Some(Heard::Text(text))),
+            Reply::Text(text) => return Ok(Some(Content::Text(text))),
             _ => {}
         }
         Ok(None)

@@ -8,7 +8,7 @@ use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload, SubP
 use outrigger_core::wire::realtime::Packet;
 use outrigger_core::wire::rtde::{self, TextMessage};
 
-use super::rtde::{Columns, Conversation, Heard};
+use super::rtde::{Columns, Content, Conversation};
 use super::tap::framing;
 
 /// One message of a controller.
@@ -160,8 +160,8 @@ impl<'m> Streams<'m> {
                     Ok(message) => match framing {
                         Framing::Primary => understand(message, &mut self.software, &mut tell),
                         Framing::Rtde => match self.conversation.received(message) {
-                            Ok(Some(Heard::Data(columns, values))) => tell(Message::Rtde(columns, values)),
-                            Ok(Some(Heard::Text(text))) => tell(Message::RtdeText(text)),
+                            Ok(Some(Content::Data(columns, values))) => tell(Message::Rtde(columns, values)),
+                            Ok(Some(Content::Text(text))) => tell(Message::RtdeText(text)),
                             Ok(None) => {}
                             Err(trouble) => tell(Message::Trouble(format!("port {port}: {trouble}"))),
                         },

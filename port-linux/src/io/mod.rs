@@ -25,9 +25,9 @@ use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
 use crate::net::{TcpNet, Trouble};
-use crate::output::events::{Surroundings, notice};
-use crate::output::words;
 use crate::panel::Target;
+use crate::show::events::{Surroundings, notice};
+use crate::show::words;
 use crate::signals::{Leaves, Signals};
 
 pub use setting::{FORMS, Setting};

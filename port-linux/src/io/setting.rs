@@ -91,7 +91,7 @@ fn payload(value: &str) -> Result<Write, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::words;
+    use crate::show::words;
 
     fn parsed(text: &str) -> Result<Write, String> {
         text.parse::<Setting>().map(|setting| setting.0)

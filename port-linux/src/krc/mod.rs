@@ -23,8 +23,8 @@ use self::tally::Tally;
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{EngineInput, FRI, Feed, What};
-use crate::output::Notice;
-use crate::output::events::{Surroundings, notice};
+use crate::show::Notice;
+use crate::show::events::{Surroundings, notice};
 use crate::syscalls;
 use crate::timer::Timer;
 

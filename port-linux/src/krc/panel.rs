@@ -12,9 +12,9 @@ use super::{Remote, words};
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
-use crate::output::log::{Grades, PACE, Unmet};
-use crate::output::{Arm, Format, Key, Notice, Output, Snapshot, Word};
 use crate::panel::Wish;
+use crate::show::log::{Grades, PACE, Unmet};
+use crate::show::{Arm, Format, Key, Notice, Show, Snapshot, Word};
 use crate::signals::{Leaves, Signals, end_is_under_way};
 
 /// See the module.
@@ -22,7 +22,7 @@ pub(crate) struct Panel {
     clock: Clock,
     /// Who the KRC is, as given.
     robot: String,
-    output: Output,
+    show: Show,
     keys: UnboundedReceiver<Key>,
     signals: Signals,
     next_snapshot: Instant,
@@ -51,7 +51,7 @@ impl Panel {
         Ok(Self {
             clock,
             robot,
-            output: Output::start(format, title, sender),
+            show: Show::start(format, title, sender),
             keys,
             signals,
             next_snapshot: now,
@@ -94,34 +94,34 @@ impl Panel {
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
-        self.output.notice(notice);
+        self.show.notice(notice);
     }
 
     /// Says what happened.
     pub(crate) fn event<L: Law<7>>(&mut self, remote: &Remote<L>, event: &Event<KrcEvent>) {
         let Some(notice) = remote.notice(event) else { return };
         if let Event::Transition(transition) = event {
-            self.output.epoch(transition.epoch);
+            self.show.epoch(transition.epoch);
         }
         // A busy machine changes grades many times a second; scripts get them all.
-        let (at, scripts) = (notice.at, self.output.format() == Format::Json);
+        let (at, scripts) = (notice.at, self.show.format() == Format::Json);
         match event {
             Event::Grade(change) if !scripts => self.grades.note(*change),
             Event::Peer(KrcEvent::Quality(_)) if !scripts => self.quality = Some(notice),
-            _ => return self.output.notice(notice),
+            _ => return self.show.notice(notice),
         }
         self.say_grades(remote, at);
     }
 
     fn say_grades<L: Law<7>>(&mut self, remote: &Remote<L>, now: Instant) {
         if let Some(text) = self.grades.next(now, remote.is_here()) {
-            self.output.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
+            self.show.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
         }
         if self.quality_said.is_none_or(|at| now.since(at) >= PACE)
             && let Some(notice) = self.quality.take()
         {
             self.quality_said = Some(now);
-            self.output.notice(notice);
+            self.show.notice(notice);
         }
     }
 
@@ -137,7 +137,7 @@ impl Panel {
         if now < self.next_snapshot {
             return;
         }
-        self.next_snapshot = now + self.output.format().pace();
+        self.next_snapshot = now + self.show.format().pace();
         self.say_grades(remote, now);
         let heard = session.peer().period().is_some();
         let figures = heard.then(|| session.figures(now));
@@ -148,8 +148,8 @@ impl Panel {
         let mode = session.mode();
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if mode == Mode::Monitor { session.unmet(now) } else { ReasonSet::EMPTY };
-        self.output.epoch(session.mode_machine().epoch());
-        self.output.snapshot(Snapshot {
+        self.show.epoch(session.mode_machine().epoch());
+        self.show.snapshot(Snapshot {
             at: now,
             robot: self.robot.clone(),
             here: remote.is_here(),
@@ -171,13 +171,13 @@ impl Panel {
             counters: words::counters(session.peer().counts()).to_vec(),
         });
         if let Some(text) = self.unmet.as_mut().and_then(|said| said.next(now, mode, unmet, remote.is_here())) {
-            self.output.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
+            self.show.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
         }
     }
 
     /// Ends the output; the terminal is as it was.
     pub(crate) fn finish(self) {
-        self.output.finish();
+        self.show.finish();
     }
 }
 

@@ -5,8 +5,8 @@ use crate::args::RecordArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
-use crate::output::{Format, tell};
 use crate::record::{KRC_CAPACITY, Recorder};
+use crate::show::{Format, tell};
 
 /// Runs the command.
 ///

@@ -14,8 +14,8 @@ use outrigger_core::time::Instant;
 use crate::config::{AnyConfiguration, KrcConfiguration};
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::feed::{EngineInput, FRI, Given};
-use crate::output::events::{Surroundings, notice};
 use crate::record::{CONFIGURATION, INPUTS, LOG, each_message, raw_topic, sent_topic};
+use crate::show::events::{Surroundings, notice};
 
 /// Replays the recording at `path`.
 ///

@@ -11,7 +11,7 @@ use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::Quality;
 
 use crate::json::Json;
-use crate::output::histogram;
+use crate::show::histogram;
 
 /// Names of the four grades, the best one first.
 const GRADES: [&str; 4] = ["perfect", "ok", "bad", "unacceptable"];

@@ -17,9 +17,9 @@ use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::Failure;
 use crate::feed::Feed;
-use crate::output::Format;
 use crate::panel::Wish;
 use crate::record::Progress;
+use crate::show::Format;
 
 /// A law that is never asked: nothing here requests.
 pub(crate) type Idle = JointServo<7>;

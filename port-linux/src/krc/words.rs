@@ -8,7 +8,7 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{FriState, Quality};
 
 use crate::exit::Failure;
-use crate::output::Word;
+use crate::show::Word;
 
 /// Who the KRC is; `None` while none sends.
 pub(crate) fn identity<L: Law<7>>(session: &KrcEngine<'static, L>) -> Option<String> {

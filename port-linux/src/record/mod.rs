@@ -32,8 +32,8 @@ use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::feed::{CAPACITY, Feed};
 use crate::net::TcpNet;
-use crate::output::{Format, tell};
 use crate::panel::{Panel, Target, Wish};
+use crate::show::{Format, tell};
 
 /// Topic of the configuration that a run beside a KRC began with.
 pub(crate) const CONFIGURATION: &str = "/engine/configuration";

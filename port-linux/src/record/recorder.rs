@@ -14,7 +14,7 @@ use super::file::File;
 use super::recording::Recording;
 use crate::clock::{Clock, utc_now};
 use crate::exit::Failure;
-use crate::feed::{Heard, Reader, Streams, stream_memory};
+use crate::feed::{Item, Reader, Streams, stream_memory};
 use crate::worker::{Joined, Worker};
 use mcap::McapError;
 
@@ -163,10 +163,10 @@ pub(super) fn record<W: Write + Seek>(
     let mut file = File::begin(to, compressed, origin)?;
     file.facts("recording", facts)?;
     let mut recording = Recording::new(file, streams);
-    while let Some(heard) = reader.next_blocking() {
-        match heard {
-            Heard::Entry(entry) => recording.entry(&entry)?,
-            Heard::Lost(lost) => recording.lost(lost)?,
+    while let Some(item) = reader.next_blocking() {
+        match item {
+            Item::Entry(entry) => recording.entry(&entry)?,
+            Item::Lost(lost) => recording.lost(lost)?,
         }
         let (messages, bytes) = recording.file().written();
         progress.messages.store(messages, Ordering::Relaxed);

@@ -16,7 +16,7 @@ use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level, raw_topic, sent_topic};
 use super::{CONFIGURATION, INPUTS};
 use crate::feed::{Entry, FRI, Message, Streams, What};
-use crate::output::Notice;
+use crate::show::Notice;
 
 /// What is being written, and what it is made from.
 pub(super) struct Recording<'m, W: Write + Seek> {

@@ -20,9 +20,9 @@ fn stem(number: usize) -> String {
 }
 
 /// Hands one over and waits for what became of it.
-fn write_one(recordings: &mut Recordings, number: usize, bytes: &[u8]) -> Told {
+fn write_one(recordings: &mut Recordings, number: usize, bytes: &[u8]) -> Report {
     recordings.write("of a test".into(), stem(number), &[bytes]).expect("the disk is not behind");
-    recordings.told.blocking_recv().expect("a writer")
+    recordings.reports.blocking_recv().expect("a writer")
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn many_are_written_by_one_thread_and_told_once_they_are_whole() {
     };
     let before = threads();
     for number in 0..60 {
-        let Told::Written { path, .. } = write_one(&mut recordings, number, b"0123456789") else {
+        let Report::Written { path, .. } = write_one(&mut recordings, number, b"0123456789") else {
             panic!("not written")
         };
         assert_eq!(fs::read(&path).expect("a file under its name"), b"0123456789");
@@ -65,12 +65,12 @@ fn the_oldest_go_by_number_and_by_size_and_what_is_not_ours_stays() {
     let ours = || names(&folder).into_iter().filter(|name| !others.contains(name)).collect::<Vec<_>>();
     let mut recordings = Recordings::start(&folder, 10, Some(Kept { files: 5, bytes: 1_000 })).expect("a directory");
     for number in 0..20 {
-        assert!(matches!(write_one(&mut recordings, number, &[7; 10]), Told::Written { .. }));
+        assert!(matches!(write_one(&mut recordings, number, &[7; 10]), Report::Written { .. }));
     }
     assert_eq!(ours(), (15..20).map(|number| format!("{}{SUFFIX}", stem(number))).collect::<Vec<_>>());
     // Of 400 bytes each two fit into the thousand.
     for number in 20..24 {
-        assert!(matches!(write_one(&mut recordings, number, &[7; 400]), Told::Written { .. }));
+        assert!(matches!(write_one(&mut recordings, number, &[7; 400]), Report::Written { .. }));
     }
     assert_eq!(ours(), (22..24).map(|number| format!("{}{SUFFIX}", stem(number))).collect::<Vec<_>>());
     assert_eq!(recordings.finish(), []);
@@ -83,14 +83,14 @@ fn a_name_that_is_taken_is_not_overwritten_and_nothing_unfinished_stays() {
     let folder = folder("taken");
     let mut recordings = Recordings::start(&folder, 10, None).expect("a directory");
     for bytes in [b"first", b"other"] {
-        assert!(matches!(write_one(&mut recordings, 0, bytes), Told::Written { .. }));
+        assert!(matches!(write_one(&mut recordings, 0, bytes), Report::Written { .. }));
     }
     let taken = stem(0);
     assert_eq!(names(&folder), [format!("{taken}-2{SUFFIX}"), format!("{taken}{SUFFIX}")]);
     assert_eq!(fs::read(folder.join(format!("{taken}{SUFFIX}"))).expect("it"), b"first");
     // Nothing can be made there any more: what is left is what was.
     fs::remove_dir_all(&folder).expect("it was there");
-    let Told::Failed { why, .. } = write_one(&mut recordings, 1, b"lost") else { panic!("written into nothing") };
+    let Report::Failed { why, .. } = write_one(&mut recordings, 1, b"lost") else { panic!("written into nothing") };
     assert!(why.contains("No such file"), "{why}");
     assert_eq!(recordings.finish(), []);
 }
@@ -118,16 +118,16 @@ fn what_comes_while_the_disk_is_behind_is_refused_and_the_end_waits_for_no_disk(
     let (sender, jobs) = sync_channel::<Job>(WAITING);
     let (give_back, spare) = sync_channel(WAITING);
     (0..WAITING).for_each(|_| give_back.send(Vec::with_capacity(10)).expect("room"));
-    let (_tell, told) = unbounded_channel();
+    let (_tell, reports) = unbounded_channel();
     let (held, never) = sync_channel::<()>(0);
     let worker = Worker::start("hangs", move || {
         let _job = jobs.recv();
         assert!(never.recv().is_err());
     });
-    let recordings = Recordings { sender, spare, told, worker: worker.expect("a thread") };
+    let recordings = Recordings { sender, spare, reports, worker: worker.expect("a thread") };
     let results: Vec<_> = (0..5).map(|n| recordings.write("of a test".into(), stem(n), &[b"x"]).is_ok()).collect();
     assert_eq!(results, [true, true, false, false, false]);
-    let told = recordings.finish();
-    assert!(matches!(&told[..], [Told::Failed { why, .. }] if why.contains("within 5 s")), "{told:?}");
+    let report = recordings.finish();
+    assert!(matches!(&report[..], [Report::Failed { why, .. }] if why.contains("within 5 s")), "{report:?}");
     drop(held);
 }

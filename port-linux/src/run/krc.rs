@@ -25,10 +25,10 @@ use crate::krc::panel::Panel;
 use crate::krc::watch::FIRST_MEASUREMENT;
 use crate::krc::{Remote, words};
 use crate::lock::RobotLock;
-use crate::output::{Format, tell};
 use crate::panel::Wish;
 use crate::record::{self, KRC_CAPACITY};
 use crate::sensor::{Arrival, Sources};
+use crate::show::{Format, tell};
 
 /// Runs until the end that the configuration names, or that somebody asks for. What the file at `toml` says is
 /// `configuration`.
@@ -74,10 +74,10 @@ async fn serve(
     let robot = configuration.engine.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let mut panel = Panel::new("run", format, clock, robot)?;
     let progress = listening.as_ref().and_then(|listening| listening.progress.clone());
-    if let Some(Listening { feed, said, .. }) = listening {
+    if let Some(Listening { feed, remarks, .. }) = listening {
         remote.feed(feed.clone());
         panel.feed(feed);
-        said.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+        remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
     }
     // After the threads that only show things: they need none of it.
     let in_force = host::apply(&configuration.host)?;

@@ -7,12 +7,12 @@ use crate::clock::Clock;
 use crate::config::ServeSettings;
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
-use crate::output::tell;
 use crate::record::{Progress, Recorder};
 use crate::serve::Server;
+use crate::show::tell;
 
-/// What is said of a listener at the start: kind, text, fields.
-type Saying = (&'static str, String, Vec<(&'static str, String)>);
+/// A remark about a listener at the start: kind, text, fields.
+type Remark = (&'static str, String, Vec<(&'static str, String)>);
 
 /// Those that were asked for.
 pub(super) struct Listeners {
@@ -25,7 +25,7 @@ pub(super) struct Listeners {
 pub(super) struct Listening {
     pub(super) feed: Feed,
     pub(super) progress: Option<Arc<Progress>>,
-    pub(super) said: Vec<Saying>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 impl Listeners {
@@ -68,7 +68,7 @@ impl Listeners {
         Listening {
             feed: self.feed.clone(),
             progress: self.recorder.as_ref().map(Recorder::progress),
-            said: recording.into_iter().chain(serving).collect(),
+            remarks: recording.into_iter().chain(serving).collect(),
         }
     }
 

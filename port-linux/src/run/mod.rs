@@ -37,11 +37,11 @@ use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
 use crate::net::TcpNet;
-use crate::output::{Format, histogram, tell, words};
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
-use crate::recordings::{Kept, Recordings, Told, told};
+use crate::recordings::{Kept, Recordings, Report, next_report};
 use crate::sensor::{Arrival, Sources};
+use crate::show::{Format, histogram, tell, words};
 
 type Law = AnyLaw<6>;
 
@@ -131,10 +131,10 @@ async fn serve(
     let mut net = TcpNet::new(&target.address, target.ip, clock, configuration.host.busy_poll_micros);
     let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
     let progress = feed.as_ref().and_then(|listening| listening.progress.clone());
-    if let Some(Listening { feed, said, .. }) = feed {
+    if let Some(Listening { feed, remarks, .. }) = feed {
         net = net.with_feed(&feed, &LINKS);
         panel = panel.with_feed(feed);
-        said.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+        remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
     }
     // After the threads that only show things: they need none of it.
     let in_force = host::apply(&configuration.host)?;
@@ -325,20 +325,20 @@ impl Service {
         let stem = format!("{}-{}-{}", utc_now().replace([' ', ':'], "-"), reason.name(), self.recorded);
         self.recorded += 1;
         let of = format!("of {}", reason.name());
-        if let Err(told) = recordings.write(of, stem, &[header, older, newer, &engine.dump_end(length)]) {
-            self.recorded(&told);
+        if let Err(report) = recordings.write(of, stem, &[header, older, newer, &engine.dump_end(length)]) {
+            self.recorded(&report);
         }
     }
 
     /// What became of a recording.
-    fn recorded(&mut self, told: &Told) {
-        let (text, fields) = told.words();
+    fn recorded(&mut self, report: &Report) {
+        let (text, fields) = report.words();
         self.panel.say("recording", text, fields);
     }
 
     fn finish(mut self, json: bool) -> Outcome {
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
-        left.iter().for_each(|told| self.recorded(told));
+        left.iter().for_each(|report| self.recorded(report));
         let here = self.panel.is_here();
         let Self { panel, tracking, turnaround, period, ending, fell_back, latch, .. } = self;
         panel.finish()?;
@@ -387,7 +387,7 @@ impl<'m> Application<6, Ur<'m>, Law> for Service {
             let input = tokio::select! {
                 wish = self.panel.next() => self.wish(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
-                told = told(&mut self.recordings) => { self.recorded(&told); None }
+                report = next_report(&mut self.recordings) => { self.recorded(&report); None }
             };
             if let Some(input) = input {
                 return input;

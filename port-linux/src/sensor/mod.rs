@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use crate::clock::{Clock, std_duration};
 use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
-use crate::output::shown;
+use crate::show::shown;
 
 /// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
 /// and the engine sees the source age.

@@ -5,7 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::MessageKind;
 
-use crate::feed::{Heard, Message, Streams, What};
+use crate::feed::{Item, Message, Streams, What};
 use crate::fields::Fields;
 use crate::json::Json;
 
@@ -23,11 +23,11 @@ impl<'m> Lines<'m> {
     }
 
     /// Tells the lines that an entry makes; while nobody is there for them (`wanted`), only keeps up with the streams.
-    pub(super) fn make(&mut self, heard: &Heard, wanted: bool, tell: &mut dyn FnMut(&str)) {
+    pub(super) fn make(&mut self, item: &Item, wanted: bool, tell: &mut dyn FnMut(&str)) {
         let Self { streams, origin, json } = self;
-        let entry = match heard {
-            Heard::Entry(entry) => entry,
-            Heard::Lost(lost) => {
+        let entry = match item {
+            Item::Entry(entry) => entry,
+            Item::Lost(lost) => {
                 streams.lost();
                 json.clear();
                 json.begin_object().key("type").text("dropped").key("by").text("server");

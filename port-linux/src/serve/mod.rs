@@ -18,7 +18,7 @@ use self::lines::Lines;
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Reader, Streams, stream_memory};
 use crate::json::Json;
-use crate::output::complain;
+use crate::show::complain;
 use crate::worker::Worker;
 
 /// At the end, readers that still read get so long to take what they have not taken yet.

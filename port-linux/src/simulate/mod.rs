@@ -12,7 +12,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Addresses, BindError, Server};
 
 use crate::exit::{Failure, Outcome};
-use crate::output::say;
+use crate::show::say;
 use crate::signals::{Leaves, Signals};
 
 /// Runs the command.

@@ -18,8 +18,8 @@ use super::pieces::Pieces;
 use super::say;
 use super::standing::{Moving, Standing};
 use crate::clock::utc_now;
-use crate::output::events::{PeerEvent, Surroundings, notice};
-use crate::output::{Notice, Snapshot};
+use crate::show::events::{PeerEvent, Surroundings, notice};
+use crate::show::{Notice, Snapshot};
 
 /// What is known of the board.
 #[derive(Debug)]

@@ -15,8 +15,8 @@ use self::device::{Device, Dump};
 use crate::args::WatchArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Format, Key, Notice, Output};
-use crate::recordings::{Recordings, Told, told};
+use crate::recordings::{Recordings, Report, next_report};
+use crate::show::{Format, Key, Notice, Show};
 use crate::signals::{Leaves, Signals};
 
 /// Longest wait for the first datagram.
@@ -42,8 +42,8 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
     })?;
     let (sender, mut keys) = unbounded_channel();
     let format = Format::choose(args.json);
-    let mut output = Output::start(format, "watch", sender);
-    output.notice(say(clock.now(), "listening", format!("listening on {} for {board}", args.listen)));
+    let mut show = Show::start(format, "watch", sender);
+    show.notice(say(clock.now(), "listening", format!("listening on {} for {board}", args.listen)));
 
     let mut device = Device::new(board, recordings.is_some());
     let end_at = args.seconds.map(|seconds| Instant::ZERO + Duration::from_secs(seconds));
@@ -61,13 +61,13 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
                 // An error of a socket that only receives is of one datagram.
                 let Ok((length, from)) = received else { continue };
                 let datagram = bytes.get(..length).unwrap_or_default();
-                device.take(from.ip(), datagram, now).into_iter().for_each(|notice| output.notice(notice));
+                device.take(from.ip(), datagram, now).into_iter().for_each(|notice| show.notice(notice));
                 for Dump { of, stem, bytes } in device.dumps() {
                     let handed = recordings.as_ref().map_or(Ok(()), |recordings| recordings.write(of, stem, &[&bytes]));
-                    handed.err().into_iter().for_each(|told| output.notice(recorded(now, &told)));
+                    handed.err().into_iter().for_each(|report| show.notice(recorded(now, &report)));
                 }
             }
-            told = told(&mut recordings) => output.notice(recorded(clock.now(), &told)),
+            report = next_report(&mut recordings) => show.notice(recorded(clock.now(), &report)),
             Some(Key::HangUp) = keys.recv() => break,
             _ = signals.next() => break,
             () = sleep_until(&clock, wake) => {
@@ -76,19 +76,19 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
                     break;
                 }
                 if device.silent_at(SILENCE).is_some_and(|at| now >= at) {
-                    output.notice(device.fallen_silent(now));
+                    show.notice(device.fallen_silent(now));
                 }
                 if now >= next_snapshot {
                     next_snapshot = now + format.pace();
-                    device.snapshot(now).into_iter().for_each(|snapshot| output.snapshot(snapshot));
+                    device.snapshot(now).into_iter().for_each(|snapshot| show.snapshot(snapshot));
                 }
             }
         }
     }
     let left = recordings.map(Recordings::finish).unwrap_or_default();
-    left.iter().for_each(|told| output.notice(recorded(clock.now(), told)));
-    device.snapshot(clock.now()).into_iter().for_each(|snapshot| output.snapshot(snapshot));
-    output.finish();
+    left.iter().for_each(|report| show.notice(recorded(clock.now(), report)));
+    device.snapshot(clock.now()).into_iter().for_each(|snapshot| show.snapshot(snapshot));
+    show.finish();
     if device.is_unheard() { Err(nothing_came(args, board, &device)) } else { Ok(()) }
 }
 
@@ -100,8 +100,8 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
 }
 
 /// What became of a recording.
-fn recorded(now: Instant, told: &Told) -> Notice {
-    let (text, fields) = told.words();
+fn recorded(now: Instant, report: &Report) -> Notice {
+    let (text, fields) = report.words();
     Notice { fields, ..say(now, "recording", text) }
 }
 

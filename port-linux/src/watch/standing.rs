@@ -10,7 +10,7 @@ use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
 use outrigger_core::telemetry::{Motion, Status};
 
 use crate::krc::words;
-use crate::output::{Arm, Joint, Snapshot};
+use crate::show::{Arm, Joint, Snapshot};
 
 /// The newest status.
 #[derive(Debug)]

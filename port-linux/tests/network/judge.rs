@@ -51,16 +51,16 @@ pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
         "{}, {}\n{}{:?}\n{}{:?}; the arm moved {}",
         beside.name(),
         row.name,
-        left.said.story(),
+        left.transcript.story(),
         left.words,
         left.errors,
         left.counts,
         moved(&left.arm)
     );
-    let transitions = left.said.transitions();
+    let transitions = left.transcript.transitions();
     assert!(row.has_happened(&left.counts), "nothing happened: {story}");
 
-    let coast = left.said.coast().unwrap_or_else(|| panic!("no bound was printed: {story}"));
+    let coast = left.transcript.coast().unwrap_or_else(|| panic!("no bound was printed: {story}"));
     let mut fallbacks = BTreeMap::new();
     let (mut latest_rest, mut farthest) = (Duration::ZERO, 0.0_f64);
     let mut unasked = unasked(&left.arm, SimTime::ZERO, begin_of_command(&transitions, SimTime::ZERO));
@@ -114,13 +114,17 @@ pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
         commands: left.came.commands as f64 / left.came.states.max(1) as f64,
         latest_rest,
         coast: (farthest, coast),
-        turnaround_micros: left.said.summary().and_then(|s| s["turnaround"]["p50_us"].as_u64()).unwrap_or_default(),
+        turnaround_micros: left
+            .transcript
+            .summary()
+            .and_then(|s| s["turnaround"]["p50_us"].as_u64())
+            .unwrap_or_default(),
     }
 }
 
 /// It ended by itself, with a summary, and with the exit code that is documented for it.
 fn finished(left: &Left, transitions: &[Transition], story: &str) {
-    let summary = left.said.summary().unwrap_or_else(|| panic!("no summary: {story}"));
+    let summary = left.transcript.summary().unwrap_or_else(|| panic!("no summary: {story}"));
     assert_eq!(summary["ended_by"], "quit", "{story}");
     match summary["fallback"].as_str() {
         None => assert_eq!(left.code, Some(0), "{story}"),

@@ -41,9 +41,9 @@ pub(super) struct Transition {
 
 /// Everything it said.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said(Vec<Line>);
+pub(super) struct Transcript(Vec<Line>);
 
-impl Said {
+impl Transcript {
     pub(super) fn story(&self) -> String {
         let events = self.0.iter().filter(|line| line.text("type") != "status");
         events.map(|line| format!("{:>9} {}\n", line.at.to_string(), line.value)).collect()
@@ -96,7 +96,7 @@ impl Said {
 pub(super) struct Program {
     child: Child,
     input: ChildStdin,
-    said: Arc<Mutex<Said>>,
+    transcript: Arc<Mutex<Transcript>>,
     reader: Option<JoinHandle<()>>,
     errors: Option<JoinHandle<String>>,
     configuration: PathBuf,
@@ -114,8 +114,8 @@ impl Program {
         let input = child.stdin.take().expect("piped");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let mut errors = child.stderr.take().expect("piped");
-        let said = Arc::<Mutex<Said>>::default();
-        let into = Arc::clone(&said);
+        let transcript = Arc::<Mutex<Transcript>>::default();
+        let into = Arc::clone(&transcript);
         let reader = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 let at = clock.now();
@@ -129,7 +129,7 @@ impl Program {
             let _ = errors.read_to_string(&mut text);
             text
         });
-        Self { child, input, said, reader: Some(reader), errors: Some(errors), configuration: path }
+        Self { child, input, transcript, reader: Some(reader), errors: Some(errors), configuration: path }
     }
 
     pub(super) fn say(&mut self, word: &str) {
@@ -137,8 +137,8 @@ impl Program {
         let _ = writeln!(self.input, "{word}");
     }
 
-    pub(super) fn look<T>(&self, look: impl FnOnce(&Said) -> T) -> T {
-        look(&lock(&self.said))
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Transcript) -> T) -> T {
+        look(&lock(&self.transcript))
     }
 
     /// Its exit code, if it has ended; -1 where a signal ended it.
@@ -147,10 +147,10 @@ impl Program {
     }
 
     /// Everything it said, and what it said on standard error. It has ended, or is ended.
-    pub(super) fn left(mut self) -> (Said, String) {
+    pub(super) fn left(mut self) -> (Transcript, String) {
         self.finish();
         let errors = self.errors.take().map(|errors| errors.join().expect("text")).unwrap_or_default();
-        (std::mem::take(&mut lock(&self.said)), errors)
+        (std::mem::take(&mut lock(&self.transcript)), errors)
     }
 
     fn finish(&mut self) {
@@ -170,6 +170,6 @@ impl Drop for Program {
     }
 }
 
-fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
+    transcript.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ use outrigger_emulated::wire::Counts;
 use outrigger_sim::time::SimTime;
 
 use super::peer::{Beside, Came, Glance, Peer};
-use super::program::{Program, Said};
+use super::program::{Program, Transcript};
 use super::relay::Relay;
 use super::rows::Row;
 
@@ -40,7 +40,7 @@ pub(super) enum Word {
 
 /// What a run left behind.
 pub(super) struct Left {
-    pub(super) said: Said,
+    pub(super) transcript: Transcript,
     pub(super) errors: String,
     pub(super) code: Option<i32>,
     pub(super) words: Vec<(SimTime, Word)>,
@@ -103,10 +103,10 @@ pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left 
     // So that what an arm does that nobody commands any longer is seen.
     std::thread::sleep(PAUSE);
     let Operator { program, words, cuts, .. } = operator;
-    let (said, errors) = program.left();
+    let (transcript, errors) = program.left();
     let came = Came { states: after.states - before.states, commands: after.commands - before.commands };
     let counts = relay.counts();
-    Left { said, errors, code, words, cuts, arm: peer.end(), from, until, came, counts, clock }
+    Left { transcript, errors, code, words, cuts, arm: peer.end(), from, until, came, counts, clock }
 }
 
 struct Operator {
@@ -119,7 +119,7 @@ struct Operator {
 impl Operator {
     fn wait(&mut self) {
         let ended = self.program.ended();
-        assert!(ended.is_none(), "it ended by itself: {ended:?}\n{}", self.program.look(Said::story));
+        assert!(ended.is_none(), "it ended by itself: {ended:?}\n{}", self.program.look(Transcript::story));
         std::thread::sleep(LOOK);
     }
 

@@ -4,10 +4,10 @@
 //! where their settings are, so a key that nothing is told of makes no difference, and fails here too.
 
 mod file;
+mod keys;
 mod krc;
 mod process;
 mod scenes;
-mod told;
 mod ur;
 
 use std::collections::HashMap;

@@ -13,7 +13,7 @@ use outrigger_sim::udp::{Running, Server};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::exit::{Failure, Outcome};
-use crate::output::{Format, Output, say};
+use crate::show::{Format, Show, say};
 use crate::signals::{Leaves, Signals};
 
 /// How often a change is looked for.
@@ -50,8 +50,8 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
     crate::runtime()?.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
         let (keys, _) = unbounded_channel();
-        let mut output = Output::start(Format::Lines, "sim", keys);
-        let mut told = Told { remote: Some(args.remote), ..Told::default() };
+        let mut show = Show::start(Format::Lines, "sim", keys);
+        let mut printed = Printed { remote: Some(args.remote), ..Printed::default() };
         let end = args.seconds.map(|seconds| tokio::time::sleep(Duration::from_secs(seconds)));
         let end = async {
             match end {
@@ -65,12 +65,12 @@ pub fn run(args: &SimKrcArgs) -> Outcome {
             tokio::select! {
                 _ = signals.next() => break,
                 () = &mut end => break,
-                _ = look.tick() => told.tell(&running, &mut output),
+                _ = look.tick() => printed.tell(&running, &mut show),
             }
         }
-        told.tell(&running, &mut output);
-        output.text(summary(&running));
-        output.finish();
+        printed.tell(&running, &mut show);
+        show.text(summary(&running));
+        show.finish();
         Ok(())
     })
 }
@@ -111,7 +111,7 @@ fn name_of<T: PartialEq>(value: T, named: &[(T, &'static str)]) -> &'static str 
 
 /// What was printed last.
 #[derive(Default)]
-struct Told {
+struct Printed {
     /// Who has not answered yet, until that was said.
     remote: Option<SocketAddr>,
     state: Option<(FriState, Quality, ControlScheme)>,
@@ -120,8 +120,8 @@ struct Told {
     driven: (u8, bool),
 }
 
-impl Told {
-    fn tell(&mut self, running: &Running, output: &mut Output) {
+impl Printed {
+    fn tell(&mut self, running: &Running, show: &mut Show) {
         let (now, state, fallbacks, driven, heard) = {
             let krc = running.krc();
             let truth = krc.truth();
@@ -134,7 +134,7 @@ impl Told {
         if let Some(remote) = self.remote.filter(|_| now.since(SimTime::ZERO) >= PATIENCE) {
             self.remote = None;
             if !heard {
-                output.text(format!(
+                show.text(format!(
                     "{now}: nothing answers at {remote}: start the remote computer there, for example `outrigger run` with \
                      robot.kind = \"krc\", or `outrigger monitor ADDRESS --kind krc`"
                 ));
@@ -143,16 +143,16 @@ impl Told {
         // It lives on while this is printed.
         self.fallbacks += fallbacks.len();
         for (at, reason) in fallbacks {
-            output.text(format!("{at}: command ended: {reason:?}"));
+            show.text(format!("{at}: command ended: {reason:?}"));
         }
         if self.state != Some(state) {
             self.state = Some(state);
-            output.text(format!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name()));
+            show.text(format!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name()));
         }
         if self.driven != driven {
             self.driven = driven;
             let (outputs, closed) = driven;
-            output.text(format!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" }));
+            show.text(format!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" }));
         }
     }
 }

@@ -10,7 +10,7 @@ use outrigger_core::law::Law;
 
 use crate::json::Json;
 
-/// See the module.
+/// Which connection brings the states, why that one, and what it has counted.
 #[derive(Clone, Debug)]
 pub struct States {
     /// The real-time interface or RTDE.

@@ -219,7 +219,7 @@ const fn grade_color(grade: Grade) -> Color {
 
 /// How much is said of reasons.
 #[derive(Clone, Copy)]
-enum Said {
+enum Detail {
     /// What happened, what to do, and everything that is not met.
     Everything,
     /// The same without advice.
@@ -232,11 +232,11 @@ enum Said {
 fn draw_mode(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
     let block = panel("mode");
     let room = block.inner(area);
-    let lines = [Said::Everything, Said::NoAdvice]
+    let lines = [Detail::Everything, Detail::NoAdvice]
         .into_iter()
-        .map(|said| mode_lines(snapshot, said))
+        .map(|detail| mode_lines(snapshot, detail))
         .find(|lines| is_within(lines, room))
-        .unwrap_or_else(|| mode_lines(snapshot, Said::Names));
+        .unwrap_or_else(|| mode_lines(snapshot, Detail::Names));
     frame.render_widget(wrapped(lines).block(block), area);
 }
 
@@ -252,7 +252,7 @@ fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
     buffer.content().iter().skip(below).all(|cell| cell.symbol() == " ")
 }
 
-fn mode_lines(snapshot: &Snapshot, said: Said) -> Vec<Line<'_>> {
+fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     let name = format!(" {} ", snapshot.mode.name());
     let badge =
         Span::styled(name, Style::new().fg(Color::Black).bg(mode_color(snapshot.mode)).add_modifier(Modifier::BOLD));
@@ -267,10 +267,10 @@ fn mode_lines(snapshot: &Snapshot, said: Said) -> Vec<Line<'_>> {
         head.push(Span::from(format!("   {}", words.join(", "))));
     }
     let mut lines = vec![Line::from(head)];
-    match said {
-        Said::Everything => lines.extend(reasons(snapshot, true)),
-        Said::NoAdvice => lines.extend(reasons(snapshot, false)),
-        Said::Names => lines.extend(names(snapshot)),
+    match detail {
+        Detail::Everything => lines.extend(reasons(snapshot, true)),
+        Detail::NoAdvice => lines.extend(reasons(snapshot, false)),
+        Detail::Names => lines.extend(names(snapshot)),
     }
     if let Some(trouble) = &snapshot.trouble {
         lines.push(Line::from(trouble.as_str()).red());

@@ -130,7 +130,7 @@ enum Message {
 
 /// The way to the thread that speaks.
 #[derive(Debug)]
-pub struct Output {
+pub struct Show {
     sender: Option<SyncSender<Dated>>,
     speaker: Option<Worker>,
     format: Format,
@@ -153,7 +153,7 @@ impl Lost {
     }
 }
 
-impl Output {
+impl Show {
     /// Starts speaking. In the view, keys go to `keys`, whatever becomes of the output.
     #[must_use]
     pub fn start(format: Format, title: &str, keys: UnboundedSender<Key>) -> Self {
@@ -232,7 +232,7 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for Show {
     fn drop(&mut self) {
         self.close();
     }

@@ -24,7 +24,7 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     accepting.chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
 }
 
-/// UrSettings of a board alone. Each is compiled into the firmware, which reads every one of them.
+/// Settings of a board alone. Each is compiled into the firmware, which reads every one of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
     ("device.gateway", "\"192.0.2.9\"", ""),
