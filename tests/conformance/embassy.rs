@@ -6,13 +6,13 @@ use std::time::Duration;
 use outrigger_core::engine::{Event, Input};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
-use outrigger_tests::board::{Network, Rig, Way};
+use outrigger_tests::board::{Network, UrRig, Way};
 use outrigger_tests::cosim::Setup;
 
 use crate::bench::{Bench, Look, Said};
 
 pub(crate) struct EmbassyBench {
-    rig: Rig,
+    rig: UrRig,
     /// The rig's events without their times, as far as they were looked at.
     events: Vec<Event<UrEvent>>,
     texts: Vec<Said>,
@@ -39,7 +39,7 @@ impl EmbassyBench {
 
 impl Bench for EmbassyBench {
     fn start(setup: Setup) -> Self {
-        Self { rig: Rig::new(setup, &Network::default()), events: vec![], texts: vec![] }
+        Self { rig: UrRig::new(setup, &Network::default()), events: vec![], texts: vec![] }
     }
 
     fn tell(&mut self, input: Input) {

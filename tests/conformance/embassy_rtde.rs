@@ -9,7 +9,7 @@ use outrigger_embassy::Buffers;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
-use outrigger_tests::board::{Network, Rig, Segment, Way};
+use outrigger_tests::board::{Network, Segment, UrRig, Way};
 use outrigger_tests::cosim::Setup;
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
@@ -20,7 +20,7 @@ const LEAST: usize = 512 + 4 * 432;
 fn in_motion<const REALTIME: usize, const RTDE: usize>(
     software: SoftwareVersion,
     buffers: Buffers<REALTIME, RTDE>,
-) -> Rig {
+) -> UrRig {
     moving(Setup::to_and_fro(software, 0.5), buffers, LinkId::RTDE)
 }
 
@@ -29,8 +29,8 @@ fn moving<const REALTIME: usize, const RTDE: usize>(
     setup: Setup,
     buffers: Buffers<REALTIME, RTDE>,
     states: LinkId,
-) -> Rig {
-    let mut rig = Rig::with_buffers(setup, &Network::default(), buffers);
+) -> UrRig {
+    let mut rig = UrRig::with_buffers(setup, &Network::default(), buffers);
     rig.command();
     assert_eq!(sessions(&rig), [states]);
     rig
@@ -58,7 +58,7 @@ fn a_state_by_rtde_that_is_lost_is_sent_again_behind_three_more_and_commanding_g
 }
 
 /// What this costs: four periods between two states.
-fn one_is_lost(mut rig: Rig) {
+fn one_is_lost(mut rig: UrRig) {
     let (at, period) = (rig.now() + Duration::from_millis(500), rig.controller().period());
     let mut lost = false;
     rig.lose(move |way, now, frame| {
@@ -90,7 +90,7 @@ fn after_a_stall_states_go_on_and_the_board_commands_again_when_asked() {
 }
 
 /// Nothing crosses the wire for so long, then everything at once, as far as the board's interface has room for it.
-fn stalls(mut rig: Rig, stall: Duration, by: LinkId) {
+fn stalls(mut rig: UrRig, stall: Duration, by: LinkId) {
     let (at, period) = (rig.now(), rig.controller().period());
     let (up, down) = rig.wires();
     up.stall(at, at + stall);
@@ -141,7 +141,7 @@ fn a_controller_that_drops_rtde_ends_commanding_and_a_new_session_takes_its_stat
 }
 
 /// Where states came from, in each session.
-fn sessions(rig: &Rig) -> Vec<LinkId> {
+fn sessions(rig: &UrRig) -> Vec<LinkId> {
     let source = |(_, event): &(SimTime, Event<UrEvent>)| match event {
         Event::Peer(UrEvent::Established(identity)) => Some(identity.states),
         _ => None,
@@ -150,7 +150,7 @@ fn sessions(rig: &Rig) -> Vec<LinkId> {
 }
 
 /// Nothing moves until an operator has acknowledged and asked; then every state is answered again.
-fn acknowledge_and_command(rig: &mut Rig) {
+fn acknowledge_and_command(rig: &mut UrRig) {
     let (at, latched) = (rig.now(), rig.latch());
     assert!(latched.is_some(), "{}", rig.record().story());
     rig.handle().acknowledge();

@@ -14,7 +14,7 @@ use outrigger_emulated::peer::PeerOptions;
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_sim::controller::Action;
 use outrigger_sim::rng::Rng;
-use outrigger_tests::board::{Network, Rig, Segment, Way};
+use outrigger_tests::board::{Network, Segment, UrRig, Way};
 use outrigger_tests::cosim::Setup;
 
 use crate::bench::{E_SERIES, slow_turn};
@@ -25,7 +25,7 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-fn downs(rig: &Rig, of: LinkId) -> Vec<DownCause> {
+fn downs(rig: &UrRig, of: LinkId) -> Vec<DownCause> {
     let cause = |(_, event): &(_, Event<UrEvent>)| match event {
         Event::Peer(UrEvent::Down { link, cause, .. }) if *link == of => Some(*cause),
         _ => None,
@@ -36,7 +36,7 @@ fn downs(rig: &Rig, of: LinkId) -> Vec<DownCause> {
 #[test]
 fn every_state_is_answered_by_one_command_for_a_minute() {
     for software in SOFTWARE {
-        let mut rig = Rig::new(Setup::to_and_fro(software, 0.5), &Network::default());
+        let mut rig = UrRig::new(Setup::to_and_fro(software, 0.5), &Network::default());
         rig.command();
         let (states, texts) = (rig.commanded(), rig.record().commands.len());
         rig.run_for(secs(60));
@@ -51,7 +51,7 @@ fn every_state_is_answered_by_one_command_for_a_minute() {
 fn a_controller_that_waits_for_acknowledgements_is_not_kept_waiting() {
     for software in SOFTWARE {
         let peer = PeerOptions { nagle: true, ..PeerOptions::default() };
-        let mut rig = Rig::new(Setup::to_and_fro(software, 0.5), &Network { peer, ..Network::default() });
+        let mut rig = UrRig::new(Setup::to_and_fro(software, 0.5), &Network { peer, ..Network::default() });
         rig.command();
         let period = rig.controller().period();
         let late = rig.states().windows(2).skip(10).filter(|pair| pair[1].since(pair[0]) != period).count();
@@ -61,7 +61,7 @@ fn a_controller_that_waits_for_acknowledgements_is_not_kept_waiting() {
 
 #[test]
 fn while_commanding_one_frame_leaves_the_board_for_each_state() {
-    let mut rig = Rig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network::default());
+    let mut rig = UrRig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network::default());
     rig.command();
     let (frames, seen) = std::sync::mpsc::channel();
     rig.lose(move |way, _, frame| {
@@ -87,7 +87,7 @@ fn the_same_seed_gives_the_same_run_over_a_bad_wire() {
         ..Conditions::default()
     };
     let run = |seed| {
-        let mut rig = Rig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network { seed, conditions, ..Network::default() });
+        let mut rig = UrRig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network { seed, conditions, ..Network::default() });
         rig.run_for(secs(20));
         let texts = rig.record().commands.iter().map(|command| (command.at, command.text.clone()));
         (rig.record().story(), texts.collect::<Vec<_>>())
@@ -98,7 +98,7 @@ fn the_same_seed_gives_the_same_run_over_a_bad_wire() {
 
 #[test]
 fn an_abort_resets_the_connection_and_the_next_one_comes_from_another_port() {
-    let mut rig = Rig::new(slow_turn(E_SERIES), &Network::default());
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     let (frames, seen) = std::sync::mpsc::channel();
     rig.command();
     // Not a frame of the robot arrives for three seconds: the engine gives both links up, and connects anew.
@@ -124,17 +124,17 @@ fn an_abort_resets_the_connection_and_the_next_one_comes_from_another_port() {
 
 #[test]
 fn a_shutdown_ends_with_resets_on_the_wire() {
-    let mut rig = Rig::new(slow_turn(E_SERIES), &Network::default());
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     rig.command();
     rig.handle().shutdown();
-    rig.wait("the end of the task", Rig::is_finished);
+    rig.wait("the end of the task", UrRig::is_finished);
     rig.run_for(Duration::from_millis(1));
     assert_eq!(rig.controller().clients(), 0);
 }
 
 #[test]
 fn a_robot_whose_stack_has_forgotten_the_connection_resets_it_and_a_new_session_follows() {
-    let mut rig = Rig::new(slow_turn(E_SERIES), &Network::default());
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     rig.command();
     rig.forget_connections();
     rig.wait("a fallback", |rig| rig.mode() != Mode::Command);
@@ -147,7 +147,7 @@ fn a_robot_whose_stack_has_forgotten_the_connection_resets_it_and_a_new_session_
 #[test]
 fn a_wrong_address_is_told_as_no_answer_and_tried_on_with_pauses() {
     let network = Network { robot: Ipv4Addr::new(10, 0, 2, 77), ..Network::default() };
-    let mut rig = Rig::new(slow_turn(E_SERIES), &network);
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &network);
     rig.run_for(secs(60));
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoAnswer));
     let attempts = downs(&rig, LinkId::REALTIME);
@@ -159,14 +159,14 @@ fn a_wrong_address_is_told_as_no_answer_and_tried_on_with_pauses() {
 #[test]
 fn an_address_outside_the_network_is_told_as_no_route() {
     let network = Network { robot: Ipv4Addr::new(192, 168, 1, 2), ..Network::default() };
-    let mut rig = Rig::new(slow_turn(E_SERIES), &network);
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &network);
     rig.run_for(secs(20));
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoRoute));
 }
 
 #[test]
 fn a_closed_port_is_told_as_refused() {
-    let mut rig = Rig::new(slow_turn(E_SERIES), &Network::default());
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     rig.peer().controller_mut().act(Action::Restart(secs(10)));
     rig.run_for(secs(5));
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::Refused));
@@ -177,7 +177,7 @@ fn a_closed_port_is_told_as_refused() {
 
 #[test]
 fn a_pulled_cable_is_told_as_no_link_and_found_again_when_it_is_back() {
-    let mut rig = Rig::new(slow_turn(E_SERIES), &Network::default());
+    let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     rig.plug(false);
     rig.run_for(secs(10));
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoLink));
@@ -208,7 +208,7 @@ fn stray(rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn frames_that_mean_nothing_change_nothing() {
-    let mut rig = Rig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network::default());
+    let mut rig = UrRig::new(Setup::to_and_fro(E_SERIES, 0.5), &Network::default());
     rig.command();
     let (states, texts) = (rig.commanded(), rig.record().commands.len());
     let mut rng = Rng::new(1, 0);

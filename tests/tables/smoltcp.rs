@@ -12,7 +12,7 @@ use outrigger_embassy::Buffers;
 use outrigger_emulated::peer::PeerOptions;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
-use outrigger_tests::board::{Network, Rig, Segment, Way};
+use outrigger_tests::board::{Network, Segment, UrRig, Way};
 use outrigger_tests::cosim::{Setup, rest_bound};
 
 use super::text::{hold, in_parallel, markdown, millis};
@@ -57,19 +57,19 @@ impl Tcp {
     }
 }
 
-fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Rig {
+fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> UrRig {
     let network = tcp.network();
     let setup = Setup::sweep(software, SPEED);
     match receive {
-        Receive::One => Rig::with_buffers(setup, &network, Buffers::<PACKET>::of_size()),
-        Receive::Two => Rig::with_buffers(setup, &network, Buffers::<{ 2 * PACKET }>::of_size()),
-        Receive::Four => Rig::with_buffers(setup, &network, Buffers::<{ 4 * PACKET }>::of_size()),
-        Receive::Shipped => Rig::with_buffers(setup, &network, Buffers::new()),
+        Receive::One => UrRig::with_buffers(setup, &network, Buffers::<PACKET>::of_size()),
+        Receive::Two => UrRig::with_buffers(setup, &network, Buffers::<{ 2 * PACKET }>::of_size()),
+        Receive::Four => UrRig::with_buffers(setup, &network, Buffers::<{ 4 * PACKET }>::of_size()),
+        Receive::Shipped => UrRig::with_buffers(setup, &network, Buffers::new()),
     }
 }
 
 /// The next frame this way that carries bytes of this port is lost; says when that was.
-fn lose_next(rig: &mut Rig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime>>> {
+fn lose_next(rig: &mut UrRig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime>>> {
     let lost = Rc::new(Cell::new(None));
     let note = Rc::clone(&lost);
     rig.lose(move |way, now, frame| {
@@ -101,7 +101,7 @@ impl Cost {
 }
 
 /// Why commanding ended after `lost`, and when the arm stood: measured and bound, both from the fall.
-fn fallback(rig: &Rig, lost: SimTime, arrived: Option<Duration>) -> String {
+fn fallback(rig: &UrRig, lost: SimTime, arrived: Option<Duration>) -> String {
     let fall = |(at, event): &(SimTime, Event<UrEvent>)| match event {
         Event::Transition(transition) if transition.from == Mode::Command && *at >= lost => {
             Some((*at, transition.reason?))
@@ -122,14 +122,14 @@ const HOLD: Duration = Duration::from_millis(40);
 /// The deceleration of a stop, by default \[rad/s²\].
 const DECELERATION: f64 = 10.0;
 
-fn rest(rig: &Rig, since: SimTime, reaction: Duration) -> (Duration, Duration) {
+fn rest(rig: &UrRig, since: SimTime, reaction: Duration) -> (Duration, Duration) {
     let rest = rig.record().rest_after(since).expect("the arm comes to rest");
     let bound = rest_bound(rig.controller(), f64::from(SPEED), DECELERATION, reaction);
     assert!(rest <= bound, "at rest after {rest:?}, bound {bound:?}:\n{}", rig.record().story());
     (rest, bound)
 }
 
-fn lost_state(mut rig: Rig, states: Port) -> Cost {
+fn lost_state(mut rig: UrRig, states: Port) -> Cost {
     rig.command();
     rig.run_for(Duration::from_millis(500));
     let lost = lose_next(&mut rig, Way::Down, states);
@@ -167,13 +167,13 @@ fn lost_stop(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Cost {
 }
 
 /// When the first text came after the one that was lost; what was on the wire then came before.
-fn text_after(rig: &Rig, lost: SimTime) -> Option<Duration> {
+fn text_after(rig: &UrRig, lost: SimTime) -> Option<Duration> {
     let mut after = rig.record().commands_since(lost + Duration::from_millis(1));
     after.next().map(|command| command.at.since(lost))
 }
 
 /// When the connection was given up after `lost`.
-fn given_up(rig: &Rig, lost: SimTime) -> SimTime {
+fn given_up(rig: &UrRig, lost: SimTime) -> SimTime {
     let down = |event: &Event<UrEvent>| {
         matches!(event, Event::Peer(UrEvent::Down { link: LinkId::REALTIME | LinkId::RTDE, .. }))
     };
@@ -182,7 +182,7 @@ fn given_up(rig: &Rig, lost: SimTime) -> SimTime {
 }
 
 /// The longest time between two states while nothing is commanded, and while every state is answered.
-fn gaps(mut rig: Rig) -> [Duration; 2] {
+fn gaps(mut rig: UrRig) -> [Duration; 2] {
     rig.run_for(Duration::from_secs(3));
     let in_monitor = rig.states().len();
     rig.command();
@@ -246,12 +246,12 @@ const BOTH: [(Both, &str); 3] = [
     (Both::Large, "8 KiB, 18 states"),
 ];
 
-fn rtde_rig(software: SoftwareVersion, tcp: Tcp, both: Both) -> Rig {
+fn rtde_rig(software: SoftwareVersion, tcp: Tcp, both: Both) -> UrRig {
     let (setup, network) = (Setup::sweep(software, SPEED), tcp.network());
     match both {
-        Both::Least => Rig::with_buffers(setup, &network, Buffers::<PACKET, { states(4) }>::of_size()),
-        Both::Shipped => Rig::with_buffers(setup, &network, Buffers::with_rtde()),
-        Both::Large => Rig::with_buffers(setup, &network, Buffers::<8192, { states(18) }>::of_size()),
+        Both::Least => UrRig::with_buffers(setup, &network, Buffers::<PACKET, { states(4) }>::of_size()),
+        Both::Shipped => UrRig::with_buffers(setup, &network, Buffers::with_rtde()),
+        Both::Large => UrRig::with_buffers(setup, &network, Buffers::<8192, { states(18) }>::of_size()),
     }
 }
 
@@ -284,7 +284,7 @@ fn by_rtde() -> String {
 
 /// Nothing crosses the wire for a while: how long afterwards states are late or missing, and what became of RTDE.
 /// While nothing is commanded: text that waits would be dropped with the whole session, see *lost command*.
-fn stalled(mut rig: Rig) -> String {
+fn stalled(mut rig: UrRig) -> String {
     rig.run_for(Duration::from_secs(3));
     let (began, period) = (rig.now(), rig.controller().period());
     let over = began + STALL;

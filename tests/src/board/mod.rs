@@ -5,8 +5,9 @@
 //!  outrigger-embassy ─ embassy-net ─ frames ─ Wire ─ frames ─ Peer (smoltcp, outrigger-sim) ──► arm: the truth
 //! ```
 //!
-//! No executor, no wall clock: a [`Rig`], and a [`KrcRig`] beside a simulated KRC, goes from one event to the next, polls the board's two tasks where something
-//! woke them, and the same set-up with the same seed gives the same frames. The board computes in no time.
+//! No executor, no wall clock: a [`Rig`] goes from one event to the next, polls the board's two tasks where something woke
+//! them, and the same set-up with the same seed gives the same frames. The board computes in no time. [`UrRig`] is one
+//! beside a controller of Universal Robots, [`KrcRig`] one beside a KRC.
 
 mod cable;
 mod clock;
@@ -14,8 +15,10 @@ mod krc;
 mod rig;
 mod segment;
 mod task;
+mod ur;
 
 pub use clock::sim_time;
 pub use krc::{Arrived, KrcRig};
-pub use rig::{Network, Rig, Way};
+pub use rig::{Rig, Side, Way};
 pub use segment::{Segment, datagram};
+pub use ur::{Network, UrRig};

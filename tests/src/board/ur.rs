@@ -1,0 +1,214 @@
+//! A board beside a simulated controller of Universal Robots.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use outrigger_core::command::Sample;
+use outrigger_core::engine::Event;
+use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::{Memory, UrEngine, UrEvent};
+use outrigger_core::mode::Mode;
+use outrigger_embassy::{Buffers, Handle, Shared, Windows};
+use outrigger_emulated::peer::{Peer, PeerOptions};
+use outrigger_emulated::wire::{Conditions, Wire};
+use outrigger_sim::controller::Controller;
+use outrigger_sim::time::SimTime;
+
+use super::rig::{Rig, Side, Watch, Way};
+use super::task::leak;
+use crate::cosim::{Command, Motion, Record, Sensor, Setup, speeds_of};
+
+/// The network between the two.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The controller's end.
+    pub peer: PeerOptions,
+    /// The address that the board takes for the robot's.
+    pub robot: Ipv4Addr,
+    /// The wire, both ways; a [`Setup`]'s latency is added to its delay.
+    pub conditions: Conditions,
+    /// Bytes of frames that the board's interface holds until the board takes them; what does not fit is lost.
+    pub interface: usize,
+    /// Seed of the board's stack, and of the wire.
+    pub seed: u64,
+}
+
+/// The interface of the emulated board (LAN9118, as QEMU has it), the smallest that is known here.
+pub(super) const INTERFACE: usize = 10_560;
+
+impl Default for Network {
+    fn default() -> Self {
+        let peer = PeerOptions::default();
+        let conditions = Conditions::default();
+        Self { robot: peer.address, peer, conditions, interface: INTERFACE, seed: 1 }
+    }
+}
+
+/// Says whether a frame is lost.
+type Loses = Box<dyn FnMut(Way, SimTime, &[u8]) -> bool>;
+
+/// The controller, the board's sensors, and what happened.
+pub struct Ur {
+    peer: Peer,
+    loses: Loses,
+    /// Each with the time of its next reading and the number of its last.
+    sensors: Vec<(Sensor, SimTime, u32)>,
+    record: Record,
+    texts: usize,
+    /// Control cycles of the controller when the moment began.
+    cycles: u64,
+}
+
+/// A board with its robot.
+pub type UrRig = Rig<Ur>;
+
+impl UrRig {
+    /// At time zero, with the recommended buffers.
+    ///
+    /// # Panics
+    /// Where the set-up cannot be run.
+    #[must_use]
+    pub fn new(setup: Setup, network: &Network) -> Self {
+        Self::with_buffers(setup, network, Buffers::new())
+    }
+
+    /// At time zero, with these buffers; with RTDE where they have room for it.
+    ///
+    /// # Panics
+    /// Where the set-up cannot be run.
+    #[must_use]
+    pub fn with_buffers<const REALTIME: usize, const RTDE: usize>(
+        setup: Setup,
+        network: &Network,
+        buffers: Buffers<REALTIME, RTDE>,
+    ) -> Self {
+        let mut controller = Controller::new(setup.controller).unwrap();
+        controller.keep_texts();
+        let mut conditions = network.conditions;
+        conditions.delay += setup.latency;
+        let side = Ur {
+            peer: Peer::new(controller, network.peer.clone()),
+            loses: Box::new(|_, _, _| false),
+            sensors: setup.sensors.into_iter().map(|sensor| (sensor, SimTime::ZERO, 0)).collect(),
+            record: Record::default(),
+            texts: 0,
+            cycles: 0,
+        };
+        Self::with::<3, _>(side, (conditions, network.seed, network.interface), |stack, seen| {
+            let (windows, buffers, shared) = (leak(Windows::new()), leak(buffers), leak(Shared::new()));
+            let rtde =
+                (RTDE > 0).then(|| leak(RtdeStates::new(leak(<RtdeRoom>::new())).unwrap()) as &mut dyn StateLink);
+            let memory = Memory { rtde, ..windows.memory() };
+            let engine = leak(UrEngine::new(setup.config, setup.law, memory).unwrap());
+            let (handle, mut runner) = outrigger_embassy::new(stack, network.robot, engine, buffers, shared);
+            let mut watch = Watch(seen, |_| ());
+            (handle, async move { runner.run(&mut watch).await })
+        })
+    }
+
+    /// The robot.
+    #[must_use]
+    pub fn controller(&self) -> &Controller {
+        self.side.peer.controller()
+    }
+
+    /// The robot's end of the network.
+    pub fn peer(&mut self) -> &mut Peer {
+        &mut self.side.peer
+    }
+
+    /// The wire from the board, and the one to it.
+    pub fn wires(&mut self) -> (&mut Wire, &mut Wire) {
+        (&mut self.up, &mut self.down)
+    }
+
+    /// From now on a frame is lost where `loses` says so.
+    pub fn lose(&mut self, loses: impl FnMut(Way, SimTime, &[u8]) -> bool + 'static) {
+        self.side.loses = Box::new(loses);
+    }
+
+    /// The robot's stack begins anew, with the same controller: of connections it knows nothing any more.
+    pub fn forget_connections(&mut self) {
+        self.side.peer.forget_connections();
+    }
+
+    /// The sensors fall silent.
+    pub fn kill_sensors(&mut self) {
+        self.side.sensors.clear();
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.side.record
+    }
+}
+
+impl Side for Ur {
+    type Event = UrEvent;
+    type Counts = ();
+
+    fn receive(&mut self, now: SimTime, frame: Vec<u8>) {
+        self.peer.receive(now, &frame);
+    }
+
+    fn advance(&mut self, now: SimTime) {
+        self.peer.advance(now);
+    }
+
+    fn transmit(&mut self) -> Option<Vec<u8>> {
+        self.peer.transmit()
+    }
+
+    fn next_event(&mut self) -> SimTime {
+        let sensors = self.sensors.iter().map(|(_, next, _)| *next).min().unwrap_or(SimTime::MAX);
+        self.peer.next_event().min(sensors)
+    }
+
+    /// Readings that are due.
+    fn begin(&mut self, now: SimTime, handle: Handle<'static>) {
+        for (sensor, next, seq) in &mut self.sensors {
+            if *next > now {
+                continue;
+            }
+            *next = now + sensor.period;
+            *seq = seq.wrapping_add(1);
+            if let Some(value) = (sensor.read)(self.peer.controller()) {
+                handle.sample(Sample { source: sensor.id, value, seq: *seq, taken_at: outrigger_embassy::now() });
+            }
+        }
+        self.cycles = self.peer.controller().cycles();
+    }
+
+    fn passes(&mut self, way: Way, now: SimTime, frame: &[u8]) -> bool {
+        !(self.loses)(way, now, frame)
+    }
+
+    fn report(&mut self, now: SimTime, events: Vec<Event<UrEvent>>) {
+        self.record.events.extend(events.into_iter().map(|event| (now, event)));
+    }
+
+    /// The texts that the robot received, and where its arm is.
+    fn end(&mut self, now: SimTime, mode: Mode) {
+        let controller = self.peer.controller();
+        let received = controller.texts().iter().skip(self.texts);
+        let commands = received.map(|received| Command {
+            at: received.at,
+            mode,
+            speeds: speeds_of(&received.text),
+            text: received.text.clone(),
+            state_age: Duration::ZERO,
+        });
+        self.record.commands.extend(commands);
+        self.texts = controller.texts().len();
+        if controller.cycles() != self.cycles {
+            // The simulation moves the arm at the beginning of a cycle to where it is at its end.
+            let (at, arm) = (now + controller.period(), controller.truth());
+            self.record.motion.push(Motion { at, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
+        }
+    }
+
+    fn story(&self) -> String {
+        self.record.story()
+    }
+}
