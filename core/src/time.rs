@@ -51,6 +51,15 @@ impl core::ops::Sub<Duration> for Instant {
     }
 }
 
+/// The first of `deadlines`; `None` where there is none.
+pub(crate) fn earliest(deadlines: &[Option<Instant>]) -> Option<Instant> {
+    let mut first = None;
+    for at in deadlines.iter().flatten() {
+        first = Some(first.map_or(*at, |first| (*at).min(first)));
+    }
+    first
+}
+
 impl Duration {
     /// No time at all.
     pub const ZERO: Self = Self(0);

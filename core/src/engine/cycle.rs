@@ -19,7 +19,7 @@ use crate::recorder::{Loader, Saver};
 use crate::robot::{
     ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
 };
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest};
 
 /// What goes out in this cycle.
 #[derive(Debug)]
@@ -630,7 +630,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// When to wake up at the latest.
     pub(super) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
-        [link, self.mode.next_deadline()].into_iter().flatten().min()
+        earliest(&[link, self.mode.next_deadline()])
     }
 
     /// Everything but the configuration, which the session has.

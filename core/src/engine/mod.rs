@@ -50,7 +50,7 @@ use crate::mode::{Evidence, Mode, ModeMachine, Operator, Pace};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest};
 
 pub use coast::Coast;
 pub use config::{
@@ -286,7 +286,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             }
         }
         let cycle = if self.peer.is_established() { self.cycle.next_deadline(now) } else { None };
-        self.due = [self.peer.next_deadline(now, &self.config, &self.cycle), cycle].into_iter().flatten().min();
+        self.due = earliest(&[self.peer.next_deadline(now, &self.config, &self.cycle), cycle]);
         #[cfg(feature = "postcard")]
         self.record_outcomes(now);
     }

@@ -9,7 +9,7 @@
 //! Pure: no clock, no link. The port reports what its stack knows; where none does, nothing is ever waited for.
 
 use crate::robot::Reason;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest};
 
 /// Thresholds of one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +84,13 @@ impl Unacked {
         if self.bytes == 0 {
             return None;
         }
-        let fault = config.fault_after.map(|limit| self.since + limit);
-        let deadlines = [fault, Some(self.since + config.abort_after), self.outdated_at(config, ended)];
-        deadlines.into_iter().flatten().filter(|at| *at > now).min()
+        let ahead = |at: &Instant| *at > now;
+        let fault = config.fault_after.map(|limit| self.since + limit).filter(ahead);
+        let abort = Some(self.since + config.abort_after).filter(ahead);
+        earliest(&[fault, abort, self.outdated_at(config, ended).filter(ahead)])
     }
 
+    #[inline(never)]
     /// When text that waits since before commanding ended asks for what is over.
     fn outdated_at(&self, config: &UnackedConfig, ended: Option<Instant>) -> Option<Instant> {
         let ended = ended.filter(|ended| config.fault_after.is_some() && self.since < *ended)?;

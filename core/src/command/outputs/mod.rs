@@ -148,30 +148,21 @@ impl Outputs {
         self.entries.len()
     }
 
-    /// `write` is to be set; it takes the place of an earlier one for the same output that is not confirmed yet.
+    /// `write` is to be set. It takes the place of an earlier one for the same output that is not confirmed yet, which is
+    /// given back: that one is [superseded](WriteNews::Superseded).
     ///
     /// # Errors
     /// [`WriteRefusal::Full`].
-    pub fn set(
-        &mut self,
-        write: Write,
-        now: Instant,
-        mut news: impl FnMut(Write, WriteNews),
-    ) -> Result<(), WriteRefusal> {
-        self.entries.retain(|entry| {
-            let superseded = entry.write.sets_the_same(&write);
-            if superseded {
-                news(entry.write, WriteNews::Superseded);
-            }
-            !superseded
-        });
+    pub fn set(&mut self, write: Write, now: Instant) -> Result<Option<Write>, WriteRefusal> {
+        let superseded = self.take(|entry| entry.write.sets_the_same(&write));
         let entry = Entry { write, stage: Stage::Waiting, since: now };
-        self.entries.push(entry).map_err(|_| WriteRefusal::Full)
+        self.entries.push(entry).map_err(|_| WriteRefusal::Full)?;
+        Ok(superseded.map(|entry| entry.write))
     }
 
     /// What goes out now, in the order in which it was asked for: some statements of one program, or the speed slider
-    /// alone. Asking is taking.
-    pub fn send(&mut self, now: Instant, mut news: impl FnMut(Write, WriteNews)) -> Vec<Write, BATCH> {
+    /// alone. Each of them is [sent](WriteNews::Sent) by that.
+    pub fn send(&mut self, now: Instant) -> Vec<Write, BATCH> {
         let mut batch = Vec::new();
         for entry in &mut self.entries {
             if entry.stage != Stage::Waiting {
@@ -183,7 +174,6 @@ impl Outputs {
             }
             (entry.stage, entry.since) = (Stage::Sent, now);
             self.image.write(&entry.write);
-            news(entry.write, WriteNews::Sent);
             if alone {
                 break;
             }
@@ -191,71 +181,63 @@ impl Outputs {
         batch
     }
 
-    /// The controller shows this, in a message that arrived at `arrival`.
-    pub fn observe(&mut self, shown: &Shown, arrival: Instant, mut news: impl FnMut(Write, WriteNews)) {
+    /// What follows for one write from what the controller shows, in a message that arrived at `arrival`: to be asked until
+    /// it is `None`.
+    pub fn observe(&mut self, shown: &Shown, arrival: Instant) -> Option<(Write, WriteNews)> {
         self.seen.take_in(shown);
-        let (image, tolerance) = (&mut self.image, self.config.analog_tolerance);
+        let tolerance = self.config.analog_tolerance;
         // First, so that a message that confirms does not contradict as well.
-        while let Some(write) = image.overwritten(shown, tolerance) {
-            news(write, WriteNews::Overwritten);
+        if let Some(write) = self.image.overwritten(shown, tolerance) {
+            return Some((write, WriteNews::Overwritten));
         }
-        self.entries.retain(|entry| {
+        let confirmed = self.take(|entry| {
             // What arrived with the answer, or before it, was said before it.
-            let told = entry.stage == Stage::Sent && arrival > entry.since;
-            let confirmed = told && shown.shows(&entry.write, tolerance) == Some(true);
-            if confirmed {
-                image.confirm(&entry.write);
-                news(entry.write, WriteNews::Confirmed(arrival.since(entry.since)));
-            }
-            !confirmed
-        });
+            let after = entry.stage == Stage::Sent && arrival > entry.since;
+            after && shown.shows(&entry.write, tolerance) == Some(true)
+        })?;
+        self.image.confirm(&confirmed.write);
+        Some((confirmed.write, WriteNews::Confirmed(arrival.since(confirmed.since))))
     }
 
-    /// Time has passed.
-    pub fn tick(&mut self, now: Instant, mut news: impl FnMut(Write, WriteNews)) {
-        let (config, seen) = (self.config, self.seen);
-        self.entries.retain(|entry| {
-            let over = now >= entry.due(&config);
-            if over {
-                news(
-                    entry.write,
-                    match entry.stage {
-                        Stage::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
-                        Stage::Sent if seen.has(&entry.write) => WriteNews::NotConfirmed,
-                        Stage::Sent => WriteNews::NeverShown,
-                    },
-                );
-            }
-            !over
-        });
+    /// What follows for one write from the time that has passed: to be asked until it is `None`.
+    pub fn overdue(&mut self, now: Instant) -> Option<(Write, WriteNews)> {
+        let config = self.config;
+        let entry = self.take(|entry| now >= entry.due(&config))?;
+        let news = match entry.stage {
+            Stage::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
+            Stage::Sent if self.seen.has(&entry.write) => WriteNews::NotConfirmed,
+            Stage::Sent => WriteNews::NeverShown,
+        };
+        Some((entry.write, news))
     }
 
-    /// When [`tick`](Self::tick) has something to do.
+    /// When [`overdue`](Self::overdue) has something to say.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.entries.iter().map(|entry| entry.due(&self.config)).min()
     }
 
-    /// Nothing of what waits or is on its way, and is `concerned`, has any effect, for this reason.
-    pub fn refuse(
-        &mut self,
-        refusal: WriteRefusal,
-        concerned: impl Fn(&Write) -> bool,
-        mut news: impl FnMut(Write, WriteNews),
-    ) {
-        self.entries.retain(|entry| {
-            let concerned = concerned(&entry.write);
-            if concerned {
-                news(entry.write, WriteNews::Refused(refusal));
-            }
-            !concerned
-        });
+    /// Takes out the first of what waits or is on its way that is `concerned`: it will have no effect.
+    pub fn withdraw(&mut self, concerned: impl Fn(&Write) -> bool) -> Option<Write> {
+        self.take(|entry| concerned(&entry.write)).map(|entry| entry.write)
     }
 
     /// The session is over: what the outputs are is not known any more.
-    pub fn forget(&mut self, news: impl FnMut(Write, WriteNews)) {
-        self.refuse(WriteRefusal::NotConnected, |_| true, news);
+    pub fn forget(&mut self) {
         *self = Self::new(self.config);
+    }
+
+    fn take(&mut self, is: impl Fn(&Entry) -> bool) -> Option<Entry> {
+        let at = self.entries.iter().position(is)?;
+        self.remove(at)
+    }
+
+    #[inline(never)]
+    fn remove(&mut self, at: usize) -> Option<Entry> {
+        let taken = *self.entries.get(at)?;
+        let mut place = 0..;
+        self.entries.retain(|_| place.next() != Some(at));
+        Some(taken)
     }
 }
 

@@ -24,19 +24,23 @@ impl Desk {
     }
 
     fn set(&mut self, write: Write, at: u64) -> Result<(), WriteRefusal> {
-        self.outputs.set(write, ms(at), |write, news| self.news.push((write, news)))
+        let superseded = self.outputs.set(write, ms(at))?;
+        self.news.extend(superseded.map(|write| (write, WriteNews::Superseded)));
+        Ok(())
     }
 
     fn send(&mut self, at: u64) -> std::vec::Vec<Write> {
-        self.outputs.send(ms(at), |write, news| self.news.push((write, news))).to_vec()
+        let sent = self.outputs.send(ms(at)).to_vec();
+        self.news.extend(sent.iter().map(|write| (*write, WriteNews::Sent)));
+        sent
     }
 
     fn show(&mut self, shown: &Shown, at: u64) {
-        self.outputs.observe(shown, ms(at), |write, news| self.news.push((write, news)));
+        self.news.extend(core::iter::from_fn(|| self.outputs.observe(shown, ms(at))));
     }
 
     fn tick(&mut self, at: u64) {
-        self.outputs.tick(ms(at), |write, news| self.news.push((write, news)));
+        self.news.extend(core::iter::from_fn(|| self.outputs.overdue(ms(at))));
     }
 
     fn told(&mut self) -> std::vec::Vec<(Write, WriteNews)> {
@@ -172,8 +176,10 @@ fn with_the_session_goes_everything_that_is_known() {
     desk.show(&levels(2), 2);
     desk.set(digital(2, true), 3).unwrap();
     desk.told();
-    desk.outputs.forget(|write, news| desk.news.push((write, news)));
+    let mut withdraw = || desk.outputs.withdraw(|_| true);
+    assert_eq!([withdraw(), withdraw()], [Some(digital(2, true)), None]);
+    desk.outputs.forget();
     desk.show(&levels(0), 4);
-    assert_eq!(desk.told(), [(digital(2, true), WriteNews::Refused(WriteRefusal::NotConnected))]);
+    assert_eq!(desk.told(), []);
     assert_eq!(desk.outputs.image(), &Image::default());
 }

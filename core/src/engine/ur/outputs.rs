@@ -76,9 +76,10 @@ impl OutputsPath {
         now: Instant,
         events: &mut Events<UrEvent>,
     ) {
-        let taken = check(write, known, rtde).and_then(|()| self.outputs.set(write, now, tell(events)));
-        if let Err(refusal) = taken {
-            tell(events)(write, WriteNews::Refused(refusal));
+        match check(write, known, rtde).and_then(|()| self.outputs.set(write, now)) {
+            Ok(Some(before)) => tell(events, before, WriteNews::Superseded),
+            Ok(None) => {}
+            Err(refusal) => tell(events, write, WriteNews::Refused(refusal)),
         }
     }
 
@@ -100,7 +101,8 @@ impl OutputsPath {
             return;
         }
         let Some(identity) = known.identity else { return };
-        let batch = self.outputs.send(now, tell(events));
+        let batch = self.outputs.send(now);
+        batch.iter().for_each(|write| tell(events, *write, WriteNews::Sent));
         let batch = self.write_inputs(&batch, rtde, known.by());
         let written = if let Some(Write::SpeedSlider(position)) = batch.first() {
             self.text.put(|out| SpeedSlider(*position).render(out))
@@ -173,7 +175,7 @@ impl OutputsPath {
             payload: state.payload,
             ..Shown::default()
         };
-        self.outputs.observe(&shown, arrival, tell(events));
+        self.observe(&shown, arrival, events);
     }
 
     /// What a robot state message of the primary link, read at `arrival`, shows of the outputs.
@@ -199,19 +201,26 @@ impl OutputsPath {
             speed_slider: facts.program.filter(|program| new(program.at)).and(facts.speed_slider),
             payload: None,
         };
-        self.outputs.observe(&shown, arrival, tell(events));
+        self.observe(&shown, arrival, events);
+    }
+
+    fn observe(&mut self, shown: &Shown, arrival: Instant, events: &mut Events<UrEvent>) {
+        while let Some((write, news)) = self.outputs.observe(shown, arrival) {
+            tell(events, write, news);
+        }
     }
 
     /// The controller said that it takes no text.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
-        let by_text = |write: &Write| input_for(rtde, by, write).is_none();
-        self.outputs.refuse(WriteRefusal::LocalControl, by_text, tell(events));
+        while let Some(write) = self.outputs.withdraw(|write| input_for(rtde, by, write).is_none()) {
+            tell(events, write, WriteNews::Refused(WriteRefusal::LocalControl));
+        }
     }
 
     /// Time has passed.
     pub(super) fn tick(&mut self, now: Instant, events: &mut Events<UrEvent>) {
-        if self.outputs.pending() > 0 {
-            self.outputs.tick(now, tell(events));
+        while let Some((write, news)) = self.outputs.overdue(now) {
+            tell(events, write, news);
         }
     }
 
@@ -220,7 +229,10 @@ impl OutputsPath {
         self.text.clear();
         self.due = false;
         self.force_given = false;
-        self.outputs.forget(tell(events));
+        while let Some(write) = self.outputs.withdraw(|_| true) {
+            tell(events, write, WriteNews::Refused(WriteRefusal::NotConnected));
+        }
+        self.outputs.forget();
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
@@ -274,9 +286,8 @@ fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Resul
     write.check(known.max_payload(), version(software)).map_err(WriteRefusal::Impossible)
 }
 
-/// Tells what became of a write.
-fn tell(events: &mut Events<UrEvent>) -> impl FnMut(Write, WriteNews) {
-    |write, news| events.push(Event::Output { write, news })
+fn tell(events: &mut Events<UrEvent>, write: Write, news: WriteNews) {
+    events.push(Event::Output { write, news });
 }
 
 fn version(software: SoftwareVersion) -> Version {

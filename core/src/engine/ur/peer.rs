@@ -28,7 +28,7 @@ use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
 
@@ -385,8 +385,9 @@ impl Ur<'_> {
         if !self.is_waiting() {
             return;
         }
-        for (link, unacked) in LINKS.into_iter().zip(self.unacked) {
-            if !unacked.is_waiting() || !self.connector.is_connected(link) {
+        for link in LINKS {
+            let Some(unacked) = self.unacked.get(link.index()) else { continue };
+            if !self.connector.is_connected(link) {
                 continue;
             }
             let config = unacked_config(link, &cx.config.peer, cx.cycle);
@@ -405,11 +406,12 @@ impl Ur<'_> {
         if !self.is_waiting() {
             return None;
         }
-        let waiting = LINKS.into_iter().zip(self.unacked).filter(|(_, unacked)| unacked.is_waiting());
-        let deadlines = waiting.filter_map(|(link, unacked)| {
-            unacked.next_deadline(&unacked_config(link, options, cycle), ended(cycle), now)
-        });
-        deadlines.min()
+        let mut first = None;
+        for (link, unacked) in LINKS.iter().zip(&self.unacked) {
+            let config = unacked_config(*link, options, cycle);
+            first = earliest(&[first, unacked.next_deadline(&config, ended(cycle), now)]);
+        }
+        first
     }
 
     /// When the link of RTDE has something to say of its own.
@@ -650,13 +652,12 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn next_deadline<L: Law<6>>(&self, now: Instant, config: &UrConfig, cycle: &Cycle<6, L>) -> Option<Instant> {
-        let deadlines = [
+        earliest(&[
             self.connector.next_deadline(),
             self.unacked_deadline(now, &config.peer, cycle),
             self.outputs.next_deadline(),
             self.rtde_deadline(),
-        ];
-        deadlines.into_iter().flatten().min()
+        ])
     }
 
     fn has_unacked(&self, link: LinkId) -> bool {
