@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
-use outrigger_core::engine::{Event, GradeLimitsTuning, GradeTuning, Input};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::AnyLaw;
-use outrigger_core::link::Grade;
+use outrigger_core::link::{Grade, GradeLimitsTuning, GradeTuning, Share};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time;
@@ -145,7 +145,8 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
 /// Thresholds that a busy machine does not break: what is under test is what follows, not when.
 fn patient(config: &mut UrConfig) {
     let (long, second) = (time::Duration::from_secs(2), time::Duration::from_secs(1));
-    let any = GradeLimitsTuning { received: Some(0), delay: Some(long), jitter: Some(long), misses: Some(10_000) };
+    let any =
+        GradeLimitsTuning { received: Some(Share(0)), delay: Some(long), jitter: Some(long), misses: Some(10_000) };
     config.link.limits = GradeTuning { perfect: any, ok: any, bad: any };
     config.link.entry = Some(Grade::Ok);
     config.link.stale_after = Some(second);

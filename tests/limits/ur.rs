@@ -209,7 +209,7 @@ impl Plant {
         let law = Wild::new(seed, config.limits.velocity.0, &in_force, sources);
         let engine = UrEngine::new(config, law, memory).expect("a configuration that was checked");
         let period = software.generation().period_micros();
-        let answered = period + config.link.of(Duration::from_micros(period)).margin.as_micros();
+        let answered = period + config.link.stream(Duration::from_micros(period)).margin.as_micros();
         // An acknowledgement that is looked at once in a cycle is missed for as long as this.
         let both = (answered / period + 1) * period - 1;
         let both = if draw.one_in(2) { both } else { (both as f64 * draw.unit()) as u64 };

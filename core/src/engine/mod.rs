@@ -53,10 +53,7 @@ use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::time::{Duration, Instant, earliest};
 
 pub use coast::Coast;
-pub use config::{
-    Config, ConfigError, Conflict, Data, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning,
-    Options,
-};
+pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use event::Event;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]

@@ -1,8 +1,9 @@
 //! Thresholds of the link monitor. All are defaults; none is a constant of the code.
 
-use super::grade::{Grade, GradeLimits, GradeTable};
+use super::grade::{Grade, GradeLimits, GradeTable, GradeTuning};
 use super::sequence::SequenceRules;
-use crate::robot::{BadValue, Range, range, seconds};
+use crate::robot::BadValue;
+use crate::settings;
 use crate::time::Duration;
 
 /// How a link carries its cycles.
@@ -18,54 +19,80 @@ pub enum LinkKind {
     Datagram,
 }
 
-/// Thresholds of one link. [`LinkConfig::stream`] and [`LinkConfig::datagram`] give the defaults.
-///
-/// | field | stream, 2 ms | stream, 8 ms | datagrams of period T |
-/// |---|---|---|---|
-/// | received, of 10 000 | 9 900 / 9 500 / 9 000 | the same | the same, and of answers |
-/// | delay, mean | 1.0 / 1.6 / 2.0 ms late | 4.0 / 6.4 / 8.0 ms late | 0.5 / 0.8 / 1.0 T late |
-/// | jitter | 0.5 / 1.0 / 2.0 ms | 0.8 / 2.0 / 4.0 ms | 0.10 / 0.25 / 0.50 T |
-/// | misses | 2 / 5 / 10 | 1 / 2 / 4 | 1 / 2 / 4 |
-///
-/// (`Perfect` / `Ok` / `Bad`.) The fractions are those of `kuka-fri` C3. On a stream they have floors in time,
-/// because both ends are ordinary schedulers there: an idle two-core Linux machine wakes a sleeping reader
-/// 0.05 … 0.5 ms late, which is a quarter of a 2 ms period and harmless to a command that is accepted up to
-/// 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction alone would
-/// only grade the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct LinkConfig {
-    /// How cycles are carried.
-    pub kind: LinkKind,
-    /// Nominal period of the states, 0.1 ms … 1 s.
-    pub period: Duration,
-    /// Limits of the grades.
-    pub limits: GradeTable,
-    /// Grade needed to begin commanding. Default `Ok`.
-    pub entry: Grade,
-    /// A grade rises at most once in this time (and in 100 cycles). Default 100 ms.
-    pub rise_time: Duration,
-    /// The newest state is stale when older than this: design 4's S. It must not exceed the time after which the
-    /// arm stops by itself. Default 40 ms on a stream, 3 periods otherwise.
-    pub stale_after: Duration,
-    /// Consecutive misses that end commanding when exceeded. Default `stale_after` in periods.
-    pub max_misses: u32,
-    /// A moving command answers only a state younger than one period and this. Default half a period, at least
-    /// 2 ms on a stream.
-    pub margin: Duration,
-    /// Woken this much later than was asked for, this device itself has stalled. Default `stale_after`.
-    pub stall: Duration,
-    /// A controller clock that jumps ahead by more than this has started a new epoch. Default 1 s.
-    pub clock_jump: Duration,
-    /// How fast the mapped clock forgets a fast packet, 0 … 10 000 ppm: above the drift between two crystals.
-    /// Default 200.
-    pub leak_ppm: u32,
-    /// States late by an equal amount for this long mean that the controller's clock stood still: a new epoch.
-    /// Default 2 s.
-    pub shift_hold: Duration,
-    /// Arrivals closer together are one burst; jitter counts its newest. Default a tenth of a period on a
-    /// stream, none otherwise.
-    pub burst: Duration,
+settings! {
+    /// Thresholds of one link. [`LinkConfig::stream`] and [`LinkConfig::datagram`] give the defaults.
+    ///
+    /// | field | stream, 2 ms | stream, 8 ms | datagrams of period T |
+    /// |---|---|---|---|
+    /// | received, of 10 000 | 9 900 / 9 500 / 9 000 | the same | the same, and of answers |
+    /// | delay, mean | 1.0 / 1.6 / 2.0 ms late | 4.0 / 6.4 / 8.0 ms late | 0.5 / 0.8 / 1.0 T late |
+    /// | jitter | 0.5 / 1.0 / 2.0 ms | 0.8 / 2.0 / 4.0 ms | 0.10 / 0.25 / 0.50 T |
+    /// | misses | 2 / 5 / 10 | 1 / 2 / 4 | 1 / 2 / 4 |
+    ///
+    /// (`Perfect` / `Ok` / `Bad`.) The fractions are those of `kuka-fri` C3. On a stream they have floors in time,
+    /// because both ends are ordinary schedulers there: an idle two-core Linux machine wakes a sleeping reader
+    /// 0.05 … 0.5 ms late, which is a quarter of a 2 ms period and harmless to a command that is accepted up to
+    /// 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction alone would
+    /// only grade the scheduler.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct LinkConfig in "" by datagram(period: Duration) {
+        /// How cycles are carried.
+        pub kind: LinkKind = LinkKind::Datagram,
+        /// Nominal period of the states, 0.1 ms … 1 s.
+        pub period: Duration = period,
+    }
+
+    /// Thresholds of one link that differ from its defaults, which depend on the controller's period.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub tuning LinkTuning {
+        /// Grade needed to begin commanding. Default `Ok`.
+        pub entry: Grade = Grade::Ok,
+        /// The newest state is stale when older than this: design 4's S. It must not exceed the time after which the
+        /// arm stops by itself. Default 40 ms on a stream, 3 periods otherwise.
+        pub stale_after: Duration [0.0002 to 5.0 "s"] = period.times(3),
+        /// Consecutive misses that end commanding when exceeded. Default `stale_after` in periods.
+        pub max_misses: u32 [1 to 1000000] = 3,
+        /// A moving command answers only a state younger than one period and this. Default half a period, at least
+        /// 2 ms on a stream.
+        pub margin: Duration [0.0 to 5.0 "s"] = period.percent(50),
+        /// Woken this much later than was asked for, this device itself has stalled. Default `stale_after`.
+        pub stall: Duration [0.0002 to 86400.0 "s"] = period.times(3),
+        /// A controller clock that jumps ahead by more than this has started a new epoch. Default 1 s.
+        pub clock_jump: Duration [0.0002 to 86400.0 "s"] = Duration::from_secs(1),
+        /// Limits of the grades.
+        pub limits table "grade": GradeTable => GradeTuning = GradeTable::new(period),
+        /// A grade rises at most once in this time (and in 100 cycles). Default 100 ms.
+        pub rise_time: Duration [0.0 to 86400.0 "s"] = Duration::from_millis(100),
+        /// How fast the mapped clock forgets a fast packet \[ppm\]: above the drift between two crystals. Default 200.
+        pub leak_ppm: u32 [0 to 10000] = 200,
+        /// States late by an equal amount for this long mean that the controller's clock stood still: a new epoch.
+        /// Default 2 s.
+        pub shift_hold: Duration [0.0004 to 86400.0 "s"] = Duration::from_secs(2),
+        /// Arrivals closer together are one burst; jitter counts its newest. Default a tenth of a period on a
+        /// stream, none otherwise.
+        pub burst: Duration [0.0 to 1.0 "s"] = Duration::ZERO,
+    }
+}
+
+impl LinkTuning {
+    /// The thresholds for states of this period over a byte stream.
+    #[must_use]
+    pub fn stream(&self, period: Duration) -> LinkConfig {
+        self.on(LinkConfig::stream(period))
+    }
+
+    /// The thresholds for datagrams of this period.
+    #[must_use]
+    pub fn datagram(&self, period: Duration) -> LinkConfig {
+        self.on(LinkConfig::datagram(period))
+    }
+
+    fn on(&self, base: LinkConfig) -> LinkConfig {
+        let config = self.over(base);
+        LinkConfig { stall: self.stall.unwrap_or(config.stale_after), ..config }
+    }
 }
 
 impl LinkConfig {
@@ -94,79 +121,20 @@ impl LinkConfig {
         }
     }
 
-    /// Defaults for datagrams with a mirrored counter.
-    #[must_use]
-    pub fn datagram(period: Duration) -> Self {
-        let limits = |received, delay, jitter, misses| GradeLimits {
-            received,
-            delay: period.percent(delay),
-            jitter: period.percent(jitter),
-            misses,
-        };
-        Self {
-            kind: LinkKind::Datagram,
-            period,
-            limits: GradeTable {
-                perfect: limits(9_900, 50, 10, 1),
-                ok: limits(9_500, 80, 25, 2),
-                bad: limits(9_000, 100, 50, 4),
-            },
-            entry: Grade::Ok,
-            rise_time: Duration::from_millis(100),
-            stale_after: period.times(3),
-            max_misses: 3,
-            margin: period.percent(50),
-            stall: period.times(3),
-            clock_jump: Duration::from_secs(1),
-            leak_ppm: 200,
-            shift_hold: Duration::from_secs(2),
-            burst: Duration::ZERO,
-        }
-    }
-
-    /// Range of [`stale_after`](Self::stale_after).
-    pub const STALE_AFTER: Range<Duration> = seconds!(0.0002, 5.0);
-    /// Range of [`max_misses`](Self::max_misses).
-    pub const MAX_MISSES: Range<u32> = range!(1, 1000000, "");
-    /// Range of [`margin`](Self::margin).
-    pub const MARGIN: Range<Duration> = seconds!(0.0, 5.0);
-    /// Range of [`stall`](Self::stall).
-    pub const STALL: Range<Duration> = seconds!(0.0002, 86400.0);
-    /// Range of [`clock_jump`](Self::clock_jump).
-    pub const CLOCK_JUMP: Range<Duration> = seconds!(0.0002, 86400.0);
-    /// Range of [`rise_time`](Self::rise_time).
-    pub const RISE_TIME: Range<Duration> = seconds!(0.0, 86400.0);
-    /// Range of [`leak_ppm`](Self::leak_ppm).
-    pub const LEAK_PPM: Range<u32> = range!(0, 10000, "");
-    /// Range of [`shift_hold`](Self::shift_hold).
-    pub const SHIFT_HOLD: Range<Duration> = seconds!(0.0004, 86400.0);
-    /// Range of [`burst`](Self::burst).
-    pub const BURST: Range<Duration> = seconds!(0.0, 1.0);
-    /// Range of [`GradeLimits::received`].
-    pub const RECEIVED: Range<u16> = range!(0, 10000, "");
-    /// Range of [`GradeLimits::delay`] and [`GradeLimits::jitter`].
-    pub const DELAY: Range<Duration> = seconds!(0.0, 86400.0);
-    /// Range of [`GradeLimits::misses`].
-    pub const MISSES: Range<u32> = range!(0, 1000000, "");
-
     /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range, or that does not go with another.
     pub fn check(&self) -> Result<(), BadValue> {
-        let GradeTable { perfect, ok, bad } = &self.limits;
         let period = self.period;
         BadValue::unless(
             period >= Duration::from_micros(100) && period <= Duration::from_secs(1),
             "period",
             "0.1 ms to 1 s",
         )?;
-        Self::RECEIVED.check(perfect.received, "limits.perfect.received")?;
-        let grades = [perfect, ok, bad];
-        let each = |held: bool, field, range: &'static str| BadValue::unless(held, field, range);
-        each(Self::DELAY.contains_all(grades.map(|g| g.delay)), "limits.delay", Self::DELAY.text)?;
-        each(Self::DELAY.contains_all(grades.map(|g| g.jitter)), "limits.jitter", Self::DELAY.text)?;
-        each(Self::MISSES.contains_all(grades.map(|g| g.misses)), "limits.misses", Self::MISSES.text)?;
+        self.check_ranges()?;
+        self.limits.check_ranges()?;
+        let GradeTable { perfect, ok, bad } = &self.limits;
         let ordered =
             |p: bool, o: bool, field| BadValue::unless(p && o, field, "perfect no looser than ok, ok than bad");
         ordered(perfect.received >= ok.received, ok.received >= bad.received, "limits.received")?;
@@ -174,20 +142,11 @@ impl LinkConfig {
         ordered(perfect.jitter <= ok.jitter, ok.jitter <= bad.jitter, "limits.jitter")?;
         ordered(perfect.misses <= ok.misses, ok.misses <= bad.misses, "limits.misses")?;
         BadValue::unless(self.entry > Grade::Unacceptable, "entry", "Bad, Ok or Perfect")?;
-        Self::STALE_AFTER.check(self.stale_after, "stale_after")?;
         BadValue::unless(self.stale_after >= period.times(2), "stale_after", "at least two periods")?;
-        Self::MAX_MISSES.check(self.max_misses, "max_misses")?;
-        Self::MARGIN.check(self.margin, "margin")?;
         BadValue::unless(period + self.margin <= self.stale_after, "margin", "period + margin at most stale_after")?;
-        Self::STALL.check(self.stall, "stall")?;
         BadValue::unless(self.stall >= period.times(2), "stall", "at least two periods")?;
-        Self::CLOCK_JUMP.check(self.clock_jump, "clock_jump")?;
         BadValue::unless(self.clock_jump >= self.stale_after, "clock_jump", "at least stale_after")?;
-        Self::RISE_TIME.check(self.rise_time, "rise_time")?;
-        Self::LEAK_PPM.check(self.leak_ppm, "leak_ppm")?;
-        Self::SHIFT_HOLD.check(self.shift_hold, "shift_hold")?;
         BadValue::unless(self.shift_hold >= self.stale_after.times(2), "shift_hold", "at least twice stale_after")?;
-        Self::BURST.check(self.burst, "burst")?;
         BadValue::unless(self.burst < period, "burst", "less than a period")
     }
 
@@ -210,6 +169,7 @@ pub(super) fn in_periods(span: Duration, period: Duration) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::grade::Share;
     use super::*;
 
     #[test]
@@ -223,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_those_of_the_table() {
-        let row = |l: GradeLimits| (l.received, l.delay.as_micros(), l.jitter.as_micros(), l.misses);
+        let row = |l: GradeLimits| (l.received.0, l.delay.as_micros(), l.jitter.as_micros(), l.misses);
         let e_series = LinkConfig::stream(Duration::from_millis(2));
         assert_eq!(row(e_series.limits.perfect), (9_900, 1_000, 500, 2));
         assert_eq!(row(e_series.limits.ok), (9_500, 1_600, 1_000, 5));
@@ -242,7 +202,7 @@ mod tests {
         type Case = (&'static str, fn(&mut LinkConfig));
         let cases: [Case; 10] = [
             ("period", |c| c.period = Duration::ZERO),
-            ("limits.perfect.received", |c| c.limits.perfect.received = 10_001),
+            ("limits.received", |c| c.limits.perfect.received = Share(10_001)),
             ("limits.jitter", |c| c.limits.ok.jitter = Duration::ZERO),
             ("limits.misses", |c| c.limits.bad.misses = 0),
             ("entry", |c| c.entry = Grade::Unacceptable),

@@ -1,7 +1,9 @@
 //! Grade of a link: fast to fall, slow to rise (`kuka-fri` C3).
 
 use super::timing::WINDOW;
+use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning};
 use crate::time::{Duration, Instant};
+use crate::{settings, words};
 
 /// How good a link is, in FRI's four steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +46,8 @@ impl Grade {
         }
     }
 }
+
+words!(Grade { "Bad" = Bad, "Ok" = Ok, "Perfect" = Perfect });
 
 /// A figure that can hold a grade down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,27 +102,55 @@ pub struct GradeChange {
     pub cause: Metric,
 }
 
-/// What one grade asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct GradeLimits {
-    /// At least this many cycles (answers) in 10 000, over 100.
-    pub received: u16,
-    /// Mean delay at most this.
-    pub delay: Duration,
-    /// Jitter at most this.
-    pub jitter: Duration,
-    /// Consecutive misses at most this.
-    pub misses: u32,
+settings! {
+    /// What one grade asks for; by default what [`Grade::Perfect`] asks of datagrams.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct GradeLimits in "limits." by new(period: Duration) {}
+
+    /// What one grade asks for where it differs from its default.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub tuning GradeLimitsTuning {
+        /// At least this many cycles (answers) in 10 000, over 100.
+        pub received: Share [0 to 1] = Share(9_900),
+        /// Mean delay at most this.
+        pub delay: Duration [0.0 to 86400.0 "s"] = period.percent(50),
+        /// Jitter at most this.
+        pub jitter: Duration [0.0 to 86400.0 "s"] = period.percent(10),
+        /// Consecutive misses at most this.
+        pub misses: u32 [0 to 1000000] = 1,
+    }
+}
+
+settings! {
+    /// Limits of the three grades above [`Grade::Unacceptable`] that differ from their defaults.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct GradeTuning in "limits." {
+        /// For [`Grade::Perfect`].
+        pub perfect table "perfect": GradeLimitsTuning = GradeLimitsTuning::default(),
+        /// For [`Grade::Ok`].
+        pub ok table "ok": GradeLimitsTuning = GradeLimitsTuning::default(),
+        /// For [`Grade::Bad`].
+        pub bad table "bad": GradeLimitsTuning = GradeLimitsTuning::default(),
+    }
+}
+
+impl Tuning<GradeTable> for GradeTuning {
+    fn over(self, base: GradeTable) -> GradeTable {
+        let Self { perfect, ok, bad } = self;
+        GradeTable { perfect: perfect.over(base.perfect), ok: ok.over(base.ok), bad: bad.over(base.bad) }
+    }
 }
 
 impl GradeLimits {
     /// Each limit 10 % stricter: what a link must hold to rise.
     const fn strict(&self) -> Self {
-        let short = 10_000_u16.saturating_sub(self.received);
+        let short = 10_000_u16.saturating_sub(self.received.0);
         Self {
             // A tenth of the *permitted loss*: 10 % of 99 % would ask for more than all.
-            received: self.received.saturating_add(short / 10),
+            received: Share(self.received.0.saturating_add(short / 10)),
             delay: self.delay.percent(90),
             jitter: self.jitter.percent(90),
             misses: self.misses.saturating_mul(9) / 10,
@@ -128,7 +160,7 @@ impl GradeLimits {
     fn broken(&self, measured: &Measured) -> Option<Metric> {
         if measured.misses > self.misses {
             Some(Metric::Misses)
-        } else if measured.received.is_some_and(|v| v < self.received) {
+        } else if measured.received.is_some_and(|v| v < self.received.0) {
             Some(Metric::Received)
         } else if measured.jitter.is_some_and(|v| v > self.jitter) {
             Some(Metric::Jitter)
@@ -137,6 +169,28 @@ impl GradeLimits {
         } else {
             None
         }
+    }
+}
+
+/// A share in ten-thousandths; in files from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Share(pub u16);
+
+impl Setting for Share {
+    /// Of ones.
+    type Range = Range<u8>;
+
+    fn check(&self, Range { least, most, text }: Range<u8>) -> Result<(), Outside> {
+        let [least, most] = [least, most].map(|ones| u16::from(ones).saturating_mul(10_000));
+        let held = least <= self.0 && self.0 <= most;
+        if held { Ok(()) } else { Err(Outside { expected: text, at: None }) }
+    }
+
+    fn read(table: &mut impl Table, key: Key, Range { least, most, text }: Range<u8>) -> Option<Self> {
+        let range = Range { least: least.into(), most: most.into(), text };
+        table.number(key, range).map(|share| Self((share * 10_000.0 + 0.5) as u16))
     }
 }
 
@@ -153,6 +207,27 @@ pub struct GradeTable {
 }
 
 impl GradeTable {
+    /// The defaults for datagrams of this period.
+    #[must_use]
+    pub fn new(period: Duration) -> Self {
+        let limits = |received, delay, jitter, misses| GradeLimits {
+            received: Share(received),
+            delay: period.percent(delay),
+            jitter: period.percent(jitter),
+            misses,
+        };
+        Self { perfect: GradeLimits::new(period), ok: limits(9_500, 80, 25, 2), bad: limits(9_000, 100, 50, 4) }
+    }
+
+    /// Whether every limit is in its range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check_ranges(&self) -> Result<(), BadValue> {
+        let Self { perfect, ok, bad } = self;
+        [perfect, ok, bad].into_iter().try_for_each(GradeLimits::check_ranges)
+    }
+
     fn judge(&self, measured: &Measured, strict: bool) -> (Grade, Option<Metric>) {
         if let Some(metric) = measured.broken {
             return (Grade::Unacceptable, Some(metric));
@@ -271,7 +346,7 @@ mod tests {
 
     const fn limits(received: u16, delay: u64, jitter: u64, misses: u32) -> GradeLimits {
         let (delay, jitter) = (Duration::from_micros(delay), Duration::from_micros(jitter));
-        GradeLimits { received, delay, jitter, misses }
+        GradeLimits { received: Share(received), delay, jitter, misses }
     }
 
     fn measured(received: u16, delay: u64, jitter: u64, misses: u32) -> Measured {

@@ -31,8 +31,8 @@ mod unacked;
 mod tests;
 
 pub use answers::{AnswerFigures, Answers};
-pub use config::{LinkConfig, LinkKind};
-pub use grade::{Grade, GradeChange, GradeLimits, GradeTable, Metric};
+pub use config::{LinkConfig, LinkKind, LinkTuning};
+pub use grade::{Grade, GradeChange, GradeLimits, GradeLimitsTuning, GradeTable, GradeTuning, Metric, Share};
 pub use histogram::{BINS, Bin, Histogram};
 pub use monitor::{Answer, Figures, Histograms, LinkMonitor, Observation};
 pub use sequence::{Counter, Sequence, SequenceJudge, SequenceRules, SequenceTotals};

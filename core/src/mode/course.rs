@@ -1,42 +1,20 @@
 //! Is the arm where a move of the controller's may take it? The target of a state against a plan, or a corridor.
 
-use crate::robot::{BadValue, JointPositions, Range, State, range};
+use crate::robot::{JointPositions, State};
+use crate::settings;
 
-/// Tolerances of the comparison.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct CourseConfig {
-    /// How far a joint's target may be from the plan or beside the corridor \[rad\]: at least what the fastest joint does
-    /// between two mirrored figures of progress. Default 0.05.
-    pub position: f32,
-    /// How much faster than asked the target may be \[rad/s\]. Default 0.02.
-    pub speed: f32,
-    /// The same as a share of what was asked. Default 0.05.
-    pub relative: f32,
-}
-
-impl Default for CourseConfig {
-    fn default() -> Self {
-        Self { position: 0.05, speed: 0.02, relative: 0.05 }
-    }
-}
-
-impl CourseConfig {
-    /// Range of [`position`](Self::position).
-    pub const POSITION: Range<f32> = range!(0.0001, 1.0, " rad");
-    /// Range of [`speed`](Self::speed).
-    pub const SPEED: Range<f32> = range!(0.0001, 0.5, " rad/s");
-    /// Range of [`relative`](Self::relative).
-    pub const RELATIVE: Range<f32> = range!(0.0, 0.5, "");
-
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// The first field outside its range.
-    pub fn check(&self) -> Result<(), BadValue> {
-        Self::POSITION.check(self.position, "course.position")?;
-        Self::SPEED.check(self.speed, "course.speed")?;
-        Self::RELATIVE.check(self.relative, "course.relative")
+settings! {
+    /// Tolerances of the comparison.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct CourseConfig in "course." {
+        /// How far a joint's target may be from the plan or beside the corridor \[rad\]: at least what the fastest joint does
+        /// between two mirrored figures of progress. Default 0.05.
+        pub position: f32 [0.0001 to 1.0 "rad"] = 0.05,
+        /// How much faster than asked the target may be \[rad/s\]. Default 0.02.
+        pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
+        /// The same as a share of what was asked. Default 0.05.
+        pub relative: f32 [0.0 to 0.5] = 0.05,
     }
 }
 
@@ -100,7 +78,7 @@ mod tests {
     #[test]
     fn the_corridor_is_the_line_and_its_ends_give_or_take_the_tolerance() {
         let config = CourseConfig::default();
-        assert_eq!(config.check(), Ok(()));
+        assert_eq!(config.check_ranges(), Ok(()));
         let holds = |q| COURSE.holds(&state(q, 0.5), &config);
         for on in [[0.0, 1.0], [1.0, 0.5], [2.0, 0.0], [-0.04, 1.0], [2.04, 0.0], [1.04, 0.52]] {
             assert!(holds(on), "{on:?}");

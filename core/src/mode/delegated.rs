@@ -33,7 +33,8 @@ use core::num::NonZeroU32;
 
 use super::evidence::{Evidence, missing_or};
 use super::{Held, ModeConfig, Pendant};
-use crate::robot::{BadValue, Range, Reason, seconds};
+use crate::robot::{BadValue, Reason};
+use crate::settings;
 use crate::time::{Duration, Instant};
 
 /// Number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which a register and a socket both take.
@@ -96,66 +97,44 @@ pub enum Mirrored {
     Ended(MoveNumber),
 }
 
-/// Thresholds of motion that the controller executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct DelegatedConfig {
-    /// Oldest mirror to go on with. Default 100 ms, at least two cycles.
-    pub mirror_age: Duration,
-    /// Longest time without a timely state while a move may run; the program's own read time-out is to be no longer.
-    /// Default 200 ms, at least two cycles.
-    pub state_timeout: Duration,
-    /// The mirror shows a move this long after its `Start` at the latest. Default 500 ms.
-    pub start_timeout: Duration,
-    /// Longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default 100 ms, at
-    /// least two cycles.
-    pub cancel_timeout: Duration,
-    /// Longest pause at the pendant, or time with a slider at 0. Default 10 s.
-    pub pause_timeout: Duration,
-    /// A program of ours stays on the controller between two `Command`s: in `Monitor` every state is answered by a
-    /// keep-alive. Default no.
-    pub resident: bool,
+settings! {
+    /// Thresholds of motion that the controller executes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct DelegatedConfig in "delegated." by new(cycle: Duration) {
+        /// Oldest mirror to go on with. Default 100 ms, at least two cycles.
+        pub mirror_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
+        /// Longest time without a timely state while a move may run; the program's own read time-out is to be no longer.
+        /// Default 200 ms, at least two cycles.
+        pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(200).max(cycle.times(2)),
+        /// The mirror shows a move this long after its `Start` at the latest. Default 500 ms.
+        pub start_timeout: Duration [0.002 to 60.0 "s"] = Duration::from_millis(500),
+        /// Longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default 100 ms, at
+        /// least two cycles.
+        pub cancel_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
+        /// Longest pause at the pendant, or time with a slider at 0. Default 10 s.
+        pub pause_timeout: Duration [0.0 to 3600.0 "s"] = Duration::from_secs(10),
+        /// A program of ours stays on the controller between two `Command`s: in `Monitor` every state is answered by a
+        /// keep-alive. Default no.
+        pub resident: bool = false,
+    }
 }
 
 impl DelegatedConfig {
-    /// Defaults for states of period `cycle`.
-    #[must_use]
-    pub fn new(cycle: Duration) -> Self {
-        let two = cycle.times(2);
-        Self {
-            mirror_age: Duration::from_millis(100).max(two),
-            state_timeout: Duration::from_millis(200).max(two),
-            start_timeout: Duration::from_millis(500),
-            cancel_timeout: Duration::from_millis(100).max(two),
-            pause_timeout: Duration::from_secs(10),
-            resident: false,
-        }
-    }
-
-    /// Range of [`mirror_age`](Self::mirror_age), [`state_timeout`](Self::state_timeout) and
-    /// [`cancel_timeout`](Self::cancel_timeout).
-    pub const AGE: Range<Duration> = seconds!(0.002, 2.0);
-    /// Range of [`start_timeout`](Self::start_timeout).
-    pub const START_TIMEOUT: Range<Duration> = seconds!(0.002, 60.0);
-    /// Range of [`pause_timeout`](Self::pause_timeout).
-    pub const PAUSE_TIMEOUT: Range<Duration> = seconds!(0.0, 3600.0);
-
     /// Checks every field, for states of period `cycle`.
     ///
     /// # Errors
     /// The first field outside its range, or too short for the cycle.
     pub fn check(&self, cycle: Duration) -> Result<(), BadValue> {
-        let two = cycle.times(2);
+        self.check_ranges()?;
         for (value, field) in [
             (self.mirror_age, "delegated.mirror_age"),
             (self.state_timeout, "delegated.state_timeout"),
             (self.cancel_timeout, "delegated.cancel_timeout"),
         ] {
-            Self::AGE.check(value, field)?;
-            BadValue::unless(value >= two, field, "at least two cycles")?;
+            BadValue::unless(value >= cycle.times(2), field, "at least two cycles")?;
         }
-        Self::START_TIMEOUT.check(self.start_timeout, "delegated.start_timeout")?;
-        Self::PAUSE_TIMEOUT.check(self.pause_timeout, "delegated.pause_timeout")
+        Ok(())
     }
 }
 

@@ -1,80 +1,66 @@
 //! Does the controller do what it was told? Its target speed against the history of approved commands.
 
-use crate::robot::{BadValue, JointVelocities, Range, State, range};
+use crate::robot::{BadValue, JointVelocities, State};
+use crate::settings;
 use crate::time::Duration;
 
 const HISTORY: usize = u32::BITS as usize;
 /// Distinct moving commands remembered; at 1.4 rad/s² those of the last 0.1 s, at a steady speed all of them.
 const MOVES: usize = 8;
 
-/// Tolerances of the comparison.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct FollowingConfig {
-    /// A command shows in the target after 0 … this many cycles, at most 31. Default 24 ms.
-    pub delay: u8,
-    /// Consecutive cycles outside before it is [`Followed::Lost`]. Default 40 ms.
-    pub patience: u16,
-    /// Absolute tolerance \[rad/s\]. Default 0.02.
-    pub tolerance: f32,
-    /// Tolerance relative to the command. Default 0.05.
-    pub relative: f32,
-    /// A target that comes closer at least this fast \[rad/s²\] is on its ramp, not lost. Default 0.5.
-    pub ramp: f32,
-    /// How fast the controller's speed scaling may rise \[1/s\]: it lags behind the slider. Default 1.
-    pub scaling_rate: f32,
-    /// Where the scaling is only reported now and then: so many cycles in a row in which the target may be slower than
-    /// commanded, at most, before it is [`Followed::Lost`]. Default 200 ms, two reports.
-    pub late_patience: u16,
+settings! {
+    /// Tolerances of the comparison.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct FollowingConfig in "following." by new(cycle: Duration) {}
+
+    /// Tolerances of the comparison that differ from its defaults ([`FollowingConfig::new`]).
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub tuning FollowingTuning {
+        /// A command shows in the target after 0 … this many cycles. Default 24 ms.
+        pub delay: u8 [1 to 31 "cycles"] = u8::try_from(cycles(cycle, 24, 31)).unwrap_or(31),
+        /// Consecutive cycles outside before it is [`Followed::Lost`]. Default 40 ms.
+        pub patience: u16 [1 to 1000 "cycles"] = patience(cycle, 40),
+        /// Where the scaling is only reported now and then: so many cycles in a row in which the target may be slower than
+        /// commanded, at most, before it is [`Followed::Lost`]. Default 200 ms, two reports.
+        pub late_patience: u16 [1 to 1000 "cycles"] = patience(cycle, 200),
+        /// Absolute tolerance \[rad/s\]. Default 0.02.
+        pub tolerance: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
+        /// Tolerance relative to the command. Default 0.05.
+        pub relative: f32 [0.0 to 0.5] = 0.05,
+        /// A target that comes closer at least this fast \[rad/s²\] is on its ramp, not lost. Default 0.5.
+        pub ramp: f32 [0.01 to 150.0 "rad/s²"] = 0.5,
+        /// How fast the controller's speed scaling may rise \[1/s\]: it lags behind the slider. Default 1.
+        pub scaling_rate: f32 [0.01 to 1000.0 "1/s"] = 1.0,
+    }
+}
+
+/// Cycles in a time, from two to `most`.
+fn cycles(cycle: Duration, millis: u64, most: u64) -> u64 {
+    Duration::from_millis(millis).as_micros().div_ceil(cycle.as_micros().max(1)).clamp(2, most)
+}
+
+fn patience(cycle: Duration, millis: u64) -> u16 {
+    u16::try_from(cycles(cycle, millis, 1_000)).unwrap_or(1_000)
 }
 
 impl FollowingConfig {
-    /// Defaults for states of period `cycle`.
-    #[must_use]
-    pub fn new(cycle: Duration) -> Self {
-        let cycles = |millis: u64, most: u64| {
-            Duration::from_millis(millis).as_micros().div_ceil(cycle.as_micros().max(1)).clamp(2, most)
-        };
-        let patience = |millis| u16::try_from(cycles(millis, 1_000)).unwrap_or(1_000);
-        Self {
-            delay: u8::try_from(cycles(24, 31)).unwrap_or(31),
-            patience: patience(40),
-            tolerance: 0.02,
-            relative: 0.05,
-            ramp: 0.5,
-            scaling_rate: 1.0,
-            late_patience: patience(200),
-        }
-    }
-
-    /// Range of [`delay`](Self::delay).
-    pub const DELAY: Range<u8> = range!(1, 31, " cycles");
-    /// Range of [`patience`](Self::patience).
-    pub const PATIENCE: Range<u16> = range!(1, 1000, " cycles");
-    /// Range of [`late_patience`](Self::late_patience).
-    pub const LATE_PATIENCE: Range<u16> = range!(1, 1000, " cycles");
-    /// Range of [`tolerance`](Self::tolerance).
-    pub const TOLERANCE: Range<f32> = range!(0.0001, 0.5, " rad/s");
-    /// Range of [`relative`](Self::relative).
-    pub const RELATIVE: Range<f32> = range!(0.0, 0.5, "");
-    /// Range of [`ramp`](Self::ramp).
-    pub const RAMP: Range<f32> = range!(0.01, 150.0, " rad/s²");
-    /// Range of [`scaling_rate`](Self::scaling_rate).
-    pub const SCALING_RATE: Range<f32> = range!(0.01, 1000.0, " 1/s");
-
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field outside its range.
+    /// The first field outside its range, or that does not go with another.
     pub fn check(&self) -> Result<(), BadValue> {
-        Self::DELAY.check(self.delay, "following.delay")?;
-        Self::PATIENCE.check(self.patience, "following.patience")?;
-        Self::TOLERANCE.check(self.tolerance, "following.tolerance")?;
-        Self::RELATIVE.check(self.relative, "following.relative")?;
-        Self::RAMP.check(self.ramp, "following.ramp")?;
-        Self::SCALING_RATE.check(self.scaling_rate, "following.scaling_rate")?;
-        Self::LATE_PATIENCE.check(self.late_patience, "following.late_patience")?;
+        self.check_ranges()?;
         BadValue::unless(self.patience <= self.late_patience, "following.late_patience", "at least following.patience")
+    }
+}
+
+impl FollowingTuning {
+    /// The tolerances for a controller of this period.
+    #[must_use]
+    pub fn of(&self, period: Duration) -> FollowingConfig {
+        self.over(FollowingConfig::new(period))
     }
 }
 

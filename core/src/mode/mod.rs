@@ -47,11 +47,11 @@ mod standstill;
 mod tests;
 
 pub use acceptance::{Acceptance, Activity, Proof};
-pub use config::ModeConfig;
+pub use config::{ModeConfig, ModeTuning};
 pub use course::{Course, CourseConfig};
 pub use delegated::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use evidence::Evidence;
-pub use following::{Followed, Following, FollowingConfig};
+pub use following::{Followed, Following, FollowingConfig, FollowingTuning};
 pub use held::Held;
 pub use line::Debounce;
 pub use machine::ModeMachine;

@@ -1,7 +1,8 @@
 //! Where an operator speaks, and from when it counts.
 
-use crate::robot::{BadValue, Range, range, seconds};
+use crate::robot::{BadValue, Range};
 use crate::time::Duration;
+use crate::{range_of, settings, words};
 
 /// What a request line means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -15,74 +16,50 @@ pub enum RequestAs {
     Edge,
 }
 
-/// Where an operator speaks beside messages, and from when it counts. By default nowhere.
-///
-/// Inputs of the robot are named by bit of a state's digital inputs: on CB3 and later 0 … 7 are the standard inputs, 8 …
-/// 15 the configurable ones, 16 and 17 the tool's; beside a KRC bit 0 is `BOOL[1]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct OperatorConfig {
-    /// The robot's input that is the request line.
-    pub request_input: Option<u8>,
-    /// The robot's input whose rise acknowledges.
-    pub acknowledge_input: Option<u8>,
-    /// The robot's input that stops when it is low.
-    pub stop_input: Option<u8>,
-    /// What the robot's request line means. Default held.
-    pub input_as: RequestAs,
-    /// Whether a pin of this device is a request line.
-    pub request_pin: bool,
-    /// Whether one acknowledges.
-    pub acknowledge_pin: bool,
-    /// Whether one stops when it is open.
-    pub stop_pin: bool,
-    /// What the pin's request line means. Default held.
-    pub pin_as: RequestAs,
-    /// This device requests by itself, once, until so long after its start; `None`, the default, never.
-    pub start_within: Option<Duration>,
-    /// A rise counts after the line was low for this long. Default 50 ms.
-    pub low_for: Duration,
-    /// After a release by a line no rise counts for this long. Default 1 s.
-    pub released_for: Duration,
-    /// Fresh states in a row that must show an input low before that acts. Default 2.
-    pub low_states: u8,
-    /// A pin's level counts after it was found for this long. Default 20 ms.
-    pub pin_filter: Duration,
-}
+words!(RequestAs { "held" = Held, "edge" = Edge });
 
-impl Default for OperatorConfig {
-    fn default() -> Self {
-        Self {
-            request_input: None,
-            acknowledge_input: None,
-            stop_input: None,
-            input_as: RequestAs::Held,
-            request_pin: false,
-            acknowledge_pin: false,
-            stop_pin: false,
-            pin_as: RequestAs::Held,
-            start_within: None,
-            low_for: Duration::from_millis(50),
-            released_for: Duration::from_secs(1),
-            low_states: 2,
-            pin_filter: Duration::from_millis(20),
-        }
+settings! {
+    /// Where an operator speaks beside messages, and from when it counts. By default nowhere.
+    ///
+    /// Inputs of the robot are named by bit of a state's digital inputs: on CB3 and later 0 … 7 are the standard inputs, 8 …
+    /// 15 the configurable ones, 16 and 17 the tool's; beside a KRC bit 0 is `BOOL[1]`. Pins stand in the table of a board.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct OperatorConfig in "" {
+        /// The robot's input that is the request line.
+        pub request_input: Option<u8> [0 to 17] = None,
+        /// The robot's input whose rise acknowledges.
+        pub acknowledge_input: Option<u8> [0 to 17] = None,
+        /// The robot's input that stops when it is low.
+        pub stop_input: Option<u8> [0 to 17] = None,
+        /// What the robot's request line means. Default held.
+        pub input_as at "request_as": RequestAs = RequestAs::Held,
+        /// Whether a pin of this device is a request line.
+        pub request_pin nowhere: bool = false,
+        /// Whether one acknowledges.
+        pub acknowledge_pin nowhere: bool = false,
+        /// Whether one stops when it is open.
+        pub stop_pin nowhere: bool = false,
+        /// What the pin's request line means. Default held.
+        pub pin_as nowhere: RequestAs = RequestAs::Held,
+        /// This device requests by itself, once, until so long after its start; `None`, the default, never.
+        pub start_within nowhere: Option<Duration> [Self::START_WITHIN] = None,
+        /// A rise counts after the line was low for this long. Default 50 ms.
+        pub low_for: Duration [0.01 to 5.0 "s"] = Duration::from_millis(50),
+        /// After a release by a line no rise counts for this long. Default 1 s.
+        pub released_for: Duration [0.0 to 60.0 "s"] = Duration::from_secs(1),
+        /// Fresh states in a row that must show an input low before that acts. Default 2.
+        pub low_states: u8 [1 to 20] = 2,
+        /// A pin's level counts after it was found for this long. Default 20 ms.
+        pub pin_filter nowhere: Duration [Self::PIN_FILTER] = Duration::from_millis(20),
     }
 }
 
 impl OperatorConfig {
-    /// Range of the bit of an input in the real-time packet: those that controllers have.
-    pub const INPUT: Range<u8> = range!(0, 17, "");
-    /// Range of [`low_for`](Self::low_for).
-    pub const LOW_FOR: Range<Duration> = seconds!(0.01, 5.0);
-    /// Range of [`released_for`](Self::released_for).
-    pub const RELEASED_FOR: Range<Duration> = seconds!(0.0, 60.0);
-    /// Range of [`low_states`](Self::low_states).
-    pub const LOW_STATES: Range<u8> = range!(1, 20, "");
-    /// Range of [`pin_filter`](Self::pin_filter).
-    pub const PIN_FILTER: Range<Duration> = seconds!(0.005, 0.2);
     /// Range of [`start_within`](Self::start_within).
-    pub const START_WITHIN: Range<Duration> = seconds!(0.1, 3600.0);
+    pub const START_WITHIN: Range<Duration> = range_of!(0.1 to 3600.0 "s");
+    /// Range of [`pin_filter`](Self::pin_filter).
+    pub const PIN_FILTER: Range<Duration> = range_of!(0.005 to 0.2 "s");
 
     /// Checks every field, and whether they go together.
     ///
@@ -90,9 +67,7 @@ impl OperatorConfig {
     /// The first field that does not.
     pub fn check(&self) -> Result<(), BadValue> {
         let Self { request_input: request, acknowledge_input: acknowledge, stop_input: stop, .. } = *self;
-        for (input, field) in [(request, "request_input"), (acknowledge, "acknowledge_input"), (stop, "stop_input")] {
-            input.map_or(Ok(()), |input| Self::INPUT.check(input, field))?;
-        }
+        self.check_ranges()?;
         let differ = |one: Option<u8>, other: Option<u8>| one.is_none() || one != other;
         BadValue::unless(differ(acknowledge, request), "acknowledge_input", "another input than request_input")?;
         BadValue::unless(
@@ -100,11 +75,6 @@ impl OperatorConfig {
             "stop_input",
             "another input than request_input and acknowledge_input",
         )?;
-        Self::LOW_FOR.check(self.low_for, "low_for")?;
-        Self::RELEASED_FOR.check(self.released_for, "released_for")?;
-        Self::LOW_STATES.check(self.low_states, "low_states")?;
-        Self::PIN_FILTER.check(self.pin_filter, "pin_filter")?;
-        self.start_within.map_or(Ok(()), |time| Self::START_WITHIN.check(time, "start_within"))?;
         BadValue::unless(
             self.start_within.is_none() || !self.is_held(),
             "request",

@@ -12,42 +12,23 @@
 //! [`PendantWatch::sees_stops`] says so.
 
 use super::{Activity, Held, Proof};
-use crate::robot::{BadValue, ProgramState, Range, range};
+use crate::robot::ProgramState;
+use crate::settings;
 use crate::time::Instant;
 
-/// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct PendantConfig {
-    /// Whether a stop is looked for at all. Default yes.
-    pub stops: bool,
-    /// Whether one state without a program is enough, on a controller that has shown none while arming. Default no.
-    pub at_once: bool,
-    /// Cycles of its `t` that the newest acknowledged text must have left. Default 2.
-    pub left: u8,
-    /// Share of the cycles in which the program may flicker \[%\]. Default 1.
-    pub flicker: u8,
-}
-
-impl Default for PendantConfig {
-    fn default() -> Self {
-        Self { stops: true, at_once: false, left: 2, flicker: 1 }
-    }
-}
-
-impl PendantConfig {
-    /// Range of [`left`](Self::left).
-    pub const LEFT: Range<u8> = range!(1, 50, " cycles");
-    /// Range of [`flicker`](Self::flicker).
-    pub const FLICKER: Range<u8> = range!(0, 100, " %");
-
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// The first field outside its range.
-    pub fn check(&self) -> Result<(), BadValue> {
-        Self::LEFT.check(self.left, "pendant.left")?;
-        Self::FLICKER.check(self.flicker, "pendant.flicker")
+settings! {
+    /// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct PendantConfig in "pendant." {
+        /// Whether a stop is looked for at all. Default yes.
+        pub stops: bool = true,
+        /// Whether one state without a program is enough, on a controller that has shown none while arming. Default no.
+        pub at_once: bool = false,
+        /// Cycles of its `t` that the newest acknowledged text must have left. Default 2.
+        pub left: u8 [1 to 50 "cycles"] = 2,
+        /// Share of the cycles in which the program may flicker \[%\]. Default 1.
+        pub flicker: u8 [0 to 100 "%"] = 1,
     }
 }
 
@@ -267,8 +248,8 @@ mod tests {
 
     #[test]
     fn the_defaults_hold_their_own_check() {
-        assert_eq!(PendantConfig::default().check(), Ok(()));
-        assert!(PendantConfig { left: 0, ..PendantConfig::default() }.check().is_err());
-        assert!(PendantConfig { flicker: 101, ..PendantConfig::default() }.check().is_err());
+        assert_eq!(PendantConfig::default().check_ranges(), Ok(()));
+        assert!(PendantConfig { left: 0, ..PendantConfig::default() }.check_ranges().is_err());
+        assert!(PendantConfig { flicker: 101, ..PendantConfig::default() }.check_ranges().is_err());
     }
 }

@@ -9,67 +9,39 @@
 //! | [`Free`](Pace::Free) | the law's speeds | 0 for `held_states` in a row → `Held` |
 //! | [`Held`](Pace::Held) | zero velocity; law and time of a trajectory stand | `free_from` or more → `Free`; for longer than `held_timeout` → [`is_overdue`](Scaling::is_overdue) |
 
-use crate::robot::{BadValue, Range, range, seconds};
+use crate::robot::BadValue;
+use crate::settings;
 use crate::time::Duration;
 
-/// Thresholds of [`Scaling`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct ScalingConfig {
-    /// Below this the scaling is 0. Default 0.005.
-    pub zero_below: f32,
-    /// From this on it is above 0 again, once it was 0. Default 0.01.
-    pub free_from: f32,
-    /// States in a row with a scaling of 0 before the arm is held. Default 3.
-    pub held_states: u8,
-    /// Until the scaling has once been above 0, joints are told at most this speed \[rad/s\]: whether a limiter reads 0
-    /// while the arm rests is not confirmed. Default 0.02.
-    pub begin_speed: f32,
-    /// For no longer than this. Default 0.5 s.
-    pub begin_time: Duration,
-    /// Held for longer, commanding ends. Default 10 s.
-    pub held_timeout: Duration,
-}
-
-impl Default for ScalingConfig {
-    fn default() -> Self {
-        Self {
-            zero_below: 0.005,
-            free_from: 0.01,
-            held_states: 3,
-            begin_speed: 0.02,
-            begin_time: Duration::from_millis(500),
-            held_timeout: Duration::from_secs(10),
-        }
+settings! {
+    /// Thresholds of [`Scaling`].
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct ScalingConfig in "scaling." {
+        /// Below this the scaling is 0. Default 0.005.
+        pub zero_below: f32 [0.0001 to 0.1] = 0.005,
+        /// From this on it is above 0 again, once it was 0. Default 0.01.
+        pub free_from: f32 [0.0001 to 0.2] = 0.01,
+        /// States in a row with a scaling of 0 before the arm is held. Default 3.
+        pub held_states: u8 [1 to 50] = 3,
+        /// Until the scaling has once been above 0, joints are told at most this speed \[rad/s\]: whether a limiter reads 0
+        /// while the arm rests is not confirmed. Default 0.02.
+        pub begin_speed: f32 [0.0 to 0.1 "rad/s"] = 0.02,
+        /// For no longer than this. Default 0.5 s.
+        pub begin_time: Duration [0.0 to 5.0 "s"] = Duration::from_millis(500),
+        /// Held for longer, commanding ends. Default 10 s.
+        pub held_timeout: Duration [0.1 to 3600.0 "s"] = Duration::from_secs(10),
     }
 }
 
 impl ScalingConfig {
-    /// Range of [`zero_below`](Self::zero_below).
-    pub const ZERO_BELOW: Range<f32> = range!(0.0001, 0.1, "");
-    /// Range of [`free_from`](Self::free_from).
-    pub const FREE_FROM: Range<f32> = range!(0.0001, 0.2, "");
-    /// Range of [`held_states`](Self::held_states).
-    pub const HELD_STATES: Range<u8> = range!(1, 50, "");
-    /// Range of [`begin_speed`](Self::begin_speed).
-    pub const BEGIN_SPEED: Range<f32> = range!(0.0, 0.1, " rad/s");
-    /// Range of [`begin_time`](Self::begin_time).
-    pub const BEGIN_TIME: Range<Duration> = seconds!(0.0, 5.0);
-    /// Range of [`held_timeout`](Self::held_timeout).
-    pub const HELD_TIMEOUT: Range<Duration> = seconds!(0.1, 3600.0);
-
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field outside its range.
+    /// The first field outside its range, or that does not go with another.
     pub fn check(&self) -> Result<(), BadValue> {
-        Self::ZERO_BELOW.check(self.zero_below, "scaling.zero_below")?;
-        Self::FREE_FROM.check(self.free_from, "scaling.free_from")?;
-        BadValue::unless(self.free_from >= self.zero_below, "scaling.free_from", "at least scaling.zero_below")?;
-        Self::HELD_STATES.check(self.held_states, "scaling.held_states")?;
-        Self::BEGIN_SPEED.check(self.begin_speed, "scaling.begin_speed")?;
-        Self::BEGIN_TIME.check(self.begin_time, "scaling.begin_time")?;
-        Self::HELD_TIMEOUT.check(self.held_timeout, "scaling.held_timeout")
+        self.check_ranges()?;
+        BadValue::unless(self.free_from >= self.zero_below, "scaling.free_from", "at least scaling.zero_below")
     }
 }
 

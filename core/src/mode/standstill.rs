@@ -1,58 +1,24 @@
 //! Is the arm at rest? Measured, never assumed.
 
-use crate::robot::{BadValue, ControllerTime, JointPositions, Range, State, range, seconds};
+use crate::robot::{ControllerTime, JointPositions, State};
+use crate::settings;
 use crate::time::{Duration, Instant};
 
-/// What counts as rest (design 5).
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct StandstillConfig {
-    /// Fresh states needed for this long, on both clocks. Default 200 ms.
-    pub window: Duration,
-    /// Joint speed at most this \[rad/s\]. Default 0.02.
-    pub speed: f32,
-    /// Joint travel within the window at most this \[rad\]. Default 0.002.
-    pub travel: f32,
-    /// The controller's target speed at most this \[rad/s\]. Default 0.001; infinite where no target is sent.
-    pub target_speed: f32,
-    /// A longer gap between states begins the window anew. Default 100 ms.
-    pub max_gap: Duration,
-}
-
-impl Default for StandstillConfig {
-    fn default() -> Self {
-        Self {
-            window: Duration::from_millis(200),
-            speed: 0.02,
-            travel: 0.002,
-            target_speed: 0.001,
-            max_gap: Duration::from_millis(100),
-        }
-    }
-}
-
-impl StandstillConfig {
-    /// Range of [`window`](Self::window).
-    pub const WINDOW: Range<Duration> = seconds!(0.02, 5.0);
-    /// Range of [`speed`](Self::speed).
-    pub const SPEED: Range<f32> = range!(0.0001, 0.5, " rad/s");
-    /// Range of [`travel`](Self::travel).
-    pub const TRAVEL: Range<f32> = range!(0.0001, 0.1, " rad");
-    /// Range of [`target_speed`](Self::target_speed).
-    pub const TARGET_SPEED: Range<f32> = range!(0.0001, 0.5, " rad/s");
-    /// Range of [`max_gap`](Self::max_gap).
-    pub const MAX_GAP: Range<Duration> = seconds!(0.001, 5.0);
-
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// The first field outside its range.
-    pub fn check(&self) -> Result<(), BadValue> {
-        Self::WINDOW.check(self.window, "standstill.window")?;
-        Self::SPEED.check(self.speed, "standstill.speed")?;
-        Self::TRAVEL.check(self.travel, "standstill.travel")?;
-        Self::TARGET_SPEED.check(self.target_speed, "standstill.target_speed")?;
-        Self::MAX_GAP.check(self.max_gap, "standstill.max_gap")
+settings! {
+    /// What counts as rest (design 5).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct StandstillConfig in "standstill." {
+        /// Fresh states needed for this long, on both clocks. Default 200 ms.
+        pub window: Duration [0.02 to 5.0 "s"] = Duration::from_millis(200),
+        /// Joint speed at most this \[rad/s\]. Default 0.02.
+        pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
+        /// Joint travel within the window at most this \[rad\]. Default 0.002.
+        pub travel: f32 [0.0001 to 0.1 "rad"] = 0.002,
+        /// The controller's target speed at most this \[rad/s\]. Default 0.001; infinite where no target is sent.
+        pub target_speed: f32 [0.0001 to 0.5 "rad/s"] = 0.001,
+        /// A longer gap between states begins the window anew. Default 100 ms.
+        pub max_gap: Duration [0.001 to 5.0 "s"] = Duration::from_millis(100),
     }
 }
 

@@ -8,6 +8,8 @@ pub struct BadValue {
     pub field: &'static str,
     /// What is accepted, as a clause.
     pub expected: &'static str,
+    /// Of several values the first that is wrong, from 0, where only some are.
+    pub at: Option<u8>,
 }
 
 impl BadValue {
@@ -16,7 +18,7 @@ impl BadValue {
     /// # Errors
     /// The value itself, where `holds` is false.
     pub const fn unless(holds: bool, field: &'static str, expected: &'static str) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self { field, expected }) }
+        if holds { Ok(()) } else { Err(Self { field, expected, at: None }) }
     }
 }
 

@@ -10,6 +10,7 @@ mod payload;
 mod pose;
 mod range;
 mod reason;
+mod settings;
 mod state;
 mod text;
 mod version;
@@ -25,8 +26,11 @@ pub use modes::{
 pub use payload::Payload;
 pub use pose::{Pose, Twist, Wrench};
 pub use range::Range;
-pub(crate) use range::{range, seconds, time};
+#[doc(hidden)]
+pub use range::time;
+pub(crate) use range::{range, seconds};
 pub use reason::{Reason, ReasonSet};
+pub use settings::{Key, Outside, Setting, Table, Tuning};
 pub use state::{ControllerTime, Safety, State};
 pub use text::Text;
 pub use version::{Generation, RobotModel, SoftwareVersion};

@@ -35,7 +35,8 @@ impl<T: PartialOrd> Range<T> {
 }
 
 /// Seconds as they are written.
-pub(crate) const fn time(seconds: f64) -> Duration {
+#[must_use]
+pub const fn time(seconds: f64) -> Duration {
     Duration::from_micros((seconds * 1e6 + 0.5) as u64)
 }
 

@@ -9,7 +9,6 @@ use outrigger_core::sensor::{Form, Scale};
 use outrigger_core::time::Duration;
 
 use crate::reader::Section;
-use crate::session::REQUEST_AS;
 use crate::sources::{Format, Input, SourceSettings};
 
 /// What is around the engine of a board.
@@ -104,7 +103,7 @@ impl Pins {
         let default = OperatorConfig::default();
         Self {
             request: section.flag("request_pin", default.request_pin),
-            request_as: section.choice("request_pin_as", &REQUEST_AS, default.pin_as),
+            request_as: section.choice("request_pin_as", RequestAs::WORDS, default.pin_as),
             acknowledge: section.flag("acknowledge_pin", default.acknowledge_pin),
             stop: section.flag("stop_pin", default.stop_pin),
             filter: section.duration_or("pin_filter", default.pin_filter, OperatorConfig::PIN_FILTER),

@@ -8,6 +8,8 @@ use outrigger_core::engine::krc::{
     ToolImpedance, Tracking,
 };
 use outrigger_core::law::LawConfig;
+use outrigger_core::link::LinkTuning;
+use outrigger_core::mode::ModeTuning;
 use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
 
 use crate::law::{self, Surroundings};
@@ -148,7 +150,9 @@ impl<I: Input> Common<I> {
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
         let mut judging = root.section("session");
-        let (mode, link) = (session::mode(&mut judging), session::link(&mut judging));
+        let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
+        mode.read(&mut judging);
+        link.read(&mut judging);
         judging.finish();
         let standstill = session::standstill(root.section("standstill"));
         let operator = session::operator(root.section("operator"));

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use std::ops::{Range, RangeInclusive};
 
 use outrigger_core::engine::Conflict;
-use outrigger_core::robot::Range as CoreRange;
+use outrigger_core::robot::{Key as Setting, Range as CoreRange, Table};
 use outrigger_core::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -160,6 +160,7 @@ impl<'i> Document<'i> {
         Section {
             document: self,
             path: String::new(),
+            prefix: "",
             at: 0..0,
             table: Some(&self.table),
             known: Vec::new(),
@@ -200,9 +201,11 @@ impl<'i> Document<'i> {
 pub(crate) struct Section<'d, 'i> {
     document: &'d Document<'i>,
     path: String,
+    /// What every key begins with that is asked for now.
+    prefix: &'static str,
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
-    known: Vec<&'static str>,
+    known: Vec<String>,
     refused: Vec<String>,
 }
 
@@ -217,23 +220,22 @@ impl<'d, 'i> Section<'d, 'i> {
         if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
     }
 
-    fn take(&mut self, key: &'static str, takes: Takes) -> Option<&'d Spanned<DeValue<'i>>> {
+    fn full(&self, key: Setting) -> String {
+        format!("{}{}", self.prefix, key.name)
+    }
+
+    fn take(&mut self, key: &str, takes: Takes) -> Option<&'d Spanned<DeValue<'i>>> {
         self.take_within(key, takes, None)
     }
 
-    fn take_within(
-        &mut self,
-        key: &'static str,
-        takes: Takes,
-        range: Option<Written>,
-    ) -> Option<&'d Spanned<DeValue<'i>>> {
+    fn take_within(&mut self, key: &str, takes: Takes, range: Option<Written>) -> Option<&'d Spanned<DeValue<'i>>> {
         let name = without_indices(&self.name(key));
         self.document.keys.borrow_mut().insert(Key { name, takes, range });
         self.descend(key)
     }
 
-    fn descend(&mut self, key: &'static str) -> Option<&'d Spanned<DeValue<'i>>> {
-        self.known.push(key);
+    fn descend(&mut self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
+        self.known.push(key.to_owned());
         self.table.and_then(|table| table.get(key))
     }
 
@@ -290,7 +292,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The table `key`; an absent one reads as empty.
-    pub(crate) fn section(&mut self, key: &'static str) -> Self {
+    pub(crate) fn section(&mut self, key: &str) -> Self {
         let path = self.name(key);
         let (table, at) = match self.descend(key) {
             None => (None, self.at.clone()),
@@ -302,11 +304,11 @@ impl<'d, 'i> Section<'d, 'i> {
                 }
             },
         };
-        Self { document: self.document, path, at, table, known: Vec::new(), refused: Vec::new() }
+        Self { document: self.document, path, prefix: "", at, table, known: Vec::new(), refused: Vec::new() }
     }
 
     /// The tables of the array `key`; an absent one reads as empty.
-    pub(crate) fn sections(&mut self, key: &'static str) -> Vec<Self> {
+    pub(crate) fn sections(&mut self, key: &str) -> Vec<Self> {
         let path = self.name(key);
         let Some(value) = self.descend(key) else { return Vec::new() };
         let DeValue::Array(items) = value.get_ref() else {
@@ -319,6 +321,7 @@ impl<'d, 'i> Section<'d, 'i> {
                 DeValue::Table(table) => sections.push(Self {
                     document: self.document,
                     path: format!("{path}[{index}]"),
+                    prefix: "",
                     at: item.span(),
                     table: Some(table),
                     known: Vec::new(),
@@ -331,7 +334,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The string `key`, if it is there.
-    pub(crate) fn text(&mut self, key: &'static str, what: &str) -> Option<&'d str> {
+    pub(crate) fn text(&mut self, key: &str, what: &str) -> Option<&'d str> {
         let value = self.take(key, Takes::Text)?;
         let text = value.get_ref().as_str().filter(|text| !text.is_empty());
         if text.is_none() {
@@ -341,13 +344,13 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The string `key`, parsed; `None` and a complaint where that fails.
-    pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &'static str, what: &str) -> Option<T> {
+    pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &str, what: &str) -> Option<T> {
         let text = self.text(key, what)?;
         text.parse().map_err(|expected: String| self.complain(key, format!("{what} ({expected})"))).ok()
     }
 
     /// The truth value `key`, or `default`.
-    pub(crate) fn flag(&mut self, key: &'static str, default: bool) -> bool {
+    pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
         let Some(value) = self.take(key, Takes::Flag) else { return default };
         value.get_ref().as_bool().unwrap_or_else(|| {
             self.mistyped(key, value, "true or false");
@@ -356,26 +359,23 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// One of `choices`, or the first of them where the key is absent.
-    pub(crate) fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&'static str, T)], default: T) -> T {
-        let Some(value) = self.take(key, Takes::Words(choices.iter().map(|(name, _)| *name).collect())) else {
-            return default;
-        };
+    pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)], default: T) -> T {
+        self.one_of(key, choices).unwrap_or(default)
+    }
+
+    fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)]) -> Option<T> {
+        let value = self.take(key, Takes::Words(choices.iter().map(|(name, _)| *name).collect()))?;
         let text = value.get_ref().as_str().unwrap_or_default();
         if let Some((_, chosen)) = choices.iter().find(|(name, _)| *name == text) {
-            return *chosen;
+            return Some(*chosen);
         }
         let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         self.mistyped(key, value, one_of(&names, nearest(text, choices.iter().map(|(name, _)| *name))));
-        default
+        None
     }
 
     /// The whole number `key`, or `default`.
-    pub(crate) fn integer(
-        &mut self,
-        key: &'static str,
-        default: Option<i64>,
-        range: impl Into<Span<i64>>,
-    ) -> Option<i64> {
+    pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
         let range = range.into();
         let Some(value) = self.take_within(key, Takes::Whole, Some(range.written())) else { return default };
         let number = value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
@@ -386,7 +386,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The number `key`, if it is there and in `range`.
-    pub(crate) fn number(&mut self, key: &'static str, range: impl Into<Span<f32>>) -> Option<f32> {
+    pub(crate) fn number(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<f32> {
         let range = range.into();
         let value = self.take_within(key, Takes::Number, Some(range.written()))?;
         let number = as_number(value.get_ref()).filter(|n| range.contains(n));
@@ -397,22 +397,22 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The number `key`, or `default`.
-    pub(crate) fn number_or(&mut self, key: &'static str, default: f32, range: impl Into<Span<f32>>) -> f32 {
+    pub(crate) fn number_or(&mut self, key: &str, default: f32, range: impl Into<Span<f32>>) -> f32 {
         self.number(key, range).unwrap_or(default)
     }
 
     /// The whole number `key`, if it is there and in `range`.
-    pub(crate) fn count(&mut self, key: &'static str, range: impl Into<Span<i64>>) -> Option<u32> {
+    pub(crate) fn count(&mut self, key: &str, range: impl Into<Span<i64>>) -> Option<u32> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
     /// The whole number `key`, or `default`.
-    pub(crate) fn count_or(&mut self, key: &'static str, default: u32, range: impl Into<Span<i64>>) -> u32 {
+    pub(crate) fn count_or(&mut self, key: &str, default: u32, range: impl Into<Span<i64>>) -> u32 {
         self.count(key, range).unwrap_or(default)
     }
 
     /// The IPv4 address `key`, if it is there.
-    pub(crate) fn address(&mut self, key: &'static str, what: &str) -> Option<Ipv4Addr> {
+    pub(crate) fn address(&mut self, key: &str, what: &str) -> Option<Ipv4Addr> {
         let parsed = self.text(key, what)?.parse().ok();
         if parsed.is_none() {
             self.complain(key, what);
@@ -421,26 +421,17 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// The time `key` in seconds, if it is there and in `range`.
-    pub(crate) fn duration(&mut self, key: &'static str, range: impl Into<Span<f32>>) -> Option<Duration> {
+    pub(crate) fn duration(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<Duration> {
         self.number(key, range).map(seconds)
     }
 
     /// The time `key` in seconds, or `default`.
-    pub(crate) fn duration_or(
-        &mut self,
-        key: &'static str,
-        default: Duration,
-        range: impl Into<Span<f32>>,
-    ) -> Duration {
+    pub(crate) fn duration_or(&mut self, key: &str, default: Duration, range: impl Into<Span<f32>>) -> Duration {
         self.duration(key, range).unwrap_or(default)
     }
 
     /// `N` numbers, if the key is there; a single number stands for all of them.
-    pub(crate) fn numbers<const N: usize>(
-        &mut self,
-        key: &'static str,
-        range: impl Into<Span<f32>>,
-    ) -> Option<[f32; N]> {
+    pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
         let range = range.into();
         let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
         let numbers = match value.get_ref() {
@@ -454,7 +445,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// Two numbers, the first below the second.
-    pub(crate) fn span(&mut self, key: &'static str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
+    pub(crate) fn span(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
         let range = range.into();
         let value = self.take_within(key, Takes::Numbers(2), Some(range.written()))?;
         let numbers = value.get_ref().as_array().and_then(|items| exactly::<2>(items, &range)).filter(|[a, b]| a < b);
@@ -469,13 +460,57 @@ impl<'d, 'i> Section<'d, 'i> {
         let Some(table) = self.table else { return };
         for (key, _) in table.iter() {
             let name: &str = key.get_ref();
-            if self.known.contains(&name) || self.refused.iter().any(|refused| refused == name) {
+            if self.known.iter().any(|known| known == name) || self.refused.iter().any(|refused| refused == name) {
                 continue;
             }
             let names: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();
-            let expected = one_of(&names, nearest(name, self.known.iter().copied()));
+            let expected = one_of(&names, nearest(name, self.known.iter().map(String::as_str)));
             self.document.complain(&key.span(), self.name(name), "an unknown key".into(), expected);
         }
+    }
+}
+
+impl Table for Section<'_, '_> {
+    fn flag(&mut self, key: Setting) -> Option<bool> {
+        let name = self.full(key);
+        let value = self.take(&name, Takes::Flag)?;
+        let flag = value.get_ref().as_bool();
+        if flag.is_none() {
+            self.mistyped(&name, value, "true or false");
+        }
+        flag
+    }
+
+    fn whole(&mut self, key: Setting, range: CoreRange<i64>) -> Option<i64> {
+        let name = self.full(key);
+        self.integer(&name, None, range)
+    }
+
+    fn number(&mut self, key: Setting, range: CoreRange<f32>) -> Option<f32> {
+        let name = self.full(key);
+        Section::number(self, &name, range)
+    }
+
+    fn numbers<const N: usize>(&mut self, key: Setting, range: CoreRange<f32>) -> Option<[f32; N]> {
+        let name = self.full(key);
+        Section::numbers(self, &name, range)
+    }
+
+    fn word<T: Copy>(&mut self, key: Setting, words: &[(&'static str, T)]) -> Option<T> {
+        let name = self.full(key);
+        self.one_of(&name, words)
+    }
+
+    fn table(&mut self, name: &'static str, read: impl FnOnce(&mut Self)) {
+        let mut section = self.section(name);
+        read(&mut section);
+        section.finish();
+    }
+
+    fn prefixed(&mut self, prefix: &'static str, read: impl FnOnce(&mut Self)) {
+        self.prefix = prefix;
+        read(self);
+        self.prefix = "";
     }
 }
 

@@ -1,14 +1,12 @@
 //! `[session]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
+use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::UrOptions;
 use outrigger_core::engine::ur::{ConnectConfig, FormChoice, StatesFrom, TextConfig, UrConfig};
-use outrigger_core::engine::{ConfigError, FollowingTuning, GradeLimitsTuning, GradeTuning, LinkTuning, ModeTuning};
-use outrigger_core::link::{Grade, LinkConfig};
-use outrigger_core::mode::{
-    FollowingConfig, ModeConfig, OperatorConfig, PendantConfig, RequestAs, ScalingConfig, StandstillConfig,
-};
-use outrigger_core::robot::{Range, SoftwareVersion};
+use outrigger_core::link::LinkTuning;
+use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConfig};
+use outrigger_core::robot::SoftwareVersion;
 
 use crate::reader::Section;
 
@@ -51,7 +49,10 @@ impl SessionSettings {
         let software = section
             .text("software", "the controller's software, e.g. \"3.15\"")
             .and_then(|text| parse_software(text).map_err(|expected| section.complain("software", expected)).ok());
-        let (mode, link, text) = (mode(&mut section), link(&mut section), text(&mut section));
+        let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
+        mode.read(&mut section);
+        link.read(&mut section);
+        let text = text(&mut section);
         section.finish();
         let settings = Self {
             software,
@@ -108,127 +109,19 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
-pub(crate) fn mode(section: &mut Section<'_, '_>) -> ModeTuning {
-    let default = ModeTuning::default();
-    let cycles = |section: &mut Section<'_, '_>, key, range: Range<u16>| {
-        section.count(key, range).and_then(|cycles| u16::try_from(cycles).ok())
-    };
-    ModeTuning {
-        good_cycles: section.count("good_cycles", ModeConfig::GOOD_CYCLES),
-        arming_timeout: section.duration("arming_timeout", ModeConfig::ARMING_TIMEOUT),
-        evidence_age: section.duration("evidence_age", ModeConfig::EVIDENCE_AGE),
-        state_timeout: section.duration("state_timeout", ModeConfig::STATE_TIMEOUT),
-        stop_cycles: section.count("stop_cycles", ModeConfig::STOP_CYCLES).and_then(|cycles| u8::try_from(cycles).ok()),
-        stop_timeout: section.duration("stop_timeout", ModeConfig::STOP_TIMEOUT),
-        program_timeout: section.duration("program_timeout", ModeConfig::PROGRAM_TIMEOUT),
-        offline_after: section.duration("offline_after", ModeConfig::OFFLINE_AFTER),
-        // Of remote control a session hears only that it is off: there is no word whose age could be judged.
-        remote_evidence_age: None,
-        take_over: section.flag("take_over", default.take_over),
-        acceptance_unknown: section.flag("acceptance_unknown", default.acceptance_unknown),
-        require_remote: section.flag("require_remote", default.require_remote),
-        following: FollowingTuning {
-            delay: section
-                .count("following_delay", FollowingConfig::DELAY)
-                .and_then(|cycles| u8::try_from(cycles).ok()),
-            patience: cycles(section, "following_patience", FollowingConfig::PATIENCE),
-            late_patience: cycles(section, "following_late_patience", FollowingConfig::LATE_PATIENCE),
-            tolerance: section.number("following_tolerance", FollowingConfig::TOLERANCE),
-            relative: section.number("following_relative", FollowingConfig::RELATIVE),
-            ramp: section.number("following_ramp", FollowingConfig::RAMP),
-            scaling_rate: section.number("following_scaling_rate", FollowingConfig::SCALING_RATE),
-        },
-        scaling: scaling(section),
-        pendant: pendant(section),
-    }
-}
-
-fn pendant(section: &mut Section<'_, '_>) -> PendantConfig {
-    let default = PendantConfig::default();
-    let small = |section: &mut Section<'_, '_>, key, range: Range<u8>| {
-        section.count(key, range).and_then(|number| u8::try_from(number).ok())
-    };
-    PendantConfig {
-        stops: section.flag("pendant_stops", default.stops),
-        at_once: section.flag("pendant_at_once", default.at_once),
-        left: small(section, "pendant_left", PendantConfig::LEFT).unwrap_or(default.left),
-        flicker: small(section, "pendant_flicker", PendantConfig::FLICKER).unwrap_or(default.flicker),
-    }
-}
-
-fn scaling(section: &mut Section<'_, '_>) -> ScalingConfig {
-    let default = ScalingConfig::default();
-    let states =
-        section.count("scaling_held_states", ScalingConfig::HELD_STATES).and_then(|states| u8::try_from(states).ok());
-    ScalingConfig {
-        zero_below: section.number_or("scaling_zero_below", default.zero_below, ScalingConfig::ZERO_BELOW),
-        free_from: section.number_or("scaling_free_from", default.free_from, ScalingConfig::FREE_FROM),
-        held_states: states.unwrap_or(default.held_states),
-        begin_speed: section.number_or("scaling_begin_speed", default.begin_speed, ScalingConfig::BEGIN_SPEED),
-        begin_time: section.duration_or("scaling_begin_time", default.begin_time, ScalingConfig::BEGIN_TIME),
-        held_timeout: section.duration_or("scaling_held_timeout", default.held_timeout, ScalingConfig::HELD_TIMEOUT),
-    }
-}
-
-pub(crate) fn link(section: &mut Section<'_, '_>) -> LinkTuning {
-    let grades = [Grade::Bad, Grade::Ok, Grade::Perfect].map(|grade| (grade.name(), Some(grade)));
-    LinkTuning {
-        entry: section.choice("entry", &grades, None),
-        stale_after: section.duration("stale_after", LinkConfig::STALE_AFTER),
-        max_misses: section.count("max_misses", LinkConfig::MAX_MISSES),
-        margin: section.duration("margin", LinkConfig::MARGIN),
-        stall: section.duration("stall", LinkConfig::STALL),
-        clock_jump: section.duration("clock_jump", LinkConfig::CLOCK_JUMP),
-        limits: grade(section.section("grade")),
-        rise_time: section.duration("rise_time", LinkConfig::RISE_TIME),
-        leak_ppm: section.count("leak_ppm", LinkConfig::LEAK_PPM),
-        shift_hold: section.duration("shift_hold", LinkConfig::SHIFT_HOLD),
-        burst: section.duration("burst", LinkConfig::BURST),
-    }
-}
-
-fn grade(mut section: Section<'_, '_>) -> GradeTuning {
-    let mut limits = |name| {
-        let mut section = section.section(name);
-        let limits = GradeLimitsTuning {
-            received: section
-                .number("received", (0.0..=f32::from(LinkConfig::RECEIVED.most) / 10_000.0, ""))
-                .map(|share| (share * 10_000.0).round() as u16),
-            delay: section.duration("delay", LinkConfig::DELAY),
-            jitter: section.duration("jitter", LinkConfig::DELAY),
-            misses: section.count("misses", LinkConfig::MISSES),
-        };
-        section.finish();
-        limits
-    };
-    let tuning = GradeTuning { perfect: limits("perfect"), ok: limits("ok"), bad: limits("bad") };
-    section.finish();
-    tuning
-}
-
-/// What a request line means, by its word.
-pub(crate) const REQUEST_AS: [(&str, RequestAs); 2] = [("held", RequestAs::Held), ("edge", RequestAs::Edge)];
-
+/// What is read of a table, over the defaults.
 pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorConfig {
-    let default = OperatorConfig::default();
-    let mut input = |key| section.count(key, OperatorConfig::INPUT).and_then(|bit| u8::try_from(bit).ok());
-    let (request_input, acknowledge_input, stop_input) =
-        (input("request_input"), input("acknowledge_input"), input("stop_input"));
-    let operator = OperatorConfig {
-        request_input,
-        acknowledge_input,
-        stop_input,
-        input_as: section.choice("request_as", &REQUEST_AS, default.input_as),
-        low_for: section.duration_or("low_for", default.low_for, OperatorConfig::LOW_FOR),
-        released_for: section.duration_or("released_for", default.released_for, OperatorConfig::RELEASED_FOR),
-        low_states: section
-            .count_or("low_states", default.low_states.into(), OperatorConfig::LOW_STATES)
-            .try_into()
-            .unwrap_or(u8::MAX),
-        ..default
-    };
+    let mut operator = OperatorConfig::default();
+    operator.read(&mut section);
     section.finish();
     operator
+}
+
+pub(crate) fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
+    let mut standstill = StandstillConfig::default();
+    standstill.read(&mut section);
+    section.finish();
+    standstill
 }
 
 /// Holds what the file says of operators together, once all of it is read.
@@ -267,19 +160,6 @@ fn text(section: &mut Section<'_, '_>) -> TextConfig {
         own_stop: section.number_or("own_stop", default.own_stop, TextConfig::STOP_ACCELERATION),
         hold: section.duration_or("hold", default.hold, TextConfig::HOLD),
     }
-}
-
-pub(crate) fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
-    let default = StandstillConfig::default();
-    let standstill = StandstillConfig {
-        window: section.duration_or("window", default.window, StandstillConfig::WINDOW),
-        speed: section.number_or("speed", default.speed, StandstillConfig::SPEED),
-        travel: section.number_or("travel", default.travel, StandstillConfig::TRAVEL),
-        target_speed: section.number_or("target_speed", default.target_speed, StandstillConfig::TARGET_SPEED),
-        max_gap: section.duration_or("max_gap", default.max_gap, StandstillConfig::MAX_GAP),
-    };
-    section.finish();
-    standstill
 }
 
 /// The words for where states come from, in files and on the command line.

@@ -94,7 +94,7 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     let absent =
         Configuration::parse("robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n").expect("valid").control.engine();
     let period = outrigger_core::time::Duration::from_millis(2);
-    assert_eq!(shown.link.of(period), absent.link.of(period));
+    assert_eq!(shown.link.stream(period), absent.link.stream(period));
     assert_eq!(shown.mode.of(period), absent.mode.of(period));
     assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));
     assert_eq!(

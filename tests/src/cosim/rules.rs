@@ -134,7 +134,7 @@ impl Rules {
     /// Whether `command` answers a state that is too old for it.
     fn late(&self, command: &Command, moment: &Moment<'_>) -> Option<String> {
         let Some(identity) = moment.identity else { return Some("text without a session".into()) };
-        let LinkConfig { period, margin, .. } = moment.config.link.of(identity.period);
+        let LinkConfig { period, margin, .. } = moment.config.link.stream(identity.period);
         let most = Duration::from_micros((period + margin).as_micros());
         let late = command.state_age.saturating_sub(self.fastest.unwrap_or_default());
         let too_late = late > most + CLOCK_SLACK;

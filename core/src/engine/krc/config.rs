@@ -7,10 +7,10 @@ use super::handshake::KrlConvention;
 use super::tracking::Tracking;
 use crate::command::{Limits, MAX_SOURCES};
 use crate::engine::coast::Coast;
-use crate::engine::config::{Config, ConfigError, Conflict, LinkTuning, ModeTuning, Options};
+use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
-use crate::link::LinkConfig;
-use crate::mode::{ModeConfig, OperatorConfig, StandstillConfig};
+use crate::link::LinkTuning;
+use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, seconds};
 use crate::time::Duration;
 use crate::wire::fri::{DEFAULT_PORT, JOINTS};
@@ -219,7 +219,7 @@ impl KrcConfig {
         let needed = period.times(u64::from(mode.good_cycles));
         let longest = Duration::from_secs(60);
         CycleConfig {
-            link: self.link.over(LinkConfig::datagram(period)),
+            link: self.link.datagram(period),
             mode: ModeConfig {
                 mirrors: true,
                 // The program polls, and waits for its own rating of the link.

@@ -3,8 +3,9 @@
 use super::bench::{Bench, Sent, refused};
 use crate::engine::ur::UrOptions;
 use crate::engine::ur::{FormChoice, TextConfig, UrConfig};
-use crate::engine::{Input, LinkId, ModeTuning};
+use crate::engine::{Input, LinkId};
 use crate::mode::Mode;
+use crate::mode::ModeTuning;
 use crate::robot::Reason;
 use crate::time::Duration;
 
@@ -229,5 +230,5 @@ fn a_law_that_needs_no_sensor_is_not_asked_for_one_and_one_that_does_is_not_arme
 fn the_default_hold_is_longer_than_the_time_a_stall_needs_to_be_seen() {
     let config = UrConfig::default();
     let period = Duration::from_millis(8);
-    assert!(config.link.of(period).stale_after <= config.peer.text.hold);
+    assert!(config.link.stream(period).stale_after <= config.peer.text.hold);
 }

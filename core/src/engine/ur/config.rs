@@ -5,9 +5,10 @@ use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig, SourceId};
 use crate::engine::coast::Coast;
-use crate::engine::config::{Config, ConfigError, Conflict, LinkTuning, ModeTuning, Options};
+use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
-use crate::mode::{ModeConfig, OperatorConfig, PendantConfig, StandstillConfig};
+use crate::link::LinkTuning;
+use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, Range, RobotModel, SoftwareVersion, seconds};
 use crate::time::Duration;
 
@@ -97,7 +98,7 @@ impl UrConfig {
     /// The thresholds for a controller of this period.
     pub(in crate::engine) fn cycle(&self, period: Duration) -> CycleConfig {
         CycleConfig {
-            link: self.link.of(period),
+            link: self.link.stream(period),
             mode: self.mode_config(period),
             following: self.mode.following.of(period),
             scaling: self.mode.scaling,
@@ -143,7 +144,7 @@ impl UrConfig {
     /// How text reaches a controller with this software, at its bounds, where its states have this period.
     #[must_use]
     pub fn path_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
-        let answered = period + self.link.of(period).margin;
+        let answered = period + self.link.stream(period).margin;
         // A state is answered at this age by a clock that leaves out the shortest way; both ways together are bounded by
         // the acknowledgement, which is looked at once in a cycle. Then the controller takes the text up in its next one.
         let latency = answered.times(2) + period.times(2);
@@ -165,7 +166,7 @@ impl UrConfig {
     pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
         let period = period_of(software);
         let PathTiming { latency, hold } = self.path_timing(software, period);
-        let stale = self.link.of(period).stale_after.max(self.mode.of(period).state_timeout);
+        let stale = self.link.stream(period).stale_after.max(self.mode.of(period).state_timeout);
         let seen = stale.max(self.oldest_reading(period)) + period;
         Coast::of(&self.limits, seen + latency + hold + self.limits.reaction, self.stop_on(software))
     }

@@ -187,13 +187,13 @@ fn every_threshold_of_the_core_can_be_set() {
     let config = Configuration::parse(&source).expect("valid").control.engine();
     let period = Duration::from_millis(2);
     let (link, mode, following) =
-        (config.link.of(period), config.mode_config(period), config.mode.following.of(period));
+        (config.link.stream(period), config.mode_config(period), config.mode.following.of(period));
     assert_eq!(mode.offline_after, Duration::from_secs(3));
     assert_eq!((link.rise_time, link.leak_ppm), (Duration::from_millis(200), 100));
     assert_eq!((link.shift_hold, link.burst), (Duration::from_secs(1), Duration::from_millis(1)));
-    assert_eq!((link.limits.ok.received, link.limits.ok.jitter), (9_000, Duration::from_millis(3)));
-    assert_eq!((link.limits.bad.received, link.limits.bad.misses), (8_000, 40));
-    assert_eq!(link.limits.perfect.received, 9_900, "what is not set is the default");
+    assert_eq!((link.limits.ok.received.0, link.limits.ok.jitter), (9_000, Duration::from_millis(3)));
+    assert_eq!((link.limits.bad.received.0, link.limits.bad.misses), (8_000, 40));
+    assert_eq!(link.limits.perfect.received.0, 9_900, "what is not set is the default");
     assert_eq!((following.late_patience, following.relative), (300, 0.1));
     assert_eq!((following.ramp, following.scaling_rate), (2.0, 5.0));
     let scaling = ScalingConfig {
