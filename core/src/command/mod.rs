@@ -2,6 +2,7 @@
 //! the sensors behind the law; and, beside the motion, what is set on the controller.
 
 mod governor;
+mod joint_move;
 mod limits;
 pub mod outputs;
 mod sample;
@@ -9,6 +10,7 @@ mod source;
 mod sources;
 
 pub use governor::{Approved, Governor, Shaped};
+pub use joint_move::{ApprovedMove, JointMove};
 pub use limits::{LimitField, Limits, LimitsError, PathTiming};
 pub use sample::{Sample, SampleValue, Samples, SourceId};
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};

@@ -5,14 +5,14 @@
 //! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
 
 use super::event::{Event, Events};
-use crate::command::{Approved, Governor, Limits, Sources};
+use crate::command::{Approved, ApprovedMove, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
-    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mode,
-    ModeConfig, ModeMachine, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
-    PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
+    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mirrored, Mode,
+    ModeConfig, ModeMachine, MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig,
+    PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -31,6 +31,12 @@ pub enum Verdict<'m, const N: usize> {
     Hold,
     Stop,
     Move(Approved<'m, N>),
+    /// The controller is given this move, by this number, to execute by itself.
+    Start(ApprovedMove<'m, N>, MoveNumber),
+    /// The program that executes moves is kept alive.
+    Keep,
+    /// It is told to end this move.
+    Cancel(MoveNumber),
 }
 
 /// What the session knows beside the state.
@@ -55,6 +61,17 @@ pub struct Beside {
     pub(super) gate: Option<PeerGate>,
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     pub(super) unacked: Duration,
+}
+
+/// What is known of motion that the controller executes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Executed {
+    /// What the program that executes moves shows, and when it last showed that it lives.
+    pub(super) mirrored: Option<Held<Mirrored>>,
+    /// The program is paused, and what it executes with it.
+    pub(super) paused: bool,
+    /// The target of the newest state is where the move may take it.
+    pub(super) on_course: bool,
 }
 
 /// Thresholds of a cycle.
@@ -341,8 +358,16 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.arrived.take()
     }
 
-    /// Judges the newest state, once all that has arrived is read; whether its inputs have acknowledged.
-    pub(super) fn judge<E>(&mut self, arrival: Instant, now: Instant, beside: &Beside, events: &mut Events<E>) -> bool {
+    /// Judges the newest state, once all that has arrived is read; whether its inputs have acknowledged. `executed` is
+    /// asked about that state, where the controller can execute moves.
+    pub(super) fn judge<E>(
+        &mut self,
+        arrival: Instant,
+        now: Instant,
+        beside: &Beside,
+        executed: impl FnOnce(&State<N>) -> Option<Executed>,
+        events: &mut Events<E>,
+    ) -> bool {
         let slider =
             beside.speed_slider.filter(|_| self.state.as_ref().is_some_and(|state| state.speed_slider.is_none()));
         if let (Some(slider), Some(state)) = (slider, self.state.as_mut()) {
@@ -379,7 +404,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         };
         let at_rest = self.standstill.observe(state, arrival, rest_seen);
         let reported = slider.map(|slider| now.since(slider.at));
-        let follows = !commanding || self.following.judge(state, dt, reported).holds();
+        let executed = executed(state);
+        let follows = match &executed {
+            Some(executed) if self.mode.executes_move() => executed.on_course,
+            Some(_) | None => !commanding || self.following.judge(state, dt, reported).holds(),
+        };
         // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
         let speaks = beside.program_state_known || beside.program.is_none();
         let from_packet = state.program_state.and_then(activity).and_then(held);
@@ -435,8 +464,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             )),
             pendant,
             slowing,
-            mirrored: None,
-            paused: false,
+            mirrored: executed.and_then(|executed| executed.mirrored),
+            paused: executed.is_some_and(|executed| {
+                let slider_down = |slider| slider < self.scaling_config.zero_below;
+                executed.paused || state.speed_slider.is_some_and(slider_down)
+            }),
             acceptance: Acceptance {
                 mirrored_counter: None,
                 program_state: if speaks { from_packet } else { None },
@@ -468,15 +500,52 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
     }
 
-    /// What goes out now: asking is taking.
+    /// The controller is to execute `asked` by itself: see [`ModeMachine::delegate`]. The law rests from now on.
+    ///
+    /// # Errors
+    /// Why not; nothing changes then.
+    pub(super) fn delegate(&mut self, asked: &JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
+        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
+        self.governor.judge_move(asked, state)?;
+        let number = self.mode.delegate(now, &self.evidence)?;
+        if core::mem::take(&mut self.begun) {
+            self.law.suspend();
+        }
+        // What the law had asked for is over: it begins anew from rest, and nobody has asked it to go on with anything.
+        self.resume = false;
+        self.governor.reset();
+        Ok(number)
+    }
+
+    /// The law is to make the motion again: see [`ModeMachine::stream`].
+    ///
+    /// # Errors
+    /// Why not; nothing changes then.
+    pub(super) fn stream(&mut self, now: Instant) -> Result<(), Reason> {
+        self.mode.stream(now, &self.evidence)
+    }
+
+    /// What goes out now: asking is taking. `asked` is the move that the controller was asked to execute last.
     ///
     /// # Errors
     /// What the law, a sensor or the governor refuses for; to be given to [`Cycle::fault`].
-    pub(super) fn answer<E>(&mut self, now: Instant, events: &mut Events<E>) -> Result<Verdict<'_, N>, Reason> {
+    pub(super) fn answer<'c, E>(
+        &'c mut self,
+        asked: Option<&'c JointMove<N>>,
+        now: Instant,
+        events: &mut Events<E>,
+    ) -> Result<Verdict<'c, N>, Reason> {
         match self.mode.action() {
-            // Nobody gives the controller moves to execute here: neither begun nor kept alive nor ended is anything.
-            Action::Silent | Action::Keep | Action::Cancel(_) => Ok(Verdict::Silent),
-            Action::Start(..) => Err(Reason::Internal),
+            Action::Silent => Ok(Verdict::Silent),
+            Action::Start(authority, number) => {
+                let (Some(asked), Some(state)) = (asked, self.state.as_ref()) else { return Err(Reason::Internal) };
+                let approved = self.governor.approve_move(authority, asked, state)?;
+                // What was streamed before says nothing about the target from now on.
+                self.following.reset();
+                Ok(Verdict::Start(approved, number))
+            }
+            Action::Keep => Ok(Verdict::Keep),
+            Action::Cancel(number) => Ok(Verdict::Cancel(number)),
             Action::Mirror => Ok(Verdict::Mirror),
             Action::Hold => {
                 self.following.sent(&JointVelocities::ZERO);

@@ -30,6 +30,9 @@ mod record;
 mod settings;
 #[cfg(feature = "postcard")]
 mod snapshot;
+#[cfg(any(test, feature = "test-peer"))]
+#[doc(hidden)]
+pub mod test_peer;
 pub mod ur;
 
 #[cfg(test)]
@@ -42,11 +45,11 @@ use self::event::Events;
 #[cfg(feature = "postcard")]
 use self::keep::Keeper;
 use self::peer::{Context, Received};
-use crate::command::Sources;
+use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Evidence, Mode, ModeMachine, Operator, Pace};
+use crate::mode::{Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
@@ -217,6 +220,37 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.written(arrival, now)
     }
 
+    /// The controller is to execute `asked` by itself, from where the arm rests: the number that the program which executes
+    /// it will mirror. From now on the law rests, and nothing begins with what it was about to do. The move goes out with a
+    /// later state; see [`ModeMachine::delegate`]. In place of an input: call it between two of them.
+    ///
+    /// Does not compile beside a kind of controller that is given no moves.
+    ///
+    /// # Errors
+    /// The first reason against, and nothing changes: one of [`ModeMachine::delegate`]'s, or a limit that the move would
+    /// not hold.
+    pub fn delegate(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
+        const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
+        let number = self.cycle.delegate(&asked, now)?;
+        self.record_change();
+        if let Some(state) = self.cycle.state() {
+            self.peer.delegated(number, asked, state);
+        }
+        Ok(number)
+    }
+
+    /// The law is to make the motion again, beginning from where the arm rests: see [`ModeMachine::stream`]. In place of an
+    /// input, like [`delegate`](Self::delegate).
+    ///
+    /// # Errors
+    /// Why not; nothing changes then.
+    pub fn stream(&mut self, now: Instant) -> Result<(), Reason> {
+        const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
+        self.cycle.stream(now)?;
+        self.record_change();
+        Ok(())
+    }
+
     /// The next event; `None` once all are taken.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<P::Event>> {
@@ -263,7 +297,9 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
         let beside = self.with_peer(now, P::beside);
-        let acknowledged = self.cycle.judge(arrival, now, &beside, &mut self.events);
+        let peer = &self.peer;
+        let executed = |state: &State<N>| if P::DELEGATES { Some(peer.executed(state, now)) } else { None };
+        let acknowledged = self.cycle.judge(arrival, now, &beside, executed, &mut self.events);
         self.with_peer(now, |peer, cx| peer.judged(arrival, cx));
         if acknowledged {
             self.acknowledged(now);
@@ -292,19 +328,20 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     fn answer(&mut self, now: Instant) {
         let mut answers = None;
         if self.peer.prepare(now, &self.cycle) {
-            let written = match self.cycle.answer(now, &mut self.events) {
+            let asked = if P::DELEGATES { self.peer.asked() } else { None };
+            let written = match self.cycle.answer(asked.as_ref(), now, &mut self.events) {
                 Ok(verdict @ (Verdict::Silent | Verdict::Mirror)) => self.peer.write(verdict).map(|_| None),
                 Ok(verdict) => self.peer.write(verdict).map(Some),
                 Err(reason) => Err(reason),
             };
             answers = written.unwrap_or_else(|reason| {
                 self.cycle.fault(now, reason, &mut self.events);
-                // The answer to a fault while commanding is zero velocity, in this very cycle.
-                let verdict = match self.cycle.answer(now, &mut self.events) {
-                    Ok(Verdict::Hold) => Verdict::Hold,
-                    Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Move(_)) | Err(_) => {
-                        Verdict::Silent
-                    }
+                // The answer to a fault while commanding is zero velocity, or the end of a move, in this very cycle.
+                let verdict = match self.cycle.answer(None, now, &mut self.events) {
+                    Ok(verdict @ (Verdict::Hold | Verdict::Cancel(_))) => verdict,
+                    Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
+                    | Ok(Verdict::Move(_) | Verdict::Start(..))
+                    | Err(_) => Verdict::Silent,
                 };
                 Some(self.peer.write(verdict).unwrap_or(false))
             });

@@ -3,13 +3,15 @@
 use core::net::SocketAddr;
 
 use super::config::{Config, ConfigError, Data, Options};
-use super::cycle::{Beside, Cycle, Verdict};
+use super::cycle::{Beside, Cycle, Executed, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
+use crate::command::JointMove;
 use crate::law::Law;
+use crate::mode::MoveNumber;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{JointVelocities, Reason};
+use crate::robot::{JointVelocities, Reason, State};
 use crate::time::Instant;
 
 /// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
@@ -27,6 +29,13 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
 
     /// The link whose bytes the controller has not acknowledged are to be reported by [`Input::Unacked`]: it carries commands.
     const ACKNOWLEDGED: Option<LinkId>;
+
+    /// Whether one of its links waits for connections. Where none does, a loop leaves out what only that needs.
+    const LISTENS: bool = false;
+
+    /// Whether the controller is given moves to execute by itself. Where it is not, [`executed`](Self::executed) and its
+    /// neighbours are never called, and left out.
+    const DELEGATES: bool = false;
 
     /// A conversation that has not begun.
     ///
@@ -53,6 +62,22 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
 
     /// What is known beside the newest state, which is judged now.
     fn beside<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>) -> Beside;
+
+    /// What is known of motion that the controller executes, beside `state`, which is judged now.
+    fn executed(&self, state: &State<N>, now: Instant) -> Executed {
+        let _ = (state, now);
+        Executed::default()
+    }
+
+    /// The controller is to execute `asked` by this number, from `state` on: by [`Verdict::Start`], once.
+    fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
+        let _ = (number, asked, state);
+    }
+
+    /// The move that was given to [`delegated`](Self::delegated) last.
+    fn asked(&self) -> Option<JointMove<N>> {
+        None
+    }
 
     /// The newest state, which arrived at `arrival`, has been judged.
     fn judged<L: Law<N>>(&mut self, arrival: Instant, cx: &mut Context<'_, N, Self, L>);

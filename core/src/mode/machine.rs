@@ -194,6 +194,13 @@ impl ModeMachine {
         }
     }
 
+    /// Whether the controller may execute a move by itself now: from its `Start` until commanding ends. States may be
+    /// missing meanwhile for as long as [`state_timeout`](super::DelegatedConfig::state_timeout) allows.
+    #[must_use]
+    pub fn executes_move(&self) -> bool {
+        self.mode == Mode::Command && self.is_begun()
+    }
+
     /// The controller is to execute a move by itself. `Start` goes out with the next timely state where the drive is
     /// delegated already, and after `rest_window` of zero velocity and rest where it is streamed.
     ///
@@ -289,7 +296,8 @@ impl ModeMachine {
         }
     }
 
-    /// Something other than the evidence ends commanding.
+    /// Something other than the evidence ends commanding; not because states are missing while the controller executes a
+    /// move by itself, for that the machine judges by itself.
     pub fn fault(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         self.silenced |= stops_the_robot(reason);
         self.fall_silent();
@@ -297,6 +305,7 @@ impl ModeMachine {
             // Nothing is commanded: a link or a sensor may be as bad as it likes.
             Mode::Offline | Mode::Monitor => None,
             Mode::Arming => Some(self.fall_back(Mode::Monitor, reason, now)),
+            Mode::Command if self.is_begun() && is_about_streaming(reason) => None,
             Mode::Command => Some(self.fall_back(Mode::Stopping, reason, now)),
             Mode::Stopping => {
                 self.latch_reason(reason);
@@ -846,4 +855,9 @@ impl ModeMachine {
         }
         Transition { from, to, reason, at: now, epoch: self.epoch }
     }
+}
+
+/// Whether these reasons end commanding only because each state is to be answered in time.
+const fn is_about_streaming(reason: Reason) -> bool {
+    matches!(reason, Reason::StateStale | Reason::StatesMissed | Reason::LocalStall | Reason::GradeLow)
 }

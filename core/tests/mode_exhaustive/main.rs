@@ -19,6 +19,7 @@
 //! * After any reason, and to a robot that takes no text too, `Cancel` goes out at the first cycle; then in answer to
 //!   every state until the end of the move is shown, and never without one.
 //! * `Stop` follows where the arm is not seen to slow down, and where it rests but the end is not shown; not before.
+//! * While the controller executes a move, states that are missing end it by the machine's own limit alone.
 //! * A mirror that is too old, a move that is not begun in time, one that is not ours, an arm off its course, a program
 //!   that is gone and a pause that is too long each end commanding; a move that is as it should be, or paused, does not.
 //! * Outside of `Command` and `Stopping` a move that may run is `MotionUnknown`, until its end is shown and rest measured

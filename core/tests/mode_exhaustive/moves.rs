@@ -55,7 +55,7 @@ pub(crate) struct Step {
 
 impl Moves {
     /// Whether `Start` has gone out in this `Command`, for the newest move.
-    fn is_begun(&self) -> bool {
+    pub(crate) fn is_begun(&self) -> bool {
         self.delegated && self.asked.is_none()
     }
 

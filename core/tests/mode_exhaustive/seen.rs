@@ -258,5 +258,9 @@ pub(crate) fn alphabet(seen: &[Seen]) -> Vec<Event> {
         Event::Delegate,
         Event::Stream,
     ]);
+    // What the monitor of a link finds: it ends streaming, and not a move.
+    if seen.contains(&Seen::Runs) {
+        events.push(Event::Fault(Reason::StatesMissed));
+    }
     events
 }

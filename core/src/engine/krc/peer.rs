@@ -635,6 +635,8 @@ impl Peer<7> for Krc {
             // The setpoint is mirrored where the KRC leads; where it still follows, the target comes to rest first, and its
             // resting place is what the KRC's setpoint becomes.
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
+            // A KRC is given no moves.
+            Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),
         }
         Ok(false)
     }

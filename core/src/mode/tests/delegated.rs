@@ -138,6 +138,20 @@ fn what_ends_a_move() {
 }
 
 #[test]
+fn what_ends_streaming_because_states_are_missing_ends_no_move() {
+    for reason in [Reason::StateStale, Reason::StatesMissed, Reason::LocalStall, Reason::GradeLow] {
+        let mut t = running();
+        t.fault(reason);
+        expect!(t: Command);
+        state!(t 8 => Keep);
+        let mut t = waiting();
+        assert_eq!(delegate(&mut t), Ok(FIRST));
+        t.fault(reason);
+        assert_eq!((t.machine.mode(), t.machine.latch()), (Mode::Stopping, Some(reason)), "not begun yet");
+    }
+}
+
+#[test]
 fn a_move_that_slows_down_when_it_is_cancelled_needs_no_stop_and_its_program_is_kept_alive() {
     let mut t = running();
     t.last = t.machine.release(t.now);

@@ -1,0 +1,164 @@
+//! A motion that the controller is to execute by itself, held to the limits before it is given away.
+//!
+//! | asked | outcome |
+//! |---|---|
+//! | a goal outside of a joint's range | refused, [`Reason::PositionLimit`] |
+//! | a joint faster than its limit | refused, [`Reason::VelocityLimit`] |
+//! | a joint that gains or loses speed faster than its limit | refused, [`Reason::AccelerationLimit`] |
+//! | from a state that is NaN or infinite | refused, [`Reason::NotFinite`] |
+//!
+//! Nothing is shaped: a move that goes on without us must be right as it is.
+
+use super::Governor;
+use crate::robot::{Authority, JointPositions, Reason, State};
+
+/// A motion in joint space, straight to its goal: all joints begin and rest together (`movej`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct JointMove<const N: usize> {
+    to: JointPositions<N>,
+    speed: f32,
+    acceleration: f32,
+}
+
+impl<const N: usize> JointMove<N> {
+    /// A motion to `to` \[rad\], in which the joint with the longest way reaches `speed` \[rad/s\] by `acceleration`
+    /// \[rad/s²\]; `None` unless all are finite, and both of these above 0.
+    #[must_use]
+    pub fn new(to: JointPositions<N>, speed: f32, acceleration: f32) -> Option<Self> {
+        let positive = |value: f32| value.is_finite() && value > 0.0;
+        (to.is_finite() && positive(speed) && positive(acceleration)).then_some(Self { to, speed, acceleration })
+    }
+
+    /// Where it ends \[rad\].
+    #[must_use]
+    pub const fn to(&self) -> &JointPositions<N> {
+        &self.to
+    }
+
+    /// Highest speed of the joint with the longest way \[rad/s\].
+    #[must_use]
+    pub const fn speed(&self) -> f32 {
+        self.speed
+    }
+
+    /// Acceleration and deceleration of the same joint \[rad/s²\].
+    #[must_use]
+    pub const fn acceleration(&self) -> f32 {
+        self.acceleration
+    }
+}
+
+/// A move that may be given to the controller, in this engine call only.
+///
+/// Only a [`Governor`] makes one, and it holds the authority by value, as [`Approved`](super::Approved) does.
+#[derive(Debug)]
+#[must_use]
+pub struct ApprovedMove<'machine, const N: usize> {
+    asked: &'machine JointMove<N>,
+    authority: Authority<'machine>,
+}
+
+impl<'machine, const N: usize> ApprovedMove<'machine, N> {
+    /// The move, within the limits, and the authority to give it away.
+    #[must_use]
+    pub fn into_parts(self) -> (JointMove<N>, Authority<'machine>) {
+        (*self.asked, self.authority)
+    }
+}
+
+impl<const N: usize> Governor<N> {
+    /// Whether an arm in `state` may be told to make this move.
+    ///
+    /// # Errors
+    /// See the table of this module.
+    pub fn judge_move(&self, asked: &JointMove<N>, state: &State<N>) -> Result<(), Reason> {
+        if !state.positions.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        let limits = self.limits();
+        let ranges = limits.position_min.iter().zip(limits.position_max.iter());
+        if !asked.to.iter().zip(ranges).all(|(to, (min, max))| (min..=max).contains(&to)) {
+            return Err(Reason::PositionLimit);
+        }
+        let way = asked.to.zip_with(state.positions.as_array(), |to, from| to - from);
+        let longest = way.max_abs();
+        if longest <= 0.0 {
+            return Ok(());
+        }
+        // Each joint has its share of speed and acceleration, by its share of the way.
+        let within = |most: f32, limits: &[f32; N]| {
+            way.iter().zip(limits).all(|(way, limit)| most * (way.abs() / longest) <= *limit)
+        };
+        if !within(asked.speed, &limits.velocity.0) {
+            return Err(Reason::VelocityLimit);
+        }
+        if !within(asked.acceleration, &limits.acceleration.0) {
+            return Err(Reason::AccelerationLimit);
+        }
+        Ok(())
+    }
+
+    /// Approves or refuses a move that is given to the controller now.
+    ///
+    /// # Errors
+    /// As [`judge_move`](Self::judge_move).
+    pub fn approve_move<'machine>(
+        &self,
+        authority: Authority<'machine>,
+        asked: &'machine JointMove<N>,
+        state: &State<N>,
+    ) -> Result<ApprovedMove<'machine, N>, Reason> {
+        self.judge_move(asked, state)?;
+        Ok(ApprovedMove { asked, authority })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Limits;
+    use crate::robot::{JointAccelerations, JointVelocities};
+
+    fn judged(to: [f32; 2], speed: f32, acceleration: f32, at: [f32; 2]) -> Result<(), Reason> {
+        let limits = Limits {
+            position_min: JointPositions([-1.0, -2.0]),
+            position_max: JointPositions([1.0, 2.0]),
+            velocity: JointVelocities([1.0, 0.5]),
+            acceleration: JointAccelerations([2.0, 1.0]),
+            ..Limits::default()
+        };
+        let asked = JointMove::new(JointPositions(to), speed, acceleration).expect("a move");
+        Governor::new(limits).judge_move(&asked, &State { positions: JointPositions(at), ..State::default() })
+    }
+
+    #[test]
+    fn a_goal_outside_of_its_range_is_refused_wherever_the_arm_is() {
+        assert_eq!(judged([1.0, -2.0], 0.5, 1.0, [0.0, 0.0]), Ok(()));
+        assert_eq!(judged([0.5, 0.0], 0.5, 1.0, [1.5, 0.0]), Ok(()), "back into it");
+        for to in [[1.01, 0.0], [-1.01, 0.0], [0.0, 2.01], [0.0, -2.01]] {
+            assert_eq!(judged(to, 0.1, 0.1, [0.0, 0.0]), Err(Reason::PositionLimit), "{to:?}");
+        }
+        assert_eq!(judged([0.0, 0.0], 0.1, 0.1, [f32::NAN, 0.0]), Err(Reason::NotFinite));
+    }
+
+    #[test]
+    fn each_joint_is_held_to_its_limits_by_its_share_of_the_way() {
+        assert_eq!(judged([1.0, 0.0], 1.0, 2.0, [0.0, 0.0]), Ok(()), "the fast joint alone");
+        assert_eq!(judged([1.0, 0.5], 1.0, 2.0, [0.0, 0.0]), Ok(()), "the other has half the way");
+        assert_eq!(judged([1.0, 0.6], 1.0, 1.0, [0.0, 0.0]), Err(Reason::VelocityLimit));
+        assert_eq!(judged([1.0, 0.6], 0.5, 2.0, [0.0, 0.0]), Err(Reason::AccelerationLimit));
+        assert_eq!(judged([1.0, 0.0], 1.1, 2.0, [0.0, 0.0]), Err(Reason::VelocityLimit));
+        assert_eq!(judged([-1.0, 0.0], 1.0, 2.1, [0.0, 0.0]), Err(Reason::AccelerationLimit));
+        assert_eq!(judged([0.0, 0.0], 9.0, 9.0, [0.0, 0.0]), Ok(()), "no way to go");
+    }
+
+    #[test]
+    fn what_is_no_number_or_stands_still_is_no_move() {
+        let to = JointPositions([0.0; 2]);
+        for (speed, acceleration) in [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (f32::NAN, 1.0), (1.0, f32::INFINITY)] {
+            assert_eq!(JointMove::new(to, speed, acceleration), None, "{speed} {acceleration}");
+        }
+        assert_eq!(JointMove::new(JointPositions([0.0, f32::NAN]), 1.0, 1.0), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! What the two say to each other, little-endian: states of one length, and messages that begin with theirs.
+
+use crate::mode::{Mirrored, MoveNumber};
+
+/// Length of a state \[B\].
+pub const SHOWN_LEN: usize = 48;
+/// Points of the way that a move is sent with.
+pub(super) const POINTS: usize = 16;
+/// The longest message \[B\]: the start of a move.
+pub(super) const LONGEST: usize = 3 + 12 + POINTS * 8;
+
+/// A state: everything that the robot shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Shown {
+    /// Its clock \[µs\].
+    pub micros: u64,
+    /// Joint angles, measured \[rad\].
+    pub positions: [f32; 2],
+    /// Joint angles, steered to \[rad\].
+    pub targets: [f32; 2],
+    /// Joint speeds, steered to \[rad/s\].
+    pub speeds: [f32; 2],
+    /// Counts up in every cycle of the program that executes moves; stands still while that is paused.
+    pub beat: u32,
+    /// The number of the move that is executed, or was; 0 for none.
+    pub number: u32,
+    /// Whether it is executed now.
+    pub runs: bool,
+    /// Its progress, 0 … 1; NaN where the program does not tell.
+    pub progress: f32,
+    /// The program is there, and does what it is told.
+    pub granted: bool,
+    /// The program is paused.
+    pub paused: bool,
+    /// The robot's own safety system has stopped it.
+    pub stopped: bool,
+}
+
+impl Shown {
+    /// As bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; SHOWN_LEN] {
+        let flags = [self.runs, self.granted, self.paused, self.stopped];
+        let flags = flags.iter().rev().fold(0_u32, |bits, flag| (bits << 1) | u32::from(*flag));
+        let ([q0, q1], [t0, t1], [v0, v1]) = (self.positions, self.targets, self.speeds);
+        let words = [q0, q1, t0, t1, v0, v1, self.progress].map(f32::to_bits);
+        let mut bytes = [0; SHOWN_LEN];
+        let (clock, rest) = bytes.split_at_mut(8);
+        clock.copy_from_slice(&self.micros.to_le_bytes());
+        let words = words.into_iter().chain([self.beat, self.number, flags]);
+        rest.chunks_exact_mut(4).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+        bytes
+    }
+
+    /// From bytes: any are a state.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; SHOWN_LEN]) -> Self {
+        let mut words = bytes.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_le_bytes));
+        let mut next = || words.next().unwrap_or_default();
+        let micros = u64::from(next()) | u64::from(next()) << 32;
+        let mut pair = || [f32::from_bits(next()), f32::from_bits(next())];
+        let (positions, targets, speeds) = (pair(), pair(), pair());
+        let progress = f32::from_bits(next());
+        let (beat, number, flags) = (next(), next(), next());
+        let [runs, granted, paused, stopped] = [1, 2, 4, 8].map(|bit| flags & bit != 0);
+        Self { micros, positions, targets, speeds, beat, number, runs, progress, granted, paused, stopped }
+    }
+
+    /// What the program that executes moves shows of itself.
+    #[must_use]
+    pub const fn mirrored(&self) -> Mirrored {
+        match MoveNumber::new(self.number) {
+            Some(number) if self.runs => Mirrored::Running(number),
+            Some(number) => Mirrored::Ended(number),
+            None => Mirrored::Idle,
+        }
+    }
+}
+
+/// What the robot is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Message {
+    /// Stand still.
+    Hold,
+    /// Move at these speeds until the next message \[rad/s\].
+    Speeds([f32; 2]),
+    /// Execute this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest way, and
+    /// the points of the way \[rad\].
+    Start(u32, [f32; 2], [[f32; 2]; POINTS]),
+    /// Go on.
+    Keep,
+    /// End the move with this number.
+    Cancel(u32),
+    /// Stop, and end whatever is executed.
+    Stop,
+}
+
+impl Message {
+    /// Its bytes in `out`; how many.
+    pub(super) fn emit(&self, out: &mut [u8; LONGEST]) -> usize {
+        let [tag, low, high, rest @ ..] = out;
+        let mut words = rest.chunks_exact_mut(4);
+        let mut count = 0_u16;
+        let mut put = |word: u32| {
+            if let Some(to) = words.next() {
+                to.copy_from_slice(&word.to_le_bytes());
+                count = count.saturating_add(4);
+            }
+        };
+        *tag = match self {
+            Self::Hold => b'H',
+            Self::Keep => b'K',
+            Self::Stop => b'T',
+            Self::Speeds(speeds) => {
+                speeds.iter().for_each(|v| put(v.to_bits()));
+                b'V'
+            }
+            Self::Cancel(number) => {
+                put(*number);
+                b'C'
+            }
+            Self::Start(number, fastest, points) => {
+                put(*number);
+                fastest.iter().chain(points.as_flattened()).for_each(|v| put(v.to_bits()));
+                b'M'
+            }
+        };
+        [*low, *high] = count.to_le_bytes();
+        usize::from(count).saturating_add(3)
+    }
+
+    /// The message that `bytes` begin with, and its length; `None` while it is not whole. Anything else is a panic of the
+    /// test's.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+        let ([tag, low, high], rest) = bytes.split_first_chunk()?;
+        let count = usize::from(u16::from_le_bytes([*low, *high]));
+        let mut words = rest.get(..count)?.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_le_bytes));
+        let mut next = || words.next().unwrap_or_default();
+        let message = match tag {
+            b'H' => Self::Hold,
+            b'K' => Self::Keep,
+            b'T' => Self::Stop,
+            b'V' => Self::Speeds([(); 2].map(|()| f32::from_bits(next()))),
+            b'C' => Self::Cancel(next()),
+            b'M' => {
+                let number = next();
+                let mut pair = || [(); 2].map(|()| f32::from_bits(next()));
+                Self::Start(number, pair(), [(); POINTS].map(|()| pair()))
+            }
+            _ => unreachable!("no message: {bytes:02x?}"),
+        };
+        Some((message, count.saturating_add(3)))
+    }
+}

@@ -1,0 +1,469 @@
+//! The conversation: one link that listens.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use super::message::{LONGEST, Message, POINTS, SHOWN_LEN, Shown};
+use crate::command::{JointMove, Limits, MAX_SOURCES};
+use crate::engine::config::{Config, ConfigError, LinkTuning, ModeTuning, Options};
+use crate::engine::cycle::{Beside, Cycle, CycleConfig, Executed, Verdict};
+use crate::engine::event::Events;
+use crate::engine::io::{Input, LinkId, Output};
+#[cfg(feature = "postcard")]
+use crate::engine::peer::MemorySizes;
+use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
+use crate::law::Law;
+use crate::mode::{
+    Activity, Course, CourseConfig, Held, Mirrored, ModeConfig, MoveNumber, OperatorConfig, PeerGate, StandstillConfig,
+};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{ControllerTime, JointPositions, JointVelocities, Reason, RobotMode, Safety, SafetyMode, State};
+use crate::time::{Duration, Instant};
+
+impl LinkId {
+    /// The one connection, made by the robot.
+    pub const CONTROL: Self = Self::of(0);
+}
+
+/// Period of the states.
+const PERIOD: Duration = Duration::from_millis(8);
+/// Wait before a port that cannot be listened on is tried again.
+const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+
+/// What such an engine is told.
+pub type TestConfig = Config<2, TestOptions>;
+
+/// What only beside such a controller there is to be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct TestOptions {
+    /// Port of ours.
+    pub port: u16,
+    /// The robot: nobody else is let in.
+    pub robot: IpAddr,
+    /// Bytes of a message that are given to the port at a time.
+    pub chunk: u16,
+    /// A robot that says nothing for so long is gone.
+    pub silence: Duration,
+}
+
+impl Options for TestOptions {
+    const KIND: u8 = b'T';
+}
+
+impl Default for TestConfig {
+    fn default() -> Self {
+        let robot = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 2));
+        Self {
+            peer: TestOptions { port: 50_002, robot, chunk: 1460, silence: Duration::from_secs(1) },
+            link: LinkTuning::default(),
+            mode: ModeTuning { acceptance_unknown: true, ..ModeTuning::default() },
+            standstill: StandstillConfig::default(),
+            limits: Limits::default(),
+            sources: [None; MAX_SOURCES],
+            operator: OperatorConfig::default(),
+        }
+    }
+}
+
+impl TestConfig {
+    fn cycle(&self) -> CycleConfig {
+        CycleConfig {
+            link: self.link.of(PERIOD),
+            mode: ModeConfig { rest_window: self.standstill.window, ..self.mode.of(PERIOD) },
+            following: self.mode.following.of(PERIOD),
+            scaling: self.mode.scaling,
+            pendant: self.mode.pendant,
+            hold: Duration::ZERO,
+        }
+    }
+}
+
+/// What only such an engine tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum TestEvent {
+    /// The robot has connected.
+    Found,
+    /// Somebody else has, and was turned away: so many by now.
+    Stranger(u32),
+    /// The connection is gone.
+    Lost,
+}
+
+/// What there is to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct TestStatus {
+    /// Who was turned away.
+    pub strangers: u32,
+}
+
+impl PeerStatus for TestStatus {
+    const KIND: u8 = TestOptions::KIND;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Listening {
+    No,
+    Wanted,
+    Requested,
+    Again(Instant),
+    /// The robot has connected; when it last said something.
+    Connected(Instant),
+}
+
+/// The move that was asked for last.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+struct Asked {
+    asked: JointMove<2>,
+    course: Course<2>,
+}
+
+/// Our side of the conversation.
+#[derive(Debug)]
+pub struct TestPeer {
+    listening: Listening,
+    abort: bool,
+    strangers: u32,
+    /// Room for four states, of which `filled` bytes are there.
+    window: [[u8; 24]; 8],
+    filled: usize,
+    shown: Option<Shown>,
+    /// As of when the program was last seen alive.
+    mirrored: Option<Held<Mirrored>>,
+    asked: Option<Asked>,
+    chunk: usize,
+    out: [u8; LONGEST],
+    length: usize,
+    /// How much of it the port has.
+    given: usize,
+    #[cfg(feature = "postcard")]
+    new: bool,
+}
+
+type Cx<'c, L> = Context<'c, 2, TestPeer, L>;
+
+impl TestPeer {
+    /// The newest state.
+    #[must_use]
+    pub const fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    fn accepted<L: Law<2>>(&mut self, from: SocketAddr, cx: &mut Cx<'_, L>) {
+        if self.listening != Listening::Requested {
+            self.abort = true;
+        } else if from.ip() == cx.config.peer.robot {
+            self.listening = Listening::Connected(cx.now);
+            cx.events.push_peer(TestEvent::Found);
+        } else {
+            self.strangers = self.strangers.saturating_add(1);
+            (self.abort, self.listening) = (true, Listening::Wanted);
+            cx.events.push_peer(TestEvent::Stranger(self.strangers));
+        }
+    }
+
+    fn lost<L: Law<2>>(&mut self, reason: Reason, cx: &mut Cx<'_, L>) {
+        self.listening = Listening::Wanted;
+        (self.filled, self.length, self.given) = (0, 0, 0);
+        (self.shown, self.mirrored) = (None, None);
+        cx.events.push_peer(TestEvent::Lost);
+        cx.cycle.take_arrival();
+        cx.cycle.link_lost(cx.now, reason, cx.events);
+    }
+
+    fn heard<L: Law<2>>(&mut self, shown: &Shown, arrival: Instant, cx: &mut Cx<'_, L>) {
+        if self.shown.is_none() {
+            cx.cycle.establish(cx.config.cycle(), cx.now, cx.events);
+        }
+        // What a program that is paused, or gone, has left there is as old as its last sign of life.
+        if self.shown.is_none_or(|before| before.beat != shown.beat) {
+            self.mirrored = Some(Held::new(shown.mirrored(), arrival));
+        }
+        self.shown = Some(*shown);
+        let safety = if shown.stopped { SafetyMode::ProtectiveStop } else { SafetyMode::Normal };
+        let state = State {
+            controller_time: ControllerTime::from_micros(shown.micros),
+            positions: JointPositions(shown.positions),
+            velocities: JointVelocities(shown.speeds),
+            target_positions: JointPositions(shown.targets),
+            target_velocities: JointVelocities(shown.speeds),
+            robot_mode: Some(RobotMode::Running),
+            safety: Safety::Mode(safety),
+            ..State::default()
+        };
+        cx.cycle.hear(&state, arrival, cx.now, cx.events);
+        cx.cycle.arrived(arrival);
+    }
+
+    const fn is_waiting(&self) -> bool {
+        self.given < self.length
+    }
+
+    /// Where the asked move is at this share of its way.
+    fn planned(course: &Course<2>, share: f32) -> JointPositions<2> {
+        course.from.zip_with(course.to.as_array(), |from, to| from + (to - from) * share)
+    }
+}
+
+impl Sealed for TestPeer {}
+
+impl Peer<2> for TestPeer {
+    type Event = TestEvent;
+    type Options = TestOptions;
+    type Status = TestStatus;
+    type Memory = ();
+
+    const ACKNOWLEDGED: Option<LinkId> = None;
+    const LISTENS: bool = true;
+    const DELEGATES: bool = true;
+
+    fn new<L: Law<2>>(config: &TestConfig, (): (), law: L) -> Result<(Self, Cycle<2, L>), ConfigError> {
+        config.check_common(&config.cycle())?;
+        let peer = Self {
+            listening: Listening::No,
+            abort: false,
+            strangers: 0,
+            window: [[0; 24]; 8],
+            filled: 0,
+            shown: None,
+            mirrored: None,
+            asked: None,
+            chunk: usize::from(config.peer.chunk.max(1)),
+            out: [0; LONGEST],
+            length: 0,
+            given: 0,
+            #[cfg(feature = "postcard")]
+            new: false,
+        };
+        let sources = config.monitors()?;
+        Ok((peer, Cycle::new(config.cycle(), config.standstill, config.limits, sources, config.operator, law)))
+    }
+
+    fn wake<L: Law<2>>(&mut self, cx: &mut Cx<'_, L>) {
+        #[cfg(feature = "postcard")]
+        {
+            self.new = false;
+        }
+        match self.listening {
+            Listening::Again(at) if at <= cx.now => self.listening = Listening::Wanted,
+            Listening::Connected(since) if cx.now.since(since) > cx.config.peer.silence => {
+                self.abort = true;
+                self.lost(Reason::StateStale, cx);
+            }
+            _ => {}
+        }
+    }
+
+    fn handle<L: Law<2>>(&mut self, input: Input, cx: &mut Cx<'_, L>) {
+        match input {
+            Input::Start => self.listening = Listening::Wanted,
+            Input::Accepted(_, from) => self.accepted(from, cx),
+            Input::Refused(_) => self.listening = Listening::Again(cx.now + LISTEN_AGAIN),
+            Input::Closed(_) => self.lost(Reason::LinkClosed, cx),
+            _ => {}
+        }
+    }
+
+    fn receive_window(&mut self, _: LinkId) -> &mut [u8] {
+        self.window.as_flattened_mut().get_mut(self.filled..).unwrap_or_default()
+    }
+
+    fn commit<L: Law<2>>(&mut self, received: &Received, cx: &mut Cx<'_, L>) -> bool {
+        if !matches!(self.listening, Listening::Connected(_)) {
+            return false;
+        }
+        self.listening = Listening::Connected(cx.now);
+        self.filled = self.filled.saturating_add(received.count);
+        let window = self.window;
+        let mut rest = window.as_flattened().get(..self.filled).unwrap_or_default();
+        let full = rest.len() == window.as_flattened().len();
+        let mut states = false;
+        while let Some((state, behind)) = rest.split_first_chunk::<SHOWN_LEN>() {
+            self.heard(&Shown::from_bytes(state), received.arrival, cx);
+            (rest, states) = (behind, true);
+        }
+        self.window.as_flattened_mut().iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        self.filled = rest.len();
+        states && !full
+    }
+
+    fn beside<L: Law<2>>(&mut self, _: &mut Cx<'_, L>) -> Beside {
+        let granted = self.shown.is_some_and(|shown| shown.granted);
+        Beside {
+            path_open: true,
+            gate: Some(if granted { PeerGate::Granted } else { PeerGate::No }),
+            program: self.mirrored.filter(|_| !granted).map(|held| Held::new(Activity::Stopped, held.at)),
+            ..Beside::default()
+        }
+    }
+
+    fn executed(&self, state: &State<2>, _: Instant) -> Executed {
+        let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return Executed::default() };
+        let on_course = self.asked.is_some_and(|Asked { course, .. }| match shown.mirrored() {
+            Mirrored::Running(_) if shown.progress.is_finite() => {
+                course.holds_at(&Self::planned(&course, shown.progress), state, &config)
+            }
+            Mirrored::Running(_) | Mirrored::Idle | Mirrored::Ended(_) => course.holds(state, &config),
+        });
+        Executed { mirrored: self.mirrored, paused: shown.paused, on_course }
+    }
+
+    fn delegated(&mut self, _: MoveNumber, asked: JointMove<2>, state: &State<2>) {
+        let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
+        self.asked = Some(Asked { asked, course });
+    }
+
+    fn asked(&self) -> Option<JointMove<2>> {
+        self.asked.map(|asked| asked.asked)
+    }
+
+    fn judged<L: Law<2>>(&mut self, _: Instant, _: &mut Cx<'_, L>) {}
+
+    fn acknowledged<L: Law<2>>(&mut self, _: &mut Cx<'_, L>) {}
+
+    fn prepare<L: Law<2>>(&mut self, _: Instant, _: &Cycle<2, L>) -> bool {
+        self.shown.is_some()
+    }
+
+    fn write(&mut self, verdict: Verdict<'_, 2>) -> Result<bool, Reason> {
+        // A message that was begun is ended, whatever comes next.
+        if self.given > 0 && self.is_waiting() {
+            return Ok(false);
+        }
+        let message = match verdict {
+            Verdict::Silent | Verdict::Mirror => return Ok(false),
+            Verdict::Hold => Message::Hold,
+            Verdict::Stop => Message::Stop,
+            Verdict::Move(approved) => Message::Speeds(approved.into_parts().0.0),
+            Verdict::Start(approved, number) => {
+                let (asked, _) = approved.into_parts();
+                let course = self.asked.ok_or(Reason::Internal)?.course;
+                let mut points = [[0.0; 2]; POINTS];
+                for (at, point) in (1_u8..).zip(&mut points) {
+                    *point = Self::planned(&course, f32::from(at) / POINTS as f32).0;
+                }
+                Message::Start(number.get(), [asked.speed(), asked.acceleration()], points)
+            }
+            Verdict::Keep => Message::Keep,
+            Verdict::Cancel(number) => Message::Cancel(number.get()),
+        };
+        (self.length, self.given) = (message.emit(&mut self.out), 0);
+        #[cfg(feature = "postcard")]
+        {
+            self.new = true;
+        }
+        Ok(true)
+    }
+
+    fn conclude<L: Law<2>>(&mut self, _: &mut Cx<'_, L>) -> bool {
+        false
+    }
+
+    fn has_left(&self, _: Instant, _: Instant) -> bool {
+        true
+    }
+
+    fn shut_down<L: Law<2>>(&mut self, cx: &mut Cx<'_, L>) {
+        self.abort = matches!(self.listening, Listening::Connected(_) | Listening::Requested);
+        self.lost(Reason::Released, cx);
+        self.listening = Listening::No;
+    }
+
+    fn is_established(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    fn has_link_output(&self) -> bool {
+        self.abort || self.listening == Listening::Wanted
+    }
+
+    fn has_output(&self) -> bool {
+        self.has_link_output() || self.is_waiting()
+    }
+
+    fn poll_output(&mut self, config: &TestConfig, _: &mut Events<TestEvent>) -> Option<Output<'_>> {
+        let link = LinkId::CONTROL;
+        if core::mem::take(&mut self.abort) {
+            return Some(Output::Abort(link));
+        }
+        if self.listening == Listening::Wanted {
+            self.listening = Listening::Requested;
+            return Some(Output::Listen { link, port: config.peer.port });
+        }
+        let bytes = self.out.get(self.given..self.length).filter(|bytes| !bytes.is_empty())?;
+        let bytes = bytes.get(..self.chunk).unwrap_or(bytes);
+        self.given = self.given.saturating_add(bytes.len());
+        Some(Output::Transmit { link, to: None, bytes })
+    }
+
+    fn next_deadline<L: Law<2>>(&self, _: Instant, config: &TestConfig, _: &Cycle<2, L>) -> Option<Instant> {
+        match self.listening {
+            Listening::Again(at) => Some(at),
+            Listening::Connected(since) => Some(since + config.peer.silence + Duration::from_micros(1)),
+            Listening::No | Listening::Wanted | Listening::Requested => None,
+        }
+    }
+
+    fn has_unacked(&self, _: LinkId) -> bool {
+        false
+    }
+
+    fn commanded(&self) -> Option<JointVelocities<2>> {
+        None
+    }
+
+    fn status(&self) -> TestStatus {
+        TestStatus { strangers: self.strangers }
+    }
+
+    #[cfg(feature = "postcard")]
+    fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
+        self.receive_window(link).get(..count).unwrap_or_default()
+    }
+
+    #[cfg(feature = "postcard")]
+    fn memory_sizes(&self) -> MemorySizes {
+        MemorySizes::default()
+    }
+
+    #[cfg(feature = "postcard")]
+    fn exactly((): (), _: MemorySizes) -> Option<()> {
+        Some(())
+    }
+
+    #[cfg(feature = "postcard")]
+    fn made(&self) -> [&[u8]; 2] {
+        let made = self.out.get(..self.length).filter(|_| self.new);
+        [made.unwrap_or_default(), &[]]
+    }
+
+    #[cfg(feature = "postcard")]
+    fn next_made(&mut self) -> Option<&[u8]> {
+        // Nobody listens here, or gives up a link.
+        self.abort = false;
+        if self.listening == Listening::Wanted {
+            self.listening = Listening::Requested;
+        }
+        let waiting = self.is_waiting();
+        self.given = self.length;
+        self.out.get(..self.length).filter(|_| waiting)
+    }
+
+    #[cfg(feature = "postcard")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&(self.listening, self.abort, self.strangers, self.window, self.filled))?;
+        to.put(&(self.shown, self.mirrored, self.asked))
+    }
+
+    #[cfg(feature = "postcard")]
+    fn load(&mut self, from: &mut Loader<'_>, _: &TestConfig) -> Option<()> {
+        (self.listening, self.abort, self.strangers, self.window, self.filled) = from.take()?;
+        (self.shown, self.mirrored, self.asked) = from.take()?;
+        (self.length, self.given) = (0, 0);
+        Some(())
+    }
+}
