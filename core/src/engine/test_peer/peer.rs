@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::message::{LONGEST, Message, POINTS, SHOWN_LEN, Shown};
 use crate::command::{JointMove, Limits, MAX_SOURCES};
-use crate::engine::config::{Config, ConfigError, LinkTuning, ModeTuning, Options};
+use crate::engine::config::{Config, ConfigError, Options};
 use crate::engine::cycle::{Beside, Cycle, CycleConfig, Executed, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
@@ -12,8 +12,10 @@ use crate::engine::io::{Input, LinkId, Output};
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::law::Law;
+use crate::link::LinkTuning;
 use crate::mode::{
-    Activity, Course, CourseConfig, Held, Mirrored, ModeConfig, MoveNumber, OperatorConfig, PeerGate, StandstillConfig,
+    Activity, Course, CourseConfig, Held, Mirrored, ModeConfig, ModeTuning, MoveNumber, OperatorConfig, PeerGate,
+    StandstillConfig,
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -69,7 +71,7 @@ impl Default for TestConfig {
 impl TestConfig {
     fn cycle(&self) -> CycleConfig {
         CycleConfig {
-            link: self.link.of(PERIOD),
+            link: self.link.stream(PERIOD),
             mode: ModeConfig { rest_window: self.standstill.window, ..self.mode.of(PERIOD) },
             following: self.mode.following.of(PERIOD),
             scaling: self.mode.scaling,
