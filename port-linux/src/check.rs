@@ -255,5 +255,5 @@ fn described(source: &SourceSettings) -> String {
 
 /// What is held of a source's readings.
 fn kept<I>(source: &SourceSettings<I>) -> String {
-    format!("{} value(s), at most {} s old", source.values, source.max_age)
+    format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
 }

@@ -1,7 +1,7 @@
 //! A robot with its control loop, put together from settings.
 
 use outrigger_core::engine::{ConfigError, Peer};
-use outrigger_core::law::LawConfigError;
+use outrigger_core::robot::BadValue;
 use outrigger_embassy::Handle;
 
 use crate::desk::Desk;
@@ -32,13 +32,13 @@ impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
     /// The law cannot work with them.
-    Law(LawConfigError),
+    Law(BadValue),
     /// The engine cannot.
     Engine(ConfigError),
 }
 
-impl From<LawConfigError> for StartError {
-    fn from(error: LawConfigError) -> Self {
+impl From<BadValue> for StartError {
+    fn from(error: BadValue) -> Self {
         Self::Law(error)
     }
 }

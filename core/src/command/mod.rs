@@ -11,7 +11,7 @@ mod sources;
 
 pub use governor::{Approved, Governor, Shaped};
 pub use joint_move::{ApprovedMove, JointMove};
-pub use limits::{LimitField, Limits, LimitsError, PathTiming};
+pub use limits::{Limits, LimitsError, PathTiming};
 pub use sample::{Sample, SampleValue, Samples, SourceId};
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};

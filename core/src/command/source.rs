@@ -6,58 +6,39 @@
 //! a reading within its age begins the count anew: readings that are too old when they arrive do not.
 
 use super::{Sample, SourceId};
-use crate::robot::{Range, Reason, range, seconds};
+use crate::robot::{Range, Reason};
 use crate::time::{Duration, Instant};
+use crate::{range_of, settings};
 
-/// What is expected of one sensor.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct SourceConfig {
-    /// The sensor's number.
-    pub id: SourceId,
-    /// Numbers in each reading, 1 … 6.
-    pub channels: u8,
-    /// Lowest number that is a measurement, in the sensor's unit.
-    pub min: f32,
-    /// Highest number that is a measurement, in the sensor's unit.
-    pub max: f32,
-    /// Fastest change of any channel that can be true \[unit/s\]; infinite: not judged.
-    pub max_rate: f32,
-    /// Readings older than this are not used.
-    pub max_age: Duration,
-    /// Bit-identical readings for this long mean a frozen sensor; `None`: not judged (a source that may
-    /// rightly repeat itself, such as a joystick at rest).
-    pub stuck_after: Option<Duration>,
-    /// Cycles a reading is used beyond its age: held in the first, decayed to no motion in the last.
-    pub bridge_cycles: u8,
+settings! {
+    /// What is expected of one sensor.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct SourceConfig in "" by new(id: SourceId, channels: u8, min: f32, max: f32) {
+        /// The sensor's number.
+        pub id nowhere: SourceId = id,
+        /// Numbers in each reading.
+        pub channels nowhere: u8 [Self::CHANNELS] = channels,
+        /// Lowest number that is a measurement, in the sensor's unit.
+        pub min nowhere: f32 = min,
+        /// Highest number that is a measurement, in the sensor's unit.
+        pub max nowhere: f32 = max,
+        /// Fastest change of any channel that can be true \[unit/s\]. Default infinite: not judged.
+        pub max_rate: f32 [0.000001 to 1000000000.0 "SI units/s"] or f32::INFINITY = f32::INFINITY,
+        /// Readings older than this are not used. Default 100 ms.
+        pub max_age: Duration [0.001 to 10.0 "s"] = Duration::from_millis(100),
+        /// Bit-identical readings for this long mean a frozen sensor. Default 1 s; `None`: not judged (a source that may
+        /// rightly repeat itself, such as a joystick at rest).
+        pub stuck_after: Option<Duration> [0.01 to 3600.0 "s"] = Some(Duration::from_secs(1)),
+        /// Cycles a reading is used beyond its age: held in the first, decayed to no motion in the last. Default 2.
+        pub bridge_cycles nowhere: u8 = 2,
+    }
 }
 
 impl SourceConfig {
     /// Range of [`channels`](Self::channels).
-    pub const CHANNELS: Range<u8> = range!(1, 6, "");
-    /// Range of [`max_rate`](Self::max_rate), infinity aside.
-    pub const MAX_RATE: Range<f32> = range!(0.000001, 1000000000.0, " SI units/s");
-    /// Range of [`max_age`](Self::max_age).
-    pub const MAX_AGE: Range<Duration> = seconds!(0.001, 10.0);
-    /// Range of [`stuck_after`](Self::stuck_after).
-    pub const STUCK_AFTER: Range<Duration> = seconds!(0.01, 3600.0);
-
-    /// A sensor with `channels` numbers between `min` and `max` per reading: at most 0.1 s old, frozen
-    /// after 1 s, bridged for 2 cycles, its rate not judged.
-    #[must_use]
-    pub const fn new(id: SourceId, channels: u8, min: f32, max: f32) -> Self {
-        Self {
-            id,
-            channels,
-            min,
-            max,
-            max_rate: f32::INFINITY,
-            max_age: Duration::from_millis(100),
-            stuck_after: Some(Duration::from_secs(1)),
-            bridge_cycles: 2,
-        }
-    }
+    pub const CHANNELS: Range<u8> = range_of!(1 to 6);
 }
 
 /// What was counted since the start.

@@ -3,7 +3,7 @@
 use heapless::Vec;
 
 use super::{Reading, Sample, Samples, SourceConfig, SourceId, SourceMonitor};
-use crate::robot::Reason;
+use crate::robot::{BadValue, Reason};
 use crate::time::{Duration, Instant};
 
 /// Most sensors of one robot.
@@ -17,16 +17,10 @@ pub enum SourcesError {
     TooMany,
     /// Two with one number.
     Duplicate(SourceId),
-    /// `channels` outside 1 … 6.
-    Channels(SourceId),
     /// `min` and `max` not finite, or `min` not below `max`.
     Range(SourceId),
-    /// `max_rate` outside [its range](SourceConfig::MAX_RATE).
-    Rate(SourceId),
-    /// `max_age` outside [its range](SourceConfig::MAX_AGE).
-    Age(SourceId),
-    /// `stuck_after` outside [its range](SourceConfig::STUCK_AFTER).
-    Stuck(SourceId),
+    /// A value outside its range.
+    Value(SourceId, BadValue),
 }
 
 impl core::fmt::Display for SourcesError {
@@ -34,11 +28,8 @@ impl core::fmt::Display for SourcesError {
         match self {
             Self::TooMany => write!(f, "more than {MAX_SOURCES} sources"),
             Self::Duplicate(id) => write!(f, "two sources have the number {}", id.0),
-            Self::Channels(id) => write!(f, "source {}: expected {} channels", id.0, SourceConfig::CHANNELS.text),
             Self::Range(id) => write!(f, "source {}: expected finite min below max", id.0),
-            Self::Rate(id) => write!(f, "source {}: expected max_rate {}", id.0, SourceConfig::MAX_RATE.text),
-            Self::Age(id) => write!(f, "source {}: expected max_age {}", id.0, SourceConfig::MAX_AGE.text),
-            Self::Stuck(id) => write!(f, "source {}: expected stuck_after {}", id.0, SourceConfig::STUCK_AFTER.text),
+            Self::Value(id, error) => write!(f, "source {}: {error}", id.0),
         }
     }
 }
@@ -93,21 +84,10 @@ impl Sources {
             if monitors.iter().any(|m| m.config().id == config.id) {
                 return Err(SourcesError::Duplicate(config.id));
             }
-            if !SourceConfig::CHANNELS.contains(config.channels) {
-                return Err(SourcesError::Channels(config.id));
-            }
             if !(config.min.is_finite() && config.max.is_finite() && config.min < config.max) {
                 return Err(SourcesError::Range(config.id));
             }
-            if config.max_rate != f32::INFINITY && !SourceConfig::MAX_RATE.contains(config.max_rate) {
-                return Err(SourcesError::Rate(config.id));
-            }
-            if !SourceConfig::MAX_AGE.contains(config.max_age) {
-                return Err(SourcesError::Age(config.id));
-            }
-            if config.stuck_after.is_some_and(|after| !SourceConfig::STUCK_AFTER.contains(after)) {
-                return Err(SourcesError::Stuck(config.id));
-            }
+            config.check_ranges().map_err(|error| SourcesError::Value(config.id, error))?;
             monitors.push(SourceMonitor::new(*config)).map_err(|_| SourcesError::TooMany)?;
         }
         Ok(Self { monitors, unknown: 0 })
@@ -188,9 +168,11 @@ mod tests {
         let error = |configs: &[SourceConfig]| Sources::new(configs).err();
         assert_eq!(error(&[config(1), config(1)]), Some(SourcesError::Duplicate(SourceId(1))));
         assert_eq!(error(&[0, 1, 2, 3, 4].map(config)), Some(SourcesError::TooMany));
-        assert_eq!(error(&[SourceConfig { channels: 0, ..config(1) }]), Some(SourcesError::Channels(SourceId(1))));
         assert_eq!(error(&[SourceConfig { max: f32::NAN, ..config(1) }]), Some(SourcesError::Range(SourceId(1))));
-        assert_eq!(error(&[SourceConfig { max_rate: 0.0, ..config(1) }]), Some(SourcesError::Rate(SourceId(1))));
+        let told = |config| error(&[config]).map(|error| error.to_string());
+        let rate = told(SourceConfig { max_rate: 0.0, ..config(1) });
+        assert_eq!(rate, Some("source 1: max_rate: expected 0.000001 to 1000000000.0 SI units/s".into()));
+        assert_eq!(told(SourceConfig { channels: 0, ..config(1) }), Some("source 1: channels: expected 1 to 6".into()));
         assert_eq!(error(&[0, 1, 2, 3].map(config)), None);
     }
 

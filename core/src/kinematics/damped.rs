@@ -14,21 +14,18 @@
 use super::Jacobian;
 use crate::math::{scale, sqrt};
 use crate::robot::{JointVelocities, Twist};
+use crate::settings;
 
-/// How twists are turned into joint speeds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct DampedLeastSquares {
-    /// λ, in units of a singular value of the Jacobian: above 0.
-    pub damping: f32,
-    /// Length that counts as much as one radian \[m\]: about the arm's forearm.
-    pub length: f32,
-}
-
-impl Default for DampedLeastSquares {
-    fn default() -> Self {
-        Self { damping: 0.02, length: 0.5 }
+settings! {
+    /// How twists are turned into joint speeds.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct DampedLeastSquares in "" {
+        /// λ, in units of a singular value of the Jacobian.
+        pub damping: f32 [0.000001 to 10.0] = 0.02,
+        /// Length that counts as much as one radian \[m\]: about the arm's forearm.
+        pub length: f32 [0.001 to 10.0 "m"] = 0.5,
     }
 }
 

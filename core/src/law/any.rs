@@ -4,7 +4,7 @@ use super::{CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, 
 use super::{Standoff, StandoffConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::robot::{JointVelocities, Range, Reason, State};
+use crate::robot::{BadValue, JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::Progress;
 
@@ -37,36 +37,6 @@ impl<const N: usize> LawConfig<N> {
     }
 }
 
-/// A setting no law can work with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct LawConfigError {
-    /// The setting's name.
-    pub field: &'static str,
-    /// What it must be.
-    pub expected: &'static str,
-}
-
-impl LawConfigError {
-    /// An error about `field` unless `value` is in `range`.
-    pub(super) fn outside<T: PartialOrd>(range: Range<T>, value: T, field: &'static str) -> Result<(), Self> {
-        Self::unless(range.contains(value), field, range.text)
-    }
-
-    /// An error about `field` unless `held`.
-    pub(super) const fn unless(held: bool, field: &'static str, expected: &'static str) -> Result<(), Self> {
-        if held { Ok(()) } else { Err(Self { field, expected }) }
-    }
-}
-
-impl core::fmt::Display for LawConfigError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}: expected {}", self.field, self.expected)
-    }
-}
-
-impl core::error::Error for LawConfigError {}
-
 /// Any of the laws.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -84,7 +54,7 @@ impl<const N: usize> AnyLaw<N> {
     ///
     /// # Errors
     /// The first setting it cannot work with.
-    pub fn new(config: LawConfig<N>) -> Result<Self, LawConfigError> {
+    pub fn new(config: LawConfig<N>) -> Result<Self, BadValue> {
         Ok(match config {
             LawConfig::JointServo { reference, config } => {
                 config.check()?;

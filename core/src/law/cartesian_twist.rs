@@ -1,12 +1,13 @@
 //! Moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, a force law outside).
 
 use super::tool_space::ToolSpace;
-use super::{Law, LawConfigError, ToolSpaceConfig};
+use super::{Law, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{norm, scale};
-use crate::robot::{JointVelocities, Range, Reason, State, Twist, range};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist};
 use crate::time::Duration;
+use crate::{range_of, settings, words};
 
 /// The frame whose axes a twist is given along; its point is the tool centre point either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum TwistFrame {
     Tool,
 }
 
+words!(TwistFrame { "base" = Base, "tool" = Tool });
+
 /// Where the twist comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -30,48 +33,38 @@ pub enum TwistInput {
     Source(SourceId),
 }
 
-/// Settings of a [`CartesianTwist`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct CartesianTwistConfig {
-    /// The frame of the twist.
-    pub frame: TwistFrame,
-    /// Its origin.
-    pub input: TwistInput,
-    /// Highest speed of the tool centre point \[m/s\]: a faster twist is made slower as a whole.
-    pub linear_limit: f32,
-    /// Highest turning speed of the tool \[rad/s\].
-    pub angular_limit: f32,
-    /// How the joints are moved.
-    pub tool_space: ToolSpaceConfig,
+settings! {
+    /// Settings of a [`CartesianTwist`]; by default at most 0.1 m/s and 0.5 rad/s.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct CartesianTwistConfig in "" by new(frame: TwistFrame, input: TwistInput) {
+        /// The frame of the twist.
+        pub frame: TwistFrame = frame,
+        /// Its origin.
+        pub input nowhere: TwistInput = input,
+        /// Highest speed of the tool centre point \[m/s\]: a faster twist is made slower as a whole.
+        pub linear_limit: f32 [0.0001 to 2.0 "m/s"] = 0.1,
+        /// Highest turning speed of the tool \[rad/s\].
+        pub angular_limit: f32 [0.0001 to 6.0 "rad/s"] = 0.5,
+        /// How the joints are moved.
+        pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
+    }
 }
 
 impl CartesianTwistConfig {
-    /// A twist of at most 0.1 m/s and 0.5 rad/s.
-    #[must_use]
-    pub fn new(frame: TwistFrame, input: TwistInput) -> Self {
-        Self { frame, input, linear_limit: 0.1, angular_limit: 0.5, tool_space: ToolSpaceConfig::default() }
-    }
-
     /// Range of each number of a [constant](TwistInput::Constant) twist.
-    pub const TWIST: Range<f32> = range!(-2.0, 2.0, " m/s, rad/s");
-    /// Range of [`linear_limit`](Self::linear_limit).
-    pub const LINEAR_LIMIT: Range<f32> = range!(0.0001, 2.0, " m/s");
-    /// Range of [`angular_limit`](Self::angular_limit).
-    pub const ANGULAR_LIMIT: Range<f32> = range!(0.0001, 6.0, " rad/s");
-
+    pub const TWIST: Range<f32> = range_of!(-2.0 to 2.0 "m/s, rad/s");
     /// Whether a law can work with these settings.
     ///
     /// # Errors
     /// The first setting that is out of its range.
-    pub fn check(&self) -> Result<(), LawConfigError> {
+    pub fn check(&self) -> Result<(), BadValue> {
         if let TwistInput::Constant(twist) = self.input {
             let all = twist.linear.into_iter().chain(twist.angular);
-            LawConfigError::unless(Self::TWIST.contains_all(all), "twist", Self::TWIST.text)?;
+            BadValue::unless(Self::TWIST.contains_all(all), "twist", Self::TWIST.text)?;
         }
-        LawConfigError::outside(Self::LINEAR_LIMIT, self.linear_limit, "linear_limit")?;
-        LawConfigError::outside(Self::ANGULAR_LIMIT, self.angular_limit, "angular_limit")?;
+        self.check_ranges()?;
         self.tool_space.check()
     }
 }

@@ -4,13 +4,14 @@
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
 //! reference the P term is kept so small that the arm can be braked in front of it.
 
+use super::Law;
 use super::closing::closing_speed;
-use super::{Law, LawConfigError};
 use crate::command::{Limits, Samples, SourceId};
 use crate::math::bounded;
-use crate::robot::{JointPositions, JointVelocities, Range, Reason, State, range, seconds};
+use crate::robot::{BadValue, JointPositions, JointVelocities, Range, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
+use crate::{range_of, settings};
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ impl<const N: usize> Reference<N> {
     ///
     /// # Errors
     /// What the motion exceeds.
-    pub fn check(&self, limits: &Limits<N>) -> Result<(), LawConfigError> {
+    pub fn check(&self, limits: &Limits<N>) -> Result<(), BadValue> {
         let (trajectory, absolute) = match self {
             Self::Hold => return Ok(()),
             Self::Absolute(trajectory) => (trajectory, true),
@@ -38,13 +39,13 @@ impl<const N: usize> Reference<N> {
         };
         let below = |a: &[f32; N], b: &[f32; N]| a.iter().zip(b).all(|(a, b)| a <= b);
         let fast = below(trajectory.peak_velocities().as_array(), limits.velocity.as_array());
-        LawConfigError::unless(fast, "waypoint", "a motion within the velocity limits")?;
+        BadValue::unless(fast, "waypoint", "a motion within the velocity limits")?;
         let steep = below(trajectory.peak_accelerations().as_array(), limits.acceleration.as_array());
-        LawConfigError::unless(steep, "waypoint", "a motion within the acceleration limits")?;
+        BadValue::unless(steep, "waypoint", "a motion within the acceleration limits")?;
         let (lowest, highest) = trajectory.extent();
         let inside = below(limits.position_min.as_array(), lowest.as_array())
             && below(highest.as_array(), limits.position_max.as_array());
-        LawConfigError::unless(inside || !absolute, "waypoint", "a motion within the position limits")
+        BadValue::unless(inside || !absolute, "waypoint", "a motion within the position limits")
     }
 }
 
@@ -59,91 +60,48 @@ pub struct SensorFeedForward {
     pub gain: f32,
 }
 
-/// Gains and bounds of a [`JointServo`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct JointServoConfig {
-    /// Speed per position error \[1/s\]; 0 for a motion without feedback.
-    pub proportional: f32,
-    /// Speed per speed error \[1\].
-    pub derivative: f32,
-    /// Part of the reference's own speed that is commanded, 0 … 1.
-    pub feed_forward: f32,
-    /// Most speed of one joint that feedback may ask for \[rad/s\].
-    pub correction_limit: f32,
-    /// Deceleration with which feedback nears the reference \[rad/s²\]: well below the arm's acceleration limit,
-    /// or a push is answered by swinging to and fro. Infinite: not minded.
-    pub correction_deceleration: f32,
-    /// Speed of one joint up to which feedback may add to the reference's own \[rad/s\]: not above the arm's
-    /// velocity limit, or catching up after a disturbance is refused there. Infinite: not limited.
-    pub joint_speed: f32,
-    /// Distance of one joint from its reference that ends commanding \[rad\].
-    pub path_tolerance: f32,
-    /// Time to full speed when a suspended motion is resumed.
-    pub resume_ramp: Duration,
-    /// Added speeds from a sensor.
-    pub sensor: Option<SensorFeedForward>,
+settings! {
+    /// Gains and bounds of a [`JointServo`].
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct JointServoConfig in "" {
+        /// Speed per position error \[1/s\]; 0 for a motion without feedback.
+        pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
+        /// Speed per speed error \[1\].
+        pub derivative: f32 [0.0 to 10.0] = 0.1,
+        /// Part of the reference's own speed that is commanded.
+        pub feed_forward: f32 [0.0 to 1.0] = 1.0,
+        /// Most speed of one joint that feedback may ask for \[rad/s\].
+        pub correction_limit: f32 [0.001 to 6.0 "rad/s"] = 1.0,
+        /// Deceleration with which feedback nears the reference \[rad/s²\]: well below the arm's acceleration limit,
+        /// or a push is answered by swinging to and fro. Infinite: not minded.
+        pub correction_deceleration: f32 [0.001 to 50.0 "rad/s²"] or f32::INFINITY = 1.0,
+        /// Speed of one joint up to which feedback may add to the reference's own \[rad/s\]: not above the arm's
+        /// velocity limit, or catching up after a disturbance is refused there. Infinite: not limited.
+        pub joint_speed: f32 [0.001 to 6.3 "rad/s"] or f32::INFINITY = f32::INFINITY,
+        /// Distance of one joint from its reference that ends commanding \[rad\].
+        pub path_tolerance: f32 [0.001 to 6.3 "rad"] = 0.2,
+        /// Time to full speed when a suspended motion is resumed.
+        pub resume_ramp: Duration [0.0 to 60.0 "s"] = Duration::from_millis(500),
+        /// Added speeds from a sensor.
+        pub sensor nowhere: Option<SensorFeedForward> = None,
+    }
 }
 
 impl SensorFeedForward {
     /// Range of [`gain`](Self::gain).
-    pub const GAIN: Range<f32> = range!(-1000.0, 1000.0, "");
-}
-
-impl Default for JointServoConfig {
-    fn default() -> Self {
-        Self {
-            proportional: 20.0,
-            derivative: 0.1,
-            feed_forward: 1.0,
-            correction_limit: 1.0,
-            correction_deceleration: 1.0,
-            joint_speed: f32::INFINITY,
-            path_tolerance: 0.2,
-            resume_ramp: Duration::from_millis(500),
-            sensor: None,
-        }
-    }
+    pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
 }
 
 impl JointServoConfig {
-    /// Range of [`proportional`](Self::proportional).
-    pub const PROPORTIONAL: Range<f32> = range!(0.0, 100.0, " 1/s");
-    /// Range of [`derivative`](Self::derivative).
-    pub const DERIVATIVE: Range<f32> = range!(0.0, 10.0, "");
-    /// Range of [`feed_forward`](Self::feed_forward).
-    pub const FEED_FORWARD: Range<f32> = range!(0.0, 1.0, "");
-    /// Range of [`correction_limit`](Self::correction_limit).
-    pub const CORRECTION_LIMIT: Range<f32> = range!(0.001, 6.0, " rad/s");
-    /// Range of [`correction_deceleration`](Self::correction_deceleration), infinity aside.
-    pub const CORRECTION_DECELERATION: Range<f32> = range!(0.001, 50.0, " rad/s²");
-    /// Range of [`joint_speed`](Self::joint_speed), infinity aside.
-    pub const JOINT_SPEED: Range<f32> = range!(0.001, 6.3, " rad/s");
-    /// Range of [`path_tolerance`](Self::path_tolerance).
-    pub const PATH_TOLERANCE: Range<f32> = range!(0.001, 6.3, " rad");
-    /// Range of [`resume_ramp`](Self::resume_ramp).
-    pub const RESUME_RAMP: Range<Duration> = seconds!(0.0, 60.0);
-
     /// Whether a law can work with these settings.
     ///
     /// # Errors
     /// The first setting that is out of its range.
-    pub fn check(&self) -> Result<(), LawConfigError> {
-        LawConfigError::outside(Self::PROPORTIONAL, self.proportional, "proportional")?;
-        LawConfigError::outside(Self::DERIVATIVE, self.derivative, "derivative")?;
-        LawConfigError::outside(Self::FEED_FORWARD, self.feed_forward, "feed_forward")?;
-        LawConfigError::outside(Self::CORRECTION_LIMIT, self.correction_limit, "correction_limit")?;
-        if self.correction_deceleration != f32::INFINITY {
-            let range = Self::CORRECTION_DECELERATION;
-            LawConfigError::outside(range, self.correction_deceleration, "correction_deceleration")?;
-        }
-        if self.joint_speed != f32::INFINITY {
-            LawConfigError::outside(Self::JOINT_SPEED, self.joint_speed, "joint_speed")?;
-        }
-        LawConfigError::outside(Self::PATH_TOLERANCE, self.path_tolerance, "path_tolerance")?;
-        LawConfigError::outside(Self::RESUME_RAMP, self.resume_ramp, "resume_ramp")?;
-        self.sensor.map_or(Ok(()), |s| LawConfigError::outside(SensorFeedForward::GAIN, s.gain, "sensor_gain"))
+    pub fn check(&self) -> Result<(), BadValue> {
+        self.check_ranges()?;
+        self.sensor.map_or(Ok(()), |sensor| SensorFeedForward::GAIN.check(sensor.gain, "sensor_gain"))
     }
 }
 

@@ -22,7 +22,7 @@ mod plant;
 mod standoff;
 mod tool_space;
 
-pub use any::{AnyLaw, LawConfig, LawConfigError};
+pub use any::{AnyLaw, LawConfig};
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};

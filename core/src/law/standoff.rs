@@ -14,123 +14,70 @@
 
 use super::closing::closing_speed;
 use super::tool_space::ToolSpace;
-use super::{Law, LawConfigError, ToolSpaceConfig};
+use super::{Law, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{Frame, Vector3, add, bounded, cross, dot, norm, scale, subtract};
-use crate::robot::{JointVelocities, Range, Reason, State, Twist, range};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist};
 use crate::time::Duration;
+use crate::{range_of, settings};
 
-/// Settings of a [`Standoff`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct StandoffConfig {
-    /// The sensor: one number, the distance \[m\] to the surface along the tool's z axis.
-    pub source: SourceId,
-    /// The distance to hold, as the sensor measures it \[m\].
-    pub distance: f32,
-    /// The least and the greatest reading that is a sight of the surface \[m\], with `distance` between them. Default 0 to
-    /// 0.2 m beyond the distance.
-    pub range: [f32; 2],
-    /// How far the tool may near the surface without a reading in range \[m\]. Default 0.05.
-    pub longest_approach: f32,
-    /// Speed along the axis per distance error \[1/s\].
-    pub proportional: f32,
-    /// Growth of that speed per distance error \[1/s²\]; 0 for none.
-    pub integral: f32,
-    /// Highest speed towards the surface \[m/s\].
-    pub approach_limit: f32,
-    /// Highest speed away from it \[m/s\].
-    pub retreat_limit: f32,
-    /// Deceleration with which the wanted distance is neared \[m/s²\]: one the joints can make within their
-    /// acceleration limits, or the tool swings to and fro.
-    pub deceleration: f32,
-    /// Speeds of the line along the tool's x and y axes as they stood at arming \[m/s\].
-    pub travel: [f32; 2],
-    /// Distance error at which travel has slowed to nothing \[m\]: the tool does not run ahead of what it follows.
-    pub travel_window: f32,
-    /// Speed per error across the line \[1/s\] and about it \[rad/s per rad\].
-    pub hold_gain: f32,
-    /// Distance from the line that ends commanding \[m\].
-    pub line_tolerance: f32,
-    /// Turn away from the orientation at arming that ends commanding \[rad\].
-    pub turn_tolerance: f32,
-    /// How the joints are moved.
-    pub tool_space: ToolSpaceConfig,
+settings! {
+    /// Settings of a [`Standoff`]; by default without travel, at most 50 mm/s near and 100 mm/s away.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct StandoffConfig in "" by new(source: SourceId, distance: f32) {
+        /// The sensor: one number, the distance \[m\] to the surface along the tool's z axis.
+        pub source nowhere: SourceId = source,
+        /// The distance to hold, as the sensor measures it \[m\].
+        pub distance nowhere: f32 [Self::DISTANCE] = distance,
+        /// The least and the greatest reading that is a sight of the surface \[m\], with `distance` between them. Default 0
+        /// to 0.2 m beyond the distance.
+        pub range nowhere: [f32; 2] [Self::RANGE] = [0.0, distance + 0.2],
+        /// How far the tool may near the surface without a reading in range \[m\]. Default 0.05.
+        pub longest_approach: f32 [0.001 to 1.0 "m"] = 0.05,
+        /// Speed along the axis per distance error \[1/s\].
+        pub proportional: f32 [0.01 to 100.0 "1/s"] = 5.0,
+        /// Growth of that speed per distance error \[1/s²\]; 0 for none.
+        pub integral: f32 [0.0 to 100.0 "1/s²"] = 5.0,
+        /// Highest speed towards the surface \[m/s\].
+        pub approach_limit: f32 [0.0001 to 1.0 "m/s"] = 0.05,
+        /// Highest speed away from it \[m/s\].
+        pub retreat_limit: f32 [0.0001 to 1.0 "m/s"] = 0.1,
+        /// Deceleration with which the wanted distance is neared \[m/s²\]: one the joints can make within their
+        /// acceleration limits, or the tool swings to and fro.
+        pub deceleration: f32 [0.001 to 10.0 "m/s²"] = 0.2,
+        /// Speeds of the line along the tool's x and y axes as they stood at arming \[m/s\].
+        pub travel: [f32; 2] [-1.0 to 1.0 "m/s"] = [0.0; 2],
+        /// Distance error at which travel has slowed to nothing \[m\]: the tool does not run ahead of what it follows.
+        pub travel_window: f32 [0.0001 to 1.0 "m"] = 0.01,
+        /// Speed per error across the line \[1/s\] and about it \[rad/s per rad\].
+        pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
+        /// Distance from the line that ends commanding \[m\].
+        pub line_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
+        /// Turn away from the orientation at arming that ends commanding \[rad\].
+        pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
+        /// How the joints are moved.
+        pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
+    }
 }
 
 impl StandoffConfig {
-    /// Holds `distance` \[m\] by the sensor `source`, without travel: at most 50 mm/s near and 100 mm/s away.
-    #[must_use]
-    pub fn new(source: SourceId, distance: f32) -> Self {
-        Self {
-            source,
-            distance,
-            range: [0.0, distance + 0.2],
-            longest_approach: 0.05,
-            proportional: 5.0,
-            integral: 5.0,
-            approach_limit: 0.05,
-            retreat_limit: 0.1,
-            deceleration: 0.2,
-            travel: [0.0; 2],
-            travel_window: 0.01,
-            hold_gain: 5.0,
-            line_tolerance: 0.02,
-            turn_tolerance: 0.1,
-            tool_space: ToolSpaceConfig::default(),
-        }
-    }
-
     /// Range of [`distance`](Self::distance).
-    pub const DISTANCE: Range<f32> = range!(0.001, 2.0, " m");
+    pub const DISTANCE: Range<f32> = range_of!(0.001 to 2.0 "m");
     /// Range of [`range`](Self::range).
-    pub const RANGE: Range<f32> = range!(0.0, 10.0, " m");
-    /// Range of [`longest_approach`](Self::longest_approach).
-    pub const LONGEST_APPROACH: Range<f32> = range!(0.001, 1.0, " m");
-    /// Range of [`proportional`](Self::proportional).
-    pub const PROPORTIONAL: Range<f32> = range!(0.01, 100.0, " 1/s");
-    /// Range of [`integral`](Self::integral).
-    pub const INTEGRAL: Range<f32> = range!(0.0, 100.0, " 1/s²");
-    /// Range of [`approach_limit`](Self::approach_limit).
-    pub const APPROACH_LIMIT: Range<f32> = range!(0.0001, 1.0, " m/s");
-    /// Range of [`retreat_limit`](Self::retreat_limit).
-    pub const RETREAT_LIMIT: Range<f32> = range!(0.0001, 1.0, " m/s");
-    /// Range of [`deceleration`](Self::deceleration).
-    pub const DECELERATION: Range<f32> = range!(0.001, 10.0, " m/s²");
-    /// Range of [`travel`](Self::travel).
-    pub const TRAVEL: Range<f32> = range!(-1.0, 1.0, " m/s");
-    /// Range of [`travel_window`](Self::travel_window).
-    pub const TRAVEL_WINDOW: Range<f32> = range!(0.0001, 1.0, " m");
-    /// Range of [`hold_gain`](Self::hold_gain).
-    pub const HOLD_GAIN: Range<f32> = range!(0.01, 100.0, " 1/s");
-    /// Range of [`line_tolerance`](Self::line_tolerance).
-    pub const LINE_TOLERANCE: Range<f32> = range!(0.0001, 1.0, " m");
-    /// Range of [`turn_tolerance`](Self::turn_tolerance).
-    pub const TURN_TOLERANCE: Range<f32> = range!(0.0001, 3.0, " rad");
+    pub const RANGE: Range<f32> = range_of!(0.0 to 10.0 "m");
 
     /// Whether a law can work with these settings.
     ///
     /// # Errors
     /// The first setting that is out of its range.
-    pub fn check(&self) -> Result<(), LawConfigError> {
-        LawConfigError::outside(Self::DISTANCE, self.distance, "distance")?;
-        LawConfigError::unless(Self::RANGE.contains_all(self.range), "range", Self::RANGE.text)?;
+    pub fn check(&self) -> Result<(), BadValue> {
+        self.check_ranges()?;
         let [least, most] = self.range;
         let within = least < self.distance && self.distance < most;
-        LawConfigError::unless(within, "range", "two distances with the wanted one between them")?;
-        LawConfigError::outside(Self::LONGEST_APPROACH, self.longest_approach, "longest_approach")?;
-        LawConfigError::outside(Self::PROPORTIONAL, self.proportional, "proportional")?;
-        LawConfigError::outside(Self::INTEGRAL, self.integral, "integral")?;
-        LawConfigError::outside(Self::APPROACH_LIMIT, self.approach_limit, "approach_limit")?;
-        LawConfigError::outside(Self::RETREAT_LIMIT, self.retreat_limit, "retreat_limit")?;
-        LawConfigError::outside(Self::DECELERATION, self.deceleration, "deceleration")?;
-        LawConfigError::unless(Self::TRAVEL.contains_all(self.travel), "travel", Self::TRAVEL.text)?;
-        LawConfigError::outside(Self::TRAVEL_WINDOW, self.travel_window, "travel_window")?;
-        LawConfigError::outside(Self::HOLD_GAIN, self.hold_gain, "hold_gain")?;
-        LawConfigError::outside(Self::LINE_TOLERANCE, self.line_tolerance, "line_tolerance")?;
-        LawConfigError::outside(Self::TURN_TOLERANCE, self.turn_tolerance, "turn_tolerance")?;
+        BadValue::unless(within, "range", "two distances with the wanted one between them")?;
         self.tool_space.check()
     }
 }

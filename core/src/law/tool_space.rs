@@ -1,43 +1,28 @@
 //! What all laws of the tool share: from a twist of the tool centre point to joint speeds.
 
-use super::LawConfigError;
 use crate::kinematics::{DampedLeastSquares, KinematicChain, Posture};
-use crate::robot::{JointVelocities, Range, Reason, State, Twist, range};
+use crate::robot::{BadValue, JointVelocities, Reason, State, Twist};
+use crate::settings;
 
-/// How a law of the tool moves the joints.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct ToolSpaceConfig {
-    /// How twists become joint speeds.
-    pub solver: DampedLeastSquares,
-    /// Part of the twist that may stay unreached near a singular pose, 0 … 1; beyond it commanding ends.
-    pub unreached_limit: f32,
-    /// Highest speed of any joint \[rad/s\]: a twist that needs more is made slower, in its direction.
-    pub joint_speed: f32,
-}
-
-impl Default for ToolSpaceConfig {
-    fn default() -> Self {
-        Self { solver: DampedLeastSquares::default(), unreached_limit: 0.2, joint_speed: 1.0 }
+settings! {
+    /// How a law of the tool moves the joints.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct ToolSpaceConfig in "" {
+        /// How twists become joint speeds.
+        pub solver here: DampedLeastSquares = DampedLeastSquares::default(),
+        /// Part of the twist that may stay unreached near a singular pose; beyond it commanding ends.
+        pub unreached_limit: f32 [0.0 to 1.0] = 0.2,
+        /// Highest speed of any joint \[rad/s\]: a twist that needs more is made slower, in its direction.
+        pub joint_speed: f32 [0.001 to 6.3 "rad/s"] = 1.0,
     }
 }
 
 impl ToolSpaceConfig {
-    /// Range of [`DampedLeastSquares::damping`].
-    pub const DAMPING: Range<f32> = range!(0.000001, 10.0, "");
-    /// Range of [`DampedLeastSquares::length`].
-    pub const LENGTH: Range<f32> = range!(0.001, 10.0, " m");
-    /// Range of [`unreached_limit`](Self::unreached_limit).
-    pub const UNREACHED_LIMIT: Range<f32> = range!(0.0, 1.0, "");
-    /// Range of [`joint_speed`](Self::joint_speed).
-    pub const JOINT_SPEED: Range<f32> = range!(0.001, 6.3, " rad/s");
-
-    pub(super) fn check(&self) -> Result<(), LawConfigError> {
-        LawConfigError::outside(Self::DAMPING, self.solver.damping, "damping")?;
-        LawConfigError::outside(Self::LENGTH, self.solver.length, "length")?;
-        LawConfigError::outside(Self::UNREACHED_LIMIT, self.unreached_limit, "unreached_limit")?;
-        LawConfigError::outside(Self::JOINT_SPEED, self.joint_speed, "joint_speed")
+    pub(super) fn check(&self) -> Result<(), BadValue> {
+        self.solver.check_ranges()?;
+        self.check_ranges()
     }
 }
 

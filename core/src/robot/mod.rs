@@ -28,7 +28,6 @@ pub use pose::{Pose, Twist, Wrench};
 pub use range::Range;
 #[doc(hidden)]
 pub use range::time;
-pub(crate) use range::{range, seconds};
 pub use reason::{Reason, ReasonSet};
 pub use settings::{Key, Outside, Setting, Table, Tuning};
 pub use state::{ControllerTime, Safety, State};

@@ -40,33 +40,14 @@ pub const fn time(seconds: f64) -> Duration {
     Duration::from_micros((seconds * 1e6 + 0.5) as u64)
 }
 
-/// `range!(1, 31, " cycles")`.
-macro_rules! range {
-    ($least:literal, $most:literal, $unit:literal) => {
-        $crate::robot::Range { least: $least, most: $most, text: concat!($least, " to ", $most, $unit) }
-    };
-}
-
-/// `seconds!(0.01, 60.0)`.
-macro_rules! seconds {
-    ($least:literal, $most:literal) => {
-        $crate::robot::Range {
-            least: $crate::robot::time($least),
-            most: $crate::robot::time($most),
-            text: concat!($least, " to ", $most, " s"),
-        }
-    };
-}
-
-pub(crate) use {range, seconds};
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::range_of;
 
     #[test]
     fn both_ends_belong_to_it_and_what_is_no_number_does_not() {
-        const TOLERANCE: Range<f32> = range!(0.5, 2.0, " rad");
+        const TOLERANCE: Range<f32> = range_of!(0.5 to 2.0 "rad");
         assert_eq!([0.5, 2.0, 0.49, 2.01, f32::NAN].map(|v| TOLERANCE.contains(v)), [true, true, false, false, false]);
         let told = TOLERANCE.check(3.0, "tolerance").map_err(|error| ToString::to_string(&error));
         assert_eq!(told, Err("tolerance: expected 0.5 to 2.0 rad".into()));
@@ -74,7 +55,7 @@ mod tests {
 
     #[test]
     fn times_are_what_is_written_to_the_microsecond() {
-        const WAIT: Range<Duration> = seconds!(0.0002, 86_400.0);
+        const WAIT: Range<Duration> = range_of!(0.0002 to 86_400.0 "s");
         assert_eq!((WAIT.least.as_micros(), WAIT.most.as_micros()), (200, 86_400_000_000));
         assert_eq!(WAIT.text, "0.0002 to 86400.0 s");
     }

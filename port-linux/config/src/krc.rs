@@ -4,13 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use outrigger_core::engine::krc::{
-    Control, JointImpedance, KrcConfig, KrcOptions, KrcSettings, KrlConvention, MirroredFrame, TaskFrame,
-    ToolImpedance, Tracking,
+    Control, JointImpedance, KrcConfig, KrcOptions, KrcSettings, MirroredFrame, ToolImpedance,
 };
 use outrigger_core::law::LawConfig;
 use outrigger_core::link::LinkTuning;
-use outrigger_core::mode::ModeTuning;
-use outrigger_core::wire::fri::{CartesianVector, DEFAULT_PORT};
+use outrigger_core::mode::{ModeTuning, OperatorConfig, StandstillConfig};
+use outrigger_core::wire::fri::DEFAULT_PORT;
 
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
@@ -133,19 +132,13 @@ impl<I: Input> Common<I> {
         let anywhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), DEFAULT_PORT);
         let listen = address(&mut robot, "listen", "a local address such as \"0.0.0.0:49938\"").unwrap_or(anywhere);
         let krc = address(&mut robot, "peer", "the KRC's address such as \"192.168.0.20\"");
-        let handshake = robot.choice(
-            "handshake",
-            &KrlConvention::NAMED.map(|(value, name)| (name, value)),
-            KrlConvention::default(),
-        );
-        let control = control(&mut robot);
-        let task_frames = [("base", TaskFrame::Base), ("tool", TaskFrame::Tool)];
-        let task_frame = robot.choice("task_frame", &task_frames, TaskFrame::default());
-        let silence = robot.duration_or("silence", default.peer.silence, KrcOptions::SILENCE);
+        let mut peer = KrcOptions { port: listen.port(), address: krc, ..KrcOptions::default() };
+        peer.read(&mut robot);
+        peer.control = control(&mut robot);
         robot.finish();
         let mut section = root.section("limits");
         let limits = limits::read(&mut section, default.limits);
-        let tracking = tracking(&mut section);
+        peer.tracking.read(&mut section);
         section.finish();
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
@@ -154,27 +147,10 @@ impl<I: Input> Common<I> {
         mode.read(&mut judging);
         link.read(&mut judging);
         judging.finish();
-        let standstill = session::standstill(root.section("standstill"));
-        let operator = session::operator(root.section("operator"));
+        let standstill = root.section("standstill").settings(StandstillConfig::read);
+        let operator = root.section("operator").settings(OperatorConfig::read);
         let sources: Vec<_> = sources.into_iter().collect::<Option<_>>()?;
-        let mut engine = KrcConfig {
-            peer: KrcOptions {
-                port: listen.port(),
-                address: krc,
-                handshake,
-                silence,
-                control,
-                task_frame,
-                tracking,
-                ..KrcOptions::default()
-            },
-            link,
-            mode,
-            standstill,
-            limits,
-            operator,
-            ..default
-        };
+        let mut engine = KrcConfig { peer, link, mode, standstill, limits, operator, ..default };
         for ((index, slot), source) in (0..).zip(&mut engine.sources).zip(&sources) {
             *slot = Some(source.engine(index));
         }
@@ -191,16 +167,6 @@ fn address<T: std::str::FromStr>(section: &mut Section<'_, '_>, key: &'static st
     text.parse().map_err(|_| section.complain(key, what)).ok()
 }
 
-/// How far the target may be from what is measured, in `[limits]`.
-fn tracking(section: &mut Section<'_, '_>) -> Tracking {
-    let default = Tracking::default();
-    Tracking {
-        joints: section.numbers("tracking_error", Tracking::JOINTS),
-        linear: section.number_or("tool_tracking_error", default.linear, Tracking::LINEAR),
-        angular: section.number_or("tool_turn_tracking_error", default.angular, Tracking::ANGULAR),
-    }
-}
-
 fn control(section: &mut Section<'_, '_>) -> Control {
     #[derive(Clone, Copy, PartialEq)]
     enum Scheme {
@@ -210,46 +176,29 @@ fn control(section: &mut Section<'_, '_>) -> Control {
     }
     let names = [("position", Scheme::Position), ("joint-impedance", Scheme::Joint), ("tool-impedance", Scheme::Tool)];
     let scheme = section.choice("control", &names, Scheme::Position);
-    for key in ["stiffness", "damping"] {
-        if scheme == Scheme::Position && section.has(key) {
-            let _ = section.numbers::<7>(key, JointImpedance::STIFFNESS);
+    let (mut joint, mut tool) = (JointImpedance::default(), ToolImpedance::default());
+    if scheme == Scheme::Position && ["stiffness", "damping"].iter().any(|key| section.has(key)) {
+        joint.read(section);
+        for key in ["stiffness", "damping"].into_iter().filter(|key| section.has(key)) {
             section.complain(key, "control = \"joint-impedance\" or \"tool-impedance\" beside it");
         }
     }
-    let mirrors = [
-        ("setpoint", MirroredFrame::Setpoint),
-        ("commanded", MirroredFrame::Commanded),
-        ("measured", MirroredFrame::Measured),
-    ];
-    let mirrored = section.choice("mirrored_frame", &mirrors, MirroredFrame::default());
-    if scheme != Scheme::Tool && section.has("mirrored_frame") {
-        section
-            .complain("mirrored_frame", "control = \"tool-impedance\" beside it: joints are mirrored without a choice");
+    if scheme != Scheme::Tool {
+        let key = "mirrored_frame";
+        section.choice(key, MirroredFrame::WORDS, tool.mirrors);
+        if section.has(key) {
+            section.complain(key, "control = \"tool-impedance\" beside it: joints are mirrored without a choice");
+        }
     }
     match scheme {
         Scheme::Position => Control::Position,
         Scheme::Joint => {
-            let default = JointImpedance::default();
-            Control::JointImpedance(JointImpedance {
-                stiffness: section.numbers("stiffness", JointImpedance::STIFFNESS).unwrap_or(default.stiffness),
-                damping: section.numbers("damping", JointImpedance::DAMPING).unwrap_or(default.damping),
-                ..default
-            })
+            joint.read(section);
+            Control::JointImpedance(joint)
         }
         Scheme::Tool => {
-            let default = ToolImpedance::default();
-            let axes = |six: Option<[f32; 6]>, default| {
-                six.map_or(default, |[x, y, z, rx, ry, rz]| CartesianVector {
-                    linear: [x, y, z],
-                    angular: [rx, ry, rz],
-                })
-            };
-            Control::ToolImpedance(ToolImpedance {
-                stiffness: axes(section.numbers("stiffness", ToolImpedance::STIFFNESS), default.stiffness),
-                damping: axes(section.numbers("damping", ToolImpedance::DAMPING), default.damping),
-                mirrors: mirrored,
-                ..default
-            })
+            tool.read(section);
+            Control::ToolImpedance(tool)
         }
     }
 }
@@ -258,6 +207,7 @@ fn control(section: &mut Section<'_, '_>) -> Control {
 mod tests {
     use super::*;
     use crate::AnyConfiguration;
+    use outrigger_core::engine::krc::KrlConvention;
 
     const FILE: &str = r#"
 [robot]

@@ -1,7 +1,6 @@
 //! `[law]`: from the arm's state and its sensors to joint speeds.
 
 use outrigger_core::command::{Limits, SourceId};
-use outrigger_core::kinematics::DampedLeastSquares;
 use outrigger_core::law::{
     AnyLaw, CartesianTwistConfig, JointServoConfig, LawConfig, Reference, SensorFeedForward, StandoffConfig,
     ToolSpaceConfig, TwistFrame, TwistInput,
@@ -52,30 +51,19 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
 }
 
 fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
-    let default = JointServoConfig::default();
     let feedback = section.flag("feedback", true);
-    let gain = |gain: f32| if feedback { gain } else { 0.0 };
     // Half of what the joints may do: the rest is for the reference's own acceleration.
     let braked = 0.5 * around.limits.acceleration.iter().fold(f32::INFINITY, f32::min);
-    let config = JointServoConfig {
-        proportional: gain(section.number_or("proportional", default.proportional, JointServoConfig::PROPORTIONAL)),
-        derivative: gain(section.number_or("derivative", default.derivative, JointServoConfig::DERIVATIVE)),
-        feed_forward: section.number_or("feed_forward", default.feed_forward, JointServoConfig::FEED_FORWARD),
-        correction_limit: section.number_or(
-            "correction_limit",
-            default.correction_limit,
-            JointServoConfig::CORRECTION_LIMIT,
-        ),
-        correction_deceleration: section.number_or(
-            "correction_deceleration",
-            braked,
-            JointServoConfig::CORRECTION_DECELERATION,
-        ),
-        joint_speed: section.number_or("joint_speed", slowest(around.limits), JointServoConfig::JOINT_SPEED),
-        path_tolerance: section.number_or("path_tolerance", default.path_tolerance, JointServoConfig::PATH_TOLERANCE),
-        resume_ramp: section.duration_or("resume_ramp", default.resume_ramp, JointServoConfig::RESUME_RAMP),
-        sensor: sensor(section, around),
+    let mut config = JointServoConfig {
+        correction_deceleration: braked,
+        joint_speed: slowest(around.limits),
+        ..JointServoConfig::default()
     };
+    config.read(section);
+    if !feedback {
+        (config.proportional, config.derivative) = (0.0, 0.0);
+    }
+    config.sensor = sensor(section, around);
     let reference = reference(section)?;
     if let Err(error) = reference.check(around.limits) {
         section.complain(error.field, format!("{}{}", error.expected, excess(&reference, around.limits)));
@@ -111,10 +99,12 @@ fn excess<const N: usize>(reference: &Reference<N>, limits: &Limits<N>) -> Strin
 }
 
 fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
-    let frame = section.choice("frame", &[("base", TwistFrame::Base), ("tool", TwistFrame::Tool)], TwistFrame::Tool);
+    let default = CartesianTwistConfig::new(TwistFrame::Tool, TwistInput::Constant(Twist::default()));
+    let mut config = CartesianTwistConfig { tool_space: tool_space(around), ..default };
+    config.read(section);
     let constant = section.numbers::<6>("twist", CartesianTwistConfig::TWIST);
     let sensor = source(section, "source", 6, around);
-    let input = match (section.has("twist"), section.has("source")) {
+    config.input = match (section.has("twist"), section.has("source")) {
         (true, false) => {
             let [vx, vy, vz, wx, wy, wz] = constant?;
             TwistInput::Constant(Twist { linear: [vx, vy, vz], angular: [wx, wy, wz] })
@@ -129,13 +119,7 @@ fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_
             return None;
         }
     };
-    let default = CartesianTwistConfig::new(frame, input);
-    Some(LawConfig::CartesianTwist(CartesianTwistConfig {
-        linear_limit: section.number_or("linear_limit", default.linear_limit, CartesianTwistConfig::LINEAR_LIMIT),
-        angular_limit: section.number_or("angular_limit", default.angular_limit, CartesianTwistConfig::ANGULAR_LIMIT),
-        tool_space: tool_space(section, around),
-        ..default
-    }))
+    Some(LawConfig::CartesianTwist(config))
 }
 
 fn standoff<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
@@ -149,45 +133,15 @@ fn standoff<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings
     }
     let default = StandoffConfig::new(SourceId::default(), distance.unwrap_or(1.0));
     let range = section.span("range", StandoffConfig::RANGE);
-    let travel = section.numbers("travel", StandoffConfig::TRAVEL);
-    let config = StandoffConfig {
-        range: range.unwrap_or(default.range),
-        longest_approach: section.number_or(
-            "longest_approach",
-            default.longest_approach,
-            StandoffConfig::LONGEST_APPROACH,
-        ),
-        proportional: section.number_or("proportional", default.proportional, StandoffConfig::PROPORTIONAL),
-        integral: section.number_or("integral", default.integral, StandoffConfig::INTEGRAL),
-        approach_limit: section.number_or("approach_limit", default.approach_limit, StandoffConfig::APPROACH_LIMIT),
-        retreat_limit: section.number_or("retreat_limit", default.retreat_limit, StandoffConfig::RETREAT_LIMIT),
-        deceleration: section.number_or("deceleration", default.deceleration, StandoffConfig::DECELERATION),
-        travel: travel.unwrap_or(default.travel),
-        travel_window: section.number_or("travel_window", default.travel_window, StandoffConfig::TRAVEL_WINDOW),
-        hold_gain: section.number_or("hold_gain", default.hold_gain, StandoffConfig::HOLD_GAIN),
-        line_tolerance: section.number_or("line_tolerance", default.line_tolerance, StandoffConfig::LINE_TOLERANCE),
-        turn_tolerance: section.number_or("turn_tolerance", default.turn_tolerance, StandoffConfig::TURN_TOLERANCE),
-        tool_space: tool_space(section, around),
-        ..default
-    };
+    let range = range.unwrap_or(default.range);
+    let mut config = StandoffConfig { range, tool_space: tool_space(around), ..default };
+    config.read(section);
     Some(LawConfig::Standoff(StandoffConfig { source: sensor?, distance: distance?, ..config }))
 }
 
-/// How a law of the tool moves the joints: no faster than the slowest joint may go, unless the file says so.
-fn tool_space<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> ToolSpaceConfig {
-    let default = ToolSpaceConfig::default();
-    ToolSpaceConfig {
-        solver: DampedLeastSquares {
-            damping: section.number_or("damping", default.solver.damping, ToolSpaceConfig::DAMPING),
-            length: section.number_or("length", default.solver.length, ToolSpaceConfig::LENGTH),
-        },
-        unreached_limit: section.number_or(
-            "unreached_limit",
-            default.unreached_limit,
-            ToolSpaceConfig::UNREACHED_LIMIT,
-        ),
-        joint_speed: section.number_or("joint_speed", slowest(around.limits), ToolSpaceConfig::JOINT_SPEED),
-    }
+/// A law of the tool moves the joints no faster than the slowest joint may go, unless the file says so.
+fn tool_space<const N: usize>(around: &Surroundings<'_, N>) -> ToolSpaceConfig {
+    ToolSpaceConfig { joint_speed: slowest(around.limits), ..ToolSpaceConfig::default() }
 }
 
 /// The speed every joint may have \[rad/s\].

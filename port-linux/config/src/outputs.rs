@@ -18,22 +18,18 @@ pub struct OutputsSettings {
     pub force: Option<SourceId>,
 }
 
-/// The words for how outputs are set, in files and on the command line.
-const BY: [(&str, OutputsBy); 4] =
-    [("auto", OutputsBy::Auto), ("text", OutputsBy::Text), ("rtde", OutputsBy::Rtde), ("off", OutputsBy::Off)];
-
 /// How outputs are set, by its word.
 ///
 /// # Errors
 /// What would have been one.
 pub fn parse_outputs_by(word: &str) -> Result<OutputsBy, String> {
-    let known = BY.iter().find(|(known, _)| *known == word);
+    let known = OutputsBy::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, by)| *by).ok_or_else(|| "expected auto, text, rtde or off".into())
 }
 
 impl OutputsSettings {
     pub(crate) fn read(mut section: Section<'_, '_>, around: &Surroundings<'_, 6>) -> Self {
-        let by = section.choice("by", &BY, OutputsBy::Auto);
+        let by = section.choice("by", OutputsBy::WORDS, OutputsBy::Auto);
         let claims = section.text("claim", "groups of RTDE inputs, e.g. \"digital-out,speed-slider\"").map(str::parse);
         let claims = claims.map_or(Claims::NONE, |claims| {
             claims.unwrap_or_else(|expected| {

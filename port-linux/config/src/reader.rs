@@ -455,6 +455,14 @@ impl<'d, 'i> Section<'d, 'i> {
         numbers
     }
 
+    /// A whole table of settings: what stands there, over the defaults.
+    pub(crate) fn settings<T: Default>(mut self, read: impl FnOnce(&mut T, &mut Self)) -> T {
+        let mut settings = T::default();
+        read(&mut settings, &mut self);
+        self.finish();
+        settings
+    }
+
     /// Complains about every key that was not asked for, with the nearest name that exists.
     pub(crate) fn finish(self) {
         let Some(table) = self.table else { return };

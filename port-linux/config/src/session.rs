@@ -3,7 +3,7 @@
 
 use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::UrOptions;
-use outrigger_core::engine::ur::{ConnectConfig, FormChoice, StatesFrom, TextConfig, UrConfig};
+use outrigger_core::engine::ur::{ConnectConfig, StatesFrom, TextConfig, UrConfig};
 use outrigger_core::link::LinkTuning;
 use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConfig};
 use outrigger_core::robot::SoftwareVersion;
@@ -52,16 +52,17 @@ impl SessionSettings {
         let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
         mode.read(&mut section);
         link.read(&mut section);
-        let text = text(&mut section);
+        let mut text = TextConfig::default();
+        text.read(&mut section);
         section.finish();
         let settings = Self {
             software,
             mode,
             link,
             text,
-            standstill: standstill(root.section("standstill")),
-            connect: connect(root.section("connect")),
-            operator: operator(root.section("operator")),
+            standstill: root.section("standstill").settings(StandstillConfig::read),
+            connect: root.section("connect").settings(ConnectConfig::read),
+            operator: root.section("operator").settings(OperatorConfig::read),
         };
         // Limits are read elsewhere: what stands against them is complained of there.
         if let Err(error) = settings.config().check_ranges() {
@@ -109,21 +110,6 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
-/// What is read of a table, over the defaults.
-pub(crate) fn operator(mut section: Section<'_, '_>) -> OperatorConfig {
-    let mut operator = OperatorConfig::default();
-    operator.read(&mut section);
-    section.finish();
-    operator
-}
-
-pub(crate) fn standstill(mut section: Section<'_, '_>) -> StandstillConfig {
-    let mut standstill = StandstillConfig::default();
-    standstill.read(&mut section);
-    section.finish();
-    standstill
-}
-
 /// Holds what the file says of operators together, once all of it is read.
 pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) {
     if operator.start_within.is_some() && operator.is_held() {
@@ -145,54 +131,13 @@ pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &Operato
     }
 }
 
-fn text(section: &mut Section<'_, '_>) -> TextConfig {
-    let default = TextConfig::default();
-    let forms =
-        [("by-version", FormChoice::ByVersion), ("bare", FormChoice::Bare), ("self-ending", FormChoice::SelfEnding)];
-    TextConfig {
-        form: section.choice("form", &forms, default.form),
-        acceleration: section.number_or("acceleration", default.acceleration, TextConfig::ACCELERATION),
-        stop_acceleration: section.number_or(
-            "stop_acceleration",
-            default.stop_acceleration,
-            TextConfig::STOP_ACCELERATION,
-        ),
-        own_stop: section.number_or("own_stop", default.own_stop, TextConfig::STOP_ACCELERATION),
-        hold: section.duration_or("hold", default.hold, TextConfig::HOLD),
-    }
-}
-
-/// The words for where states come from, in files and on the command line.
-const STATES: [(&str, StatesFrom); 3] =
-    [("auto", StatesFrom::Auto), ("realtime", StatesFrom::Realtime), ("rtde", StatesFrom::Rtde)];
-
 /// Where states come from, by its word.
 ///
 /// # Errors
 /// What would have been one.
 pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
-    let known = STATES.iter().find(|(known, _)| *known == word);
+    let known = StatesFrom::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, states)| *states).ok_or_else(|| "expected auto, realtime or rtde".into())
-}
-
-fn connect(mut section: Section<'_, '_>) -> ConnectConfig {
-    let default = ConnectConfig::default();
-    let states = section.choice("states", &STATES, default.states);
-    let mut wait = |key, default| section.duration_or(key, default, ConnectConfig::WAIT);
-    let connect = ConnectConfig {
-        states,
-        open_timeout: wait("open_timeout", default.open_timeout),
-        first_message_timeout: wait("first_message_timeout", default.first_message_timeout),
-        silence_timeout: wait("silence_timeout", default.silence_timeout),
-        back_off_min: wait("back_off_min", default.back_off_min),
-        back_off_max: wait("back_off_max", default.back_off_max),
-        settled_after: wait("settled_after", default.settled_after),
-        abort_after: wait("abort_after", default.abort_after),
-        primary_required: section.flag("primary_required", default.primary_required),
-        ..default
-    };
-    section.finish();
-    connect
 }
 
 #[cfg(test)]

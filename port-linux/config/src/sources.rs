@@ -4,7 +4,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use outrigger_core::command::{MAX_SOURCES, SourceConfig, SourceId};
-use outrigger_core::time::Duration;
 
 use crate::reader::Section;
 
@@ -23,14 +22,8 @@ pub struct SourceSettings<I = SourceInput> {
     pub scale: f32,
     /// What is added to a value after the multiplication, in SI units.
     pub offset: f32,
-    /// The oldest reading that still counts \[s\].
-    pub max_age: f32,
-    /// The least and the greatest value, in SI units after scaling.
-    pub range: Option<[f32; 2]>,
-    /// The fastest believable change \[SI units per s\].
-    pub max_rate: Option<f32>,
-    /// Bit-identical readings for this long are a frozen sensor \[s\]; `None` where repeats are normal.
-    pub stuck_after: Option<f32>,
+    /// How they are judged, in SI units after scaling.
+    pub judged: SourceConfig,
 }
 
 impl SourceSettings {
@@ -109,15 +102,7 @@ pub enum Format {
 impl<I> SourceSettings<I> {
     /// What the engine is told of the source with this number.
     pub(crate) fn engine(&self, number: u8) -> SourceConfig {
-        let span = |seconds: f32| Duration::from_micros((f64::from(seconds) * 1e6).round() as u64);
-        let [min, max] = self.range.unwrap_or([f32::MIN, f32::MAX]);
-        SourceConfig {
-            max_rate: self.max_rate.unwrap_or(f32::INFINITY),
-            max_age: span(self.max_age),
-            stuck_after: self.stuck_after.map(span),
-            // The reader admits 1 … 6 values.
-            ..SourceConfig::new(SourceId(number), self.values as u8, min, max)
-        }
+        SourceConfig { id: SourceId(number), ..self.judged }
     }
 
     /// Every source in the order of the file, `None` and a complaint where one is faulty; and what a law has to know of
@@ -166,24 +151,16 @@ impl<I> SourceSettings<I> {
         }
         let scale = section.number_or("scale", 1.0, (-1e6..=1e6, ""));
         let offset = section.number_or("offset", 0.0, (-1e6..=1e6, "SI units"));
-        let max_age = section.number_or("max_age", 0.1, SourceConfig::MAX_AGE);
-        let range = section.span("range", (-1e9..=1e9, "SI units"));
-        let max_rate = section.number("max_rate", SourceConfig::MAX_RATE);
-        let stuck_after = section.number("stuck_after", SourceConfig::STUCK_AFTER);
+        let [min, max] = section.span("range", (-1e9..=1e9, "SI units")).unwrap_or([f32::MIN, f32::MAX]);
+        // The reader admits 1 … 6 values.
+        let values = named.map_or(1, |named| named.values);
+        let judged = SourceConfig::new(SourceId::default(), values as u8, min, max);
+        // Of a sensor that nobody knows, repeats are normal.
+        let mut judged = SourceConfig { stuck_after: None, ..judged };
+        judged.read(&mut section);
         section.finish();
         let (Named { name, values }, input) = (named?, input?);
-        Some(Self {
-            name: name.to_owned(),
-            input,
-            format,
-            values,
-            scale,
-            offset,
-            max_age,
-            range,
-            max_rate,
-            stuck_after,
-        })
+        Some(Self { name: name.to_owned(), input, format, values, scale, offset, judged })
     }
 }
 

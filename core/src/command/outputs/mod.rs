@@ -21,7 +21,7 @@ pub use image::Image;
 pub use shown::{Shown, ShownAnalog, digital_bit, digital_levels};
 pub use write::{Write, WriteNews, WriteRefusal};
 
-use crate::robot::BadValue;
+use crate::settings;
 use crate::time::{Duration, Instant};
 
 /// Writes that may wait to be sent or confirmed at a time.
@@ -29,37 +29,19 @@ pub const MAX_WRITES: usize = 16;
 /// Writes that go out together at most.
 pub const BATCH: usize = 4;
 
-/// How long writes may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct OutputsConfig {
-    /// One that the link does not take within this time is refused. Default 500 ms.
-    pub send_within: Duration,
-    /// One that the controller does not show within this time of being sent is not confirmed. Most outputs are shown ten
-    /// times a second only. Default 1 s.
-    pub confirm_within: Duration,
-    /// Level of an analog output that is shown may differ by this much from the one that was sent. Default 0.02.
-    pub analog_tolerance: f32,
-}
-
-impl Default for OutputsConfig {
-    fn default() -> Self {
-        Self { send_within: Duration::from_millis(500), confirm_within: Duration::from_secs(1), analog_tolerance: 0.02 }
-    }
-}
-
-impl OutputsConfig {
-    /// Whether every value can be worked with.
-    ///
-    /// # Errors
-    /// The first that cannot.
-    pub fn check(&self) -> Result<(), BadValue> {
-        let wait = Duration::from_millis(10)..=Duration::from_secs(60);
-        BadValue::unless(wait.contains(&self.send_within), "send_within", "10 ms to 60 s")?;
-        BadValue::unless(wait.contains(&self.confirm_within), "confirm_within", "10 ms to 60 s")?;
-        let share = (0.0..=1.0).contains(&self.analog_tolerance);
-        BadValue::unless(share, "analog_tolerance", "0 to 1")
+settings! {
+    /// How long writes may take.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct OutputsConfig in "" {
+        /// One that the link does not take within this time is refused. Default 500 ms.
+        pub send_within: Duration [0.01 to 60.0 "s"] = Duration::from_millis(500),
+        /// One that the controller does not show within this time of being sent is not confirmed. Most outputs are shown
+        /// ten times a second only. Default 1 s.
+        pub confirm_within: Duration [0.01 to 60.0 "s"] = Duration::from_secs(1),
+        /// Level of an analog output that is shown may differ by this much from the one that was sent. Default 0.02.
+        pub analog_tolerance: f32 [0.0 to 1.0] = 0.02,
     }
 }
 

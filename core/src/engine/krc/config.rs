@@ -11,7 +11,8 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, seconds};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
+use crate::settings;
 use crate::time::Duration;
 use crate::wire::fri::{DEFAULT_PORT, JOINTS};
 
@@ -72,50 +73,33 @@ impl ArmLimits {
 /// What an engine beside a KRC is told.
 pub type KrcConfig = Config<7, KrcOptions>;
 
-/// What only beside a KRC there is to be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct KrcOptions {
-    /// UDP port of this device where measurements arrive. Default 49938.
-    pub port: u16,
-    /// The KRC's address; where there is none, the first that sends a measurement is believed.
-    pub address: Option<IpAddr>,
-    /// How the KRL program is asked to start and to stop.
-    pub handshake: KrlConvention,
-    /// A KRC silent for this long, or for ten periods, is gone. Default 100 ms.
-    pub silence: Duration,
-    /// Counter of the first command.
-    pub first_counter: u16,
-    /// Control scheme at the start.
-    pub control: Control,
-    /// What the KRL program has made of the task frame.
-    pub task_frame: TaskFrame,
-    /// What the arm can do. The common limits are what laws may ask for: inside of it.
-    pub arm: ArmLimits,
-    /// How far the target may be from what is measured.
-    pub tracking: Tracking,
-}
-
-impl Default for KrcOptions {
-    fn default() -> Self {
-        Self {
-            port: DEFAULT_PORT,
-            address: None,
-            handshake: KrlConvention::default(),
-            silence: Duration::from_millis(100),
-            first_counter: 1,
-            control: Control::Position,
-            task_frame: TaskFrame::default(),
-            arm: ArmLimits::default(),
-            tracking: Tracking::default(),
-        }
+settings! {
+    /// What only beside a KRC there is to be told.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct KrcOptions in "" {
+        /// UDP port of this device where measurements arrive. Default 49938.
+        pub port nowhere: u16 = DEFAULT_PORT,
+        /// The KRC's address; where there is none, the first that sends a measurement is believed.
+        pub address nowhere: Option<IpAddr> = None,
+        /// How the KRL program is asked to start and to stop.
+        pub handshake: KrlConvention = KrlConvention::default(),
+        /// A KRC silent for this long, or for ten periods, is gone. Default 100 ms.
+        pub silence: Duration [0.01 to 10.0 "s"] = Duration::from_millis(100),
+        /// Counter of the first command.
+        pub first_counter nowhere: u16 = 1,
+        /// Control scheme at the start.
+        pub control nowhere: Control = Control::Position,
+        /// What the KRL program has made of the task frame.
+        pub task_frame: TaskFrame = TaskFrame::default(),
+        /// What the arm can do. The common limits are what laws may ask for: inside of it.
+        pub arm nowhere: ArmLimits = ArmLimits::default(),
+        /// How far the target may be from what is measured.
+        pub tracking nowhere: Tracking = Tracking::default(),
     }
 }
 
 impl KrcOptions {
-    /// Range of [`silence`](Self::silence).
-    pub const SILENCE: Range<Duration> = seconds!(0.01, 10.0);
-
     /// How long a KRC of this period may be silent.
     pub(super) fn silence_of(&self, period: Duration) -> Duration {
         self.silence.max(period.times(10))
@@ -203,14 +187,14 @@ impl KrcConfig {
     /// The first field that is not.
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = |section| move |error| ConfigError::Value { section, error };
-        let KrcOptions { silence, control, arm, tracking, .. } = &self.peer;
-        KrcOptions::SILENCE.check(*silence, "silence").map_err(value("fri"))?;
+        let KrcOptions { control, arm, tracking, .. } = &self.peer;
+        self.peer.check_ranges().map_err(value("fri"))?;
         control.check().map_err(value("fri"))?;
         arm.check().map_err(value("fri"))?;
         for period in [SHORTEST, LONGEST] {
             self.check_common(&self.of(period))?;
         }
-        tracking.check().map_err(value("fri"))
+        tracking.check_ranges().map_err(value("fri"))
     }
 
     /// The thresholds for a KRC of this period.

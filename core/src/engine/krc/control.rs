@@ -1,69 +1,43 @@
 //! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
 
 use crate::math::{Rotation, Vector3};
-use crate::robot::{BadValue, JointVelocities, Range, Wrench, range};
+use crate::robot::{BadValue, JointVelocities, Wrench};
 use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
+use crate::{settings, words};
 
-/// Joint impedance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct JointImpedance {
-    /// Stiffness \[Nm/rad\], 0 and more.
-    pub stiffness: [f32; JOINTS],
-    /// Damping, normalised: 0 … 1, 0.7 is usual.
-    pub damping: [f32; JOINTS],
-    /// Torques added to those of the control law \[Nm\].
-    pub torque: [f32; JOINTS],
-}
-
-impl JointImpedance {
-    /// Range of each [`stiffness`](Self::stiffness).
-    pub const STIFFNESS: Range<f32> = range!(0.0, 5000.0, " Nm/rad");
-    /// Range of each [`damping`](Self::damping).
-    pub const DAMPING: Range<f32> = range!(0.0, 1.0, "");
-}
-
-impl Default for JointImpedance {
-    fn default() -> Self {
-        Self { stiffness: [1000.0; JOINTS], damping: [0.7; JOINTS], torque: [0.0; JOINTS] }
+settings! {
+    /// Joint impedance.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct JointImpedance in "control." {
+        /// Stiffness \[Nm/rad\].
+        pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
+        /// Damping, normalised: 0.7 is usual.
+        pub damping: [f32; JOINTS] [0.0 to 1.0] = [0.7; JOINTS],
+        /// Torques added to those of the control law \[Nm\].
+        pub torque nowhere: [f32; JOINTS] = [0.0; JOINTS],
     }
 }
 
-/// Cartesian impedance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct ToolImpedance {
-    /// Stiffness \[N/m, Nm/rad\], 0 and more.
-    pub stiffness: CartesianVector,
-    /// Damping, normalised: 0 … 1, 0.7 is usual.
-    pub damping: CartesianVector,
-    /// Force and torque added to those of the control law.
-    pub wrench: Wrench,
-    /// The frame that is sent where nothing is commanded.
-    pub mirrors: MirroredFrame,
-}
-
-impl ToolImpedance {
-    /// Range of each [`stiffness`](Self::stiffness).
-    pub const STIFFNESS: Range<f32> = range!(0.0, 5000.0, " N/m, Nm/rad");
-    /// Range of each [`damping`](Self::damping).
-    pub const DAMPING: Range<f32> = range!(0.0, 1.0, "");
-}
-
-impl Default for ToolImpedance {
-    fn default() -> Self {
-        Self {
-            stiffness: CartesianVector::uniform(2000.0, 200.0),
-            damping: CartesianVector::uniform(0.7, 0.7),
-            wrench: Wrench::default(),
-            mirrors: MirroredFrame::default(),
-        }
+settings! {
+    /// Cartesian impedance.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct ToolImpedance in "control." {
+        /// Stiffness \[N/m, Nm/rad\].
+        pub stiffness: CartesianVector [0.0 to 5000.0 "N/m, Nm/rad"] = CartesianVector::uniform(2000.0, 200.0),
+        /// Damping, normalised: 0.7 is usual.
+        pub damping: CartesianVector [0.0 to 1.0] = CartesianVector::uniform(0.7, 0.7),
+        /// Force and torque added to those of the control law.
+        pub wrench nowhere: Wrench = Wrench::default(),
+        /// The frame that is sent where nothing is commanded.
+        pub mirrors at "mirrored_frame": MirroredFrame = MirroredFrame::default(),
     }
 }
 
-/// Which frame a KRC expects back before it starts: not known (`kuka-fri` A10.2).
+/// Which frame a KRC expects/// Which frame a KRC expects back before it starts: not known (`kuka-fri` A10.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -79,6 +53,8 @@ pub enum MirroredFrame {
     Measured,
 }
 
+words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured" = Measured });
+
 /// The frame in which a KRC gives its Jacobian and the force at the tool: `$STIFFNESS.TASKFRAME` of the KRL program
 /// (`kuka-fri` A5). Nothing on the wire says which it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +67,8 @@ pub enum TaskFrame {
     /// Along those of the tool.
     Tool,
 }
+
+words!(TaskFrame { "base" = Base, "tool" = Tool });
 
 impl TaskFrame {
     /// A vector of this frame, along the axes of the base.
@@ -158,18 +136,14 @@ impl Control {
     pub fn check(&self) -> Result<(), BadValue> {
         match self {
             Self::Position => Ok(()),
-            Self::JointImpedance(JointImpedance { stiffness, damping, torque }) => {
-                let (stiff, damped) = (JointImpedance::STIFFNESS, JointImpedance::DAMPING);
-                BadValue::unless(stiff.contains_all(*stiffness), "control.stiffness", stiff.text)?;
-                BadValue::unless(damped.contains_all(*damping), "control.damping", damped.text)?;
-                BadValue::unless(JointVelocities(*torque).is_finite(), "control.torque", "finite numbers")
+            Self::JointImpedance(impedance) => {
+                impedance.check_ranges()?;
+                BadValue::unless(JointVelocities(impedance.torque).is_finite(), "control.torque", "finite numbers")
             }
-            Self::ToolImpedance(ToolImpedance { stiffness, damping, wrench, .. }) => {
-                let (stiff, damped) = (ToolImpedance::STIFFNESS, ToolImpedance::DAMPING);
-                let all = |vector: &CartesianVector| vector.linear.into_iter().chain(vector.angular);
-                BadValue::unless(stiff.contains_all(all(stiffness)), "control.stiffness", stiff.text)?;
-                BadValue::unless(damped.contains_all(all(damping)), "control.damping", damped.text)?;
-                let finite = wrench.force.iter().chain(&wrench.torque).all(|value| value.is_finite());
+            Self::ToolImpedance(impedance) => {
+                impedance.check_ranges()?;
+                let Wrench { force, torque } = &impedance.wrench;
+                let finite = force.iter().chain(torque).all(|value| value.is_finite());
                 BadValue::unless(finite, "control.wrench", "finite numbers")
             }
         }

@@ -1,6 +1,7 @@
 //! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention (`kuka-fri` A12).
 
 use crate::wire::fri::{ControlScheme, KrlIndex, KrlVariables};
+use crate::words;
 
 /// What the engine wants of the program now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,26 +31,19 @@ pub enum KrlConvention {
     None,
 }
 
-impl KrlConvention {
-    /// The conventions with their names in configurations.
-    pub const NAMED: [(Self, &'static str); 5] = [
-        (Self::RosControl, Self::RosControl.name()),
-        (Self::FriControl, Self::FriControl.name()),
-        (Self::Isir, Self::Isir.name()),
-        (Self::SampleApp, Self::SampleApp.name()),
-        (Self::None, Self::None.name()),
-    ];
+words!(KrlConvention {
+    "ros-control" = RosControl,
+    "fri-control" = FriControl,
+    "isir" = Isir,
+    "sample-app" = SampleApp,
+    "none" = None,
+});
 
+impl KrlConvention {
     /// Its name in configurations.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RosControl => "ros-control",
-            Self::FriControl => "fri-control",
-            Self::Isir => "isir",
-            Self::SampleApp => "sample-app",
-            Self::None => "none",
-        }
+    pub fn name(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
     /// Writes what says `wanted` to `out`. A program looks at variables every 12 ms to 50 ms: what is asked for has to stay

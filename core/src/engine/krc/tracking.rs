@@ -2,27 +2,24 @@
 
 use super::control::Control;
 use crate::math::sin_cos;
-use crate::robot::{BadValue, Range, range};
+use crate::settings;
 use crate::wire::fri::{Frame, JOINTS};
 
-/// How far what is commanded may be from what is measured. Beyond it an arm is held fast, or a soft one is a spring that is
-/// being drawn: commanding ends with [`TrackingError`](crate::robot::Reason::TrackingError).
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct Tracking {
-    /// Of each joint \[rad\]; by the control scheme where there is none: 0.1 in position control, 0.3 in impedance control.
-    pub joints: Option<[f32; JOINTS]>,
-    /// Of the tool in Cartesian impedance \[m\], unless frames are mirrored as [commanded](super::MirroredFrame::Commanded):
-    /// those are not where the tool is. Default 0.1.
-    pub linear: f32,
-    /// The same as a turn \[rad\]. Default 0.3.
-    pub angular: f32,
-}
-
-impl Default for Tracking {
-    fn default() -> Self {
-        Self { joints: None, linear: 0.1, angular: 0.3 }
+settings! {
+    /// How far what is commanded may be from what is measured. Beyond it an arm is held fast, or a soft one is a spring that
+    /// is being drawn: commanding ends with [`TrackingError`](crate::robot::Reason::TrackingError). In files it stands beside
+    /// the limits.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct Tracking in "tracking." {
+        /// Of each joint \[rad\]; by the control scheme where there is none: 0.1 in position control, 0.3 in impedance control.
+        pub joints at "tracking_error": Option<[f32; JOINTS]> [0.001 to 1.0 "rad"] = None,
+        /// Of the tool in Cartesian impedance \[m\], unless frames are mirrored as
+        /// [commanded](super::MirroredFrame::Commanded): those are not where the tool is. Default 0.1.
+        pub linear at "tool_tracking_error": f32 [0.001 to 1.0 "m"] = 0.1,
+        /// The same as a turn \[rad\]. Default 0.3.
+        pub angular at "tool_turn_tracking_error": f32 [0.001 to 1.0 "rad"] = 0.3,
     }
 }
 
@@ -34,24 +31,6 @@ impl Tracking {
             Control::Position => [0.1; JOINTS],
             Control::JointImpedance(_) | Control::ToolImpedance(_) => [0.3; JOINTS],
         })
-    }
-
-    /// Range of [`joints`](Self::joints).
-    pub const JOINTS: Range<f32> = range!(0.001, 1.0, " rad");
-    /// Range of [`linear`](Self::linear).
-    pub const LINEAR: Range<f32> = range!(0.001, 1.0, " m");
-    /// Range of [`angular`](Self::angular).
-    pub const ANGULAR: Range<f32> = range!(0.001, 1.0, " rad");
-
-    /// Whether every limit is one.
-    ///
-    /// # Errors
-    /// The first field that is not.
-    pub fn check(&self) -> Result<(), BadValue> {
-        let joints = self.joints.is_none_or(|joints| Self::JOINTS.contains_all(joints));
-        BadValue::unless(joints, "tracking.joints", Self::JOINTS.text)?;
-        Self::LINEAR.check(self.linear, "tracking.linear")?;
-        Self::ANGULAR.check(self.angular, "tracking.angular")
     }
 
     /// Whether joints strayed from those measured.

@@ -9,8 +9,9 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
-use crate::robot::{BadValue, Generation, Pose, Range, RobotModel, SoftwareVersion, seconds};
+use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
 use crate::time::Duration;
+use crate::{settings, words};
 
 /// What an engine beside a controller of Universal Robots is told.
 pub type UrConfig = Config<6, UrOptions>;
@@ -87,7 +88,7 @@ impl UrConfig {
                 .map_err(value("text"))?;
         }
         text.check(*software).map_err(value("text"))?;
-        outputs.check().map_err(value("outputs"))?;
+        outputs.check_ranges().map_err(value("outputs"))?;
         let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
         let fed = force.is_none() || self.sources.iter().flatten().any(feeds);
         let claimed = force.is_none() || connect.claims.has(Claim::Force);
@@ -228,6 +229,8 @@ pub enum StatesFrom {
     Rtde,
 }
 
+words!(StatesFrom { "auto" = Auto, "realtime" = Realtime, "rtde" = Rtde });
+
 /// How outputs are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -244,55 +247,40 @@ pub enum OutputsBy {
     Off,
 }
 
-/// How a session connects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct ConnectConfig {
-    /// The ports.
-    pub ports: Ports,
-    /// Whether there is no session without the primary or secondary interface. Without either, nothing but the packet's
-    /// own program state can prove that commands are accepted. Default `false`.
-    pub primary_required: bool,
-    /// Where states come from. Default: RTDE where there is one.
-    pub states: StatesFrom,
-    /// How outputs are set. Default: by text, as nothing is claimed.
-    pub outputs: OutputsBy,
-    /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have their recipes
-    /// ([`ClaimedInputs`](crate::client::rtde::ClaimedInputs)). Default: none.
-    pub claims: Claims,
-    /// Longest wait for a connection. Default 1 s.
-    pub open_timeout: Duration,
-    /// Longest wait for the first understood message on a connection. Default 2 s.
-    pub first_message_timeout: Duration,
-    /// A link silent for this long is given up. Default 2 s.
-    pub silence_timeout: Duration,
-    /// Wait after the first failed attempt; doubled after each further one. Default 250 ms.
-    pub back_off_min: Duration,
-    /// Longest wait between two attempts. Default 8 s.
-    pub back_off_max: Duration,
-    /// A session that lasted this long makes the next back-off start anew. Default 5 s.
-    pub settled_after: Duration,
-    /// Bytes un-acknowledged for this long make the link be reset. Default 500 ms.
-    pub abort_after: Duration,
-}
+words!(OutputsBy { "auto" = Auto, "text" = Text, "rtde" = Rtde, "off" = Off });
 
-impl Default for ConnectConfig {
-    fn default() -> Self {
-        Self {
-            ports: Ports::default(),
-            primary_required: false,
-            states: StatesFrom::Auto,
-            outputs: OutputsBy::Auto,
-            claims: Claims::NONE,
-            open_timeout: Duration::from_secs(1),
-            first_message_timeout: Duration::from_secs(2),
-            silence_timeout: Duration::from_secs(2),
-            back_off_min: Duration::from_millis(250),
-            back_off_max: Duration::from_secs(8),
-            settled_after: Duration::from_secs(5),
-            abort_after: Duration::from_millis(500),
-        }
+settings! {
+    /// How a session connects.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct ConnectConfig in "" {
+        /// The ports.
+        pub ports nowhere: Ports = Ports::default(),
+        /// Whether there is no session without the primary or secondary interface. Without either, nothing but the packet's
+        /// own program state can prove that commands are accepted. Default `false`.
+        pub primary_required: bool = false,
+        /// Where states come from. Default: RTDE where there is one.
+        pub states: StatesFrom = StatesFrom::Auto,
+        /// How outputs are set. Default: by text, as nothing is claimed.
+        pub outputs nowhere: OutputsBy = OutputsBy::Auto,
+        /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have their recipes
+        /// ([`ClaimedInputs`](crate::client::rtde::ClaimedInputs)). Default: none.
+        pub claims nowhere: Claims = Claims::NONE,
+        /// Longest wait for a connection. Default 1 s.
+        pub open_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(1),
+        /// Longest wait for the first understood message on a connection. Default 2 s.
+        pub first_message_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
+        /// A link silent for this long is given up. Default 2 s.
+        pub silence_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
+        /// Wait after the first failed attempt; doubled after each further one. Default 250 ms.
+        pub back_off_min: Duration [0.01 to 60.0 "s"] = Duration::from_millis(250),
+        /// Longest wait between two attempts. Default 8 s.
+        pub back_off_max: Duration [0.01 to 60.0 "s"] = Duration::from_secs(8),
+        /// A session that lasted this long makes the next back-off start anew. Default 5 s.
+        pub settled_after: Duration [0.01 to 60.0 "s"] = Duration::from_secs(5),
+        /// Bytes un-acknowledged for this long make the link be reset. Default 500 ms.
+        pub abort_after: Duration [0.01 to 60.0 "s"] = Duration::from_millis(500),
     }
 }
 
@@ -302,18 +290,12 @@ impl ConnectConfig {
         let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);
         self.back_off_min.times(factor).min(self.back_off_max)
     }
-}
-
-impl ConnectConfig {
-    /// Range of each wait.
-    pub const WAIT: Range<Duration> = seconds!(0.01, 60.0);
 
     /// Whether every wait is one.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
-        let wait = |value: Duration, field| Self::WAIT.check(value, field);
         BadValue::unless(self.ports.realtime != 0, "ports.realtime", "a port number")?;
         BadValue::unless(self.ports.rtde != 0, "ports.rtde", "a port number")?;
         BadValue::unless(
@@ -321,14 +303,8 @@ impl ConnectConfig {
             "primary_required",
             "false where neither ports.primary nor ports.secondary is set",
         )?;
-        wait(self.open_timeout, "open_timeout")?;
-        wait(self.first_message_timeout, "first_message_timeout")?;
-        wait(self.silence_timeout, "silence_timeout")?;
-        wait(self.back_off_min, "back_off_min")?;
-        wait(self.back_off_max, "back_off_max")?;
-        BadValue::unless(self.back_off_min <= self.back_off_max, "back_off_min", "at most back_off_max")?;
-        wait(self.settled_after, "settled_after")?;
-        wait(self.abort_after, "abort_after")
+        self.check_ranges()?;
+        BadValue::unless(self.back_off_min <= self.back_off_max, "back_off_min", "at most back_off_max")
     }
 }
 

@@ -7,8 +7,9 @@
 use outrigger_urscript::{Dialect, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
 
 use crate::command::Approved;
-use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion, range, seconds};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion};
 use crate::time::Duration;
+use crate::{range_of, settings, words};
 
 /// Which form the `speedj` text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,34 +25,27 @@ pub enum FormChoice {
     SelfEnding,
 }
 
-/// How text is written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct TextConfig {
-    /// The form. Default: by version.
-    pub form: FormChoice,
-    /// `a` of a moving `speedj` \[rad/s²\]: the ramp towards each commanded speed, on the leading axis. Above the limit
-    /// that the governor holds, or the arm lags behind what was approved. Default 10.
-    pub acceleration: f32,
-    /// `a` of a zero-velocity `speedj`, and deceleration of every `stopj` \[rad/s²\]. Default 10.
-    pub stop_acceleration: f32,
-    /// Deceleration that the controller is taken to reach \[rad/s²\] where it chooses itself: at the end of a bare text, and
-    /// in every `stopj` before 3.2. Nobody has published either: raise it to what was measured on the arm. Default 2.
-    pub own_stop: f32,
-    /// `t`: for how long one command holds without a successor. Default 40 ms.
-    pub hold: Duration,
-}
+words!(FormChoice { "by-version" = ByVersion, "bare" = Bare, "self-ending" = SelfEnding });
 
-impl Default for TextConfig {
-    fn default() -> Self {
-        Self {
-            form: FormChoice::default(),
-            acceleration: 10.0,
-            stop_acceleration: 10.0,
-            own_stop: 2.0,
-            hold: Duration::from_millis(40),
-        }
+settings! {
+    /// How text is written.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct TextConfig in "" {
+        /// The form. Default: by version.
+        pub form: FormChoice = FormChoice::ByVersion,
+        /// `a` of a moving `speedj` \[rad/s²\]: the ramp towards each commanded speed, on the leading axis. Above the limit
+        /// that the governor holds, or the arm lags behind what was approved. Default 10.
+        pub acceleration: f32 [Self::ACCELERATION] = 10.0,
+        /// `a` of a zero-velocity `speedj`, and deceleration of every `stopj` \[rad/s²\]. Default 10.
+        pub stop_acceleration: f32 [Self::STOP_ACCELERATION] = 10.0,
+        /// Deceleration that the controller is taken to reach \[rad/s²\] where it chooses itself: at the end of a bare text,
+        /// and in every `stopj` before 3.2. Nobody has published either: raise it to what was measured on the arm.
+        /// Default 2.
+        pub own_stop: f32 [Self::STOP_ACCELERATION] = 2.0,
+        /// `t`: for how long one command holds without a successor. Default 40 ms.
+        pub hold: Duration [0.002 to 1.0 "s"] = Duration::from_millis(40),
     }
 }
 
@@ -64,23 +58,18 @@ const _: () = {
 
 impl TextConfig {
     /// Range of [`acceleration`](Self::acceleration).
-    pub const ACCELERATION: Range<f32> = range!(0.001, 150.0, " rad/s²");
+    pub const ACCELERATION: Range<f32> = range_of!(0.001 to 150.0 "rad/s²");
     /// Range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
-    pub const STOP_ACCELERATION: Range<f32> = range!(0.01, 150.0, " rad/s²");
-    /// Range of [`hold`](Self::hold).
-    pub const HOLD: Range<Duration> = seconds!(0.002, 1.0);
+    pub const STOP_ACCELERATION: Range<f32> = range_of!(0.01 to 150.0 "rad/s²");
 
     /// Whether every value can be written, and something ends each text on a controller whose `software` is known.
     ///
     /// # Errors
     /// The first that cannot.
     pub fn check(&self, software: Option<SoftwareVersion>) -> Result<(), BadValue> {
-        Self::ACCELERATION.check(self.acceleration, "acceleration")?;
-        Self::STOP_ACCELERATION.check(self.stop_acceleration, "stop_acceleration")?;
-        Self::STOP_ACCELERATION.check(self.own_stop, "own_stop")?;
+        self.check_ranges()?;
         let ends = self.form != FormChoice::Bare || software.is_none_or(stops_by_itself);
-        BadValue::unless(ends, "form", "by-version or self-ending: nothing ends a bare text on this software")?;
-        Self::HOLD.check(self.hold, "hold")
+        BadValue::unless(ends, "form", "by-version or self-ending: nothing ends a bare text on this software")
     }
 }
 

@@ -3,7 +3,7 @@
 use zerocopy::little_endian::F32;
 
 use super::JOINTS;
-use crate::robot::Wrench;
+use crate::robot::{Key, Outside, Range, Setting, Table, Wrench};
 use crate::wire::fields::{FieldVisitor, Value, Wire};
 
 /// A frame: rotation and position of a coordinate system.
@@ -52,6 +52,21 @@ pub struct CartesianVector {
     pub linear: [f32; 3],
     /// About x, y, z.
     pub angular: [f32; 3],
+}
+
+/// In files along x, y, z, then about them.
+impl Setting for CartesianVector {
+    type Range = Range<f32>;
+
+    fn check(&self, range: Range<f32>) -> Result<(), Outside> {
+        let ([x, y, z], [rx, ry, rz]) = (self.linear, self.angular);
+        [x, y, z, rx, ry, rz].check(range)
+    }
+
+    fn read(table: &mut impl Table, key: Key, range: Range<f32>) -> Option<Self> {
+        let [x, y, z, rx, ry, rz] = table.numbers(key, range)?;
+        Some(Self { linear: [x, y, z], angular: [rx, ry, rz] })
+    }
 }
 
 impl CartesianVector {
