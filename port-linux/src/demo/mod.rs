@@ -147,17 +147,18 @@ fn sensor_settings() -> SourceSettings {
         values: 1,
         scale: 1.0,
         offset: 0.0,
-        max_age: 0.1,
-        range: Some([0.0, 0.5]),
-        max_rate: None,
-        stuck_after: Some(1.0),
+        judged: judged(),
     }
+}
+
+fn judged() -> SourceConfig {
+    SourceConfig::new(SENSOR, 1, 0.0, 0.5)
 }
 
 fn config() -> UrConfig {
     let mut config = UrConfig::default();
     let [first, ..] = &mut config.sources;
-    *first = Some(SourceConfig::new(SENSOR, 1, 0.0, 0.5));
+    *first = Some(judged());
     config
 }
 

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use outrigger_core::command::SampleValue;
+use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::sensor::{FRAME_MAX, Reading};
 use outrigger_linux::clock::Clock;
 use outrigger_linux::config::{Format, SourceInput, SourceSettings};
@@ -27,10 +28,7 @@ fn opened(device: PathBuf, format: Format, values: usize) -> Sources {
         values,
         scale: 0.5,
         offset: 0.0,
-        max_age: 0.1,
-        range: None,
-        max_rate: None,
-        stuck_after: None,
+        judged: SourceConfig::new(SourceId(0), 1, f32::MIN, f32::MAX),
     };
     Sources::open(&[settings], Clock::start(), false).expect("the device opens")
 }
