@@ -192,10 +192,10 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     loop {
         let mut over = false;
         tokio::select! {
-            turned = leader.turn() => turned?,
-            turned = follower.turn() => turned?,
+            () = leader.turn() => {}
+            () = follower.turn() => {}
             _ = line.tick() => if began.is_some() {
-                let force = follower.remote.session().state().and_then(|state| state.tcp_force).unwrap_or_default();
+                let force = follower.seen().state.and_then(|state| state.tcp_force).unwrap_or_default();
                 println!("the follower meets {:6.1?} N", force.force);
             },
             _ = signals.next() => over = true,
@@ -204,8 +204,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         follower.tell();
         let modes = [leader.mode(), follower.mode()];
         let now = clock.now();
-        if let (Some(first), Some(second)) = (leader.remote.session().state(), follower.remote.session().state()) {
-            let (first, force) = (*first, second.tcp_force.unwrap_or_default());
+        if let (Some(first), Some(second)) = (leader.seen().state, follower.seen().state) {
+            let force = second.tcp_force.unwrap_or_default();
             match began {
                 None if modes == [Mode::Command; 2] => {
                     began = Some((now, first.positions));
@@ -213,9 +213,12 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                 }
                 Some((at, from)) if !ending => {
                     let moved = first.positions.zip_with(from.as_array(), |q, from| q - from);
-                    follower.remote.session_mut().law_mut().see(moved, first.velocities);
+                    follower.change(move |engine| engine.law_mut().see(moved, first.velocities));
                     let shows = ToolImpedance { wrench: shown(force), ..soft };
-                    leader.remote.session_mut().set_tool_impedance(shows).map_err(|_| "a force that is no number")?;
+                    // A force that is no number is not shown.
+                    leader.change(move |engine| {
+                        let _ = engine.set_tool_impedance(shows);
+                    });
                     over |= args.leader.is_none() && story.go_on(&leader, force.force[2], now.since(at));
                 }
                 Some(_) | None => {}
@@ -225,8 +228,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         // One alone does not go on.
         if !ending && (over || fell_back) {
             ending = true;
-            leader.remote.give(Input::Release);
-            follower.remote.give(Input::Release);
+            leader.give(Input::Release);
+            follower.give(Input::Release);
         }
         if ending && modes.iter().all(|mode| matches!(mode, Mode::Monitor | Mode::Offline)) {
             break;

@@ -176,7 +176,7 @@ impl Story {
         }
         if self.fell_back && !silent && arm.fell_back.is_some() && arm.mode() == Mode::Monitor {
             arm.fell_back = None;
-            arm.remote.give(Input::Acknowledge);
+            arm.give(Input::Acknowledge);
         }
         self.again |= self.fell_back && seconds > 7.0 && arm.mode() == Mode::Command;
         seconds > 11.0 || (self.again && seconds > 8.0)
@@ -230,20 +230,20 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     loop {
         let mut over = false;
         tokio::select! {
-            turned = arm.turn() => turned?,
+            () = arm.turn() => {}
             received = device.recv_from(&mut bytes) => {
                 let (size, from) = received?;
                 if let Some(reading) = Reading::parse(&bytes[..size]) {
                     let [x, y, z] = reading.speed(before.as_ref());
                     seq = seq.wrapping_add(1);
                     if let Some(value) = SampleValue::new(&[x, y, z, 0.0, 0.0, 0.0]) {
-                        arm.remote.give(Input::Sample(Sample { source: DEVICE, value, seq, taken_at: clock.now() }));
+                        arm.give(Input::Sample(Sample { source: DEVICE, value, seq, taken_at: clock.now() }));
                     }
-                    arm.remote.session_mut().krl_mut().set_bool(gripper, reading.trigger);
+                    arm.change(move |engine| engine.krl_mut().set_bool(gripper, reading.trigger));
                     before = Some(reading);
-                    let session = arm.remote.session();
-                    let force = session.state().and_then(|state| state.tcp_force).unwrap_or_default();
-                    let opening = session.peer().krl().map_or(0.0, |krl| krl.real(gripper));
+                    let seen = arm.seen();
+                    let force = seen.state.and_then(|state| state.tcp_force).unwrap_or_default();
+                    let opening = seen.krl.map_or(0.0, |krl| krl.real(gripper));
                     let [x, y, z] = force.force;
                     // A device that is gone misses a line.
                     let _ = device.try_send_to(format!("{x:.3} {y:.3} {z:.3} {opening:.4}").as_bytes(), from);
@@ -259,7 +259,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         arm.tell();
         if over && !ending {
             ending = true;
-            arm.remote.give(Input::Release);
+            arm.give(Input::Release);
         }
         if ending && matches!(arm.mode(), Mode::Monitor | Mode::Offline) {
             break;

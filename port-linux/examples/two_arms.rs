@@ -154,8 +154,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     tokio::pin!(patience);
     loop {
         tokio::select! {
-            turned = a.turn() => turned?,
-            turned = b.turn() => turned?,
+            () = a.turn() => {}
+            () = b.turn() => {}
             () = &mut patience => return Err("not done within a minute: does a KRC send measurements?".into()),
         }
         for arm in [&mut a, &mut b] {
@@ -164,18 +164,18 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         let modes = [a.mode(), b.mode()];
         let fell_back = a.fell_back.is_some() || b.fell_back.is_some();
         if !begin.get() && modes == [Mode::Command; 2] {
-            starts = [&a, &b].map(|arm| arm.remote.session().state().map(|state| state.positions));
+            starts = [&a, &b].map(|arm| arm.seen().state.map(|state| state.positions));
             begin.set(true);
         }
-        let done = [&a, &b].map(|arm| arm.remote.session().law().progress() == Progress::Finished);
+        let done = [&a, &b].map(|arm| arm.seen().progress == Progress::Finished);
         turns_apart += u64::from(done[0] != done[1]);
         // One alone does not go on.
         let now = clock.now();
         let over = done == [true; 2] && now >= *settled.get_or_insert(now + SETTLING);
         if !ending && (over || fell_back) {
             ending = true;
-            a.remote.give(Input::Release);
-            b.remote.give(Input::Release);
+            a.give(Input::Release);
+            b.give(Input::Release);
         }
         let at_rest = |mode| matches!(mode, Mode::Monitor | Mode::Offline);
         if ending && modes.into_iter().all(at_rest) {
@@ -188,11 +188,11 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     }
     let mut good = true;
     for ((arm, start), end) in [&a, &b].into_iter().zip(starts).zip(ends) {
-        let state = arm.remote.session().state().ok_or("the KRC fell silent")?;
+        let state = arm.seen().state.ok_or("the KRC fell silent")?;
         let start = start.ok_or_else(|| never_began(&[&a, &b]))?;
         let errors = state.positions.iter().zip(start.iter()).zip(end.iter()).map(|((q, from), by)| q - (from + by));
         let error = errors.fold(0.0, |most: f32, error| most.max(error.abs())).to_degrees();
-        let counts = arm.remote.session().peer().counts();
+        let counts = arm.seen().counts;
         println!(
             "{}: {error:.3} degrees from its end; {} measurements, {} answered",
             arm.name, counts.measurements, counts.commands

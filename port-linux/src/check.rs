@@ -44,11 +44,6 @@ fn host(configuration: &Configuration) -> String {
     lines.control(control, described);
     lines.warnings(&control.sources);
     lines.run(run, host);
-    let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
-        let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);
-        format!("into {}, the newest {files}, of {megabytes} MB together at most", at.display())
-    });
-    lines.say("recordings", recordings);
     lines.serve(serve);
     lines.coast(control);
     lines.0
@@ -178,6 +173,11 @@ impl Lines {
             self.say("record", format!("everything, to {}", record.display()));
         }
         self.say("host", format!("asks for {}", host.asked()));
+        let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
+            let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);
+            format!("into {}, the newest {files}, of {megabytes} MB together at most", at.display())
+        });
+        self.say("recordings", recordings);
     }
 
     fn device(&mut self, device: &DeviceSettings) {

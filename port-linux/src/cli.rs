@@ -147,9 +147,9 @@ Examples:
     Run(RunArgs),
     /// Run the engine again from a recording, and compare what it does
     #[command(after_help = "\
-DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board; beside a KRC it is the recording of \
-the whole run (run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do \
-not give the same transitions and texts, or commands.
+DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board, or the recording of a whole run \
+(run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do \
+not give the same transitions and commands.
 
 Examples:
   outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger
@@ -318,7 +318,6 @@ fn run(command: Command) -> Outcome {
         Command::Run(args) => crate::run::run(&args),
         Command::Replay(args) => crate::replay::run(&args),
         Command::Export(args) => crate::export::run(&args),
-        Command::Record(args) if args.krc.is_krc(args.states)? => crate::krc::record::run(&args),
         Command::Record(args) => crate::record::run(&args),
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),

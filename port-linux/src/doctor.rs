@@ -1,30 +1,25 @@
 //! `outrigger doctor`: is everything fit for commanding? Asked before anyone commands; nothing is sent.
 
-use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
-use outrigger_core::engine::ur::UrOptions;
-use outrigger_core::engine::ur::{ConnectConfig, Identity, TextPath, UrConfig};
-use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::link::{Figures, Grade, Histogram};
-use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
+use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::{ConnectConfig, UrConfig, UrOptions};
+use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::law::Law;
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::Quality;
 
 use crate::args::DoctorArgs;
 use crate::check;
 use crate::clock::Clock;
-use crate::coast;
 use crate::config::AnyConfiguration;
 use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
-use crate::krc::watch::Listener;
-use crate::krc::words;
 use crate::latency::{self, Latency};
-use crate::net::TcpNet;
+use crate::maker::krc::{self, KrcController, KrcExamined};
+use crate::maker::ur::{self, UrController, UrExamined};
+use crate::maker::{Examined, Maker, Shows};
+use crate::net::Net;
 use crate::panel::{Panel, Target, Wish};
+use crate::show::events::PeerEvent as _;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::{Format, say};
 
@@ -32,9 +27,6 @@ use crate::show::{Format, say};
 const HOST_SPAN: Duration = Duration::from_secs(2);
 /// Above this a wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
-
-/// A law that is never asked: nothing here requests.
-type Idle = JointServo<6>;
 
 /// Runs the command.
 ///
@@ -61,29 +53,39 @@ pub fn run(args: &DoctorArgs) -> Outcome {
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
     judge_host(&latency, &mut findings);
-    if is_krc {
-        return krc(args, file.as_ref(), clock, findings);
-    }
-    let target = Target::resolve(&args.robot)?;
-    let mut config = file.as_ref().map_or_else(UrConfig::default, judged_by);
-    config.peer.model = args.model.or(config.peer.model);
-    config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
-    let examined = crate::runtime()?.block_on(async {
-        let mut net = TcpNet::new(&target.address, target.ip, clock, None);
-        let panel = Panel::new("doctor", Format::Lines, clock, target, net.trouble(), Some(args.seconds))?;
-        let mut examination = Examination { panel, identity: None, seen: None };
-        engine::run(config, Idle::new(Reference::Hold, JointServoConfig::default()), &mut net, &mut examination)
-            .await?;
-        let Examination { panel, identity, seen } = examination;
-        panel.finish()?;
-        Ok::<_, Failure>(identity.zip(seen))
-    })?;
-    let Some((identity, seen)) = examined else {
-        return Err(Failure::Connection("the session stood too shortly to be judged".into()));
-    };
-    describe(&config, &identity, &seen, &mut findings);
+    let examined = if is_krc { beside_krc(args, clock) } else { beside_ur(args, file.as_ref(), clock) };
+    findings.extend(examined?);
     warn(file.as_ref());
     verdict(&findings)
+}
+
+/// What is to be fixed of the link to a controller of Universal Robots, and of the controller.
+fn beside_ur(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock) -> Result<Vec<String>, Failure> {
+    let target = Target::resolve(&args.robot)?;
+    let mut config = file.map_or_else(UrConfig::default, judged_by);
+    config.peer.model = args.model.or(config.peer.model);
+    config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
+    let seen: UrExamined = crate::runtime()?.block_on(async {
+        let mut net = Net::connecting(&target.address, target.ip, clock, None);
+        let maker = UrController::new(target, net.trouble());
+        let mut examination = Examination::new(args, clock, maker)?;
+        ur::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
+        examination.seen()
+    })?;
+    Ok(seen.report(&config))
+}
+
+/// The same beside a KRC.
+fn beside_krc(args: &DoctorArgs, clock: Clock) -> Result<Vec<String>, Failure> {
+    let config = krc::looking(&args.robot)?;
+    let seen: KrcExamined = crate::runtime()?.block_on(async {
+        let mut net = Net::listening(args.krc.listen(), clock, None).await?;
+        let maker = KrcController::new(args.robot.to_string(), args.krc.listen());
+        let mut examination = Examination::new(args, clock, maker)?;
+        krc::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
+        examination.seen()
+    })?;
+    Ok(seen.report())
 }
 
 /// What a file says of judging a session that nobody asks to command: its operator's inputs, sensors and claims are not
@@ -122,44 +124,6 @@ fn warn(file: Option<&AnyConfiguration>) {
     }
 }
 
-/// Beside a KRC: its link, and what keeps it from being commanded.
-fn krc(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock, mut findings: Vec<String>) -> Outcome {
-    let remote = crate::runtime()?.block_on(async {
-        let listener =
-            Listener::open("doctor", Format::Lines, clock, &args.robot, args.krc.listen(), Some(args.seconds)).await?;
-        listener.run().await
-    })?;
-    let (session, now) = (remote.session(), clock.now());
-    say!("controller: {}", words::identity(session).unwrap_or_else(|| "silent by now".into()));
-    say!("link: {}", words::standing(session, now));
-    for (name, value) in words::values(session) {
-        say!("  {name}: {value}");
-    }
-    for (name, histogram) in [("round trip", session.peer().round_trips()), ("jitter", session.peer().jitters())] {
-        say!("  {name}: {}", quantiles(histogram));
-        say!("{}", bars(histogram).trim_end());
-    }
-    let figures = session.figures(now);
-    if matches!(figures.grade, Grade::Unacceptable | Grade::Bad) {
-        findings.push(format!(
-            "the link's grade is {}, held by {}: use a cable between KRC and this host alone, and give the process a core \
-             (host.cpu) and a real-time priority (host.scheduling = \"fifo\")",
-            figures.grade.name(),
-            figures.held_by.name()
-        ));
-    }
-    if let Some(quality) = session.peer().quality().filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect))
-    {
-        findings.push(format!("the KRC rates the link {}: most KRL programs wait for PERFECT", quality.name()));
-    }
-    // The link was named above, in more words.
-    for reason in session.unmet(now).iter().filter(|reason| *reason != Reason::GradeLow) {
-        findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
-    }
-    warn(file);
-    verdict(&findings)
-}
-
 fn verdict(findings: &[String]) -> Outcome {
     if findings.is_empty() {
         say!("nothing to fix");
@@ -186,130 +150,62 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
     }
 }
 
-fn describe(config: &UrConfig, identity: &Identity, seen: &Seen, findings: &mut Vec<String>) {
-    let software = identity.software;
-    let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
-    say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
-    let Figures { grade, held_by, sequence, jitter, late, .. } = seen.figures;
-    say!(
-        "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
-        seen.rate(),
-        1e6 / identity.period.as_micros().max(1) as f64,
-        grade.name(),
-        span(jitter),
-        sequence.accepted,
-        sequence.lost
-    );
-    say!("  time between states: {}", quantiles(&seen.intervals));
-    say!("{}", bars(&seen.intervals).trim_end());
-    if matches!(grade, Grade::Unacceptable | Grade::Bad) {
-        findings.push(format!(
-            "the link's grade is {}, held by {}: check cable, switch and load",
-            grade.name(),
-            held_by.name()
-        ));
+/// Looks at a session for so long.
+struct Examination<M, S> {
+    panel: Panel<M>,
+    seen: Option<S>,
+}
+
+impl<M: Maker, S> Examination<M, S> {
+    fn new(args: &DoctorArgs, clock: Clock, maker: M) -> Result<Self, Failure> {
+        Ok(Self { panel: Panel::new("doctor", Format::Lines, clock, maker, Some(args.seconds))?, seen: None })
     }
-    say!("self-stop: {}", self_stop(config, software));
-    let acceptance = match (seen.program_told, seen.packet_tells) {
-        (true, _) => "isProgramRunning, ten times a second",
-        (false, true) => "the program state in the packet (its numbers are unconfirmed)",
-        (false, false) => "none",
-    };
-    say!("acceptance evidence: {acceptance}");
-    say!("{}", coast::describe(config, software));
-    let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
-    say!("pendant: {}", coast::pendant(sees));
-    for reason in seen.unmet.iter() {
-        findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+
+    fn seen(self) -> Result<S, Failure> {
+        self.panel.finish()?;
+        self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))
     }
 }
 
-/// Which form of text is in force, and why.
-fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
-    let path = TextPath::new(config.peer.text, software);
-    match (path.is_self_ending(), path.ends_without_us()) {
-        (true, _) => {
-            "each command is a program that ends in stopj, for this software is not recorded to stop when a command's time is over"
-        }
-        (false, true) => "a bare speedj, for this software is recorded to stop when a command's time is over",
-        (false, false) => "NONE: a bare speedj on software that is not recorded to stop when a command's time is over",
-    }
-}
-
-/// What was seen of the session.
-#[derive(Clone, Debug)]
-struct Seen {
-    since: Instant,
-    until: Instant,
-    figures: Figures,
-    intervals: Histogram,
-    unmet: ReasonSet,
-    program_told: bool,
-    packet_tells: bool,
-}
-
-impl Seen {
-    fn rate(&self) -> f64 {
-        self.figures.sequence.accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
-    }
-}
-
-struct Examination {
-    panel: Panel,
-    identity: Option<Identity>,
-    seen: Option<Seen>,
-}
-
-impl<'m> outrigger_core::drive::Application<6, Ur<'m>, Idle> for Examination {
+impl<const N: usize, P, L: Law<N>, M, S> Application<N, P, L> for Examination<M, S>
+where
+    P: Peer<N, Event = M::Event>,
+    M: Shows<N, P>,
+    S: Examined<N, P>,
+{
     async fn next(&mut self) -> Input {
         loop {
-            if let Wish::End(_) = self.panel.next().await {
-                return Input::Shutdown;
+            let wish = self.panel.next().await;
+            if let Wish::End(_) | Wish::Look = wish {
+                return wish.input();
             }
         }
     }
 
-    fn event(&mut self, event: Event<UrEvent>) {
-        if let Event::Peer(UrEvent::Established(identity)) = &event {
-            self.identity = Some(*identity);
+    fn event(&mut self, event: Event<P::Event>) {
+        if matches!(&event, Event::Peer(event) if event.begins()) {
             self.seen = None;
         }
         self.panel.event(&event);
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Idle>, now: Instant) {
-        if engine.peer().identity().is_none() {
-            return;
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        self.panel.look_at(engine);
+        if !self.panel.is_ending()
+            && let Some(seen) = S::of(engine, now, self.seen.as_ref())
+        {
+            self.seen = Some(seen);
         }
-        let facts = engine.peer().facts();
-        self.seen = Some(Seen {
-            since: self.seen.as_ref().map_or(now, |seen| seen.since),
-            until: now,
-            figures: engine.figures(now),
-            intervals: engine.histograms().interval.clone(),
-            unmet: engine.unmet(now),
-            program_told: facts.program.is_some(),
-            packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
-        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use outrigger_core::client::rtde::Claims;
-    use outrigger_core::engine::ur::FormChoice;
+    use outrigger_core::link::Histogram;
     use outrigger_core::mode::OperatorConfig;
 
     use super::*;
-
-    #[test]
-    fn the_form_in_force_and_its_reason_follow_the_whole_version() {
-        let mut config = UrConfig::default();
-        assert!(self_stop(&config, SoftwareVersion::new(3, 1)).contains("ends in stopj"));
-        assert!(self_stop(&config, SoftwareVersion::new(5, 0)).starts_with("a bare speedj, for"));
-        config.peer.text.form = FormChoice::Bare;
-        assert!(self_stop(&config, SoftwareVersion::new(1, 8)).starts_with("NONE"));
-    }
 
     #[test]
     fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {

@@ -7,7 +7,7 @@
 //! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`timer`], [`sensor`] | the engine's memory, sockets, time and sensors |
-//! | [`krc`] | the same beside a KUKA KRC |
+//! | [`maker`] | what a person sees of one kind of controller alone |
 //! | [`panel`] | the operator's side of a session |
 //! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
 //! | [`recordings`] | recordings of fallbacks, as files |
@@ -34,9 +34,9 @@ mod fields;
 pub mod host;
 pub mod io;
 pub mod json;
-pub mod krc;
 pub mod latency;
 pub mod lock;
+pub mod maker;
 pub mod monitor;
 pub mod net;
 pub mod panel;

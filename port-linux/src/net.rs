@@ -1,41 +1,46 @@
-//! TCP sockets and the clock for `core::drive`, on a current-thread runtime.
+//! Sockets and the clock for `core::drive`, on a current-thread runtime.
 
-use outrigger_core::engine::ur::LINKS;
+mod datagrams;
+mod stream;
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
-use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::{Pin, pin};
 use std::rc::Rc;
 
-use outrigger_core::drive::{self, Outstanding, Unacked};
-use outrigger_core::engine::{Endpoint, LinkId};
+use outrigger_core::drive;
+use outrigger_core::engine::LinkId;
+use outrigger_core::engine::ur::LINKS;
 use outrigger_core::time::Instant;
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream};
 
+pub use self::datagrams::Datagrams;
+use self::stream::Robot;
+pub use self::stream::{Link, cannot_connect};
 use crate::clock::Clock;
 use crate::config::RobotAddress;
-use crate::exit::{TOO_FEW_FILES, is_too_few_files};
+use crate::exit::Failure;
 use crate::feed::{Feed, Tap};
-use crate::syscalls;
+use crate::timer::Timer;
 
 /// The kernel's sockets for one robot.
-pub struct TcpNet {
+pub struct Net {
     clock: PortClock,
-    sockets: [Link; LINKS.len()],
+    streams: Vec<Link>,
+    datagrams: Option<Datagrams>,
     trouble: Trouble,
 }
 
-impl std::fmt::Debug for TcpNet {
+impl std::fmt::Debug for Net {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TcpNet").finish_non_exhaustive()
+        f.debug_struct("Net").finish_non_exhaustive()
     }
 }
 
 /// What went wrong last on each link, for people: the engine only needs to know that something did.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble(Rc<RefCell<[Option<String>; LINKS.len()]>>);
+pub struct Trouble(Rc<RefCell<[Option<String>; LinkId::MOST]>>);
 
 impl Trouble {
     /// What went wrong last on `link`: address, port and the kernel's words.
@@ -51,31 +56,36 @@ impl Trouble {
     }
 }
 
-impl TcpNet {
-    /// Sockets for the robot at `address`, which has been resolved to `ip`.
+impl Net {
+    /// Sockets that connect to the robot at `address`, which has been resolved to `ip`.
     #[must_use]
-    pub fn new(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
+    pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
         let trouble = Trouble::default();
-        let sockets = LINKS.map(|id| Link {
-            id,
-            robot: Robot { address: address.clone(), ip },
-            state: LinkState::Closed,
-            outstanding: Outstanding::default(),
-            clock,
-            busy_poll_micros,
-            trouble: trouble.clone(),
-            acknowledge: false,
-            tap: None,
-            port: 0,
-        });
-        Self { clock: PortClock(clock), sockets, trouble }
+        let robot = Robot { address: address.clone(), ip };
+        let streams = LINKS.map(|id| Link::new(id, robot.clone(), clock, busy_poll_micros, trouble.clone())).into();
+        Self { clock: PortClock { clock, exact: None }, streams, datagrams: None, trouble }
     }
 
-    /// From now on everything that crosses the sockets of `links` is put into `feed` as well.
+    /// A socket that listens at `at` for a robot that sends by itself. Its deadlines are kept to the microsecond: a cycle
+    /// may take no longer than a millisecond.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] where the address is taken, [`Failure::BadInput`] for what the kernel refuses.
+    pub async fn listening(at: SocketAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Self, Failure> {
+        let datagrams = Datagrams::listen(at, clock, busy_poll_micros).await?;
+        let timer = Timer::new(clock).map_err(|error| Failure::BadInput(format!("cannot make a timer: {error}")))?;
+        let clock = PortClock { clock, exact: Some(timer) };
+        Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
+    }
+
+    /// From now on everything that crosses the sockets is put into `feed` as well; of connections, those of `links`.
     #[must_use]
     pub fn with_feed(mut self, feed: &Feed, links: &[LinkId]) -> Self {
-        for link in self.sockets.iter_mut().filter(|link| links.contains(&link.id)) {
-            link.tap = Some(Tap::new(feed.clone()));
+        for link in self.streams.iter_mut().filter(|link| links.contains(&link.id())) {
+            link.tap(Tap::new(feed.clone()));
+        }
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.tap(Tap::of_datagrams(feed.clone()));
         }
         self
     }
@@ -85,208 +95,45 @@ impl TcpNet {
     pub fn trouble(&self) -> Trouble {
         self.trouble.clone()
     }
-}
 
-impl drive::Net for TcpNet {
-    type Clock = PortClock;
-    type Socket = Link;
-    type Datagrams = ();
-
-    fn split(&mut self) -> (&PortClock, drive::Sockets<'_, Link, ()>) {
-        (&self.clock, drive::Sockets { streams: &mut self.sockets, datagrams: None })
+    /// Where datagrams arrive.
+    ///
+    /// # Errors
+    /// What the kernel says; of sockets that connect, that they do not listen.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.datagrams.as_ref().map_or_else(|| Err(io::ErrorKind::Unsupported.into()), Datagrams::local)
     }
 }
 
-/// The process's clock with the runtime's timers, which resolve 1 ms and wake late, never early.
-#[derive(Clone, Copy, Debug)]
-pub struct PortClock(Clock);
+impl drive::Net for Net {
+    type Clock = PortClock;
+    type Socket = Link;
+    type Datagrams = Datagrams;
+
+    fn split(&mut self) -> (&PortClock, drive::Sockets<'_, Link, Datagrams>) {
+        (&self.clock, drive::Sockets { streams: &mut self.streams, datagrams: self.datagrams.as_mut() })
+    }
+}
+
+/// The process's clock. Timers wake late, never early: the runtime's resolve 1 ms and cost no system call, one of the kernel's
+/// own resolves a microsecond.
+#[derive(Debug)]
+pub struct PortClock {
+    clock: Clock,
+    exact: Option<Timer>,
+}
 
 impl drive::Clock for PortClock {
     fn now(&self) -> Instant {
-        self.0.now()
+        self.clock.now()
     }
 
     async fn sleep_until(&self, at: Instant) {
-        tokio::time::sleep_until(self.0.std_instant(at).into()).await;
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Robot {
-    address: RobotAddress,
-    ip: IpAddr,
-}
-
-/// One connection after another to one of the controller's ports.
-pub struct Link {
-    id: LinkId,
-    robot: Robot,
-    state: LinkState,
-    outstanding: Outstanding,
-    clock: Clock,
-    busy_poll_micros: Option<u32>,
-    trouble: Trouble,
-    /// Something was read: Linux falls back to delayed acknowledgements by itself, and an old controller then waits for
-    /// them. Asked for once what was read is answered, which must not wait for it.
-    acknowledge: bool,
-    /// Who listens to what crosses the socket.
-    tap: Option<Tap>,
-    /// The port of the present connection, as the controller numbers it.
-    port: u16,
-}
-
-enum LinkState {
-    Closed,
-    Opening(SocketAddr, Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>),
-    Open(SocketAddr, TcpStream),
-}
-
-impl Link {
-    fn stream(&mut self) -> io::Result<&mut TcpStream> {
-        match &mut self.state {
-            LinkState::Open(_, stream) => Ok(stream),
-            LinkState::Closed | LinkState::Opening(..) => Err(io::ErrorKind::NotConnected.into()),
+        if let Some(timer) = &self.exact
+            && timer.until(at).await.is_ok()
+        {
+            return;
         }
-    }
-
-    /// Options that every connection needs before its first byte.
-    fn connecting(&self, to: SocketAddr) -> io::Result<impl Future<Output = io::Result<TcpStream>> + use<>> {
-        let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        socket.set_nodelay(true)?;
-        if let Some(micros) = self.busy_poll_micros {
-            syscalls::set_busy_poll(&socket, micros)?;
-        }
-        Ok(async move {
-            let stream = socket.connect(to).await?;
-            // The controller's first packets must not wait for a delayed acknowledgement either.
-            stream.set_quickack(true)?;
-            Ok(stream)
-        })
-    }
-
-    fn tell_closed(&mut self) {
-        if let Some(tap) = &mut self.tap {
-            tap.closed(self.clock.now());
-        }
-    }
-
-    fn refused(&mut self, at: SocketAddr, error: &io::Error) {
-        self.trouble.note(self.id, cannot_connect(at, error));
-        self.state = LinkState::Closed;
-    }
-}
-
-/// What a failed connection attempt means, and what to check.
-#[must_use]
-pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
-    let advice = match error.kind() {
-        io::ErrorKind::ConnectionRefused => {
-            "nothing listens there: is the controller started, and this interface enabled in its security settings?"
-        }
-        io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable => {
-            "no answer: is the address right, the cable plugged in, a firewall between?"
-        }
-        io::ErrorKind::NetworkUnreachable => "this machine has no route there: check its own network settings",
-        io::ErrorKind::PermissionDenied => "this machine forbids it: check its firewall",
-        _ if is_too_few_files(error) => TOO_FEW_FILES,
-        _ => "check the address and the network",
-    };
-    format!("cannot connect to {at}: {error}; {advice}")
-}
-
-impl drive::Socket for Link {
-    fn open(&mut self, endpoint: Endpoint) {
-        let to = SocketAddr::new(self.robot.ip, self.robot.address.port(endpoint.port));
-        self.port = endpoint.port;
-        self.outstanding = Outstanding::default();
-        match self.connecting(to) {
-            Ok(connecting) => self.state = LinkState::Opening(to, Box::pin(connecting)),
-            Err(error) => self.refused(to, &error),
-        }
-    }
-
-    async fn opened(&mut self) -> bool {
-        let (to, result) = match &mut self.state {
-            LinkState::Closed => return false,
-            LinkState::Open(..) => return true,
-            LinkState::Opening(to, connecting) => (*to, connecting.await),
-        };
-        match result {
-            Ok(stream) => {
-                self.state = LinkState::Open(to, stream);
-                if let Some(tap) = &mut self.tap {
-                    tap.opened(self.clock.now(), self.port);
-                }
-            }
-            Err(error) => self.refused(to, &error),
-        }
-        matches!(self.state, LinkState::Open(..))
-    }
-
-    fn abort(&mut self) {
-        match &self.state {
-            // With no lingering the kernel resets the connection when it is closed, and drops what is queued.
-            LinkState::Open(at, stream) => {
-                if let Err(error) = stream.set_zero_linger() {
-                    self.trouble.note(self.id, format!("cannot reset the connection to {at}: {error}"));
-                }
-            }
-            LinkState::Opening(at, _) => {
-                self.trouble.note(self.id, cannot_connect(*at, &io::ErrorKind::TimedOut.into()));
-            }
-            LinkState::Closed => {}
-        }
-        self.state = LinkState::Closed;
-        self.tell_closed();
-    }
-
-    fn unacked(&mut self, now: Instant) -> Unacked {
-        let LinkState::Open(_, stream) = &self.state else { return Unacked::default() };
-        syscalls::unacknowledged(stream).map(|bytes| self.outstanding.waiting(bytes, now)).unwrap_or_default()
-    }
-}
-
-impl embedded_io_async::ErrorType for Link {
-    type Error = io::Error;
-}
-
-impl embedded_io_async::Read for Link {
-    async fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
-        let clock = self.clock;
-        let acknowledge = std::mem::take(&mut self.acknowledge);
-        let stream = self.stream()?;
-        if acknowledge {
-            stream.set_quickack(true)?;
-        }
-        let mut window = ReadBuf::new(window);
-        let read = poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await;
-        let arrived = clock.now();
-        if read.is_err() || window.filled().is_empty() {
-            self.tell_closed();
-            return read.map(|()| 0);
-        }
-        self.acknowledge = true;
-        if let Some(tap) = &mut self.tap {
-            tap.received(arrived, window.filled());
-        }
-        Ok(window.filled().len())
-    }
-}
-
-impl embedded_io_async::Write for Link {
-    async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let clock = self.clock;
-        let stream = self.stream()?;
-        let written = poll_fn(|cx| pin!(&mut *stream).poll_write(cx, bytes)).await?;
-        let now = clock.now();
-        self.outstanding.wrote(written, now);
-        if let Some(tap) = &mut self.tap {
-            tap.sent(now, bytes.get(..written).unwrap_or_default());
-        }
-        Ok(written)
-    }
-
-    async fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        tokio::time::sleep_until(self.clock.std_instant(at).into()).await;
     }
 }

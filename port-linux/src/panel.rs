@@ -1,27 +1,26 @@
 //! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
 
-use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
-use outrigger_core::engine::ur::Next;
-use outrigger_core::engine::{Event, LinkId};
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, std_duration};
 use crate::config::RobotAddress;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, What};
-use crate::net::Trouble;
-use crate::show::events::{Surroundings, notice};
-use crate::show::log::{Grades, Unmet};
-use crate::show::{Format, Key, Notice, Show, Snapshot, States};
+use crate::maker::{Facts, Maker, Showing, Shows};
+use crate::record::Progress;
+use crate::show::events::PeerEvent as _;
+use crate::show::log::{Grades, PACE, Unmet};
+use crate::show::{Format, Key, Notice, Show, Snapshot};
 use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 
 /// What the operator wants.
@@ -37,9 +36,24 @@ pub enum Wish {
     Release,
     /// Clear the latched reason.
     Acknowledge,
+    /// Nothing of the engine: see how it stands.
+    Look,
 }
 
 impl Wish {
+    /// The same for the engine.
+    #[must_use]
+    pub const fn input(self) -> Input {
+        match self {
+            Self::End(_) => Input::Shutdown,
+            Self::Request(epoch) => Input::Request(epoch),
+            Self::Resume(epoch) => Input::Resume(epoch),
+            Self::Release => Input::Release,
+            Self::Acknowledge => Input::Acknowledge,
+            Self::Look => Input::Tick,
+        }
+    }
+
     /// What a line of somebody who has seen this epoch means; `None` where it is no word of an operator. A request may name
     /// the epoch itself, as a script does that has read it.
     #[must_use]
@@ -110,71 +124,65 @@ const FIRST_SESSION: Duration = Duration::from_secs(10);
 /// Time between two figures of the link in a feed.
 const FIGURES: Duration = Duration::from_millis(100);
 
-/// The operator's side of a session.
+/// The operator's side of a session with `maker`.
 #[derive(Debug)]
-pub struct Panel {
+pub struct Panel<M> {
     clock: Clock,
-    target: Target,
+    maker: M,
     show: Show,
     keys: UnboundedReceiver<Key>,
     signals: Signals,
-    trouble: Trouble,
+    /// Also a session in which nothing happens is shown.
+    look: Interval,
     /// When to end by itself.
     end_at: Option<Instant>,
     first_session_by: Option<Instant>,
+    /// There was a session.
+    begun: bool,
     ending: bool,
     next_snapshot: Instant,
     accepted: (Instant, u64),
     grades: Grades,
+    /// The newest event of those that may come often, and when one was shown.
+    newest: Option<Notice>,
+    newest_shown: Option<Instant>,
     /// What is not met, for commands whose operator asks what keeps commanding from beginning.
     unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
-    last_down: Option<String>,
-    /// Why this session does without RTDE.
-    done_without: Option<String>,
-    /// Why each port is down, as last said.
-    said: HashMap<u16, String>,
-    model: Option<String>,
-    /// Who else hears of events and figures.
+    /// Where events and figures go as well.
     feed: Option<Feed>,
     next_figures: Instant,
 }
 
-impl Panel {
-    /// A panel that speaks in `format` and ends after `seconds`.
+impl<M: Maker> Panel<M> {
+    /// A panel that speaks in `format` and ends after `seconds`; inside of a runtime.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where signals cannot be handled.
-    pub fn new(
-        title: &str,
-        format: Format,
-        clock: Clock,
-        target: Target,
-        trouble: Trouble,
-        seconds: Option<u64>,
-    ) -> Result<Self, Failure> {
+    pub fn new(title: &str, format: Format, clock: Clock, maker: M, seconds: Option<u64>) -> Result<Self, Failure> {
         let (sender, keys) = unbounded_channel();
         let signals = Signals::listen(if title == "run" { Leaves::AnArm } else { Leaves::Nothing })?;
         let now = clock.now();
+        let mut look = interval(std_duration(format.pace()));
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Self {
             show: Show::start(format, title, sender),
             clock,
-            target,
+            maker,
             keys,
             signals,
-            trouble,
+            look,
             end_at: seconds.map(|seconds| now + Duration::from_secs(seconds)),
             first_session_by: Some(now + FIRST_SESSION),
+            begun: false,
             ending: false,
             next_snapshot: now,
             accepted: (now, 0),
             grades: Grades::default(),
+            newest: None,
+            newest_shown: None,
             unmet: (matches!(title, "run" | "monitor") && format == Format::Lines).then(Unmet::default),
             last_fallback: None,
-            last_down: None,
-            done_without: None,
-            said: HashMap::new(),
-            model: None,
             feed: None,
             next_figures: now,
         })
@@ -200,6 +208,7 @@ impl Panel {
             signal = self.signals.next() => Wish::End(signal),
             Some(key) = self.keys.recv() => key.into(),
             () = time_up => Wish::End("time is up"),
+            _ = self.look.tick() => Wish::Look,
         };
         if let Wish::End(_) = wish {
             self.end_now();
@@ -215,54 +224,43 @@ impl Panel {
         self.first_session_by = None;
     }
 
-    /// Says what happened.
-    pub fn event(&mut self, event: &Event<UrEvent>) {
-        if let Event::Peer(UrEvent::Established(identity)) = event {
+    /// Whether the end was asked for.
+    pub(crate) const fn is_ending(&self) -> bool {
+        self.ending
+    }
+
+    /// Shows what happened.
+    pub fn event(&mut self, event: &Event<M::Event>) {
+        if matches!(event, Event::Peer(event) if event.begins()) {
             self.first_session_by = None;
-            self.last_down = None;
-            self.said.clear();
+            self.begun = true;
             self.accepted = (self.clock.now(), 0);
-            self.model = Some(format!("software {}", identity.software));
         }
-        let around = Surroundings {
-            at: self.clock.now(),
-            here: self.is_here(),
-            address: &|port| self.target.socket(port),
-            trouble: &|link| self.trouble.of(link),
-        };
-        let Some(notice) = notice(event, &around) else { return };
+        let Some(notice) = self.maker.notice(event, self.clock.now()) else { return };
         if let Event::Transition(transition) = event {
             self.show.epoch(transition.epoch);
         }
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
-        if let Event::Peer(UrEvent::Down { link, endpoint, next, .. }) = event {
-            let why = notice.fields.iter().find(|(name, _)| *name == "why").map(|(_, why)| why.clone());
-            match next {
-                Next::Without if *link == LinkId::RTDE => self.done_without.clone_from(&why),
-                Next::NewSession(_) => self.done_without = None,
-                Next::Without | Next::OtherPort | Next::Retry(_) | Next::Nothing => {}
+        // A busy machine changes grades many times a second; scripts get them all.
+        let (at, people) = (notice.at, self.show.format() != Format::Json);
+        match event {
+            Event::Grade(change) if people => {
+                self.grades.note(*change);
+                self.show_newest(at);
             }
-            // What fails in the same way at every attempt is said once.
-            if self.said.get(&endpoint.port) == why.as_ref() {
-                return;
-            }
-            if let Some(why) = why {
-                self.last_down = Some(why.clone());
-                self.said.insert(endpoint.port, why);
-            }
-        }
-        // A busy machine changes the grade of its link many times a second; scripts get them all.
-        if let Event::Grade(change) = event
-            && self.show.format() != Format::Json
-        {
-            self.grades.note(*change);
-            return self.say_grade(notice.at);
-        }
-        // The end that was asked for needs no explanation.
-        if !(self.ending && matches!(event, Event::Transition(transition) if transition.to == Mode::Offline)) {
-            self.show.notice(notice);
+            // The end that was asked for needs no explanation.
+            Event::Transition(transition) if self.ending && transition.to == Mode::Offline => {}
+            Event::Peer(event) => match self.maker.take(event, &notice) {
+                Showing::Newest if people => {
+                    self.newest = Some(notice);
+                    self.show_newest(at);
+                }
+                Showing::Always | Showing::Newest => self.show.notice(notice),
+                Showing::Never => {}
+            },
+            _ => self.show.notice(notice),
         }
     }
 
@@ -276,27 +274,45 @@ impl Panel {
     }
 
     /// Whether the controller runs on this machine.
-    pub(crate) const fn is_here(&self) -> bool {
-        self.target.ip.is_loopback()
+    pub(crate) fn is_here(&self) -> bool {
+        self.maker.is_here()
     }
 
-    fn say_grade(&mut self, now: Instant) {
+    /// What may come often, where it is time to.
+    fn show_newest(&mut self, now: Instant) {
         if let Some(text) = self.grades.next(now, self.is_here()) {
             self.show.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
         }
+        if self.newest_shown.is_none_or(|at| now.since(at) >= PACE)
+            && let Some(notice) = self.newest.take()
+        {
+            self.newest_shown = Some(now);
+            self.show.notice(notice);
+        }
+    }
+
+    /// Looks at the session, and shows nothing of it.
+    pub(crate) fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
+    where
+        P: Peer<N, Event = M::Event>,
+        M: Shows<N, P>,
+    {
+        self.maker.observe(engine);
     }
 
     /// Shows the session where it is time to.
-    pub fn observe<L: Law<6>>(
+    pub fn observe<const N: usize, P, L: Law<N>>(
         &mut self,
-        engine: &Engine<'_, 6, Ur<'_>, L>,
+        engine: &Engine<'_, N, P, L>,
         now: Instant,
         values: impl FnOnce() -> Vec<(String, String)>,
-    ) {
-        if let Some(feed) = &self.feed
-            && now >= self.next_figures
-            && engine.peer().identity().is_some()
-        {
+    ) where
+        P: Peer<N, Event = M::Event>,
+        M: Shows<N, P>,
+    {
+        self.maker.observe(engine);
+        let stands = engine.peer().is_established();
+        if let Some(feed) = self.feed.as_ref().filter(|_| stands && now >= self.next_figures) {
             self.next_figures = now + FIGURES;
             feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(engine.figures(now)) });
         }
@@ -304,55 +320,126 @@ impl Panel {
         if now < self.next_snapshot {
             return;
         }
-        self.say_grade(now);
+        self.show_newest(now);
         self.next_snapshot = now + self.show.format().pace();
-        let figures = engine.peer().identity().is_some().then(|| engine.figures(now));
+        let figures = stands.then(|| engine.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
         let mode = engine.mode();
         self.show.epoch(engine.mode_machine().epoch());
-        let intervals = engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect();
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
+        let Facts { identity, arm, states, trouble, values: more, counters } = self.maker.facts(engine);
         self.show.snapshot(Snapshot {
             at: now,
-            robot: self.target.address.to_string(),
+            robot: self.maker.robot(),
             here: self.is_here(),
-            identity: engine.peer().identity().and(self.model.clone()),
+            identity,
             mode,
             latch: engine.latch(),
             last_fallback: self.last_fallback,
             unmet,
-            state: figures.and_then(|_| engine.state().map(Into::into)),
+            state: arm,
             figures,
-            states: States::of(engine, self.done_without.as_deref()),
-            intervals,
+            states,
+            intervals: engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect(),
             rate,
-            trouble: if engine.peer().identity().is_none() { self.last_down.clone() } else { None },
-            values: values(),
-            counters: Vec::new(),
+            trouble,
+            values: values().into_iter().chain(more).collect(),
+            counters,
         });
         let here = self.is_here();
-        if let Some(text) = self.unmet.as_mut().and_then(|said| said.next(now, mode, unmet, here)) {
+        if let Some(text) = self.unmet.as_mut().and_then(|shown| shown.next(now, mode, unmet, here)) {
             self.show.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
         }
     }
 
-    /// Ends the output. Without any session so far, the failure that says why.
+    /// Ends what is shown. Without any session so far, the failure that says why.
     ///
     /// # Errors
     /// [`Failure::Connection`] where there never was a session.
     pub fn finish(self) -> Result<(), Failure> {
-        let Self { show, model, last_down, target, .. } = self;
-        show.finish();
-        match model {
-            Some(_) => Ok(()),
-            None => Err(Failure::Connection(
-                last_down.unwrap_or_else(|| format!("no session with the controller at {}", target.address)),
-            )),
+        self.show.finish();
+        if self.begun { Ok(()) } else { Err(self.maker.nothing_came()) }
+    }
+}
+
+/// Looks at a session and asks for nothing, until the operator, the time or the disk ends it.
+#[derive(Debug)]
+pub(crate) struct Onlooker<M> {
+    panel: Panel<M>,
+    /// Of the recorder, where there is one.
+    progress: Option<Arc<Progress>>,
+    /// What happens beside the session, in words.
+    beside: Option<UnboundedReceiver<String>>,
+}
+
+impl<M: Maker> Onlooker<M> {
+    pub(crate) const fn new(panel: Panel<M>) -> Self {
+        Self { panel, progress: None, beside: None }
+    }
+
+    /// The same beside a recorder: ends where `progress` has failed.
+    pub(crate) fn recorded(panel: Panel<M>, feed: Feed, progress: Arc<Progress>) -> Self {
+        Self { panel: panel.with_feed(feed), progress: Some(progress), beside: None }
+    }
+
+    /// The same, which also shows what happens `beside` the session.
+    pub(crate) fn hearing(self, beside: UnboundedReceiver<String>) -> Self {
+        Self { beside: Some(beside), ..self }
+    }
+
+    pub(crate) fn finish(self) -> Outcome {
+        self.panel.finish()
+    }
+}
+
+impl<const N: usize, P, L: Law<N>, M> Application<N, P, L> for Onlooker<M>
+where
+    P: Peer<N, Event = M::Event>,
+    M: Shows<N, P>,
+{
+    async fn next(&mut self) -> Input {
+        loop {
+            let wish = tokio::select! {
+                wish = self.panel.next() => wish,
+                text = next_of(&mut self.beside) => {
+                    self.panel.say("rtde", text, vec![]);
+                    continue;
+                }
+            };
+            let failed = self.progress.as_ref().is_some_and(|progress| progress.has_failed());
+            match wish {
+                Wish::Look if failed && !self.panel.is_ending() => {
+                    self.panel.end_now();
+                    return Input::Shutdown;
+                }
+                Wish::End(_) | Wish::Look => return wish.input(),
+                Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge => {}
+            }
         }
+    }
+
+    fn event(&mut self, event: Event<P::Event>) {
+        self.panel.event(&event);
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        let progress = self.progress.as_deref();
+        self.panel.observe(engine, now, || progress.map_or_else(Vec::new, crate::record::shown));
+    }
+}
+
+async fn next_of(beside: &mut Option<UnboundedReceiver<String>>) -> String {
+    let next = match beside {
+        Some(beside) => beside.recv().await,
+        None => None,
+    };
+    match next {
+        Some(text) => text,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,92 +1,143 @@
-//! `outrigger replay`: runs the engine again from a recording; the same inputs must give the same texts.
+//! `outrigger replay`: runs the engine again from a recording; the same inputs must give the same transitions and the same
+//! commands, to the byte.
 
 use std::io::Write as _;
+use std::path::Path;
 
-use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
-use outrigger_core::engine::krc::Krc;
-use outrigger_core::engine::ur::{Memory, Ur};
-use outrigger_core::engine::{ReplayError, Replayed, recorded_config, recorded_transitions, replay};
-use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
 use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
-use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::record::is_recording;
+use crate::maker::{krc, ur};
+use crate::record::{ENGINE, LOG, each_message, is_recording};
+
+/// Where recordings of versions before have their engine's inputs.
+const FIRST_FORM: &str = "/engine/inputs";
 
 /// Runs the command.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
 pub fn run(args: &ReplayArgs) -> Outcome {
-    if is_recording(&args.dump) {
-        return crate::krc::replay::run(&args.dump);
+    let path = args.dump.as_path();
+    let mut story = Story::default();
+    let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
+    if ended.is_ok() {
+        story.total();
     }
-    let path = args.dump.display();
-    let dump = std::fs::read(&args.dump).map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
-    let replayed = match beside_ur(&dump) {
-        Err(ReplayError::OtherKind) => beside_krc(&dump),
-        replayed => replayed,
+    write!(std::io::stdout(), "{}", story.text).or_else(|error| output_closed(&error))?;
+    ended.map_err(|failure| failure.at(path))
+}
+
+/// The recording of a fallback: one dump.
+fn fallback_of(path: &Path, story: &mut Story) -> Outcome {
+    let dump = std::fs::read(path).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
+    story.replay(&dump)
+}
+
+/// The recording of a whole run: what the engine's recorder held, half by half, each of which begins with a checkpoint.
+fn run_of(path: &Path, story: &mut Story) -> Outcome {
+    let (mut header, mut half, mut is_first_form) = (Vec::new(), Vec::new(), false);
+    let mut ended = |header: &[u8], half: &mut Vec<u8>| {
+        let entries = std::mem::take(half);
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let end = dump_end(header.len() + entries.len());
+        story.replay(&[header, &entries, &end].concat())
     };
-    let refused = |error: &ReplayError, advice| Err(Failure::BadInput(format!("{path}: {error}; {advice}")));
-    match &replayed {
-        Err(error @ ReplayError::NoDump) => {
-            let given = "give a file of run.recordings, one that `watch` wrote, or the .mcap of a run beside a KRC";
-            return refused(error, given);
+    each_message(path, |topic, _, data| {
+        match topic {
+            ENGINE if header.is_empty() => header = data.to_vec(),
+            ENGINE if data.is_empty() => return ended(&header, &mut half),
+            ENGINE => half.extend_from_slice(data),
+            LOG => return whole_by(data),
+            _ => is_first_form |= topic == FIRST_FORM,
         }
-        Err(error @ ReplayError::OtherFormat(_)) => {
-            return refused(error, "replay it with the version that wrote it");
+        Ok(())
+    })?;
+    ended(&header, &mut half)?;
+    match (header.is_empty(), is_first_form) {
+        (false, _) => Ok(()),
+        (true, true) => Err(Failure::BadInput(format!(
+            "its engine's inputs are in the first form ({FIRST_FORM}), and this version reads the second ({ENGINE}): replay \
+             it with the version that wrote it"
+        ))),
+        (true, false) => Err(Failure::BadInput(
+            "nothing ran: what `outrigger record` keeps can be looked at, not run again; replay what `outrigger run \
+             --record FILE` keeps"
+                .into(),
+        )),
+    }
+}
+
+/// Whether a line of the log says that something is missing.
+fn whole_by(line: &[u8]) -> Outcome {
+    let line: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
+    let word = |name: &str| line.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
+    if word("name") == "recorder" {
+        return Err(Failure::BadInput(format!("{}; a recording with gaps cannot be replayed", word("message"))));
+    }
+    Ok(())
+}
+
+/// What was replayed so far.
+#[derive(Debug, Default)]
+struct Story {
+    text: String,
+    from: Option<Instant>,
+    total: Replayed,
+}
+
+impl Story {
+    /// One dump, beside whichever controller it was made.
+    fn replay(&mut self, dump: &[u8]) -> Outcome {
+        let replayed = match ur::replay(dump) {
+            Err(ReplayError::OtherKind) => krc::replay(dump),
+            replayed => replayed,
+        };
+        let advice = match &replayed {
+            Err(ReplayError::NoDump) => {
+                "; give a file of run.recordings, one that `watch` wrote, or the .mcap of `run --record`"
+            }
+            Err(ReplayError::OtherFormat(_)) => "; replay it with the version that wrote it",
+            Err(ReplayError::CutOff) => "; what is missing cannot be told from it: use another copy",
+            _ => {
+                self.transitions(dump);
+                ""
+            }
+        };
+        match replayed {
+            Ok(Replayed { inputs, transitions, texts, from, to }) => {
+                self.from.get_or_insert(from);
+                self.total.inputs = self.total.inputs.saturating_add(inputs);
+                self.total.transitions = self.total.transitions.saturating_add(transitions);
+                self.total.texts = self.total.texts.saturating_add(texts);
+                self.total.to = to;
+                Ok(())
+            }
+            Err(error @ ReplayError::Diverged { .. }) => Err(Failure::Fault(format!("first difference: {error}"))),
+            Err(error) => Err(Failure::BadInput(format!("{error}{advice}"))),
         }
-        Err(error @ ReplayError::CutOff) => {
-            return refused(error, "what is missing cannot be told from it: use another copy");
-        }
-        _ => {}
     }
 
-    let mut text = String::new();
-    for transition in recorded_transitions(&dump) {
-        text.push_str(&format!(
-            "{:9.3} s  {} → {}",
-            seconds(transition.at),
-            transition.from.name(),
-            transition.to.name()
+    fn transitions(&mut self, dump: &[u8]) {
+        for transition in recorded_transitions(dump) {
+            let seconds = transition.at.since(Instant::ZERO).as_secs_f64();
+            self.text.push_str(&format!("{seconds:9.3} s  {} → {}", transition.from.name(), transition.to.name()));
+            if let Some(reason) = transition.reason {
+                self.text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
+            }
+            self.text.push('\n');
+        }
+    }
+
+    fn total(&mut self) {
+        let Replayed { inputs, transitions, texts, to, .. } = self.total;
+        let span = to.since(self.from.unwrap_or(to)).as_secs_f64();
+        self.text.push_str(&format!(
+            "{span:.3} s replayed: {inputs} inputs gave the same {transitions} transitions and the same {texts} commands\n"
         ));
-        if let Some(reason) = transition.reason {
-            text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
-        }
-        text.push('\n');
     }
-    if let Ok(Replayed { inputs, transitions, texts, from, to }) = &replayed {
-        text.push_str(&format!(
-            "{:.3} s replayed: {inputs} inputs gave the same {transitions} transitions and the same {texts} texts\n",
-            to.since(*from).as_secs_f64()
-        ));
-    }
-    write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))?;
-    match replayed {
-        Ok(_) => Ok(()),
-        Err(error @ ReplayError::Diverged { .. }) => Err(Failure::Fault(format!("{path}: first difference: {error}"))),
-        Err(error) => Err(Failure::BadInput(format!("{path}: {error}"))),
-    }
-}
-
-fn seconds(at: Instant) -> f64 {
-    at.since(Instant::ZERO).as_secs_f64()
-}
-
-fn beside_ur(dump: &[u8]) -> Result<Replayed, ReplayError> {
-    let mut windows = engine::Windows::new();
-    let claims = recorded_config::<6, Ur<'_>>(dump).map(|config| config.peer.connect.claims).unwrap_or_default();
-    let mut room = ClaimRoom::new();
-    let mut inputs = ClaimedInputs::new(claims, &mut room);
-    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
-    let memory = Memory { primary, realtime, rtde: engine::as_link(rtde.as_mut()) };
-    // Which law it was, and what it remembered, is in the recording.
-    let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
-    replay::<6, Ur<'_>, _>(dump, law, memory)
-}
-
-fn beside_krc(dump: &[u8]) -> Result<Replayed, ReplayError> {
-    let law = AnyLaw::JointServo(JointServo::<7>::new(Reference::Hold, JointServoConfig::default()));
-    replay::<7, Krc, _>(dump, law, ())
 }

@@ -1,5 +1,6 @@
 //! A timer that wakes to the microsecond. The runtime's own resolve a millisecond, which is a whole period of FRI.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -18,7 +19,7 @@ pub struct Timer {
     clock: Clock,
     timer: AsyncFd<OwnedFd>,
     /// What it is set to.
-    set: Option<Instant>,
+    set: Cell<Option<Instant>>,
 }
 
 impl Timer {
@@ -29,29 +30,29 @@ impl Timer {
     pub fn new(clock: Clock) -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = syscalls::watched(timerfd_create(TimerfdClockId::Monotonic, flags)?)?;
-        Ok(Self { clock, timer, set: None })
+        Ok(Self { clock, timer, set: Cell::new(None) })
     }
 
-    /// Waits until `at`; at once where that is over. Dropping the future loses nothing.
+    /// Waits until `at`; at once where that is over. Dropping the future loses nothing. One waits at a time.
     ///
     /// # Errors
     /// Those of the kernel.
-    pub async fn until(&mut self, at: Instant) -> io::Result<()> {
+    pub async fn until(&self, at: Instant) -> io::Result<()> {
         let now = self.clock.now();
         if at <= now {
             return Ok(());
         }
-        if self.set != Some(at) {
-            self.set = None;
+        if self.set.get() != Some(at) {
+            self.set.set(None);
             let once = Itimerspec { it_interval: spec(Duration::ZERO), it_value: spec(at.since(now)) };
             timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
-            self.set = Some(at);
+            self.set.set(Some(at));
         }
         loop {
             let mut ready = self.timer.readable().await?;
             // Setting it anew takes back that it went off: then there is nothing to read.
             if let Ok(read) = ready.try_io(|timer| Ok(rustix::io::read(timer, &mut [0; 8])?)) {
-                self.set = None;
+                self.set.set(None);
                 return read.map(drop);
             }
         }
@@ -75,7 +76,7 @@ mod tests {
         let runtime = crate::runtime().expect("a runtime");
         runtime.block_on(async {
             let clock = Clock::start();
-            let mut timer = Timer::new(clock).expect("a timer");
+            let timer = Timer::new(clock).expect("a timer");
             let far = clock.now() + Duration::from_secs(3_600);
             for micros in [300, 700, 0, 1_500] {
                 let at = clock.now() + Duration::from_micros(micros);

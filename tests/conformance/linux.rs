@@ -18,8 +18,8 @@ use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time;
 use outrigger_linux::clock::Clock;
 use outrigger_linux::config::RobotAddress;
-use outrigger_linux::engine;
-use outrigger_linux::net::TcpNet;
+use outrigger_linux::maker::ur;
+use outrigger_linux::net::Net;
 use outrigger_sim::controller::{Action, Controller};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::tcp::{Running, Server};
@@ -236,11 +236,11 @@ impl Drop for LinuxBench {
 /// The port, until it has shut down or nobody wants it any more.
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
-    let mut net = TcpNet::new(robot, LOCAL, Clock::start(), None);
+    let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);
     let runtime = outrigger_linux::runtime().expect("a runtime");
     runtime.block_on(async {
         tokio::select! {
-            ended = engine::run(config, law, &mut net, &mut desk) => ended.expect("a configuration that can be run"),
+            ended = ur::run(config, law, &mut net, &mut desk, 0) => ended.expect("a configuration that can be run"),
             _ = ended => {}
         }
     });

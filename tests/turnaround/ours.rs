@@ -16,8 +16,8 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
 use outrigger_linux::clock::Clock;
 use outrigger_linux::config::RobotAddress;
-use outrigger_linux::engine;
-use outrigger_linux::net::TcpNet;
+use outrigger_linux::maker::ur;
+use outrigger_linux::net::Net;
 
 /// Between two turning points: slow enough for any block to end in mid-motion.
 const STROKE_MILLIS: u64 = 4_000;
@@ -28,11 +28,11 @@ type Law = JointServo<6>;
 pub(crate) fn run(port_base: u16) {
     let clock = Clock::start();
     let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
-    let mut net = TcpNet::new(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
+    let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let runtime = outrigger_linux::runtime().expect("a runtime");
     let mut operator = Operator { inputs: None, commanded: false };
-    runtime.block_on(engine::run(UrConfig::default(), law, &mut net, &mut operator)).expect("a configuration");
+    runtime.block_on(ur::run(UrConfig::default(), law, &mut net, &mut operator, 0)).expect("a configuration");
 }
 
 fn to_and_fro() -> Trajectory<6> {

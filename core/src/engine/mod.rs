@@ -63,7 +63,9 @@ pub use io::{Endpoint, Input, LinkId, Output};
 pub use keep::KeptFallback;
 pub use peer::{Peer, PeerStatus};
 #[cfg(feature = "postcard")]
-pub use record::{DUMP_END_LEN, Outcome, ReplayError, Replayed, recorded_config, recorded_transitions, replay};
+pub use record::{
+    DUMP_END_LEN, Outcome, ReplayError, Replayed, dump_end, recorded_config, recorded_transitions, replay,
+};
 #[cfg(feature = "postcard")]
 pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
 #[cfg(feature = "postcard")]

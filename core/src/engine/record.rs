@@ -177,7 +177,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     #[must_use]
     pub fn dump_end(&self, header: usize) -> [u8; DUMP_END_LEN] {
         let length = self.recorder.halves().iter().fold(header, |length, half| length.saturating_add(half.len()));
-        end_mark(length)
+        dump_end(length)
     }
 
     /// Before an input is looked at: makes room, and writes the input down.
@@ -320,7 +320,9 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     }
 }
 
-fn end_mark(length: usize) -> [u8; DUMP_END_LEN] {
+/// The end mark of a dump that has `length` bytes before it: of one that is put together from what a recorder had.
+#[must_use]
+pub fn dump_end(length: usize) -> [u8; DUMP_END_LEN] {
     let mut mark = [0; DUMP_END_LEN];
     if let Some((magic, count)) = mark.split_first_chunk_mut() {
         *magic = *END_MAGIC;
@@ -341,7 +343,7 @@ fn body(dump: &[u8]) -> Result<&[u8], ReplayError> {
     }
     let (body, mark) = rest.split_last_chunk().ok_or(ReplayError::CutOff)?;
     let length = MAGIC.len().saturating_add(body.len());
-    if *mark == end_mark(length) { Ok(body) } else { Err(ReplayError::CutOff) }
+    if *mark == dump_end(length) { Ok(body) } else { Err(ReplayError::CutOff) }
 }
 
 fn text_from(text: &[u8], at: usize) -> Option<Outcome> {

@@ -55,11 +55,7 @@ impl KrcConfiguration {
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
         let common = Common::read(root);
-        let run = root.section("run");
-        for key in ["recordings", "recordings_kept", "recordings_bytes"].into_iter().filter(|key| run.has(key)) {
-            run.complain(key, "nothing: run.record keeps everything, and `replay` takes it");
-        }
-        let run = RunSettings::read(run);
+        let run = RunSettings::read(root.section("run"));
         let host = HostSettings::read(root.section("host"));
         let serve = ServeSettings::read(root.section("serve"));
         let Common { listen, mut engine, law, sources } = common?;

@@ -1,19 +1,26 @@
 //! What the programs for KUKA arms have in common: an arm with a name, real or simulated.
 #![allow(dead_code, reason = "each program uses its part")]
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::{Future, pending, poll_fn};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
-use outrigger_core::engine::Event;
-use outrigger_core::engine::Input;
-use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
+use outrigger_core::drive::{Application, drive};
+use outrigger_core::engine::krc::{Krc as Peer, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::Law;
-use outrigger_core::mode::Mode;
-use outrigger_core::robot::Reason;
-use outrigger_core::time::Duration as Span;
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::robot::{Reason, State};
+use outrigger_core::time::{Duration as Span, Instant};
+use outrigger_core::trajectory::Progress;
+use outrigger_core::wire::fri::KrlVariables;
 use outrigger_linux::clock::Clock;
-use outrigger_linux::exit::Failure;
-use outrigger_linux::krc::Remote;
+use outrigger_linux::net::Net;
 use outrigger_sim::krc::{Krc, Options, Truth};
 use outrigger_sim::udp::{Running, Server};
 
@@ -23,20 +30,85 @@ pub(crate) type Trouble = Box<dyn std::error::Error>;
 /// Period of simulated KRCs: what they demand is met by a machine that does other things as well.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
-/// Longest wait in which nothing happens.
-const IDLE: Span = Span::from_secs(1);
+/// Longest time one write may take; datagrams take none.
+const WRITE_LIMIT: Span = Span::from_millis(100);
+
+/// What is changed in an engine beside its inputs.
+type Change<L> = Box<dyn FnOnce(&mut KrcEngine<'_, L>)>;
+
+/// What an arm's loop and its program have in common.
+struct Shared<L> {
+    inputs: VecDeque<Input>,
+    changes: Vec<Change<L>>,
+    events: VecDeque<Event<KrcEvent>>,
+    /// The engine had an input that the program has not looked at.
+    news: bool,
+    seen: Seen,
+}
+
+/// What a program sees of an engine.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) mode: Mode,
+    pub(crate) state: Option<State<7>>,
+    pub(crate) progress: Progress,
+    pub(crate) counts: KrcCounts,
+    pub(crate) krl: Option<KrlVariables>,
+    epoch: Epoch,
+    /// A request would not be refused.
+    ready: bool,
+}
+
+impl Seen {
+    fn of<L: Law<7>>(engine: &KrcEngine<'_, L>, now: Instant) -> Self {
+        Self {
+            mode: engine.mode(),
+            state: engine.state().copied(),
+            progress: engine.law().progress(),
+            counts: engine.peer().counts(),
+            krl: engine.peer().krl().copied(),
+            epoch: engine.mode_machine().epoch(),
+            ready: engine.mode() == Mode::Monitor && engine.unmet(now).is_empty(),
+        }
+    }
+}
+
+/// The program's side of the loop.
+struct Program<L>(Rc<RefCell<Shared<L>>>);
+
+impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
+    async fn next(&mut self) -> Input {
+        let next = self.0.borrow_mut().inputs.pop_front();
+        match next {
+            Some(input) => input,
+            // Every turn asks anew.
+            None => pending().await,
+        }
+    }
+
+    fn event(&mut self, event: Event<KrcEvent>) {
+        self.0.borrow_mut().events.push_back(event);
+    }
+
+    fn observe(&mut self, engine: &mut KrcEngine<'_, L>, now: Instant) {
+        let mut shared = self.0.borrow_mut();
+        shared.changes.drain(..).for_each(|change| change(engine));
+        shared.seen = Seen::of(engine, now);
+        shared.news = true;
+    }
+}
 
 /// One arm.
 pub(crate) struct Arm<L> {
     pub(crate) name: &'static str,
-    pub(crate) remote: Remote<L>,
     /// Why commanding ended last, where nobody asked for it.
     pub(crate) fell_back: Option<Reason>,
-    clock: Clock,
+    shared: Rc<RefCell<Shared<L>>>,
+    driving: Pin<Box<dyn Future<Output = ()>>>,
     simulated: Option<Running>,
 }
 
-impl<L: Law<7>> Arm<L> {
+impl<L: Law<7> + 'static> Arm<L> {
     /// Listens at `listen` for a real KRC; without it, beside a simulated one of its own.
     pub(crate) async fn open(
         name: &'static str,
@@ -46,14 +118,14 @@ impl<L: Law<7>> Arm<L> {
         law: L,
         clock: Clock,
     ) -> Result<Self, Trouble> {
-        let session = KrcEngine::new(config, law, ())?;
+        let mut engine = KrcEngine::new(config, law, ())?;
         let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-        let remote = Remote::open(listen.unwrap_or(loopback), session, clock, None).await?;
+        let mut net = Net::listening(listen.unwrap_or(loopback), clock, None).await?;
         let simulated = match listen {
             Some(_) => None,
             None => {
                 let krc = Krc::new(Options { period: PERIOD, ..simulated })?;
-                Some(Server::bind(krc, loopback, remote.local()?)?.spawn()?)
+                Some(Server::bind(krc, loopback, net.local()?)?.spawn()?)
             }
         };
         println!(
@@ -63,30 +135,60 @@ impl<L: Law<7>> Arm<L> {
                 None => "a simulated KRC".into(),
             }
         );
-        Ok(Self { name, remote, clock, fell_back: None, simulated })
+        let shared = Shared {
+            inputs: VecDeque::new(),
+            changes: vec![],
+            events: VecDeque::new(),
+            news: false,
+            seen: Seen::of(&engine, clock.now()),
+        };
+        let shared = Rc::new(RefCell::new(shared));
+        let mut program = Program(Rc::clone(&shared));
+        let driving = Box::pin(async move { drive(&mut net, &mut engine, &mut program, WRITE_LIMIT).await });
+        Ok(Self { name, fell_back: None, shared, driving, simulated })
+    }
+
+    /// The engine as it was after its last input.
+    pub(crate) fn seen(&self) -> Seen {
+        self.shared.borrow().seen
     }
 
     pub(crate) fn mode(&self) -> Mode {
-        self.remote.session().mode()
+        self.seen().mode
     }
 
-    /// Waits for the KRC and answers it.
-    pub(crate) async fn turn(&mut self) -> Result<(), Failure> {
-        let latest = self.clock.now() + IDLE;
-        self.remote.turn(latest).await
+    /// Waits until the engine has had an input.
+    pub(crate) async fn turn(&mut self) {
+        poll_fn(|context| {
+            let ended = self.driving.as_mut().poll(context).is_ready();
+            let news = std::mem::take(&mut self.shared.borrow_mut().news);
+            if ended || news { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    /// Gives an input of the operator or of a sensor, with the next turn.
+    pub(crate) fn give(&self, input: Input) {
+        self.shared.borrow_mut().inputs.push_back(input);
+    }
+
+    /// Changes something else, after the next input.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut KrcEngine<'_, L>) + 'static) {
+        self.shared.borrow_mut().changes.push(Box::new(change));
     }
 
     /// Asks to command as soon as a request would not be refused.
     pub(crate) fn request_when_ready(&mut self) {
-        if self.mode() == Mode::Monitor && self.remote.session().unmet(self.clock.now()).is_empty() {
-            let epoch = self.remote.session().mode_machine().epoch();
-            self.remote.give(Input::Request(epoch));
+        let Seen { ready, epoch, .. } = self.seen();
+        if ready {
+            self.give(Input::Request(epoch));
         }
     }
 
     /// Tells what has happened.
     pub(crate) fn tell(&mut self) {
-        while let Some(event) = self.remote.next_event() {
+        let events = std::mem::take(&mut self.shared.borrow_mut().events);
+        for event in events {
             let Event::Transition(transition) = event else { continue };
             let reason = transition.reason.filter(|reason| !reason.is_release());
             let why = reason.map_or_else(String::new, |reason| format!(": {}", reason.text()));

@@ -29,10 +29,10 @@ use crate::args::DemoArgs;
 use crate::clock::{Clock, utc_now};
 use crate::config::RobotAddress;
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
-use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
-use crate::net::TcpNet;
+use crate::maker::ur::{self, UrController};
+use crate::net::Net;
 use crate::panel::{Panel, Target, Wish};
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
@@ -104,7 +104,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     let world = World::start(clock, *listening)?;
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
-    let mut net = TcpNet::new(&target.address, target.ip, clock, None);
+    let mut net = Net::connecting(&target.address, target.ip, clock, None);
 
     let config = config();
     let law = Standoff::new(StandoffConfig {
@@ -113,7 +113,8 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let panel = Panel::new("demo", Format::choose(false), clock, target, net.trouble(), None)?;
+    let maker = UrController::new(target, net.trouble());
+    let panel = Panel::new("demo", Format::choose(false), clock, maker, None)?;
     let mut demo = Demo {
         panel,
         sources,
@@ -125,7 +126,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         newest: ControllerTime::default(),
         figures: None,
     };
-    engine::run(config, law, &mut net, &mut demo).await?;
+    ur::run(config, law, &mut net, &mut demo, 0).await?;
 
     let Demo { panel, mut record, script, world, figures, .. } = demo;
     record.truths = world.truths();
@@ -188,7 +189,7 @@ fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)
 type Law = Standoff<6>;
 
 struct Demo {
-    panel: Panel,
+    panel: Panel<UrController>,
     sources: Sources,
     clock: Clock,
     script: Script,
@@ -246,7 +247,7 @@ impl<'m> Application<6, Ur<'m>, Law> for Demo {
                 wish = self.panel.next() => match wish {
                     Wish::End(_) => return Input::Shutdown,
                     // The script is the operator here.
-                    Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge => {}
+                    Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge | Wish::Look => {}
                 },
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
                     return Input::Sample(reading.sample(SENSOR, at));

@@ -4,7 +4,6 @@
 //! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
 //! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody.
 
-mod input;
 mod rtde;
 mod streams;
 mod tap;
@@ -17,7 +16,6 @@ use outrigger_core::time::Instant;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-pub use self::input::{EngineInput, Given};
 pub use self::rtde::Columns;
 pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
@@ -70,10 +68,10 @@ pub enum What {
     },
     /// An event, in words.
     Notice(Notice),
-    /// The text of the configuration that a run beside a KRC began with.
+    /// The text of the configuration that a run began with.
     Configuration(String),
-    /// An input of the engine beside a KRC. A datagram's bytes follow as [`What::Received`].
-    Input(EngineInput),
+    /// What the engine's recorder holds: first the header of a dump, then each half behind an empty entry.
+    Engine(Box<[u8]>),
     /// How the session and its link stand.
     Link {
         /// Mode of the machine.

@@ -9,8 +9,8 @@ use super::{FRI, Feed, What};
 #[derive(Clone, Debug)]
 pub struct Tap {
     feed: Feed,
-    /// The port of the present connection, and how its messages are told apart.
-    connection: Option<(u16, Boundaries)>,
+    /// The port of the present connection, and how its messages are told apart; datagrams are apart.
+    connection: Option<(u16, Option<Boundaries>)>,
 }
 
 /// How messages are told apart on a port of the controller.
@@ -32,9 +32,15 @@ impl Tap {
         Self { feed, connection: None }
     }
 
+    /// The same of the one flow of datagrams, which is there from the beginning to the end.
+    #[must_use]
+    pub const fn of_datagrams(feed: Feed) -> Self {
+        Self { feed, connection: Some((FRI, None)) }
+    }
+
     /// A connection to `port`, as the controller numbers it, stands.
     pub fn opened(&mut self, at: Instant, port: u16) {
-        self.connection = framing(port).map(|framing| (port, Boundaries::new(framing)));
+        self.connection = framing(port).map(|framing| (port, Some(Boundaries::new(framing))));
         if self.connection.is_some() {
             self.feed.put(at, What::Opened { port });
         }
@@ -43,7 +49,7 @@ impl Tap {
     /// Bytes of one read.
     pub fn received(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, boundaries)) = &mut self.connection {
-            let first_start = boundaries.first_start(bytes);
+            let first_start = boundaries.as_mut().map_or(Some(0), |boundaries| boundaries.first_start(bytes));
             self.feed.put(at, What::Received { port: *port, bytes: bytes.into(), first_start });
         }
     }

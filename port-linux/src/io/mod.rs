@@ -15,7 +15,7 @@ use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusa
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+use outrigger_core::law::JointServo;
 use outrigger_core::time::{Duration, Instant};
 
 use self::terminals::Terminals;
@@ -24,7 +24,8 @@ use crate::clock::Clock;
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
-use crate::net::{TcpNet, Trouble};
+use crate::maker::ur;
+use crate::net::{Net, Trouble};
 use crate::panel::Target;
 use crate::show::events::{Surroundings, notice};
 use crate::show::words;
@@ -38,9 +39,6 @@ const FIRST_SESSION: Duration = Duration::from_secs(10);
 const PRIMARY_PATIENCE: Duration = Duration::from_millis(1_500);
 /// Live, no more often than this: most terminals are shown no faster.
 const PACE: Duration = Duration::from_millis(100);
-
-/// A law that is never asked: nothing here requests.
-type Idle = JointServo<6>;
 
 /// Runs the command.
 ///
@@ -65,9 +63,9 @@ pub fn run(args: &IoArgs) -> Outcome {
         config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
     }
     crate::runtime()?.block_on(async {
-        let mut net = TcpNet::new(&target.address, target.ip, clock, None);
+        let mut net = Net::connecting(&target.address, target.ip, clock, None);
         let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
-        engine::run(config, Idle::new(Reference::Hold, JointServoConfig::default()), &mut net, &mut desk).await?;
+        ur::run(config, engine::idle(), &mut net, &mut desk, 0).await?;
         desk.outcome()
     })
 }
@@ -179,7 +177,7 @@ impl Desk {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, Idle> for Desk {
+impl<'m> Application<6, Ur<'m>, JointServo<6>> for Desk {
     async fn next(&mut self) -> Input {
         if self.is_over() && !self.ending {
             self.ending = true;
@@ -233,7 +231,7 @@ impl<'m> Application<6, Ur<'m>, Idle> for Desk {
         }
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Idle>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, JointServo<6>>, now: Instant) {
         let Some(terminals) = Terminals::of(engine).filter(|_| engine.peer().is_up(LinkId::REALTIME)) else {
             self.established = None;
             return;

@@ -14,7 +14,7 @@ use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
 
 use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level, raw_topic, sent_topic};
-use super::{CONFIGURATION, INPUTS};
+use super::{CONFIGURATION, ENGINE};
 use crate::feed::{Entry, FRI, Message, Streams, What};
 use crate::show::Notice;
 
@@ -68,7 +68,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
                 self.file.raw(&sent_topic(*port), at, bytes)
             }
             What::Configuration(text) => self.file.raw(CONFIGURATION, at, text.as_bytes()),
-            What::Input(input) => self.file.message(INPUTS, "engine_input", at, &|visitor| input.visit(visitor)),
+            What::Engine(bytes) => self.file.raw(ENGINE, at, bytes),
             What::Received { port, bytes, first_start } => self.received(at, *port, bytes, *first_start),
             What::Notice(notice) => self.notice(notice),
             What::Link { mode, figures } => self.link(at, *mode, figures),

@@ -37,7 +37,7 @@ pub(super) struct Following {
     /// The software of the controller, once the session knows it.
     pub(super) software: watch::Receiver<Option<SoftwareVersion>>,
     /// What happens, in words.
-    pub(super) said: mpsc::UnboundedSender<String>,
+    pub(super) remarks: mpsc::UnboundedSender<String>,
 }
 
 /// Stays connected for as long as it is polled.
@@ -53,7 +53,7 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
         }
         // What fails in the same way at every attempt is said once.
         if flowed || why != last {
-            let _ = following.said.send(format!("30004: {why}; tried again in {} s", wait.as_secs()));
+            let _ = following.remarks.send(format!("30004: {why}; tried again in {} s", wait.as_secs()));
             last = why;
         }
         tokio::time::sleep(wait).await;
@@ -63,7 +63,7 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
 
 /// One connection, to its end: whether data flowed, and why it ended.
 async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
-    let Following { at, clock, feed, said, .. } = following;
+    let Following { at, clock, feed, remarks, .. } = following;
     let connected = match tokio::time::timeout(PATIENCE, TcpStream::connect(at)).await {
         Ok(connected) => connected,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -94,7 +94,7 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
                 Event::Absent(_) => absent += 1,
                 Event::Started => {
                     flowed = true;
-                    let _ = said.send(format!("30004: data flows; {absent} variables are not in this software"));
+                    let _ = remarks.send(format!("30004: data flows; {absent} variables are not in this software"));
                 }
                 Event::Failed(failure) => failed = Some(failure.to_string()),
                 _ => {}

@@ -1,49 +1,46 @@
 //! `outrigger run`: the co-controller as a service.
 
-pub(crate) mod krc;
 mod listeners;
-mod tracking;
+mod tail;
 
-use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::ur::UrConfig;
-use outrigger_core::engine::{DUMP_END_LEN, Event, Input};
-use outrigger_core::law::{AnyLaw, Law as _};
-use outrigger_core::link::Histogram;
+use outrigger_core::engine::krc::KrcEvent;
+use outrigger_core::engine::ur::{LINKS, Ports, UrEvent};
+use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
+use outrigger_core::law::{AnyLaw, Law as _, LawConfig};
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
 use self::listeners::{Listeners, Listening};
-use self::tracking::Tracking;
+use self::tail::Tail;
 use crate::args::{RunArgs, STATES_OF_A_KRC};
 use crate::clock::{Clock, utc_now};
 use crate::coast;
 use crate::config::{
-    AnyConfiguration, Configuration, End, KrcConfiguration, RunSettings, SourceInput, SourceSettings, Start,
+    AnyConfiguration, Configuration, End, HostSettings, KrcConfiguration, RunSettings, ServeSettings, SourceInput,
+    SourceSettings, Start,
 };
-use crate::engine;
 use crate::exit::{Failure, Outcome};
-use crate::feed::CAPACITY;
+use crate::feed::{CAPACITY, What};
 use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
-use crate::net::TcpNet;
+use crate::maker::krc::{self, KrcController, KrcTally};
+use crate::maker::ur::{self, UrController, UrTally};
+use crate::maker::{Maker, Shows, Summary, Tally};
+use crate::net::Net;
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
 use crate::recordings::{Kept, Recordings, Report, next_report};
 use crate::sensor::{Arrival, Sources};
-use crate::show::{Format, histogram, tell, words};
-
-type Law = AnyLaw<6>;
+use crate::show::{Format, tell, words};
 
 /// Bytes of the recorder: several seconds of the fastest stream in each half.
 const RECORDER: usize = 8 << 20;
@@ -59,120 +56,149 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 /// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
 /// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
 pub fn run(args: &RunArgs) -> Outcome {
-    let mut configuration = match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => *configuration,
-        AnyConfiguration::Krc(mut configuration) => {
-            if args.robot.is_some() {
-                return Err(Failure::Usage(
-                    "--robot is for a controller that is connected to: a KRC sends by itself".into(),
-                ));
-            }
-            if args.states.is_some() {
-                return Err(Failure::Usage(STATES_OF_A_KRC.into()));
-            }
-            if let Some(file) = &args.record {
-                configuration.run.record = Some(file.clone());
-            }
-            return krc::run(&configuration, &args.config, args.json);
-        }
+    match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => beside_ur(*configuration, args),
+        AnyConfiguration::Krc(configuration) => beside_krc(*configuration, args),
         // These say what in it is not for a host.
-        AnyConfiguration::Board(_) => Configuration::load(&args.config)?,
-        AnyConfiguration::KrcBoard(_) => {
-            return krc::run(&KrcConfiguration::load(&args.config)?, &args.config, args.json);
-        }
-    };
-    if let Some(robot) = &args.robot {
-        configuration.control.robot.address = robot.clone();
+        AnyConfiguration::Board(_) => beside_ur(Configuration::load(&args.config)?, args),
+        AnyConfiguration::KrcBoard(_) => beside_krc(KrcConfiguration::load(&args.config)?, args),
     }
-    if let Some(file) = &args.record {
-        configuration.run.record = Some(file.clone());
+}
+
+fn beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
+    let Configuration { mut control, run, host, serve } = configuration;
+    if let Some(robot) = &args.robot {
+        control.robot.address = robot.clone();
     }
     if let Some(states) = args.states {
-        configuration.control.session.connect.states = states;
+        control.session.connect.states = states;
     }
-    let law = AnyLaw::new(configuration.control.law.clone())
-        .map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))?;
+    let (config, law) = (control.engine(), law(control.law, args)?);
     let clock = Clock::start();
-    let target = Target::resolve(&configuration.control.robot.address)?;
-    let _lock = RobotLock::take(target.socket(outrigger_core::engine::ur::Ports::default().realtime))?;
-    let (robot, record) = (configuration.control.robot.address.to_string(), configuration.run.record.as_deref());
-    let listeners = Listeners::start(&robot, record, &configuration.serve, CAPACITY, clock)?;
-    let feed = listeners.as_ref().map(Listeners::feed);
-    let recordings = recordings(&configuration.run).transpose()?;
-    let served = crate::runtime()?.block_on(serve(&configuration, law, args.json, clock, target, feed, recordings));
-    // What they listen to has ended: the file is completed, and readers are sent away.
-    let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(args.json));
-    if let (Err(Failure::Connection(_)), Some(file)) = (&served, record) {
-        // Nothing was heard: the next try may have the name.
-        let _ = std::fs::remove_file(file);
-    }
-    served.and(recorded)
+    let target = Target::resolve(&control.robot.address)?;
+    let _lock = RobotLock::take(target.socket(Ports::default().realtime))?;
+    let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
+    plan.carry_out(clock, CAPACITY, async |beside| {
+        let mut net = Net::connecting(&target.address, target.ip, clock, plan.host.busy_poll_micros);
+        if let Some(listening) = &beside.listening {
+            net = net.with_feed(&listening.feed, &LINKS);
+        }
+        let maker = UrController::new(target, net.trouble());
+        let coast = move |event: &UrEvent| match event {
+            UrEvent::Established(identity) => Some(coast::describe(&config, identity.software)),
+            _ => None,
+        };
+        let mut service = Service::<_, UrTally>::start(&plan, clock, maker, Box::new(coast), beside)?;
+        let recorder = service.recorder();
+        ur::run(config, law, &mut net, &mut service, recorder).await?;
+        service.finish(plan.json)
+    })
 }
 
-/// The writer of fallbacks, where they are wanted.
-fn recordings(settings: &RunSettings) -> Option<Result<Recordings, Failure>> {
-    let directory = settings.recordings.as_ref()?;
-    let files = usize::try_from(settings.recordings_kept).unwrap_or(usize::MAX);
-    let kept = Kept { files, bytes: settings.recordings_bytes };
-    Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
-}
-
-async fn serve(
-    configuration: &Configuration,
-    law: Law,
-    json: bool,
-    clock: Clock,
-    target: Target,
-    feed: Option<Listening>,
-    recordings: Option<Recordings>,
-) -> Outcome {
-    let format = format(json, &configuration.control.sources);
-    let sources = Sources::open(&configuration.control.sources, clock, format != Format::View)?;
-    let mut net = TcpNet::new(&target.address, target.ip, clock, configuration.host.busy_poll_micros);
-    let mut panel = Panel::new("run", format, clock, target, net.trouble(), None)?;
-    let progress = feed.as_ref().and_then(|listening| listening.progress.clone());
-    if let Some(Listening { feed, remarks, .. }) = feed {
-        net = net.with_feed(&feed, &LINKS);
-        panel = panel.with_feed(feed);
-        remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+fn beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
+    if args.robot.is_some() {
+        return Err(Failure::Usage("--robot is for a controller that is connected to: a KRC sends by itself".into()));
     }
-    // After the threads that only show things: they need none of it.
-    let in_force = host::apply(&configuration.host)?;
-    if configuration.host.spin {
-        tokio::spawn(async {
-            loop {
-                tokio::task::yield_now().await;
+    if args.states.is_some() {
+        return Err(Failure::Usage(STATES_OF_A_KRC.into()));
+    }
+    let KrcConfiguration { listen, engine: config, law: named, sources, run, host, serve } = configuration;
+    let law = law(named, args)?;
+    let clock = Clock::start();
+    let _lock = RobotLock::take(listen)?;
+    let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
+    plan.carry_out(clock, krc::ENTRIES, async |beside| {
+        let mut net = Net::listening(listen, clock, plan.host.busy_poll_micros).await?;
+        if let Some(listening) = &beside.listening {
+            net = net.with_feed(&listening.feed, &[]);
+        }
+        let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
+        let coast = move |event: &KrcEvent| match event {
+            KrcEvent::Found { period_micros } => {
+                let coast = config.worst_coast(Duration::from_micros(u64::from(*period_micros)));
+                Some(coast::beside_a_krc(&coast))
             }
-        });
-    }
-    let asked = configuration.host.asked();
-    panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
-    panel.say("operator", operator_help(format, configuration.run.request).into(), vec![]);
+            _ => None,
+        };
+        let maker = KrcController::new(robot, listen);
+        let mut service = Service::<_, KrcTally>::start(&plan, clock, maker, Box::new(coast), beside)?;
+        service.panel.say("listening", format!("listening on {listen}"), vec![]);
+        let recorder = service.recorder();
+        krc::run(config, law, &mut net, &mut service, recorder).await?;
+        service.finish(plan.json)
+    })
+}
 
-    let mut service = Service {
-        panel,
-        sources,
-        clock,
-        config: configuration.control.engine(),
-        settings: configuration.run.clone(),
-        source_settings: configuration.control.sources.clone(),
-        complained: vec![None; configuration.control.sources.len()],
-        inputs: VecDeque::new(),
-        tracking: Tracking::default(),
-        turnaround: Histogram::default(),
-        period: Duration::from_millis(8),
-        done_at: None,
-        ending: None,
-        fell_back: None,
-        latch: None,
-        unrecorded: None,
-        recordings,
-        recorded: 0,
-        progress,
-    };
-    let recorder = if service.recordings.is_some() { RECORDER } else { 0 };
-    engine::run_recorded(service.config, law, &mut net, &mut service, recorder).await?;
-    service.finish(json)
+fn law<const N: usize>(law: LawConfig<N>, args: &RunArgs) -> Result<AnyLaw<N>, Failure> {
+    AnyLaw::new(law).map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))
+}
+
+/// What a configuration says of a run, whatever the controller.
+struct Plan {
+    /// The controller, for the facts of a recording.
+    robot: String,
+    sources: Vec<SourceSettings>,
+    run: RunSettings,
+    host: HostSettings,
+    serve: ServeSettings,
+    /// The configuration as it was written.
+    text: String,
+    json: bool,
+}
+
+/// Who takes part in a run beside its operator.
+struct Beside {
+    listening: Option<Listening>,
+    recordings: Option<Recordings>,
+}
+
+impl Plan {
+    fn new(
+        robot: String,
+        sources: Vec<SourceSettings>,
+        mut run: RunSettings,
+        host: HostSettings,
+        serve: ServeSettings,
+        args: &RunArgs,
+    ) -> Result<Self, Failure> {
+        if let Some(file) = &args.record {
+            run.record = Some(file.clone());
+        }
+        let path = args.config.display();
+        let text = std::fs::read_to_string(&args.config)
+            .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
+        Ok(Self { robot, sources, run, host, serve, text, json: args.json })
+    }
+
+    fn record(&self) -> Option<&Path> {
+        self.run.record.as_deref()
+    }
+
+    /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.
+    fn carry_out(&self, clock: Clock, entries: usize, session: impl AsyncFnOnce(Beside) -> Outcome) -> Outcome {
+        let listeners = Listeners::start(&self.robot, self.record(), &self.serve, entries, clock)?;
+        let listening = listeners.as_ref().map(Listeners::feed);
+        if let Some(Listening { feed, progress: Some(_), .. }) = &listening {
+            feed.put(clock.now(), What::Configuration(self.text.clone()));
+        }
+        let recordings = self.recordings().transpose()?;
+        let served = crate::runtime()?.block_on(session(Beside { listening, recordings }));
+        // What they listen to has ended: the file is completed, and readers are sent away.
+        let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(self.json));
+        if let (Err(Failure::Connection(_)), Some(file)) = (&served, self.record()) {
+            // Nothing was heard: the next try may have the name.
+            let _ = std::fs::remove_file(file);
+        }
+        served.and(recorded)
+    }
+
+    /// The writer of fallbacks, where they are wanted.
+    fn recordings(&self) -> Option<Result<Recordings, Failure>> {
+        let directory = self.run.recordings.as_ref()?;
+        let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);
+        let kept = Kept { files, bytes: self.run.recordings_bytes };
+        Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
+    }
 }
 
 /// How a run with these sources speaks.
@@ -204,20 +230,20 @@ fn unknown_word(line: &str) -> String {
     format!("'{line}' is none of request, resume, release, acknowledge, quit")
 }
 
-struct Service {
-    panel: Panel,
+/// How far the arm coasts at worst, in words, for the event with which a controller is known.
+type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
+
+struct Service<M: Maker, T> {
+    panel: Panel<M>,
+    tally: T,
     sources: Sources,
     clock: Clock,
-    config: UrConfig,
     settings: RunSettings,
     source_settings: Vec<SourceSettings>,
     complained: Vec<Option<Instant>>,
     /// What is to be told to the engine before anything from outside.
     inputs: VecDeque<Input>,
-    tracking: Tracking,
-    /// From reading a state to having written its command.
-    turnaround: Histogram,
-    period: Duration,
+    coast: Coast<M::Event>,
     /// When the motion will have been held long enough.
     done_at: Option<Instant>,
     /// Who ended the run.
@@ -231,11 +257,64 @@ struct Service {
     recordings: Option<Recordings>,
     /// Fallbacks that were to be recorded.
     recorded: u32,
-    /// Of the recorder, until it has failed.
+    /// Of the recorder of everything, until it has failed.
     progress: Option<Arc<record::Progress>>,
+    /// What the engine was given, for the same recorder.
+    tail: Option<Tail>,
 }
 
-impl Service {
+impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
+    /// Opens the sensors and asks the operating system for what the plan wants.
+    fn start(plan: &Plan, clock: Clock, maker: M, coast: Coast<M::Event>, beside: Beside) -> Result<Self, Failure> {
+        let format = format(plan.json, &plan.sources);
+        let sources = Sources::open(&plan.sources, clock, format != Format::View)?;
+        let mut panel = Panel::new("run", format, clock, maker, None)?;
+        let (mut progress, mut tail) = (None, None);
+        if let Some(Listening { feed, progress: recorder, remarks }) = beside.listening {
+            tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
+            progress = recorder;
+            panel = panel.with_feed(feed);
+            remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+        }
+        // After the threads that only show things: they need none of it.
+        let in_force = host::apply(&plan.host)?;
+        if plan.host.spin {
+            tokio::spawn(async {
+                loop {
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        let asked = plan.host.asked();
+        panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
+        panel.say("operator", operator_help(format, plan.run.request).into(), vec![]);
+        Ok(Self {
+            panel,
+            tally: T::default(),
+            sources,
+            clock,
+            settings: plan.run.clone(),
+            source_settings: plan.sources.clone(),
+            complained: vec![None; plan.sources.len()],
+            inputs: VecDeque::new(),
+            coast,
+            done_at: None,
+            ending: None,
+            fell_back: None,
+            latch: None,
+            unrecorded: None,
+            recordings: beside.recordings,
+            recorded: 0,
+            progress,
+            tail,
+        })
+    }
+
+    /// How many bytes the engine records into.
+    const fn recorder(&self) -> usize {
+        if self.recordings.is_some() || self.tail.is_some() { RECORDER } else { 0 }
+    }
+
     fn end(&mut self, who: &'static str) {
         if self.ending.is_none() {
             self.panel.end_now();
@@ -247,16 +326,11 @@ impl Service {
 
     /// What an operator wants, as an input.
     fn wish(&mut self, wish: Wish) -> Option<Input> {
-        match wish {
-            Wish::End(who) => {
-                self.end(who);
-                None
-            }
-            Wish::Request(epoch) => Some(Input::Request(epoch)),
-            Wish::Resume(epoch) => Some(Input::Resume(epoch)),
-            Wish::Release => Some(Input::Release),
-            Wish::Acknowledge => Some(Input::Acknowledge),
+        if let Wish::End(who) = wish {
+            self.end(who);
+            return None;
         }
+        Some(wish.input())
     }
 
     /// The same by a line.
@@ -307,15 +381,15 @@ impl Service {
         if to == Mode::Command {
             self.fell_back = None;
         }
-        let over = matches!(from, Mode::Arming | Mode::Stopping) && matches!(to, Mode::Monitor | Mode::Offline);
-        let lost = from == Mode::Command && to == Mode::Offline;
-        if (over || lost) && self.fell_back.is_some() && self.settings.end == End::Done {
+        let over = matches!(from, Mode::Arming | Mode::Stopping | Mode::Command)
+            && matches!(to, Mode::Monitor | Mode::Offline);
+        if over && self.fell_back.is_some() && self.settings.end == End::Done {
             self.end("a fallback");
         }
     }
 
     /// Hands over what the recorder holds, to be written to a file of its own.
-    fn write_recording(&mut self, engine: &Engine<'_, 6, Ur<'_>, Law>, reason: Reason) {
+    fn write_recording<const N: usize, P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, AnyLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
         let mut header = [0; AROUND - DUMP_END_LEN];
@@ -340,10 +414,9 @@ impl Service {
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
         left.iter().for_each(|report| self.recorded(report));
         let here = self.panel.is_here();
-        let Self { panel, tracking, turnaround, period, ending, fell_back, latch, .. } = self;
+        let Self { panel, tally, ending, fell_back, latch, .. } = self;
         panel.finish()?;
         let standing = latch.or(fell_back);
-        let summary = tracking.summary(period);
         let text = if json {
             let mut json = Json::default();
             json.begin_object().key("type").text("summary").key("ended_by").text(ending.unwrap_or_default());
@@ -352,21 +425,11 @@ impl Service {
                 Some(reason) => json.text(reason.name()),
                 None => json.null(),
             };
-            if let Some(summary) = &summary {
-                summary.json(&mut json);
-            }
-            histogram::json(&mut json, "turnaround", &turnaround);
+            tally.json(&mut json);
             json.end_object();
             json.as_str().to_owned()
         } else {
-            let commanded = (turnaround.count() > 0).then(|| {
-                format!(
-                    "turnaround, from reading a state to having written its command: {}",
-                    histogram::quantiles(&turnaround)
-                )
-            });
-            let lines: Vec<_> = summary.map(|summary| summary.text()).into_iter().chain(commanded).collect();
-            lines.join("\n")
+            tally.text()
         };
         if !text.is_empty() {
             tell(&format!("{text}\n"))?;
@@ -378,7 +441,12 @@ impl Service {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, Law> for Service {
+impl<const N: usize, P, M, T> Application<N, P, AnyLaw<N>> for Service<M, T>
+where
+    P: Peer<N, Event = M::Event>,
+    M: Shows<N, P>,
+    T: Tally<N, P> + Summary<Event = M::Event>,
+{
     async fn next(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
@@ -395,13 +463,14 @@ impl<'m> Application<6, Ur<'m>, Law> for Service {
         }
     }
 
-    fn event(&mut self, event: Event<UrEvent>) {
+    fn event(&mut self, event: Event<P::Event>) {
         self.panel.event(&event);
+        self.tally.event(&event);
         match &event {
-            Event::Peer(UrEvent::Established(identity)) => {
-                self.period = identity.period;
-                let text = coast::describe(&self.config, identity.software);
-                self.panel.say("coast", text, vec![]);
+            Event::Peer(event) => {
+                if let Some(text) = (self.coast)(event) {
+                    self.panel.say("coast", text, vec![]);
+                }
             }
             Event::Transition(transition) => self.transition(transition),
             _ => {}
@@ -409,19 +478,20 @@ impl<'m> Application<6, Ur<'m>, Law> for Service {
     }
 
     fn answered(&mut self, turnaround: Duration) {
-        self.turnaround.record(turnaround);
+        self.tally.answered(turnaround);
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Law>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, AnyLaw<N>>, now: Instant) {
         let (mode, law) = (engine.mode(), engine.law());
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
-            self.progress = None;
+            (self.progress, self.tail) = (None, None);
             self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
         }
-        self.latch = engine.latch();
-        if let (Some(state), AnyLaw::JointServo(servo)) = (engine.state(), law) {
-            self.tracking.observe(state, mode, servo, law.progress());
+        if let Some(tail) = &mut self.tail {
+            tail.put(engine, now);
         }
+        self.latch = engine.latch();
+        self.tally.observe(engine, now);
         if mode == Mode::Command && law.progress() == Progress::Finished {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end == End::Done && now >= done_at {

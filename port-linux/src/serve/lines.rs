@@ -54,7 +54,7 @@ impl<'m> Lines<'m> {
             }
             What::Sent { port, bytes } => streams.sent(*port, bytes),
             // For recordings alone.
-            What::Configuration(_) | What::Input(_) => {}
+            What::Configuration(_) | What::Engine(_) => {}
             What::Received { port, bytes, first_start } => {
                 streams.received(*port, bytes, *first_start, |message| {
                     if wanted && message_line(&message, *port, json, &mut begin) {

@@ -1,14 +1,10 @@
 //! Events of the engine in words: what happened, at which address, and what to check.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use outrigger_core::engine::krc::KrcEvent;
-use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, UrEvent, link_name};
 use outrigger_core::engine::{Event, LinkId};
-use outrigger_core::frame::Found;
 use outrigger_core::mode::{Channel, Lapse, Refusal};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::primary::{Report, ReportKind};
+use outrigger_core::time::Instant;
 
 use super::{Notice, words};
 
@@ -24,6 +20,14 @@ pub struct Surroundings<'a> {
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
 }
 
+impl Surroundings<'_> {
+    /// Those of a controller that is not connected to.
+    #[must_use]
+    pub const fn without_links(at: Instant, here: bool) -> Self {
+        Self { at, here, address: &|_| SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0), trouble: &|_| None }
+    }
+}
+
 /// An event for people and scripts: its kind, what it says, and the fields beside.
 pub type Words = (&'static str, String, Vec<(&'static str, String)>);
 
@@ -31,6 +35,9 @@ pub type Words = (&'static str, String, Vec<(&'static str, String)>);
 pub trait PeerEvent {
     /// The words; `None` for what is of no interest to anybody.
     fn words(&self, around: &Surroundings<'_>) -> Option<Words>;
+
+    /// Whether a session begins with it.
+    fn begins(&self) -> bool;
 }
 
 /// `event` for people and scripts; `None` for what is of no interest to either.
@@ -104,136 +111,4 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
         _ => return None,
     };
     Some(Notice { at: around.at, kind, text, fields })
-}
-
-impl PeerEvent for UrEvent {
-    fn words(&self, around: &Surroundings<'_>) -> Option<Words> {
-        Some(match self {
-            Self::Opening { .. } | Self::Opened(_) => return None,
-            Self::Down { link, endpoint, cause, next } => {
-                let address = (around.address)(endpoint.port);
-                let why = down(*link, address, *cause, &(around.trouble)(*link));
-                let text = format!("{why}; {}", follows(*link, *next));
-                ("down", text, vec![("link", link_name(*link).into()), ("address", address.to_string()), ("why", why)])
-            }
-            Self::Established(identity) => {
-                let software = identity.software.to_string();
-                (
-                    "established",
-                    established(identity),
-                    vec![("software", software), ("states", link_name(identity.states).into())],
-                )
-            }
-            Self::NotOurs(input) => ("not-ours", input.to_string(), vec![("input", input.input().into())]),
-            Self::Report(report) => ("report", reported(report), vec![]),
-            Self::Skipped { link, error } => ("skipped", format!("{} link: {error}", link_name(*link)), vec![]),
-            Self::Malformed { link, error } => ("malformed", format!("{} link: {error}", link_name(*link)), vec![]),
-            _ => return None,
-        })
-    }
-}
-
-impl PeerEvent for KrcEvent {
-    fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
-        let (kind, text) = words::of_krc(self);
-        Some((kind, text, vec![]))
-    }
-}
-
-fn established(identity: &Identity) -> String {
-    let how = match identity.known_by {
-        KnownBy::Message => "",
-        KnownBy::Configuration => " as configured",
-        KnownBy::Packet => " or later, by the look of its packets",
-    };
-    let hertz = 1e6 / identity.period.as_micros().max(1) as f64;
-    let source = match identity.states {
-        LinkId::RTDE => "states by RTDE".to_owned(),
-        _ => format!("packets of {} bytes", identity.packet_size),
-    };
-    format!("session: controller with software {}{how}, {source} at {hertz:.0} Hz", identity.software)
-}
-
-/// What should have come on a link.
-fn expected(link: LinkId) -> &'static str {
-    match link {
-        LinkId::REALTIME => "a controller's real-time packets",
-        LinkId::RTDE => "a controller's RTDE service",
-        _ => "a controller's primary messages",
-    }
-}
-
-fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<String>) -> String {
-    let expected = expected(link);
-    match cause {
-        DownCause::Refused => trouble.clone().unwrap_or_else(|| format!("{address} refuses the connection")),
-        DownCause::OpenTimeout => format!(
-            "no answer from {address}, expected {expected}: is the address right, the controller on, a firewall between?"
-        ),
-        DownCause::NoGreeting => format!(
-            "{address} accepts the connection but sends nothing that is known, expected {expected}: is it a controller?"
-        ),
-        DownCause::WrongService(found) => {
-            let found = match found {
-                Found::Realtime => "real-time packets",
-                Found::Primary => "primary messages",
-                Found::Text => "text, as a dashboard or web server does",
-                Found::Unknown => "bytes of an unknown service",
-            };
-            format!("{address} sends {found}, expected {expected}: is the port base right?")
-        }
-        DownCause::Closed => format!("the controller closed the connection to {address}"),
-        DownCause::Silent => format!("nothing more comes from {address}: {}", unplugged(address)),
-        DownCause::Unacknowledged => format!("{address} acknowledges nothing: {}", unplugged(address)),
-        DownCause::OtherController => format!("{address} is not the controller that the session began with"),
-        DownCause::LocalControl => {
-            format!("{address} was in local control, where connections take no text; it is connected anew")
-        }
-        DownCause::Rtde(why) => format!("RTDE at {address} cannot give the robot's state: {why}"),
-    }
-}
-
-/// What to look at where bytes stay away.
-fn unplugged(address: SocketAddr) -> &'static str {
-    if address.ip().is_loopback() {
-        "does the controller on this machine still run, and has the machine time for it?"
-    } else {
-        "is the cable plugged in, the controller busy?"
-    }
-}
-
-fn follows(link: LinkId, next: Next) -> String {
-    let in_time = |wait: Duration| format!("in {:.2} s", wait.as_secs_f64());
-    match next {
-        Next::OtherPort => "the other port is tried".into(),
-        Next::Without if link == LinkId::RTDE => "states come from the real-time interface instead".into(),
-        Next::Without => "going on without it".into(),
-        Next::Retry(wait) => format!("tried again {}", in_time(wait)),
-        Next::NewSession(wait) => format!("a new session begins {}", in_time(wait)),
-        Next::Nothing => "that was asked for".into(),
-    }
-}
-
-fn reported(report: &Report) -> String {
-    let text = printable(report.text.as_str());
-    let code = format!("C{}A{}", report.code, report.argument);
-    match report.kind {
-        ReportKind::Text => format!("controller: {text}"),
-        ReportKind::Popup => format!("controller shows a pop-up: {text}"),
-        ReportKind::Safety(mode) => {
-            format!("controller: safety mode {} {text}", mode.map_or("changed", |mode| mode.name()))
-        }
-        ReportKind::Error => format!("controller reports {code} {text}"),
-        ReportKind::Key => format!("controller: {text}"),
-        ReportKind::RuntimeException(Some((line, column))) => {
-            format!("program failed at line {line}, column {column}: {text}")
-        }
-        ReportKind::RuntimeException(None) => format!("program failed: {text}"),
-        _ => format!("controller: {text}"),
-    }
-}
-
-/// What a controller sends must not steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
 }

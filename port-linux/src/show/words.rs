@@ -1,7 +1,6 @@
-//! Outputs of the controller, what became of them, and what a KRC says, in words.
+//! What to do about reasons and figures, and what became of outputs of the controller, in words.
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
-use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::link::Metric;
 use outrigger_core::robot::Reason;
 
@@ -110,29 +109,5 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
             WriteRefusal::LinkStale => "refused-link-stale",
             _ => "refused",
         },
-    }
-}
-
-/// What is said of a KRC, for people and scripts.
-#[must_use]
-pub fn of_krc(event: &KrcEvent) -> (&'static str, String) {
-    match event {
-        KrcEvent::Found { period_micros } => {
-            ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
-        }
-        KrcEvent::Silent => ("krc-silent", "the KRC has fallen silent".into()),
-        KrcEvent::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
-        KrcEvent::Malformed { count, error } => {
-            ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
-        }
-        KrcEvent::State(state) => ("krc-state", format!("KRC: {}", state.name())),
-        KrcEvent::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
-        KrcEvent::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
-        KrcEvent::OtherScheme { krc, ours } => (
-            "krc-other-scheme",
-            format!("the KRC commands in {}, `robot.control` asks for {}", krc.name(), ours.name()),
-        ),
-        KrcEvent::Power(true) => ("krc-power", "KRC: drives on".into()),
-        KrcEvent::Power(false) => ("krc-power", "KRC: drives off".into()),
     }
 }

@@ -9,7 +9,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet, Safety, State};
 use outrigger_core::telemetry::{Motion, Status};
 
-use crate::krc::words;
+use crate::maker::krc::words;
 use crate::show::{Arm, Joint, Snapshot};
 
 /// The newest status.
@@ -117,7 +117,7 @@ fn beside_krc(status: &Status<KrcStatus>, mut board: Snapshot, told_by: &str, mo
             .map(|(angle, speed)| Joint { angle, target_speed: Some(speed), ..Joint::default() })
             .collect(),
         tcp_pose: None,
-        words: words::told(status.peer.state, status.peer.quality),
+        words: words::rating(status.peer.state, status.peer.quality),
     });
     let trouble = board.trouble.take().unwrap_or_else(|| "no measurement of the KRC comes to the board".into());
     Snapshot {

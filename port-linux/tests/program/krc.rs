@@ -119,11 +119,12 @@ impl Running {
     }
 }
 
-/// The example, at a port of its own, without an end.
-fn configuration(name: &str, port: u16) -> PathBuf {
+/// The example, at a port of its own, without an end, with recordings of fallbacks in `folder`.
+fn configuration(name: &str, port: u16, folder: &Path) -> PathBuf {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/krc-swing.toml");
     let text = std::fs::read_to_string(example).expect("the example");
-    let text = text.replace("49938", &port.to_string()).replace("end = \"done\"", "end = \"never\"");
+    let run = format!("end = \"never\"\nrecordings = {:?}", shown(folder));
+    let text = text.replace("49938", &port.to_string()).replace("end = \"done\"", &run);
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).expect("room");
     path
@@ -133,10 +134,12 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// The recording of it.
-fn through_a_loss() -> PathBuf {
+/// The recording of all of it, and that of the fallback.
+fn through_a_loss() -> [PathBuf; 2] {
     let port = port::free();
-    let configuration = configuration("krc-loss.toml", port);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    let configuration = configuration("krc-loss.toml", port, &folder);
     let recording = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}.mcap"));
     let _ = std::fs::remove_file(&recording);
     let mut run = Running::start(&["run", shown(&configuration), "--record", shown(&recording)]);
@@ -152,7 +155,10 @@ fn through_a_loss() -> PathBuf {
     let complete =
         ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
     assert!(told && complete, "something is missing in\n{story}");
-    recording
+    let files = std::fs::read_dir(&folder).expect("the folder was made").map(|entry| entry.expect("a file").path());
+    // Arming may have ended before; the loss came last.
+    let fallback = files.max_by_key(|path| path.metadata().and_then(|file| file.modified()).expect("a time"));
+    [recording, fallback.unwrap_or_else(|| panic!("no recording of the fallback in\n{story}"))]
 }
 
 /// The story, or how far it came.
@@ -179,19 +185,27 @@ fn plays(run: &mut Running, port: u16) -> Result<(), String> {
 }
 
 #[test]
-fn a_loss_ends_commanding_an_operator_begins_again_and_the_recording_is_replayed_to_the_byte() {
+fn a_loss_ends_commanding_an_operator_begins_again_and_both_recordings_are_replayed_to_the_byte() {
     attempt_first(|| {
-        let recording = through_a_loss();
+        let [recording, fallback] = through_a_loss();
+        is_replayed(&fallback);
+        std::fs::remove_dir_all(fallback.parent().expect("a folder of its own")).expect("it is there");
         is_replayed(&recording);
+        is_read(&recording);
     });
 }
 
+/// To the same commands through the end of commanding.
 fn is_replayed(recording: &Path) {
     let replayed = outrigger(&["replay", shown(recording)]);
     let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert_eq!(replayed.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&replayed.stderr));
-    assert!(said.contains("Command → Stopping") && said.contains("gave the same"), "{said}");
+    let commands =
+        said.split_once("transitions and the same ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    assert!(said.contains("Command → Stopping") && commands.is_some_and(|commands: u32| commands > 100), "{said}");
+}
 
+fn is_read(recording: &Path) {
     let decoded = outrigger(&["decode", "--port", "fri", shown(recording)]);
     assert_eq!(decoded.status.code(), Some(0), "{}", String::from_utf8_lossy(&decoded.stderr));
     let decoded = String::from_utf8_lossy(&decoded.stdout).into_owned();
@@ -283,7 +297,7 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
     refused(&["sim", "krc", "--remote", "127.0.0.1:1", "--surface", "500"], 2, "a height of -1.5 to 1.5 m");
     let swing = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/krc-swing.toml");
     refused(&["run", swing, "--states", "rtde"], 2, "--states is for the ports of a UR");
-    refused(&["replay", swing], 1, "the .mcap of a run beside a KRC");
+    refused(&["replay", swing], 1, "the .mcap of `run --record`");
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let taken_at = taken.local_addr().expect("its address").to_string();
     refused(

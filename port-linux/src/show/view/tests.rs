@@ -8,8 +8,9 @@ use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::super::{Arm, States, Word};
+use super::super::{Arm, Word};
 use super::*;
+use crate::maker::ur::States;
 
 fn figures() -> Figures {
     let answers = AnswerFigures {

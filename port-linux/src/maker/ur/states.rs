@@ -44,7 +44,7 @@ impl States {
     }
 
     /// Puts its keys into an object of `json`.
-    pub(super) fn json(&self, json: &mut Json) {
+    pub(crate) fn json(&self, json: &mut Json) {
         json.key("states_by").text(link_name(self.by)).key("states_why").text(&self.why);
         json.key("states").begin_object();
         json.key("messages").integer(self.stream.messages).key("malformed").integer(self.stream.malformed);
@@ -61,7 +61,7 @@ impl States {
     }
 
     /// One line for people.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         match &self.rtde {
             // How many came stands beside it.
             Some((_, cadence)) => {

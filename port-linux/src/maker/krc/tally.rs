@@ -1,16 +1,16 @@
-//! How a session beside a KRC went, in the columns of `tests/tables/fri-loss.md`.
+//! How a run beside a KRC went, in the columns of `tests/tables/fri-loss.md`.
 
 use outrigger_core::engine::Event;
-use outrigger_core::engine::krc::KrcEngine;
-use outrigger_core::engine::krc::KrcEvent;
-use outrigger_core::law::Law;
+use outrigger_core::engine::krc::{Krc, KrcCounts, KrcEngine, KrcEvent};
+use outrigger_core::law::AnyLaw;
 use outrigger_core::link::{Grade, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::Quality;
 
 use crate::json::Json;
+use crate::maker::{Summary, Tally};
 use crate::show::histogram;
 
 /// Names of the four grades, the best one first.
@@ -18,36 +18,75 @@ const GRADES: [&str; 4] = ["perfect", "ok", "bad", "unacceptable"];
 
 /// Counted at each command that is sent.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct KrcTally {
+    /// A command was sent, and is not counted yet.
+    answered: bool,
     commands: u64,
     commanding: u64,
     /// The best grade first.
     ours: [u64; 4],
     krcs: [u64; 4],
     fallbacks: Vec<(Reason, u64)>,
+    end: End,
 }
 
-impl Tally {
-    pub(super) fn answered<L: Law<7>>(&mut self, session: &KrcEngine<'static, L>, now: Instant) {
+/// What the engine had counted at the end.
+#[derive(Debug, Default)]
+struct End {
+    counts: KrcCounts,
+    reflected: u64,
+    histograms: [(&'static str, Histogram); 5],
+}
+
+impl Tally<7, Krc> for KrcTally {
+    fn observe(&mut self, engine: &KrcEngine<'_, AnyLaw<7>>, now: Instant) {
+        if std::mem::take(&mut self.answered) {
+            self.count(engine, now);
+        }
+        if engine.is_finished() {
+            let (link, krc) = (engine.histograms(), engine.peer());
+            let histograms = [
+                ("interval", &link.interval),
+                ("age", &link.age),
+                ("turnaround", &link.turnaround),
+                ("round trip", krc.round_trips()),
+                ("jitter", krc.jitters()),
+            ];
+            let histograms = histograms.map(|(name, histogram)| (name, histogram.clone()));
+            self.end = End { counts: krc.counts(), reflected: krc.round_trips().count(), histograms };
+        }
+    }
+}
+
+impl KrcTally {
+    fn count(&mut self, engine: &KrcEngine<'_, AnyLaw<7>>, now: Instant) {
         self.commands += 1;
-        self.commanding += u64::from(session.mode() == Mode::Command);
+        self.commanding += u64::from(engine.mode() == Mode::Command);
         let [perfect, ok, bad, unacceptable] = &mut self.ours;
-        *match session.figures(now).grade {
+        *match engine.figures(now).grade {
             Grade::Perfect => perfect,
             Grade::Ok => ok,
             Grade::Bad => bad,
             Grade::Unacceptable => unacceptable,
         } += 1;
         let [perfect, ok, bad, unacceptable] = &mut self.krcs;
-        *match session.peer().quality() {
+        *match engine.peer().quality() {
             Some(Quality::Perfect) => perfect,
             Some(Quality::Ok) => ok,
             Some(Quality::Bad) => bad,
             Some(Quality::Unacceptable | Quality::Unknown(_)) | None => unacceptable,
         } += 1;
     }
+}
 
-    pub(super) fn event(&mut self, event: &Event<KrcEvent>) {
+impl Summary for KrcTally {
+    type Event = KrcEvent;
+
+    fn answered(&mut self, _: Duration) {
+        self.answered = true;
+    }
+
+    fn event(&mut self, event: &Event<KrcEvent>) {
         let Event::Transition(transition) = event else { return };
         if transition.from != Mode::Command {
             return;
@@ -60,8 +99,8 @@ impl Tally {
     }
 
     /// For people: counts, the table, and histograms.
-    pub(crate) fn text<L: Law<7>>(&self, session: &KrcEngine<'static, L>) -> String {
-        let counts = session.peer().counts();
+    fn text(&self) -> String {
+        let End { counts, reflected, histograms } = &self.end;
         let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;
         let shares = |parts: [u64; 4]| parts.map(|part| format!("{:.0}", percent(part))).join(" / ");
         let fallbacks: Vec<_> =
@@ -79,26 +118,26 @@ impl Tally {
             counts.unused,
             shares(self.ours),
             shares(self.krcs),
-            percent(session.peer().round_trips().count()),
+            percent(*reflected),
             if fallbacks.is_empty() { "–".into() } else { fallbacks.join(", ") },
             percent(self.commanding)
         );
-        for (name, histogram) in rows(session) {
+        for (name, histogram) in histograms {
             text.push_str(&format!("{name:<11} {}\n", histogram::quantiles(histogram)));
-            if matches!(name, "round trip" | "jitter") {
+            if matches!(*name, "round trip" | "jitter") {
                 text.push_str(&histogram::bars(histogram));
             }
         }
-        text
+        text.trim_end().to_owned()
     }
 
     /// For scripts: members of an object that has begun.
-    pub(crate) fn json<L: Law<7>>(&self, session: &KrcEngine<'static, L>, json: &mut Json) {
-        let counts = session.peer().counts();
+    fn json(&self, json: &mut Json) {
+        let End { counts, reflected, histograms } = &self.end;
         json.key("measurements").integer(counts.measurements).key("commands").integer(counts.commands);
         json.key("overtaken").integer(counts.overtaken).key("unused").integer(counts.unused);
         json.key("malformed").integer(counts.malformed).key("foreign").integer(counts.foreign);
-        json.key("reflected").integer(session.peer().round_trips().count()).key("commanding").integer(self.commanding);
+        json.key("reflected").integer(*reflected).key("commanding").integer(self.commanding);
         for (key, parts) in [("our_grade", self.ours), ("krc_quality", self.krcs)] {
             json.key(key).begin_object();
             for (name, count) in GRADES.iter().zip(parts) {
@@ -111,19 +150,8 @@ impl Tally {
             json.key(reason.name()).integer(*count);
         }
         json.end_object();
-        for (name, histogram) in rows(session) {
+        for (name, histogram) in histograms {
             histogram::json(json, &name.replace(' ', "_"), histogram);
         }
     }
-}
-
-fn rows<'s, L: Law<7>>(session: &'s KrcEngine<'static, L>) -> [(&'static str, &'s Histogram); 5] {
-    let link = session.histograms();
-    [
-        ("interval", &link.interval),
-        ("age", &link.age),
-        ("turnaround", &link.turnaround),
-        ("round trip", session.peer().round_trips()),
-        ("jitter", session.peer().jitters()),
-    ]
 }

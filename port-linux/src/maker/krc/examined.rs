@@ -1,0 +1,82 @@
+//! What `doctor` has to say of a KRC.
+
+use std::net::SocketAddr;
+
+use outrigger_core::engine::krc::{Krc, KrcEngine, KrcReport};
+use outrigger_core::law::Law;
+use outrigger_core::link::{Figures, Grade, Histogram};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::fri::{FriState, Quality};
+
+use super::words;
+use crate::maker::Examined;
+use crate::show::histogram::{bars, quantiles};
+use crate::show::say;
+
+/// What was seen of the session.
+#[derive(Clone, Debug)]
+pub(crate) struct KrcExamined {
+    address: Option<SocketAddr>,
+    period: Option<Duration>,
+    mode: Mode,
+    state: Option<FriState>,
+    quality: Option<Quality>,
+    report: Option<KrcReport>,
+    figures: Figures,
+    round_trips: Histogram,
+    jitters: Histogram,
+    unmet: ReasonSet,
+}
+
+impl Examined<7, Krc> for KrcExamined {
+    fn of<L: Law<7>>(engine: &KrcEngine<'_, L>, now: Instant, _: Option<&Self>) -> Option<Self> {
+        let krc = engine.peer();
+        (krc.counts().measurements > 0).then(|| Self {
+            address: krc.address(),
+            period: krc.period(),
+            mode: engine.mode(),
+            state: krc.state(),
+            quality: krc.quality(),
+            report: krc.report(),
+            figures: engine.figures(now),
+            round_trips: krc.round_trips().clone(),
+            jitters: krc.jitters().clone(),
+            unmet: engine.unmet(now),
+        })
+    }
+}
+
+impl KrcExamined {
+    /// Says what was seen; what is to be fixed.
+    pub(crate) fn report(&self) -> Vec<String> {
+        let mut findings = vec![];
+        say!("controller: {}", words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into()));
+        say!("link: {}", words::standing(self.mode, &self.figures, self.state, self.quality));
+        for (name, value) in words::values(self.report, self.period) {
+            say!("  {name}: {value}");
+        }
+        for (name, histogram) in [("round trip", &self.round_trips), ("jitter", &self.jitters)] {
+            say!("  {name}: {}", quantiles(histogram));
+            say!("{}", bars(histogram).trim_end());
+        }
+        let figures = &self.figures;
+        if matches!(figures.grade, Grade::Unacceptable | Grade::Bad) {
+            findings.push(format!(
+            "the link's grade is {}, held by {}: use a cable between KRC and this host alone, and give the process a core \
+             (host.cpu) and a real-time priority (host.scheduling = \"fifo\")",
+            figures.grade.name(),
+            figures.held_by.name()
+        ));
+        }
+        if let Some(quality) = self.quality.filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
+            findings.push(format!("the KRC rates the link {}: most KRL programs wait for PERFECT", quality.name()));
+        }
+        // The link was named above, in more words.
+        for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
+            findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+        }
+        findings
+    }
+}

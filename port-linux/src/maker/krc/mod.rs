@@ -1,0 +1,135 @@
+//! A KRC, which sends by itself.
+
+mod examined;
+mod tally;
+pub(crate) mod words;
+
+use std::net::SocketAddr;
+
+use outrigger_core::drive::Application;
+use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrlConvention};
+use outrigger_core::engine::{Engine, Event, ReplayError, Replayed};
+use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::time::Instant;
+
+pub(crate) use self::examined::KrcExamined;
+pub(crate) use self::tally::KrcTally;
+use super::{Facts, Maker, Showing, Shows};
+use crate::config::{FIRST_PORT, RobotAddress};
+use crate::engine;
+use crate::exit::Failure;
+use crate::net::Net;
+use crate::show::events::{Surroundings, notice};
+use crate::show::{Arm, Notice};
+
+/// Entries of a feed that are kept for slow readers: some four seconds at 1 kHz.
+pub(crate) const ENTRIES: usize = 1 << 14;
+
+/// Runs an engine beside a KRC until the application has shut it down, with a recorder of `recorder` bytes.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a configuration that the core refuses.
+pub async fn run<L: Law<7>>(
+    config: KrcConfig,
+    law: L,
+    net: &mut Net,
+    application: &mut impl Application<7, Krc, L>,
+    recorder: usize,
+) -> Result<(), Failure> {
+    let engine = KrcEngine::new(config, law, ()).map_err(|error| Failure::BadInput(error.to_string()))?;
+    engine::run(engine, net, application, recorder).await;
+    Ok(())
+}
+
+/// What an engine is told that only looks at `robot`, or at any KRC where that is 0.0.0.0.
+///
+/// Each measurement is answered by the KRC's own setpoint, which moves nothing: an unanswered KRC rates its link
+/// UNACCEPTABLE, and nobody could see how good it is. Nothing is asked of the KRL program.
+///
+/// # Errors
+/// [`Failure::Usage`] for a port base, which a KRC does not have; [`Failure::Connection`] for a name nobody has.
+pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
+    if robot.port(FIRST_PORT) != FIRST_PORT {
+        return Err(Failure::Usage(format!(
+            "'{robot}' has a port, and a KRC is not connected to: it sends. Give its address alone, and with --listen where \
+             its measurements arrive"
+        )));
+    }
+    let found = robot.resolve(FIRST_PORT).map_err(|error| {
+        Failure::Connection(format!("cannot find the host '{}': {error}; give the KRC's address", robot.host()))
+    })?;
+    let address = Some(found.ip()).filter(|ip| !ip.is_unspecified());
+    let peer = KrcOptions { address, handshake: KrlConvention::None, ..KrcOptions::default() };
+    Ok(KrcConfig { peer, ..KrcConfig::default() })
+}
+
+/// Runs the engine again from a recording.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
+    // Which law it was, and what it remembered, is in the recording.
+    outrigger_core::engine::replay::<7, Krc, _>(dump, AnyLaw::JointServo(engine::idle()), ())
+}
+
+/// A KRC that is listened to.
+#[derive(Debug)]
+pub struct KrcController {
+    robot: String,
+    listens: SocketAddr,
+    here: bool,
+    counts: KrcCounts,
+}
+
+impl KrcController {
+    /// Nothing has come from `robot` yet to where we listen.
+    #[must_use]
+    pub fn new(robot: String, listens: SocketAddr) -> Self {
+        Self { robot, listens, here: false, counts: KrcCounts::default() }
+    }
+}
+
+impl Maker for KrcController {
+    type Event = KrcEvent;
+
+    fn robot(&self) -> String {
+        self.robot.clone()
+    }
+
+    fn is_here(&self) -> bool {
+        self.here
+    }
+
+    fn notice(&self, event: &Event<KrcEvent>, at: Instant) -> Option<Notice> {
+        notice(event, &Surroundings::without_links(at, self.here))
+    }
+
+    fn take(&mut self, event: &KrcEvent, _: &Notice) -> Showing {
+        if matches!(event, KrcEvent::Quality(_)) { Showing::Newest } else { Showing::Always }
+    }
+
+    fn nothing_came(&self) -> Failure {
+        Failure::Connection(words::silence(&self.counts, self.listens))
+    }
+}
+
+impl Shows<7, Krc> for KrcController {
+    fn observe<L: Law<7>>(&mut self, engine: &Engine<'_, 7, Krc, L>) {
+        let krc = engine.peer();
+        self.here = krc.address().is_some_and(|peer| peer.ip().is_loopback());
+        self.counts = krc.counts();
+    }
+
+    fn facts<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> Facts {
+        let krc = engine.peer();
+        let arm = |state| Arm::new::<7>(state, words::all(krc)).with_setpoints(state.target_positions.iter());
+        Facts {
+            identity: words::identity(krc.address(), krc.period()),
+            arm: engine.state().map(arm),
+            states: None,
+            trouble: krc.period().is_none().then(|| words::silence(&self.counts, self.listens)),
+            values: words::values(krc.report(), krc.period()),
+            counters: words::counters(self.counts).to_vec(),
+        }
+    }
+}

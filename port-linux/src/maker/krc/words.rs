@@ -1,0 +1,140 @@
+//! What a KRC reports and how it stands, in words.
+
+use std::net::SocketAddr;
+
+use outrigger_core::engine::krc::{Krc, KrcCounts, KrcEvent, KrcReport};
+use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
+use outrigger_core::time::Duration;
+use outrigger_core::wire::fri::{FriState, Quality};
+
+use crate::show::Word;
+use crate::show::events::{PeerEvent, Surroundings, Words};
+
+/// Who the KRC is; `None` while none sends.
+pub(crate) fn identity(address: Option<SocketAddr>, period: Option<Duration>) -> Option<String> {
+    Some(format!("KRC at {}, {}", address?, every(period?)))
+}
+
+/// How often a KRC sends.
+pub(crate) fn every(period: Duration) -> String {
+    format!("a measurement every {} ms", period.as_micros() as f64 / 1e3)
+}
+
+/// What a session beside a KRC counts, by name.
+pub(crate) const fn counters(counts: KrcCounts) -> [(&'static str, u64); 6] {
+    [
+        ("measurements", counts.measurements),
+        ("commands", counts.commands),
+        ("overtaken", counts.overtaken),
+        ("unused", counts.unused),
+        ("malformed", counts.malformed),
+        ("foreign", counts.foreign),
+    ]
+}
+
+/// What the KRC says of the link, and what we see of our answers.
+pub(crate) fn values(report: Option<KrcReport>, period: Option<Duration>) -> Vec<(String, String)> {
+    let mut values = vec![];
+    if let Some(report) = report.filter(|_| period.is_some()) {
+        let text = format!(
+            "{:.0} % answered, {} missed, latency {:.2} ms, jitter {:.2} ms",
+            100.0 * report.answer_rate,
+            report.missed,
+            1e3 * report.latency,
+            1e3 * report.jitter
+        );
+        values.push(("KRC".into(), text));
+        for (name, bits) in [("drive errors", report.error), ("drive warnings", report.warning)] {
+            if bits != 0 {
+                values.push((name.into(), format!("{bits:07b}")));
+            }
+        }
+    }
+    values
+}
+
+/// Why nothing is seen, and what to check.
+pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
+    let others = match (counts.foreign, counts.malformed) {
+        (0, 0) => String::new(),
+        (foreign, 0) => format!("; {foreign} datagram(s) of somebody else did: is the KRC's address right?"),
+        (_, malformed) => format!("; {malformed} datagram(s) that are no measurements did"),
+    };
+    format!(
+        "no measurement comes to {listens}{others}; check that the KRL program has called friOpen, the address and port \
+         that the KRC sends to, and the cable"
+    )
+}
+
+/// State of the interface and quality of the link by the KRC's own words.
+pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> Vec<Word> {
+    vec![
+        Word { key: "krc_state", name: "KRC", value: state.map_or("silent", FriState::name) },
+        Word { key: "krc_quality", name: "quality", value: quality.map_or("unknown", Quality::name) },
+    ]
+}
+
+/// How things stand, in a line.
+pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, quality: Option<Quality>) -> String {
+    let answers = figures.answers.map_or_else(String::new, |answers| {
+        let trip = answers.shortest.map_or_else(String::new, |s| format!(", round trip from {} µs", s.as_micros()));
+        format!(", {:.2} % answered{trip}", f64::from(answers.rate) / 100.0)
+    });
+    format!(
+        "{}, link {}{answers}, jitter {} µs, {} lost; KRC {}, quality {}",
+        mode.name(),
+        figures.grade.name(),
+        figures.jitter.as_micros(),
+        figures.sequence.lost,
+        state.map_or("silent", FriState::name),
+        quality.map_or("unknown", Quality::name)
+    )
+}
+
+/// Everything that the KRC says of itself.
+pub(crate) fn all(krc: &Krc) -> Vec<Word> {
+    let power = match krc.report() {
+        Some(report) if report.error != 0 => "error",
+        Some(report) if report.power != 0 => "on",
+        Some(_) => "off",
+        None => "unknown",
+    };
+    let mut words = rating(krc.state(), krc.quality());
+    words.push(Word {
+        key: "krc_scheme",
+        name: "scheme",
+        value: krc.scheme().map_or("unknown", |scheme| scheme.name()),
+    });
+    words.push(Word { key: "drives", name: "drives", value: power });
+    words
+}
+
+impl PeerEvent for KrcEvent {
+    fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+        let (kind, text) = match self {
+            Self::Found { period_micros } => {
+                ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
+            }
+            Self::Silent => ("krc-silent", "the KRC has fallen silent".into()),
+            Self::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
+            Self::Malformed { count, error } => {
+                ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
+            }
+            Self::State(state) => ("krc-state", format!("KRC: {}", state.name())),
+            Self::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
+            Self::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
+            Self::OtherScheme { krc, ours } => (
+                "krc-other-scheme",
+                format!("the KRC commands in {}, `robot.control` asks for {}", krc.name(), ours.name()),
+            ),
+            Self::Power(true) => ("krc-power", "KRC: drives on".into()),
+            Self::Power(false) => ("krc-power", "KRC: drives off".into()),
+        };
+        Some((kind, text, vec![]))
+    }
+
+    fn begins(&self) -> bool {
+        matches!(self, Self::Found { .. })
+    }
+}

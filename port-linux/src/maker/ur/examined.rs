@@ -1,0 +1,118 @@
+//! What `doctor` has to say of a controller of Universal Robots.
+
+use outrigger_core::engine::ur::{Identity, TextPath, Ur, UrConfig};
+use outrigger_core::engine::{Engine, LinkId};
+use outrigger_core::law::Law;
+use outrigger_core::link::{Figures, Grade, Histogram};
+use outrigger_core::robot::{ReasonSet, SoftwareVersion};
+use outrigger_core::time::Instant;
+
+use crate::coast;
+use crate::maker::Examined;
+use crate::show::histogram::{bars, quantiles, span};
+use crate::show::say;
+
+/// What was seen of the session.
+#[derive(Clone, Debug)]
+pub(crate) struct UrExamined {
+    identity: Identity,
+    since: Instant,
+    until: Instant,
+    figures: Figures,
+    intervals: Histogram,
+    unmet: ReasonSet,
+    program_told: bool,
+    packet_tells: bool,
+}
+
+impl UrExamined {
+    /// Says what was seen of a session with `config`; what is to be fixed.
+    pub(crate) fn report(&self, config: &UrConfig) -> Vec<String> {
+        let (Self { identity, .. }, mut findings) = (self, vec![]);
+        let software = identity.software;
+        let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
+        say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
+        let Figures { grade, held_by, sequence, jitter, late, .. } = self.figures;
+        say!(
+            "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
+            self.rate(),
+            1e6 / identity.period.as_micros().max(1) as f64,
+            grade.name(),
+            span(jitter),
+            sequence.accepted,
+            sequence.lost
+        );
+        say!("  time between states: {}", quantiles(&self.intervals));
+        say!("{}", bars(&self.intervals).trim_end());
+        if matches!(grade, Grade::Unacceptable | Grade::Bad) {
+            findings.push(format!(
+                "the link's grade is {}, held by {}: check cable, switch and load",
+                grade.name(),
+                held_by.name()
+            ));
+        }
+        say!("self-stop: {}", self_stop(config, software));
+        let acceptance = match (self.program_told, self.packet_tells) {
+            (true, _) => "isProgramRunning, ten times a second",
+            (false, true) => "the program state in the packet (its numbers are unconfirmed)",
+            (false, false) => "none",
+        };
+        say!("acceptance evidence: {acceptance}");
+        say!("{}", coast::describe(config, software));
+        let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
+        say!("pendant: {}", coast::pendant(sees));
+        for reason in self.unmet.iter() {
+            findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+        }
+        findings
+    }
+
+    fn rate(&self) -> f64 {
+        self.figures.sequence.accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
+    }
+}
+
+impl Examined<6, Ur<'_>> for UrExamined {
+    fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, now: Instant, before: Option<&Self>) -> Option<Self> {
+        let identity = *engine.peer().identity()?;
+        let facts = engine.peer().facts();
+        Some(Self {
+            identity,
+            since: before.map_or(now, |seen| seen.since),
+            until: now,
+            figures: engine.figures(now),
+            intervals: engine.histograms().interval.clone(),
+            unmet: engine.unmet(now),
+            program_told: facts.program.is_some(),
+            packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
+        })
+    }
+}
+
+/// Which form of text is in force, and why.
+fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
+    let path = TextPath::new(config.peer.text, software);
+    match (path.is_self_ending(), path.ends_without_us()) {
+        (true, _) => {
+            "each command is a program that ends in stopj, for this software is not recorded to stop when a command's time is over"
+        }
+        (false, true) => "a bare speedj, for this software is recorded to stop when a command's time is over",
+        (false, false) => "NONE: a bare speedj on software that is not recorded to stop when a command's time is over",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::engine::ur::FormChoice;
+
+    use super::*;
+
+    #[test]
+    fn the_form_in_force_and_its_reason_follow_the_whole_version() {
+        let mut config = UrConfig::default();
+        assert!(self_stop(&config, SoftwareVersion::new(3, 1)).contains("ends in stopj"));
+        assert!(self_stop(&config, SoftwareVersion::new(5, 0)).starts_with("a bare speedj, for"));
+        config.peer.text.form = FormChoice::Bare;
+        assert!(self_stop(&config, SoftwareVersion::new(1, 8)).starts_with("NONE"));
+    }
+}

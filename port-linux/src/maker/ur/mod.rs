@@ -1,0 +1,186 @@
+//! A controller of Universal Robots.
+
+mod examined;
+mod memory;
+mod states;
+mod tally;
+mod tracking;
+mod words;
+
+use std::collections::HashMap;
+
+use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
+use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::{ConnectConfig, Memory, Next, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions};
+use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config};
+use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::time::Instant;
+use tokio::sync::watch;
+
+pub(crate) use self::examined::UrExamined;
+use self::memory::{Windows, as_link};
+pub use self::states::States;
+pub(crate) use self::tally::UrTally;
+use super::{Facts, Maker, Showing, Shows};
+use crate::engine;
+use crate::exit::Failure;
+use crate::net::{Net, Trouble};
+use crate::panel::Target;
+use crate::show::Notice;
+use crate::show::events::{Surroundings, notice};
+
+/// Runs an engine beside such a controller until the application has shut it down, with a recorder of `recorder` bytes.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a configuration that the core refuses.
+pub async fn run<L: Law<6>>(
+    config: UrConfig,
+    law: L,
+    net: &mut Net,
+    application: &mut impl for<'m> Application<6, Ur<'m>, L>,
+    recorder: usize,
+) -> Result<(), Failure> {
+    let (mut windows, mut room) = (Windows::new(), ClaimRoom::new());
+    let mut inputs = ClaimedInputs::new(config.peer.connect.claims, &mut room);
+    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
+    let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
+    let engine =
+        UrEngine::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
+    engine::run(engine, net, application, recorder).await;
+    Ok(())
+}
+
+/// What an engine is told that only looks.
+#[must_use]
+pub fn looking(states: StatesFrom) -> UrConfig {
+    let connect = ConnectConfig { states, ..ConnectConfig::default() };
+    UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
+}
+
+/// Runs the engine again from a recording.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
+    let mut windows = Windows::new();
+    let claims = recorded_config::<6, Ur<'_>>(dump).map(|config| config.peer.connect.claims).unwrap_or_default();
+    let mut room = ClaimRoom::new();
+    let mut inputs = ClaimedInputs::new(claims, &mut room);
+    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
+    let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
+    // Which law it was, and what it remembered, is in the recording.
+    outrigger_core::engine::replay::<6, Ur<'_>, _>(dump, AnyLaw::JointServo(engine::idle()), memory)
+}
+
+/// A controller that is connected to, and why it is not.
+#[derive(Debug)]
+pub struct UrController {
+    target: Target,
+    trouble: Trouble,
+    model: Option<String>,
+    last_down: Option<String>,
+    /// Why this session does without RTDE.
+    done_without: Option<String>,
+    /// Why each port is down, as shown last.
+    shown: HashMap<u16, String>,
+    /// For whoever waits for it.
+    software: Option<watch::Sender<Option<SoftwareVersion>>>,
+}
+
+impl UrController {
+    /// Nothing is known of it but where it is; `trouble` is that of its sockets.
+    #[must_use]
+    pub fn new(target: Target, trouble: Trouble) -> Self {
+        Self {
+            target,
+            trouble,
+            model: None,
+            last_down: None,
+            done_without: None,
+            shown: HashMap::new(),
+            software: None,
+        }
+    }
+
+    /// From now on its software is put there, too.
+    #[must_use]
+    pub(crate) fn with_software(mut self, software: watch::Sender<Option<SoftwareVersion>>) -> Self {
+        self.software = Some(software);
+        self
+    }
+}
+
+impl Maker for UrController {
+    type Event = UrEvent;
+
+    fn robot(&self) -> String {
+        self.target.address.to_string()
+    }
+
+    fn is_here(&self) -> bool {
+        self.target.ip.is_loopback()
+    }
+
+    fn notice(&self, event: &Event<UrEvent>, at: Instant) -> Option<Notice> {
+        let around = Surroundings {
+            at,
+            here: self.is_here(),
+            address: &|port| self.target.socket(port),
+            trouble: &|link| self.trouble.of(link),
+        };
+        notice(event, &around)
+    }
+
+    fn take(&mut self, event: &UrEvent, notice: &Notice) -> Showing {
+        match event {
+            UrEvent::Established(identity) => {
+                self.last_down = None;
+                self.shown.clear();
+                self.model = Some(format!("software {}", identity.software));
+                if let Some(software) = &self.software {
+                    software.send_replace(Some(identity.software));
+                }
+            }
+            UrEvent::Down { link, endpoint, next, .. } => {
+                let why = notice.fields.iter().find(|(name, _)| *name == "why").map(|(_, why)| why.clone());
+                match next {
+                    Next::Without if *link == LinkId::RTDE => self.done_without.clone_from(&why),
+                    Next::NewSession(_) => self.done_without = None,
+                    Next::Without | Next::OtherPort | Next::Retry(_) | Next::Nothing => {}
+                }
+                // What fails in the same way at every attempt is shown once.
+                if self.shown.get(&endpoint.port) == why.as_ref() {
+                    return Showing::Never;
+                }
+                if let Some(why) = why {
+                    self.last_down = Some(why.clone());
+                    self.shown.insert(endpoint.port, why);
+                }
+            }
+            _ => {}
+        }
+        Showing::Always
+    }
+
+    fn nothing_came(&self) -> Failure {
+        let nothing = || format!("no session with the controller at {}", self.target.address);
+        Failure::Connection(self.last_down.clone().unwrap_or_else(nothing))
+    }
+}
+
+impl<'m> Shows<6, Ur<'m>> for UrController {
+    fn observe<L: Law<6>>(&mut self, _: &Engine<'_, 6, Ur<'m>, L>) {}
+
+    fn facts<L: Law<6>>(&self, engine: &Engine<'_, 6, Ur<'m>, L>) -> Facts {
+        let stands = engine.peer().identity().is_some();
+        Facts {
+            identity: self.model.clone().filter(|_| stands),
+            arm: engine.state().filter(|_| stands).map(Into::into),
+            states: States::of(engine, self.done_without.as_deref()),
+            trouble: self.last_down.clone().filter(|_| !stands),
+            values: vec![],
+            counters: vec![],
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A flow of datagrams on the loop of the core, from a socket that was filled before it is looked at: nothing here waits for
+//! time.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::net::UdpSocket as Peer;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use outrigger_core::drive::{Application, drive};
+use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
+use outrigger_core::engine::{Event, Input};
+use outrigger_core::law::AnyLaw;
+use outrigger_core::time::Duration;
+use outrigger_core::wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr};
+
+use super::*;
+use crate::engine;
+use crate::maker::krc::KrcTally;
+use crate::maker::{Summary as _, Tally as _};
+
+/// So many datagrams are received at most before the newest measurement among them is answered.
+const BURST: usize = 64;
+
+/// Sockets and an engine, with the socket of somebody who sends to them.
+async fn beside() -> (Net, KrcEngine<'static, AnyLaw<7>>, Peer) {
+    let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+    let net = Net::listening(anywhere, Clock::start(), None).await.expect("a socket");
+    let engine = KrcEngine::new(KrcConfig::default(), AnyLaw::JointServo(engine::idle()), ()).expect("an engine");
+    let krc = Peer::bind(anywhere).expect("another");
+    krc.connect(net.local().expect("an address")).expect("the loopback");
+    krc.set_nonblocking(true).expect("a socket can");
+    (net, engine, krc)
+}
+
+fn measurement(counter: u16) -> [u8; MEASUREMENT_LEN] {
+    let repr = MeasurementRepr {
+        send_seq_count: counter,
+        state: 1,
+        quality: 3,
+        power: 0x7f,
+        control: 1,
+        desired_cmd_sample_time: 0.1,
+        safety_limits: 1.0,
+        ..MeasurementRepr::default()
+    };
+    let mut bytes = [0; MEASUREMENT_LEN];
+    repr.emit(&mut bytes).expect("room for a measurement");
+    bytes
+}
+
+/// Whichever measurements have been answered.
+fn answered(krc: &Peer) -> Vec<u16> {
+    let mut bytes = [0; COMMAND_LEN];
+    std::iter::from_fn(|| {
+        krc.recv(&mut bytes).ok().map(|_| Command::new_checked(&bytes).expect("a command").refl_seq_count())
+    })
+    .collect()
+}
+
+/// An operator with some words, and what is counted.
+#[derive(Default)]
+struct Operator {
+    words: VecDeque<Input>,
+    tally: KrcTally,
+    counts: KrcCounts,
+}
+
+impl Application<7, Krc, AnyLaw<7>> for Operator {
+    async fn next(&mut self) -> Input {
+        match self.words.pop_front() {
+            Some(word) => word,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn event(&mut self, event: Event<KrcEvent>) {
+        self.tally.event(&event);
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        assert!(turnaround > Duration::ZERO);
+        self.tally.answered(turnaround);
+    }
+
+    fn observe(&mut self, engine: &mut KrcEngine<'_, AnyLaw<7>>, now: Instant) {
+        self.tally.observe(engine, now);
+        self.counts = engine.peer().counts();
+    }
+}
+
+/// Lets the loop have `looks` looks at its sockets, the runtime between them; whether it has ended.
+async fn look(
+    looks: usize,
+    net: &mut Net,
+    engine: &mut KrcEngine<'static, AnyLaw<7>>,
+    operator: &mut Operator,
+) -> Poll<()> {
+    let mut driving = pin!(drive(net, engine, operator, Duration::from_millis(100)));
+    for _ in 0..looks {
+        if driving.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+            return Poll::Ready(());
+        }
+        tokio::task::yield_now().await;
+    }
+    Poll::Pending
+}
+
+#[tokio::test]
+async fn of_a_flood_no_more_than_a_burst_is_read_before_an_answer() {
+    let (mut net, mut engine, krc) = beside().await;
+    // Each before a burst but one of datagrams that are none, as many as a socket's buffer holds by default.
+    for counter in [1, 2, 3] {
+        krc.send(&measurement(counter)).expect("room");
+        (1..BURST).for_each(|_| assert_eq!(krc.send(&[0]).expect("room"), 1));
+    }
+    let mut operator = Operator::default();
+    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Pending);
+    assert_eq!(answered(&krc), [1, 2, 3]);
+    let counts = operator.counts;
+    assert_eq!((counts.measurements, counts.commands, counts.malformed), (3, 3, 3 * (BURST as u64 - 1)));
+    assert_eq!(engine.histograms().turnaround.count(), 3);
+}
+
+#[tokio::test]
+async fn measurements_that_wait_together_are_one_answer_to_the_newest_and_every_number_of_the_summary_has_a_name() {
+    let (mut net, mut engine, krc) = beside().await;
+    (10..20).for_each(|counter| assert!(krc.send(&measurement(counter)).is_ok()));
+    let mut operator = Operator::default();
+    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Pending);
+    assert_eq!((answered(&krc), operator.counts.overtaken), (vec![19], 9));
+    operator.words.push_back(Input::Shutdown);
+    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Ready(()));
+    let summary = operator.tally.text();
+    for name in ["9 overtaken by a newer one", "perfect / ok / bad / unacceptable", "our grade [%]", "the KRC's [%]"] {
+        assert!(summary.contains(name), "{name} in {summary}");
+    }
+}
+
+#[tokio::test]
+async fn an_operator_is_heard_before_a_flood_is_read() {
+    let (mut net, mut engine, krc) = beside().await;
+    (0..3 * BURST).for_each(|_| assert!(krc.send(&[0]).is_ok()));
+    let mut operator = Operator { words: [Input::Release, Input::Shutdown].into(), ..Operator::default() };
+    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Ready(()));
+    assert!(operator.counts.malformed <= 2, "{:?}", operator.counts);
+}
+
+#[tokio::test]
+async fn a_datagram_wakes_the_loop_that_waits_for_it() {
+    let (mut net, mut engine, krc) = beside().await;
+    let krc = tokio::net::UdpSocket::from_std(krc).expect("a socket");
+    let mut operator = Operator::default();
+    let exchange = async {
+        // The loop waits by then: nothing else will wake it.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        krc.send(&measurement(7)).await.expect("room");
+        krc.recv(&mut [0; COMMAND_LEN]).await.expect("an answer")
+    };
+    tokio::select! {
+        biased;
+        () = drive(&mut net, &mut engine, &mut operator, Duration::from_millis(100)) => panic!("nobody ended it"),
+        length = exchange => assert_eq!(length, COMMAND_LEN),
+        () = tokio::time::sleep(std::time::Duration::from_secs(30)) => panic!("it was not woken"),
+    }
+}

@@ -1,0 +1,50 @@
+//! What an engine was given and did, put into a feed as its recorder grows.
+
+use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::time::Instant;
+
+use crate::feed::{Feed, What};
+
+/// How much of the recorder is in the feed.
+#[derive(Debug)]
+pub(super) struct Tail {
+    feed: Feed,
+    begun: bool,
+    /// Bytes of the newer half.
+    taken: usize,
+}
+
+impl Tail {
+    pub(super) const fn new(feed: Feed) -> Self {
+        Self { feed, begun: false, taken: 0 }
+    }
+
+    /// Puts in what came since it was called last: to be called after every input, so that no more than one half has been
+    /// turned over since.
+    pub(super) fn put<const N: usize, P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
+        let [older, newer] = engine.recorder().halves();
+        if !self.begun {
+            let mut header = [0; 1024];
+            let Some(length) = engine.dump_header(&mut header) else { return };
+            self.begun = true;
+            self.feed.put(now, What::Engine(header.get(..length).unwrap_or_default().into()));
+        }
+        if newer.len() < self.taken {
+            self.put_rest(older, now);
+            self.taken = 0;
+        }
+        if self.taken == 0 && !newer.is_empty() {
+            self.feed.put(now, What::Engine(Box::default()));
+        }
+        self.put_rest(newer, now);
+        self.taken = newer.len();
+    }
+
+    fn put_rest(&self, half: &[u8], now: Instant) {
+        let rest = half.get(self.taken..).unwrap_or_default();
+        if !rest.is_empty() {
+            self.feed.put(now, What::Engine(rest.into()));
+        }
+    }
+}
