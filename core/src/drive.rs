@@ -283,7 +283,9 @@ where
                     self.set_phase(link, Phase::Opening);
                 }
                 Some(Output::Listen { link, port }) => {
-                    let (phase, input) = if let Some(socket) = streams.get_mut(link.index()) {
+                    // A loop beside a peer whose connections are all its own has no code for others.
+                    let socket = if P::LISTENS { streams.get_mut(link.index()) } else { None };
+                    let (phase, input) = if let Some(socket) = socket {
                         socket.listen(port);
                         (Phase::Listening, None)
                     } else if self.sockets.datagrams.as_deref_mut().is_some_and(|socket| socket.listen(port)) {
@@ -402,7 +404,7 @@ fn poll_link<const N: usize, P: Peer<N>, L: Law<N>, S: Socket, D: Datagrams>(
     match (phase, stream) {
         (Phase::Closed, _) => Poll::Pending,
         (Phase::Opening, Some(socket)) => pin!(socket.opened()).poll(context).map(|stands| Woken::Opened(link, stands)),
-        (Phase::Listening, Some(socket)) => {
+        (Phase::Listening, Some(socket)) if P::LISTENS => {
             pin!(socket.accepted()).poll(context).map(|from| Woken::Accepted(link, from))
         }
         (Phase::Open, Some(socket)) => {
@@ -415,7 +417,7 @@ fn poll_link<const N: usize, P: Peer<N>, L: Law<N>, S: Socket, D: Datagrams>(
                 .map(|(length, from)| Woken::Datagram(link, length, from)),
             None => Poll::Pending,
         },
-        (Phase::Opening | Phase::Listening, None) => Poll::Pending,
+        (Phase::Opening, None) | (Phase::Listening, _) => Poll::Pending,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The loop over in-memory sockets and a clock that only moves when everybody waits.
 
+mod accepted;
+
 use crate::engine::ur::LINKS;
 use crate::engine::ur::Ur;
 use crate::engine::ur::UrEngine;

@@ -52,10 +52,11 @@ pub struct Endpoint {
 pub enum Input {
     /// Begin: connect, or listen, and go on with it after every loss.
     Start,
-    /// The connection asked for by [`Output::Open`] stands.
+    /// The connection asked for by [`Output::Open`] stands; for a link of datagrams that [listens](Output::Listen): they can be
+    /// received now.
     Opened(LinkId),
     /// A connection came to the link that [listens](Output::Listen), from this address. The link listens no more until it is
-    /// told to again. For datagrams: they can be received now.
+    /// told to again; who may stay is the peer's to decide, by [`Output::Abort`].
     Accepted(LinkId, SocketAddr),
     /// The connection asked for by [`Output::Open`] was refused or could not be made, or nobody can
     /// [listen](Output::Listen) there.
@@ -107,7 +108,7 @@ pub enum Output<'a> {
         endpoint: Endpoint,
     },
     /// Wait on this port of ours for one connection to `link`, and report `Accepted` or `Refused`; for a link of datagrams:
-    /// receive them there.
+    /// receive them there, and report `Opened` or `Refused`.
     Listen {
         /// The link.
         link: LinkId,

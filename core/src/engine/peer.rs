@@ -30,7 +30,8 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     /// The link whose bytes the controller has not acknowledged are to be reported by [`Input::Unacked`]: it carries commands.
     const ACKNOWLEDGED: Option<LinkId>;
 
-    /// Whether one of its links waits for connections. Where none does, a loop leaves out what only that needs.
+    /// Whether one of its links waits for connections (datagrams aside). Where none does, a loop leaves out what only that
+    /// needs.
     const LISTENS: bool = false;
 
     /// Whether the controller is given moves to execute by itself. Where it is not, [`executed`](Self::executed) and its
