@@ -94,6 +94,9 @@ mod memory;
 mod net;
 mod runner;
 pub mod sensor;
+#[cfg(feature = "test-peer")]
+#[doc(hidden)]
+pub mod test_peer;
 mod trouble;
 
 pub use handle::{Handle, Shared};

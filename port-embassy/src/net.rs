@@ -55,13 +55,22 @@ impl<'d> Connections<'d> {
         let buffers = [Some(primary), Some(realtime), rtde];
         let mut links = Vec::new();
         for (id, (receive, transmit)) in LINKS.into_iter().zip(buffers.into_iter().flatten()) {
-            let mut socket = TcpSocket::new(stack, receive, transmit);
-            // A command must not wait for the acknowledgement of the one before.
-            socket.set_nagle_enabled(false);
-            let (opening, outstanding) = (Opening::None, Outstanding::default());
             // There is room for every link.
-            let _ = links.push(Link { id, stack, robot, socket, opening, outstanding, shared });
+            let _ = links.push(Link::new(id, stack, robot, (receive, transmit), shared));
         }
+        Self { clock: EmbassyClock, links }
+    }
+
+    /// One socket, for a link that the robot connects to.
+    #[cfg(feature = "test-peer")]
+    pub(crate) fn listening(
+        id: LinkId,
+        stack: Stack<'d>,
+        buffers: (&'d mut [u8], &'d mut [u8]),
+        shared: &'d Shared,
+    ) -> Self {
+        let mut links = Vec::new();
+        let _ = links.push(Link::new(id, stack, Ipv4Addr::UNSPECIFIED, buffers, shared));
         Self { clock: EmbassyClock, links }
     }
 }
@@ -117,7 +126,7 @@ impl drive::Clock for EmbassyClock {
     }
 }
 
-/// One connection after another to one of the controller's ports.
+/// One connection after another to one of the controller's ports, or from it to one of ours.
 pub struct Link<'d> {
     id: LinkId,
     stack: Stack<'d>,
@@ -140,12 +149,60 @@ enum Opening {
     None,
     /// The connection before may still have a reset to send.
     Wanted(Endpoint),
+    /// The same: our port is to be listened on.
+    Listen(u16),
     /// The stack has taken it on.
     Begun,
     Failed(Trouble),
 }
 
-impl Link<'_> {
+impl<'d> Link<'d> {
+    fn new(
+        id: LinkId,
+        stack: Stack<'d>,
+        robot: Ipv4Addr,
+        (receive, transmit): (&'d mut [u8], &'d mut [u8]),
+        shared: &'d Shared,
+    ) -> Self {
+        let mut socket = TcpSocket::new(stack, receive, transmit);
+        // A command must not wait for the acknowledgement of the one before.
+        socket.set_nagle_enabled(false);
+        Self { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
+    }
+
+    /// The connection before is given up; what comes now is another one.
+    fn begin(&mut self, opening: Opening) {
+        if !matches!(self.socket.state(), State::Closed | State::TimeWait) {
+            self.socket.abort();
+        }
+        self.outstanding = Outstanding::default();
+        self.opening = opening;
+    }
+
+    /// Waits for the end of what was begun, with the stack's turns.
+    async fn ended(&mut self) -> Result<(), Trouble> {
+        let result = match self.opening {
+            Opening::Failed(trouble) => Err(trouble),
+            Opening::None | Opening::Wanted(_) | Opening::Listen(_) | Opening::Begun => {
+                poll_fn(|context| {
+                    let result = self.result();
+                    if result.is_none() {
+                        // Registers the waker: the stack wakes it at every change of the socket's state.
+                        let _ = pin!(self.socket.wait_write_ready()).poll(context);
+                    }
+                    result.map_or(Poll::Pending, Poll::Ready)
+                })
+                .await
+            }
+        };
+        self.opening = Opening::None;
+        match result {
+            Ok(()) => self.shared.set_trouble(self.id, None),
+            Err(trouble) => self.note(trouble),
+        }
+        result
+    }
+
     /// Asks the stack to connect, from a local port that it has not used last.
     fn connect(&mut self, endpoint: Endpoint) -> Opening {
         let reaches = |config: StaticConfigV4| config.address.contains_addr(&self.robot) || config.gateway.is_some();
@@ -185,11 +242,7 @@ impl Link<'_> {
 
 impl drive::Socket for Link<'_> {
     fn open(&mut self, endpoint: Endpoint) {
-        if !matches!(self.socket.state(), State::Closed | State::TimeWait) {
-            self.socket.abort();
-        }
-        self.outstanding = Outstanding::default();
-        self.opening = Opening::Wanted(endpoint);
+        self.begin(Opening::Wanted(endpoint));
     }
 
     async fn opened(&mut self) -> bool {
@@ -198,26 +251,25 @@ impl drive::Socket for Link<'_> {
             let _ = self.socket.flush().await;
             self.opening = self.connect(endpoint);
         }
-        let result = match self.opening {
-            Opening::Failed(trouble) => Err(trouble),
-            Opening::None | Opening::Wanted(_) | Opening::Begun => {
-                poll_fn(|context| {
-                    let result = self.result();
-                    if result.is_none() {
-                        // Registers the waker: the stack wakes it at every change of the socket's state.
-                        let _ = pin!(self.socket.wait_write_ready()).poll(context);
-                    }
-                    result.map_or(Poll::Pending, Poll::Ready)
-                })
-                .await
-            }
-        };
-        self.opening = Opening::None;
-        match result {
-            Ok(()) => self.shared.set_trouble(self.id, None),
-            Err(trouble) => self.note(trouble),
+        self.ended().await.is_ok()
+    }
+
+    fn listen(&mut self, port: u16) {
+        self.begin(Opening::Listen(port));
+    }
+
+    async fn accepted(&mut self) -> Option<SocketAddr> {
+        if let Opening::Listen(port) = self.opening {
+            // A socket that listens forgets the reset that it still has to send.
+            let _ = self.socket.flush().await;
+            // One poll begins; the socket itself knows how it goes on.
+            self.opening = match poll_once(self.socket.accept(port)) {
+                Poll::Ready(Err(_)) => Opening::Failed(Trouble::NoRoute),
+                Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
+            };
         }
-        result.is_ok()
+        self.ended().await.ok()?;
+        self.socket.remote_endpoint().map(SocketAddr::from)
     }
 
     fn abort(&mut self) {

@@ -11,6 +11,7 @@
 mod bench;
 mod embassy;
 mod embassy_fri;
+mod embassy_listening;
 mod embassy_rtde;
 mod linux;
 mod only_embassy;

@@ -11,6 +11,7 @@
 
 #[cfg(feature = "qemu")]
 pub mod bench;
+pub mod caller;
 #[cfg(feature = "qemu")]
 pub mod clock;
 #[cfg(feature = "qemu")]

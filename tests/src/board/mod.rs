@@ -10,6 +10,7 @@
 //! beside a controller of Universal Robots, [`KrcRig`] one beside a KRC.
 
 mod cable;
+mod caller;
 mod clock;
 mod krc;
 mod rig;
@@ -17,6 +18,7 @@ mod segment;
 mod task;
 mod ur;
 
+pub use caller::CallerRig;
 pub use clock::sim_time;
 pub use krc::{Arrived, KrcRig};
 pub use rig::{Rig, Side, Way};

@@ -1,0 +1,37 @@
+//! Beside a controller of tests, which connects to us: the loop over one socket that listens. Not part of the API.
+
+use outrigger_core::engine::LinkId;
+use outrigger_core::engine::test_peer::{TestEngine, TestPeer};
+use outrigger_core::law::Law;
+
+use crate::handle::{Handle, Shared};
+use crate::net::{Connections, Stack};
+use crate::runner::Runner;
+
+/// What the socket receives and sends with: less than a long message, so that the stack takes it in pieces.
+#[derive(Debug)]
+pub struct Buffers {
+    receive: [u8; 1024],
+    transmit: [u8; 64],
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { receive: [0; 1024], transmit: [0; 64] }
+    }
+}
+
+/// A handle to speak to `engine`, and its task to be run. Takes one of the stack's sockets.
+///
+/// # Panics
+/// In the stack, where it has no socket left.
+pub fn new<'d, 'm, L: Law<2>>(
+    stack: Stack<'d>,
+    engine: &'d mut TestEngine<'m, L>,
+    buffers: &'d mut Buffers,
+    shared: &'d Shared,
+) -> (Handle<'d>, Runner<'d, 'm, 2, TestPeer, L, Connections<'d>>) {
+    let Buffers { receive, transmit } = buffers;
+    let net = Connections::listening(LinkId::CONTROL, stack, (receive, transmit), shared);
+    (Handle::new(shared), Runner { net, engine, shared })
+}
