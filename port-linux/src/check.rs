@@ -10,12 +10,13 @@ use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
 use crate::args::CheckConfigArgs;
-use crate::coast;
 use crate::config::{
     AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings, KrcBoard,
     KrcConfiguration, Pins, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
+use crate::maker::krc::words;
+use crate::maker::ur::coast;
 
 /// Runs the command.
 ///
@@ -122,7 +123,7 @@ impl Lines {
     fn krc_coast(&mut self, engine: &KrcConfig) {
         for millis in [1, 10] {
             let coast = engine.worst_coast(Duration::from_millis(millis));
-            self.say("coast", format!("at a period of {millis} ms: {}", coast::beside_a_krc(&coast)));
+            self.say("coast", format!("at a period of {millis} ms: {}", words::coast(&coast)));
         }
     }
 

@@ -17,7 +17,6 @@ use crate::latency::{self, Latency};
 use crate::maker::krc::{self, KrcController, KrcExamined};
 use crate::maker::ur::{self, UrController, UrExamined};
 use crate::maker::{Examined, Maker, Shows};
-use crate::net::Net;
 use crate::panel::{Panel, Target, Wish};
 use crate::show::events::PeerEvent as _;
 use crate::show::histogram::{bars, quantiles, span};
@@ -66,8 +65,7 @@ fn beside_ur(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock) -
     config.peer.model = args.model.or(config.peer.model);
     config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
     let seen: UrExamined = crate::runtime()?.block_on(async {
-        let mut net = Net::connecting(&target.address, target.ip, clock, None);
-        let maker = UrController::new(target, net.trouble());
+        let (mut net, maker) = UrController::connecting(target, clock, None);
         let mut examination = Examination::new(args, clock, maker)?;
         ur::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()
@@ -79,8 +77,8 @@ fn beside_ur(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock) -
 fn beside_krc(args: &DoctorArgs, clock: Clock) -> Result<Vec<String>, Failure> {
     let config = krc::looking(&args.robot)?;
     let seen: KrcExamined = crate::runtime()?.block_on(async {
-        let mut net = Net::listening(args.krc.listen(), clock, None).await?;
-        let maker = KrcController::new(args.robot.to_string(), args.krc.listen());
+        let robot = args.robot.to_string();
+        let (mut net, maker) = KrcController::listening(robot, args.krc.listen(), clock, None).await?;
         let mut examination = Examination::new(args, clock, maker)?;
         krc::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
 //! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`export`], [`mod@io`], [`monitor`], [`record`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
-//! | [`coast`] | the worst case, in words |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`timer`], [`sensor`] | the engine's memory, sockets, time and sensors |
 //! | [`maker`] | what a person sees of one kind of controller alone |
@@ -21,7 +20,6 @@ pub mod args;
 pub mod check;
 pub mod cli;
 pub mod clock;
-pub mod coast;
 pub mod dashboard;
 pub mod decode;
 pub mod demo;

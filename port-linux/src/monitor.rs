@@ -6,7 +6,6 @@ use crate::engine;
 use crate::exit::Outcome;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
-use crate::net::Net;
 use crate::panel::{Onlooker, Panel, Target};
 use crate::show::Format;
 
@@ -19,8 +18,8 @@ pub fn run(args: &MonitorArgs) -> Outcome {
     if args.krc.is_krc(args.states)? {
         let config = krc::looking(&args.robot)?;
         return crate::runtime()?.block_on(async {
-            let mut net = Net::listening(args.krc.listen(), clock, None).await?;
-            let maker = KrcController::new(args.robot.to_string(), args.krc.listen());
+            let robot = args.robot.to_string();
+            let (mut net, maker) = KrcController::listening(robot, args.krc.listen(), clock, None).await?;
             let mut onlooker = Onlooker::new(Panel::new("monitor", format, clock, maker, args.seconds)?);
             krc::run(config, engine::idle(), &mut net, &mut onlooker, 0).await?;
             onlooker.finish()
@@ -28,8 +27,7 @@ pub fn run(args: &MonitorArgs) -> Outcome {
     }
     let target = Target::resolve(&args.robot)?;
     crate::runtime()?.block_on(async {
-        let mut net = Net::connecting(&target.address, target.ip, clock, None);
-        let maker = UrController::new(target, net.trouble());
+        let (mut net, maker) = UrController::connecting(target, clock, None);
         let mut onlooker = Onlooker::new(Panel::new("monitor", format, clock, maker, args.seconds)?);
         ur::run(ur::looking(args.states), engine::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()

@@ -36,39 +36,57 @@ fn fallback_of(path: &Path, story: &mut Story) -> Outcome {
     story.replay(&dump)
 }
 
-/// The recording of a whole run: what the engine's recorder held, half by half, each of which begins with a checkpoint.
+/// The recording of a whole run.
 fn run_of(path: &Path, story: &mut Story) -> Outcome {
-    let (mut header, mut half, mut is_first_form) = (Vec::new(), Vec::new(), false);
-    let mut ended = |header: &[u8], half: &mut Vec<u8>| {
-        let entries = std::mem::take(half);
+    let mut run = Run { story, header: vec![], half: vec![], is_first_form: false };
+    each_message(path, |topic, _, data| run.message(topic, data))?;
+    run.end()
+}
+
+/// A run as far as it was read: what the engine's recorder held, half by half, each of which begins with a checkpoint.
+struct Run<'s> {
+    story: &'s mut Story,
+    header: Vec<u8>,
+    half: Vec<u8>,
+    is_first_form: bool,
+}
+
+impl Run<'_> {
+    fn message(&mut self, topic: &str, data: &[u8]) -> Outcome {
+        match topic {
+            ENGINE if self.header.is_empty() => self.header = data.to_vec(),
+            ENGINE if data.is_empty() => return self.replay(),
+            ENGINE => self.half.extend_from_slice(data),
+            LOG => return whole_by(data),
+            _ => self.is_first_form |= topic == FIRST_FORM,
+        }
+        Ok(())
+    }
+
+    /// The half that has ended.
+    fn replay(&mut self) -> Outcome {
+        let entries = std::mem::take(&mut self.half);
         if entries.is_empty() {
             return Ok(());
         }
-        let end = dump_end(header.len() + entries.len());
-        story.replay(&[header, &entries, &end].concat())
-    };
-    each_message(path, |topic, _, data| {
-        match topic {
-            ENGINE if header.is_empty() => header = data.to_vec(),
-            ENGINE if data.is_empty() => return ended(&header, &mut half),
-            ENGINE => half.extend_from_slice(data),
-            LOG => return whole_by(data),
-            _ => is_first_form |= topic == FIRST_FORM,
+        let end = dump_end(self.header.len() + entries.len());
+        self.story.replay(&[self.header.as_slice(), &entries, &end].concat())
+    }
+
+    fn end(mut self) -> Outcome {
+        self.replay()?;
+        match (self.header.is_empty(), self.is_first_form) {
+            (false, _) => Ok(()),
+            (true, true) => Err(Failure::BadInput(format!(
+                "its engine's inputs are in the first form ({FIRST_FORM}), and this version reads the second ({ENGINE}): \
+                 replay it with the version that wrote it"
+            ))),
+            (true, false) => Err(Failure::BadInput(
+                "nothing ran: what `outrigger record` keeps can be looked at, not run again; replay what `outrigger run \
+                 --record FILE` keeps"
+                    .into(),
+            )),
         }
-        Ok(())
-    })?;
-    ended(&header, &mut half)?;
-    match (header.is_empty(), is_first_form) {
-        (false, _) => Ok(()),
-        (true, true) => Err(Failure::BadInput(format!(
-            "its engine's inputs are in the first form ({FIRST_FORM}), and this version reads the second ({ENGINE}): replay \
-             it with the version that wrote it"
-        ))),
-        (true, false) => Err(Failure::BadInput(
-            "nothing ran: what `outrigger record` keeps can be looked at, not run again; replay what `outrigger run \
-             --record FILE` keeps"
-                .into(),
-        )),
     }
 }
 
@@ -139,5 +157,102 @@ impl Story {
         self.text.push_str(&format!(
             "{span:.3} s replayed: {inputs} inputs gave the same {transitions} transitions and the same {texts} commands\n"
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use outrigger_core::engine::Input;
+    use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
+    use outrigger_core::law::AnyLaw;
+    use outrigger_core::time::Duration;
+    use outrigger_core::wire::fri::MeasurementRepr;
+
+    use super::*;
+    use crate::engine;
+    use crate::feed::{Feed, Item, What};
+    use crate::run::tail::Tail;
+
+    const MEASUREMENTS: u16 = 600;
+
+    /// What a run puts into its recording of an engine with a small recorder: header and pieces, and how many inputs it had.
+    fn recorded() -> (Vec<Box<[u8]>>, u32) {
+        let mut memory = vec![0; 256 << 10];
+        let law = AnyLaw::JointServo(engine::idle());
+        let engine = KrcEngine::new(KrcConfig::default(), law, ()).expect("an engine");
+        let mut engine = engine.with_recorder(&mut memory);
+        let feed = Feed::new(1 << 13);
+        let (mut reader, mut tail) = (feed.reader(), Tail::new(feed));
+        let (link, from) = (outrigger_core::engine::LinkId::FRI, SocketAddr::from(([192, 0, 2, 1], 49_938)));
+        let (mut now, mut inputs) = (Instant::from_micros(1_000), 1);
+        engine.handle(now, Input::Start);
+        for send_seq_count in 1..=MEASUREMENTS {
+            let repr = MeasurementRepr {
+                send_seq_count,
+                state: 1,
+                quality: 3,
+                desired_cmd_sample_time: 0.005,
+                ..MeasurementRepr::default()
+            };
+            let length = repr.emit(engine.receive_window(link)).expect("room");
+            now = now + Duration::from_millis(5);
+            engine.commit_datagram(link, length, from, now, now);
+            engine.handle(now, Input::Tick);
+            inputs += 2;
+            while engine.poll_output().is_some() {}
+            while engine.poll_event().is_some() {}
+            tail.put(&engine, now);
+        }
+        let mut pieces = vec![];
+        while let Some(Item::Entry(entry)) = reader.next_now() {
+            if let What::Engine(bytes) = &entry.what {
+                pieces.push(bytes.clone());
+            }
+        }
+        (pieces, inputs)
+    }
+
+    fn replayed(pieces: &[Box<[u8]>]) -> (Outcome, Replayed) {
+        let mut story = Story::default();
+        let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
+        let ended = pieces.iter().try_for_each(|piece| run.message(ENGINE, piece)).and_then(|()| run.end());
+        (ended, story.total)
+    }
+
+    #[test]
+    fn a_run_longer_than_the_recorder_is_replayed_whole() {
+        let (pieces, inputs) = recorded();
+        let halves = pieces.iter().filter(|piece| piece.is_empty()).count();
+        assert!(halves > 3, "{halves} halves");
+        let (ended, total) = replayed(&pieces);
+        assert_eq!(ended.map_err(|failure| failure.to_string()), Ok(()));
+        assert_eq!((total.inputs, total.texts), (inputs, u32::from(MEASUREMENTS)));
+    }
+
+    #[test]
+    fn a_command_that_differs_by_a_bit_is_the_first_difference() {
+        let (mut pieces, _) = recorded();
+        // The newest piece ends with the newest command.
+        *pieces.last_mut().and_then(|piece| piece.last_mut()).expect("a command") ^= 1;
+        let (ended, _) = replayed(&pieces);
+        assert!(matches!(&ended, Err(Failure::Fault(text)) if text.starts_with("first difference: ")), "{ended:?}");
+    }
+
+    #[test]
+    fn a_gap_and_what_was_never_run_are_refused_and_so_is_the_first_form_with_both_named() {
+        let gap = whole_by(br#"{"name":"recorder","message":"3 entries lost"}"#);
+        assert!(matches!(&gap, Err(Failure::BadInput(text)) if text.contains("3 entries lost")), "{gap:?}");
+        assert!(whole_by(br#"{"name":"link","message":"connected"}"#).is_ok());
+        let refusal = |topic: &str| {
+            let mut story = Story::default();
+            let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
+            run.message(topic, b"{}").expect("nothing of the engine's");
+            run.end().expect_err("nothing ran").to_string()
+        };
+        assert!(refusal("/fri").contains("run --record FILE"));
+        let first = refusal(FIRST_FORM);
+        assert!(first.contains(FIRST_FORM) && first.contains(ENGINE), "{first}");
     }
 }

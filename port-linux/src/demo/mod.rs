@@ -32,7 +32,6 @@ use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::maker::ur::{self, UrController};
-use crate::net::Net;
 use crate::panel::{Panel, Target, Wish};
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
@@ -104,7 +103,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     let world = World::start(clock, *listening)?;
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
-    let mut net = Net::connecting(&target.address, target.ip, clock, None);
+    let (mut net, maker) = UrController::connecting(target, clock, None);
 
     let config = config();
     let law = Standoff::new(StandoffConfig {
@@ -113,7 +112,6 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let maker = UrController::new(target, net.trouble());
     let panel = Panel::new("demo", Format::choose(false), clock, maker, None)?;
     let mut demo = Demo {
         panel,

@@ -4,14 +4,20 @@
 pub mod krc;
 pub mod ur;
 
-use outrigger_core::engine::{Engine, Event, Peer};
+use std::net::Ipv4Addr;
+
+use outrigger_core::engine::{Engine, Event, Peer, PeerStatus};
 use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::telemetry::{Motion, Status};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::exit::Failure;
 use crate::json::Json;
 use crate::show::events::PeerEvent;
-use crate::show::{Arm, Notice};
+use crate::show::{Arm, Notice, Word};
 use ur::States;
 
 /// A controller, as whoever sits before the screen knows it.
@@ -70,6 +76,61 @@ pub struct Facts {
     pub values: Vec<(String, String)>,
     /// Counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
+}
+
+/// Where a board says that its session stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) mode: Mode,
+    pub(crate) latch: Option<Reason>,
+    pub(crate) unmet: ReasonSet,
+    pub(crate) link: Figures,
+    /// The link that brings states stands.
+    pub(crate) has_states: bool,
+    pub(crate) has_session: bool,
+    /// Who the controller is.
+    pub(crate) identity: Option<String>,
+    /// What it says of itself.
+    pub(crate) words: Vec<Word>,
+    /// Why there is no session, where the board knows nothing better.
+    pub(crate) silence: Option<&'static str>,
+    /// For scripts, with their keys.
+    pub(crate) counters: Vec<(&'static str, u64)>,
+    pub(crate) events_lost: u32,
+}
+
+impl Standing {
+    /// What every kind of controller has.
+    fn of<S>(status: &Status<S>) -> Self {
+        let Status { mode, latch, unmet, link, events_lost, .. } = *status;
+        // What a request would be refused for is of interest while nothing is commanded.
+        let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet } else { ReasonSet::EMPTY };
+        Self {
+            mode,
+            latch,
+            unmet,
+            link,
+            has_states: false,
+            has_session: false,
+            identity: None,
+            words: vec![],
+            silence: None,
+            counters: vec![],
+            events_lost,
+        }
+    }
+}
+
+/// What a board with `N` joints tells of one kind of controller.
+pub(crate) trait OnBoard<const N: usize>: PeerStatus {
+    /// Where its session stands.
+    fn standing(status: &Status<Self>) -> Standing;
+
+    /// The arm, without the controller's words.
+    fn arm(motion: &Motion<N>) -> Arm;
+
+    /// The robot's address and what is shown of settings in force, where they are of this kind.
+    fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)>;
 }
 
 /// What `doctor` keeps of a session beside an engine with `N` joints.

@@ -26,7 +26,6 @@ use crate::exit::{Failure, Outcome};
 use crate::feed::{CAPACITY, Feed};
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
-use crate::net::Net;
 use crate::panel::{Onlooker, Panel, Target};
 use crate::show::{Format, tell};
 
@@ -67,8 +66,9 @@ pub fn run(args: &RecordArgs) -> Outcome {
 
 async fn beside_krc(args: &RecordArgs, clock: Clock, feed: Feed, progress: Arc<Progress>) -> Outcome {
     let config = krc::looking(&args.robot)?;
-    let mut net = Net::listening(args.krc.listen(), clock, None).await?.with_feed(&feed, &[]);
-    let maker = KrcController::new(args.robot.to_string(), args.krc.listen());
+    let robot = args.robot.to_string();
+    let (net, maker) = KrcController::listening(robot, args.krc.listen(), clock, None).await?;
+    let mut net = net.with_feed(&feed, &[]);
     let panel = Panel::new("record", Format::choose(args.json), clock, maker, args.seconds)?;
     let mut onlooker = Onlooker::recorded(panel, feed, progress);
     krc::run(config, engine::idle(), &mut net, &mut onlooker, 0).await?;
@@ -79,12 +79,13 @@ async fn beside_ur(args: &RecordArgs, clock: Clock, feed: Feed, progress: Arc<Pr
     let target = Target::resolve(&args.robot)?;
     // The recorder has a connection to 30004 of its own, with more than a session asks for.
     let links = [LinkId::PRIMARY, LinkId::REALTIME];
-    let mut net = Net::connecting(&target.address, target.ip, clock, None).with_feed(&feed, &links);
+    let at = target.socket(rtde::PORT);
+    let (net, maker) = UrController::connecting(target, clock, None);
+    let mut net = net.with_feed(&feed, &links);
     let (software, known) = tokio::sync::watch::channel(None);
     let (remarks, beside) = tokio::sync::mpsc::unbounded_channel();
-    let at = target.socket(rtde::PORT);
     let following = rtde::Following { at, clock, feed: feed.clone(), software: known, remarks };
-    let maker = UrController::new(target, net.trouble()).with_software(software);
+    let maker = maker.with_software(software);
     let panel = Panel::new("record", Format::choose(args.json), clock, maker, args.seconds)?;
     let mut onlooker = Onlooker::recorded(panel, feed, progress).hearing(beside);
     let session = ur::run(ur::looking(args.states), engine::idle(), &mut net, &mut onlooker, 0);

@@ -1,7 +1,7 @@
 //! `outrigger run`: the co-controller as a service.
 
 mod listeners;
-mod tail;
+pub(crate) mod tail;
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -22,7 +22,6 @@ use self::listeners::{Listeners, Listening};
 use self::tail::Tail;
 use crate::args::{RunArgs, STATES_OF_A_KRC};
 use crate::clock::{Clock, utc_now};
-use crate::coast;
 use crate::config::{
     AnyConfiguration, Configuration, End, HostSettings, KrcConfiguration, RunSettings, ServeSettings, SourceInput,
     SourceSettings, Start,
@@ -35,7 +34,6 @@ use crate::lock::RobotLock;
 use crate::maker::krc::{self, KrcController, KrcTally};
 use crate::maker::ur::{self, UrController, UrTally};
 use crate::maker::{Maker, Shows, Summary, Tally};
-use crate::net::Net;
 use crate::panel::{Panel, Target, Wish};
 use crate::record;
 use crate::recordings::{Kept, Recordings, Report, next_report};
@@ -79,13 +77,12 @@ fn beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
     let _lock = RobotLock::take(target.socket(Ports::default().realtime))?;
     let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
     plan.carry_out(clock, CAPACITY, async |beside| {
-        let mut net = Net::connecting(&target.address, target.ip, clock, plan.host.busy_poll_micros);
+        let (mut net, maker) = UrController::connecting(target, clock, plan.host.busy_poll_micros);
         if let Some(listening) = &beside.listening {
             net = net.with_feed(&listening.feed, &LINKS);
         }
-        let maker = UrController::new(target, net.trouble());
         let coast = move |event: &UrEvent| match event {
-            UrEvent::Established(identity) => Some(coast::describe(&config, identity.software)),
+            UrEvent::Established(identity) => Some(ur::coast::describe(&config, identity.software)),
             _ => None,
         };
         let mut service = Service::<_, UrTally>::start(&plan, clock, maker, Box::new(coast), beside)?;
@@ -108,19 +105,19 @@ fn beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
     let _lock = RobotLock::take(listen)?;
     let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
     plan.carry_out(clock, krc::ENTRIES, async |beside| {
-        let mut net = Net::listening(listen, clock, plan.host.busy_poll_micros).await?;
+        let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
+        let busy = plan.host.busy_poll_micros;
+        let (mut net, maker) = KrcController::listening(robot, listen, clock, busy).await?;
         if let Some(listening) = &beside.listening {
             net = net.with_feed(&listening.feed, &[]);
         }
-        let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
         let coast = move |event: &KrcEvent| match event {
             KrcEvent::Found { period_micros } => {
                 let coast = config.worst_coast(Duration::from_micros(u64::from(*period_micros)));
-                Some(coast::beside_a_krc(&coast))
+                Some(krc::words::coast(&coast))
             }
             _ => None,
         };
-        let maker = KrcController::new(robot, listen);
         let mut service = Service::<_, KrcTally>::start(&plan, clock, maker, Box::new(coast), beside)?;
         service.panel.say("listening", format!("listening on {listen}"), vec![]);
         let recorder = service.recorder();

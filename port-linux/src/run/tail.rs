@@ -8,7 +8,7 @@ use crate::feed::{Feed, What};
 
 /// How much of the recorder is in the feed.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(crate) struct Tail {
     feed: Feed,
     begun: bool,
     /// Bytes of the newer half.
@@ -16,13 +16,13 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) const fn new(feed: Feed) -> Self {
+    pub(crate) const fn new(feed: Feed) -> Self {
         Self { feed, begun: false, taken: 0 }
     }
 
     /// Puts in what came since it was called last: to be called after every input, so that no more than one half has been
     /// turned over since.
-    pub(super) fn put<const N: usize, P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
+    pub(crate) fn put<const N: usize, P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         let [older, newer] = engine.recorder().halves();
         if !self.begun {
             let mut header = [0; 1024];

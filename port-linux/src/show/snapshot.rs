@@ -2,7 +2,7 @@
 
 use outrigger_core::link::{Bin, Figures};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, Safety, State};
+use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, State};
 use outrigger_core::time::{Duration, Instant};
 
 use crate::json::Json;
@@ -106,20 +106,6 @@ impl Arm {
             joint.setpoint = Some(angle);
         }
         self
-    }
-}
-
-impl From<&State<6>> for Arm {
-    /// Robot mode and safety, as a UR controller names them.
-    fn from(state: &State<6>) -> Self {
-        let safety = match state.safety {
-            Safety::Mode(mode) => mode.name(),
-            Safety::FromRobotMode(mode) => mode.name(),
-            Safety::Unknown => "UNKNOWN",
-        };
-        let mode = state.robot_mode.map_or("UNKNOWN", |mode| mode.name());
-        let words = [("robot_mode", "robot", mode), ("safety", "safety", safety)];
-        Self::new(state, words.map(|(key, name, value)| Word { key, name, value }).to_vec())
     }
 }
 

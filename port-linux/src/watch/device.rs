@@ -2,24 +2,22 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use outrigger_core::command::Sample;
 use outrigger_core::engine::LinkId;
-use outrigger_core::engine::krc::KrcSettings;
-use outrigger_core::engine::ur::{UrSettings, link_name};
+use outrigger_core::engine::ur::link_name;
 use outrigger_core::link::Bin;
-use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{
-    Datagram, HistogramKind, HistogramReport, KrcDatagram, Message, Motion, PortReport, Recording, Status,
-    TelemetryError, UrDatagram,
+    Datagram, HistogramKind, HistogramReport, KrcDatagram, Message, PortReport, Recording, TelemetryError, UrDatagram,
 };
 use outrigger_core::time::{Duration, Instant};
 
 use super::pieces::Pieces;
 use super::say;
-use super::standing::{Moving, Standing};
 use crate::clock::utc_now;
+use crate::maker::{OnBoard, Standing};
 use crate::show::events::{PeerEvent, Surroundings, notice};
-use crate::show::{Notice, Snapshot};
+use crate::show::{Arm, Notice, Snapshot};
 
 /// What is known of the board.
 #[derive(Debug)]
@@ -41,7 +39,9 @@ pub(super) struct Device {
     ahead: Option<i64>,
     about: String,
     standing: Option<Standing>,
-    motion: Option<Moving>,
+    arm: Option<Arm>,
+    /// The newest reading of its first sensor.
+    sample: Option<Sample>,
     intervals: Vec<Bin>,
     sensors: outrigger_core::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
@@ -80,7 +80,8 @@ impl Device {
             ahead: None,
             about: String::new(),
             standing: None,
-            motion: None,
+            arm: None,
+            sample: None,
             intervals: Vec::new(),
             sensors: outrigger_core::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
@@ -135,11 +136,11 @@ impl Device {
         let mut notices = Vec::new();
         let taken = match UrDatagram::decode(bytes) {
             Ok(datagram) => {
-                self.hear(datagram, now, &mut notices, Standing::Ur, Moving::Ur);
+                self.hear(datagram, now, &mut notices);
                 Ok(())
             }
             Err(TelemetryError::OtherKind) => KrcDatagram::decode(bytes).map(|datagram| {
-                self.hear(datagram, now, &mut notices, Standing::Krc, Moving::Krc);
+                self.hear(datagram, now, &mut notices);
             }),
             Err(error) => Err(error),
         };
@@ -151,13 +152,11 @@ impl Device {
         notices
     }
 
-    fn hear<const N: usize, S, E: PeerEvent>(
+    fn hear<const N: usize, S: OnBoard<N>, E: PeerEvent>(
         &mut self,
         datagram: Datagram<'_, N, S, E>,
         now: Instant,
         notices: &mut Vec<Notice>,
-        stands: impl FnOnce(Box<Status<S>>) -> Standing,
-        moves: impl FnOnce(Motion<N>) -> Moving,
     ) {
         self.heard = Some(now);
         self.received += 1;
@@ -168,11 +167,13 @@ impl Device {
         let at = Instant::from_micros(u64::try_from(at).unwrap_or_default());
         match datagram.message {
             Message::Status(status) => {
-                let standing = stands(Box::new(status));
-                self.last_fallback = standing.latch().or(self.last_fallback);
-                self.standing = Some(standing);
+                self.last_fallback = status.latch.or(self.last_fallback);
+                self.standing = Some(S::standing(&status));
             }
-            Message::Motion(motion) => self.motion = Some(moves(motion)),
+            Message::Motion(motion) => {
+                self.arm = Some(S::arm(&motion));
+                self.sample = motion.samples.first().copied();
+            }
             other => self.understand(other, at, now, notices),
         }
     }
@@ -206,7 +207,7 @@ impl Device {
         self.run = Some((boot, sequence.wrapping_add(1)));
     }
 
-    fn understand<const N: usize, S, E: PeerEvent>(
+    fn understand<const N: usize, S: OnBoard<N>, E: PeerEvent>(
         &mut self,
         message: Message<'_, N, S, E>,
         at: Instant,
@@ -233,7 +234,7 @@ impl Device {
             Message::Settings(chunk) => {
                 self.settings.take(&chunk);
                 let in_force =
-                    self.settings.whole().filter(|_| self.robot.is_none()).and_then(|bytes| in_force(&bytes));
+                    self.settings.whole().filter(|_| self.robot.is_none()).and_then(|bytes| S::settings(&bytes));
                 if let Some((robot, text)) = in_force {
                     self.robot = Some(robot);
                     notices.push(say(now, "settings", format!("settings in force: {text}")));
@@ -291,7 +292,7 @@ impl Device {
     /// The board as it is known now; `None` before it has told where it stands.
     pub(super) fn snapshot(&mut self, now: Instant) -> Option<Snapshot> {
         let standing = self.standing.as_ref()?;
-        let accepted = standing.link().sequence.accepted;
+        let accepted = standing.link.sequence.accepted;
         let (since, before, rate) = self.rate;
         let span = now.since(since).as_secs_f32();
         if span >= 1.0 {
@@ -306,37 +307,43 @@ impl Device {
         if length > 0 {
             values.push(("recording".into(), format!("{} %", have * 100 / u64::from(length))));
         }
-        if let Some(sample) = self.motion.as_ref().and_then(Moving::sample) {
+        if let Some(sample) = &self.sample {
             let numbers: Vec<_> = sample.value.as_slice().iter().map(|number| format!("{number:.4}")).collect();
             values.push(("sensor".into(), numbers.join(" ")));
         }
-        let board = Snapshot {
+        let has_states = standing.has_states;
+        let arm = self.arm.clone().filter(|_| has_states);
+        let trouble = self.troubles.iter().flatten().next().cloned();
+        let trouble = trouble.or_else(|| standing.silence.map(str::to_owned)).filter(|_| !standing.has_session);
+        let mut counters = vec![
+            ("datagrams", self.received),
+            ("lost_datagrams", self.lost),
+            ("strangers", self.strangers),
+            ("sensor_readings", self.sensors.readings.into()),
+            ("sensor_refused", self.sensors.refused.into()),
+            ("sensor_garbage", self.sensors.garbage.into()),
+        ];
+        counters.extend(&standing.counters);
+        counters.push(("events_lost", standing.events_lost.into()));
+        let told_by = |identity| format!("{identity}, told by {}, {} datagrams lost", self.address, self.lost);
+        Some(Snapshot {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
             here: false,
-            identity: None,
-            mode: Mode::Offline,
-            latch: standing.latch(),
+            identity: standing.identity.as_ref().map(told_by),
+            mode: standing.mode,
+            latch: standing.latch,
             last_fallback: self.last_fallback,
-            unmet: ReasonSet::EMPTY,
-            state: None,
-            figures: None,
+            unmet: standing.unmet,
+            state: arm.map(|arm| Arm { words: standing.words.clone(), ..arm }),
+            figures: has_states.then_some(standing.link),
             states: None,
             intervals: self.intervals.clone(),
             rate,
-            trouble: self.troubles.iter().flatten().next().cloned(),
+            trouble,
             values,
-            counters: vec![
-                ("datagrams", self.received),
-                ("lost_datagrams", self.lost),
-                ("strangers", self.strangers),
-                ("sensor_readings", self.sensors.readings.into()),
-                ("sensor_refused", self.sensors.refused.into()),
-                ("sensor_garbage", self.sensors.garbage.into()),
-            ],
-        };
-        let told_by = format!("told by {}, {} datagrams lost", self.address, self.lost);
-        Some(standing.snapshot(board, &told_by, self.motion.as_ref()))
+            counters,
+        })
     }
 }
 
@@ -354,14 +361,4 @@ fn micros(at: Instant) -> i64 {
 /// What a board sends must not steer the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// The robot's address, and what is said of the settings.
-fn in_force(bytes: &[u8]) -> Option<(Ipv4Addr, String)> {
-    if let Ok(settings) = UrSettings::from_postcard(bytes) {
-        return Some((settings.robot, format!("robot {}, law {}", settings.robot, settings.law.name())));
-    }
-    let settings = KrcSettings::from_postcard(bytes).ok()?;
-    let port = settings.config.peer.port;
-    Some((settings.robot, format!("KRC, measurements to port {port}, law {}", settings.law.name())))
 }

@@ -2,7 +2,6 @@
 
 mod device;
 mod pieces;
-mod standing;
 
 use std::net::{IpAddr, ToSocketAddrs as _};
 

@@ -95,6 +95,12 @@ fn served() {
     let states = summary.channels.values().find(|channel| channel.topic == "/realtime").expect("states");
     let counts = summary.stats.expect("statistics").channel_message_counts;
     assert!(counts.get(&states.id).is_some_and(|count| *count >= 500), "{counts:?}");
+
+    let replayed = Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output();
+    let replayed = replayed.expect("the binary under test");
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    let why = String::from_utf8_lossy(&replayed.stderr);
+    assert!(replayed.status.success() && text.contains("gave the same"), "{text}{why}");
 }
 
 /// Commands for so many states.

@@ -1,5 +1,6 @@
 //! A KRC, which sends by itself.
 
+mod board;
 mod examined;
 mod tally;
 pub(crate) mod words;
@@ -15,6 +16,7 @@ use outrigger_core::time::Instant;
 pub(crate) use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
 use super::{Facts, Maker, Showing, Shows};
+use crate::clock::Clock;
 use crate::config::{FIRST_PORT, RobotAddress};
 use crate::engine;
 use crate::exit::Failure;
@@ -82,10 +84,18 @@ pub struct KrcController {
 }
 
 impl KrcController {
-    /// Nothing has come from `robot` yet to where we listen.
-    #[must_use]
-    pub fn new(robot: String, listens: SocketAddr) -> Self {
-        Self { robot, listens, here: false, counts: KrcCounts::default() }
+    /// The socket for the measurements of `robot`, of which none has come yet.
+    ///
+    /// # Errors
+    /// Those of [`Net::listening`].
+    pub async fn listening(
+        robot: String,
+        listens: SocketAddr,
+        clock: Clock,
+        busy_poll_micros: Option<u32>,
+    ) -> Result<(Net, Self), Failure> {
+        let net = Net::listening(listens, clock, busy_poll_micros).await?;
+        Ok((net, Self { robot, listens, here: false, counts: KrcCounts::default() }))
     }
 }
 

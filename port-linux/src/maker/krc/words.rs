@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use outrigger_core::engine::Coast;
 use outrigger_core::engine::krc::{Krc, KrcCounts, KrcEvent, KrcReport};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
@@ -108,6 +109,15 @@ pub(crate) fn all(krc: &Krc) -> Vec<Word> {
     });
     words.push(Word { key: "drives", name: "drives", value: power });
     words
+}
+
+/// How far the arm coasts at worst.
+pub(crate) fn coast(coast: &Coast<7>) -> String {
+    let joint = coast.joints.iter().copied().fold(0.0, f32::max);
+    format!(
+        "worst-case coast: after a fault {joint:.3} rad; if this process dies, the KRC goes on for as many cycles as it \
+         bridges and stops by itself: nobody has published how far"
+    )
 }
 
 impl PeerEvent for KrcEvent {

@@ -7,7 +7,7 @@ use outrigger_core::link::{Figures, Grade, Histogram};
 use outrigger_core::robot::{ReasonSet, SoftwareVersion};
 use outrigger_core::time::Instant;
 
-use crate::coast;
+use super::coast;
 use crate::maker::Examined;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::say;

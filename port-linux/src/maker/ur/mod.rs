@@ -1,5 +1,7 @@
 //! A controller of Universal Robots.
 
+mod board;
+pub mod coast;
 mod examined;
 mod memory;
 mod states;
@@ -14,7 +16,7 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{ConnectConfig, Memory, Next, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions};
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config};
 use outrigger_core::law::{AnyLaw, Law};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
 use tokio::sync::watch;
 
@@ -23,12 +25,13 @@ use self::memory::{Windows, as_link};
 pub use self::states::States;
 pub(crate) use self::tally::UrTally;
 use super::{Facts, Maker, Showing, Shows};
+use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Failure;
 use crate::net::{Net, Trouble};
 use crate::panel::Target;
-use crate::show::Notice;
 use crate::show::events::{Surroundings, notice};
+use crate::show::{Arm, Notice, Word};
 
 /// Runs an engine beside such a controller until the application has shut it down, with a recorder of `recorder` bytes.
 ///
@@ -89,18 +92,20 @@ pub struct UrController {
 }
 
 impl UrController {
-    /// Nothing is known of it but where it is; `trouble` is that of its sockets.
+    /// The sockets for a controller of which nothing is known but where it is.
     #[must_use]
-    pub fn new(target: Target, trouble: Trouble) -> Self {
-        Self {
+    pub fn connecting(target: Target, clock: Clock, busy_poll_micros: Option<u32>) -> (Net, Self) {
+        let net = Net::connecting(&target.address, target.ip, clock, busy_poll_micros);
+        let controller = Self {
             target,
-            trouble,
+            trouble: net.trouble(),
             model: None,
             last_down: None,
             done_without: None,
             shown: HashMap::new(),
             software: None,
-        }
+        };
+        (net, controller)
     }
 
     /// From now on its software is put there, too.
@@ -176,11 +181,23 @@ impl<'m> Shows<6, Ur<'m>> for UrController {
         let stands = engine.peer().identity().is_some();
         Facts {
             identity: self.model.clone().filter(|_| stands),
-            arm: engine.state().filter(|_| stands).map(Into::into),
+            arm: engine.state().map(|state| Arm::new(state, modes(state.robot_mode, state.safety))),
             states: States::of(engine, self.done_without.as_deref()),
             trouble: self.last_down.clone().filter(|_| !stands),
             values: vec![],
             counters: vec![],
         }
     }
+}
+
+/// Robot mode and safety, as the controller names them.
+fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
+    let safety = match safety {
+        Safety::Mode(mode) => mode.name(),
+        Safety::FromRobotMode(mode) => mode.name(),
+        Safety::Unknown => "UNKNOWN",
+    };
+    let mode = robot_mode.map_or("UNKNOWN", |mode| mode.name());
+    let words = [("robot_mode", "robot", mode), ("safety", "safety", safety)];
+    words.map(|(key, name, value)| Word { key, name, value }).to_vec()
 }

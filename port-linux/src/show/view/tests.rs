@@ -68,7 +68,10 @@ fn lwr() -> Arm {
 fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
     let stream = StreamCounts::default();
     let states = States { by: LinkId::RTDE, why: "asked for".into(), stream, dropped_bytes: 0, rtde };
-    let arm = Arm::from(&State::<6> { positions: JointPositions([-3.1; 6]), ..State::default() });
+    let state = State::<6> { positions: JointPositions([-3.1; 6]), ..State::default() };
+    let words = [("robot_mode", "robot"), ("safety", "safety")];
+    let words = words.map(|(key, name)| Word { key, name, value: "UNKNOWN" }).to_vec();
+    let arm = Arm::new(&state, words);
     Snapshot { states: Some(states), latch: None, ..snapshot(arm) }
 }
 

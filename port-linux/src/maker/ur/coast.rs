@@ -26,16 +26,6 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
 }
 
-/// The worst case beside a KRC.
-#[must_use]
-pub fn beside_a_krc(coast: &Coast<7>) -> String {
-    let joint = coast.joints.iter().copied().fold(0.0, f32::max);
-    format!(
-        "worst-case coast: after a fault {joint:.3} rad; if this process dies, the KRC goes on for as many cycles as it \
-         bridges and stops by itself: nobody has published how far"
-    )
-}
-
 /// The greatest distance of the tool from each joint's axis, by the model's nominal lengths \[m\].
 fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
     KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()

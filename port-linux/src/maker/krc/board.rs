@@ -1,0 +1,38 @@
+//! What a board tells of its session beside a KRC.
+
+use std::net::Ipv4Addr;
+
+use outrigger_core::engine::krc::{KrcSettings, KrcStatus};
+use outrigger_core::telemetry::{Motion, Status};
+
+use super::words;
+use crate::maker::{OnBoard, Standing};
+use crate::show::{Arm, Joint};
+
+impl OnBoard<7> for KrcStatus {
+    fn standing(status: &Status<Self>) -> Standing {
+        let peer = &status.peer;
+        Standing {
+            has_states: peer.period.is_some(),
+            has_session: peer.period.is_some(),
+            identity: peer.period.map(|period| format!("KRC, {}", words::every(period))),
+            words: words::rating(peer.state, peer.quality),
+            silence: Some("no measurement of the KRC comes to the board"),
+            counters: words::counters(peer.counts).to_vec(),
+            ..Standing::of(status)
+        }
+    }
+
+    fn arm(motion: &Motion<7>) -> Arm {
+        let joints = motion.positions.iter().zip(motion.commanded.iter());
+        let joints =
+            joints.map(|(angle, speed)| Joint { angle, target_speed: Some(speed), ..Joint::default() }).collect();
+        Arm { controller_time: None, joints, tcp_pose: None, words: vec![] }
+    }
+
+    fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)> {
+        let settings = KrcSettings::from_postcard(bytes).ok()?;
+        let port = settings.config.peer.port;
+        Some((settings.robot, format!("KRC, measurements to port {port}, law {}", settings.law.name())))
+    }
+}
