@@ -123,7 +123,8 @@ fn names_below(code: &str, root: &str) -> BTreeSet<String> {
 
 fn first_name(text: &str) -> Option<String> {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    (end > 0).then(|| text[..end].to_owned())
+    // A macro stands at the root wherever it is written.
+    (end > 0 && !text[end..].starts_with('!')).then(|| text[..end].to_owned())
 }
 
 /// Modules of its own crate that a file names, written from the root or by climbing to it.

@@ -2,9 +2,8 @@
 
 use core::f32::consts::TAU;
 
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, range_of, settings};
 use crate::time::Duration;
-use crate::{range_of, settings};
 
 settings! {
     /// Limits of one arm: by default ±2π, 1 rad/s and 2 rad/s² for every joint, slow enough to look at, to be widened by

@@ -6,9 +6,8 @@
 //! a reading within its age begins the count anew: readings that are too old when they arrive do not.
 
 use super::{Sample, SourceId};
-use crate::robot::{Range, Reason};
+use crate::robot::{Range, Reason, range_of, settings};
 use crate::time::{Duration, Instant};
-use crate::{range_of, settings};
 
 settings! {
     /// What is expected of one sensor.

@@ -13,8 +13,7 @@
 
 use super::Jacobian;
 use crate::math::{scale, sqrt};
-use crate::robot::{JointVelocities, Twist};
-use crate::settings;
+use crate::robot::{JointVelocities, Twist, settings};
 
 settings! {
     /// How twists are turned into joint speeds.

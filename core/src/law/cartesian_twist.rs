@@ -5,9 +5,8 @@ use super::{Law, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{norm, scale};
-use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings, words};
 use crate::time::Duration;
-use crate::{range_of, settings, words};
 
 /// The frame whose axes a twist is given along; its point is the tool centre point either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

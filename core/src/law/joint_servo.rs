@@ -8,10 +8,9 @@ use super::Law;
 use super::closing::closing_speed;
 use crate::command::{Limits, Samples, SourceId};
 use crate::math::bounded;
-use crate::robot::{BadValue, JointPositions, JointVelocities, Range, Reason, State};
+use crate::robot::{BadValue, JointPositions, JointVelocities, Range, Reason, State, range_of, settings};
 use crate::time::Duration;
 use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
-use crate::{range_of, settings};
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]

@@ -18,9 +18,8 @@ use super::{Law, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::math::{Frame, Vector3, add, bounded, cross, dot, norm, scale, subtract};
-use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings};
 use crate::time::Duration;
-use crate::{range_of, settings};
 
 settings! {
     /// Settings of a [`Standoff`]; by default without travel, at most 50 mm/s near and 100 mm/s away.

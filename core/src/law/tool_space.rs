@@ -1,8 +1,7 @@
 //! What all laws of the tool share: from a twist of the tool centre point to joint speeds.
 
 use crate::kinematics::{DampedLeastSquares, KinematicChain, Posture};
-use crate::robot::{BadValue, JointVelocities, Reason, State, Twist};
-use crate::settings;
+use crate::robot::{BadValue, JointVelocities, Reason, State, Twist, settings};
 
 settings! {
     /// How a law of the tool moves the joints.

@@ -2,8 +2,7 @@
 
 use super::grade::{Grade, GradeLimits, GradeTable, GradeTuning};
 use super::sequence::SequenceRules;
-use crate::robot::BadValue;
-use crate::settings;
+use crate::robot::{BadValue, settings};
 use crate::time::Duration;
 
 /// How a link carries its cycles.

@@ -1,9 +1,8 @@
 //! Grade of a link: fast to fall, slow to rise (`kuka-fri` C3).
 
 use super::timing::WINDOW;
-use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning};
+use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning, settings, words};
 use crate::time::{Duration, Instant};
-use crate::{settings, words};
 
 /// How good a link is, in FRI's four steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

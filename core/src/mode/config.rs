@@ -4,8 +4,7 @@ use super::delegated::DelegatedConfig;
 use super::following::FollowingTuning;
 use super::pendant::PendantConfig;
 use super::scaling::ScalingConfig;
-use crate::robot::BadValue;
-use crate::settings;
+use crate::robot::{BadValue, settings};
 use crate::time::Duration;
 
 settings! {

@@ -1,7 +1,6 @@
 //! Is the arm where a move of the controller's may take it? The target of a state against a plan, or a corridor.
 
-use crate::robot::{JointPositions, State};
-use crate::settings;
+use crate::robot::{JointPositions, State, settings};
 
 settings! {
     /// Tolerances of the comparison.

@@ -33,8 +33,7 @@ use core::num::NonZeroU32;
 
 use super::evidence::{Evidence, missing_or};
 use super::{Held, ModeConfig, Pendant};
-use crate::robot::{BadValue, Reason};
-use crate::settings;
+use crate::robot::{BadValue, Reason, settings};
 use crate::time::{Duration, Instant};
 
 /// Number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which a register and a socket both take.

@@ -1,7 +1,6 @@
 //! Does the controller do what it was told? Its target speed against the history of approved commands.
 
-use crate::robot::{BadValue, JointVelocities, State};
-use crate::settings;
+use crate::robot::{BadValue, JointVelocities, State, settings};
 use crate::time::Duration;
 
 const HISTORY: usize = u32::BITS as usize;

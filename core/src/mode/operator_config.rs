@@ -1,8 +1,7 @@
 //! Where an operator speaks, and from when it counts.
 
-use crate::robot::{BadValue, Range};
+use crate::robot::{BadValue, Range, range_of, settings, words};
 use crate::time::Duration;
-use crate::{range_of, settings, words};
 
 /// What a request line means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -12,8 +12,7 @@
 //! [`PendantWatch::sees_stops`] says so.
 
 use super::{Activity, Held, Proof};
-use crate::robot::ProgramState;
-use crate::settings;
+use crate::robot::{ProgramState, settings};
 use crate::time::Instant;
 
 settings! {

@@ -9,8 +9,7 @@
 //! | [`Free`](Pace::Free) | the law's speeds | 0 for `held_states` in a row → `Held` |
 //! | [`Held`](Pace::Held) | zero velocity; law and time of a trajectory stand | `free_from` or more → `Free`; for longer than `held_timeout` → [`is_overdue`](Scaling::is_overdue) |
 
-use crate::robot::BadValue;
-use crate::settings;
+use crate::robot::{BadValue, settings};
 use crate::time::Duration;
 
 settings! {

@@ -1,7 +1,6 @@
 //! Is the arm at rest? Measured, never assumed.
 
-use crate::robot::{ControllerTime, JointPositions, State};
-use crate::settings;
+use crate::robot::{ControllerTime, JointPositions, State, settings};
 use crate::time::{Duration, Instant};
 
 settings! {

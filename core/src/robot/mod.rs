@@ -30,6 +30,7 @@ pub use range::Range;
 pub use range::time;
 pub use reason::{Reason, ReasonSet};
 pub use settings::{Key, Outside, Setting, Table, Tuning};
+pub(crate) use settings::{range_of, settings, words};
 pub use state::{ControllerTime, Safety, State};
 pub use text::Text;
 pub use version::{Generation, RobotModel, SoftwareVersion};

@@ -43,7 +43,7 @@ pub const fn time(seconds: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::range_of;
+    use crate::robot::range_of;
 
     #[test]
     fn both_ends_belong_to_it_and_what_is_no_number_does_not() {

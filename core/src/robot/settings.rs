@@ -483,3 +483,5 @@ macro_rules! read_setting {
         }
     };
 }
+
+pub(crate) use {range_of, settings, words};

@@ -45,6 +45,8 @@ pub struct Key {
     pub takes: Takes,
     /// What a number there may be.
     pub range: Option<Written>,
+    /// What it is for, where its declaration says so.
+    pub doc: &'static str,
 }
 
 /// What a number may be, as it can be written.
@@ -161,6 +163,7 @@ impl<'i> Document<'i> {
             document: self,
             path: String::new(),
             prefix: "",
+            doc: "",
             at: 0..0,
             table: Some(&self.table),
             known: Vec::new(),
@@ -203,6 +206,8 @@ pub(crate) struct Section<'d, 'i> {
     path: String,
     /// What every key begins with that is asked for now.
     prefix: &'static str,
+    /// What the key is for that is asked for now.
+    doc: &'static str,
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
     known: Vec<String>,
@@ -220,8 +225,12 @@ impl<'d, 'i> Section<'d, 'i> {
         if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
     }
 
-    fn full(&self, key: Setting) -> String {
-        format!("{}{}", self.prefix, key.name)
+    /// Reads a setting by its full name in this table.
+    fn asked<T>(&mut self, key: Setting, read: impl FnOnce(&mut Self, &str) -> Option<T>) -> Option<T> {
+        self.doc = key.doc;
+        let value = read(self, &format!("{}{}", self.prefix, key.name));
+        self.doc = "";
+        value
     }
 
     fn take(&mut self, key: &str, takes: Takes) -> Option<&'d Spanned<DeValue<'i>>> {
@@ -230,7 +239,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     fn take_within(&mut self, key: &str, takes: Takes, range: Option<Written>) -> Option<&'d Spanned<DeValue<'i>>> {
         let name = without_indices(&self.name(key));
-        self.document.keys.borrow_mut().insert(Key { name, takes, range });
+        self.document.keys.borrow_mut().insert(Key { name, takes, range, doc: self.doc });
         self.descend(key)
     }
 
@@ -304,7 +313,7 @@ impl<'d, 'i> Section<'d, 'i> {
                 }
             },
         };
-        Self { document: self.document, path, prefix: "", at, table, known: Vec::new(), refused: Vec::new() }
+        Self { document: self.document, path, prefix: "", doc: "", at, table, known: Vec::new(), refused: Vec::new() }
     }
 
     /// The tables of the array `key`; an absent one reads as empty.
@@ -322,6 +331,7 @@ impl<'d, 'i> Section<'d, 'i> {
                     document: self.document,
                     path: format!("{path}[{index}]"),
                     prefix: "",
+                    doc: "",
                     at: item.span(),
                     table: Some(table),
                     known: Vec::new(),
@@ -480,33 +490,30 @@ impl<'d, 'i> Section<'d, 'i> {
 
 impl Table for Section<'_, '_> {
     fn flag(&mut self, key: Setting) -> Option<bool> {
-        let name = self.full(key);
-        let value = self.take(&name, Takes::Flag)?;
-        let flag = value.get_ref().as_bool();
-        if flag.is_none() {
-            self.mistyped(&name, value, "true or false");
-        }
-        flag
+        self.asked(key, |section, name| {
+            let value = section.take(name, Takes::Flag)?;
+            let flag = value.get_ref().as_bool();
+            if flag.is_none() {
+                section.mistyped(name, value, "true or false");
+            }
+            flag
+        })
     }
 
     fn whole(&mut self, key: Setting, range: CoreRange<i64>) -> Option<i64> {
-        let name = self.full(key);
-        self.integer(&name, None, range)
+        self.asked(key, |section, name| section.integer(name, None, range))
     }
 
     fn number(&mut self, key: Setting, range: CoreRange<f32>) -> Option<f32> {
-        let name = self.full(key);
-        Section::number(self, &name, range)
+        self.asked(key, |section, name| section.number(name, range))
     }
 
     fn numbers<const N: usize>(&mut self, key: Setting, range: CoreRange<f32>) -> Option<[f32; N]> {
-        let name = self.full(key);
-        Section::numbers(self, &name, range)
+        self.asked(key, |section, name| section.numbers(name, range))
     }
 
     fn word<T: Copy>(&mut self, key: Setting, words: &[(&'static str, T)]) -> Option<T> {
-        let name = self.full(key);
-        self.one_of(&name, words)
+        self.asked(key, |section, name| section.one_of(name, words))
     }
 
     fn table(&mut self, name: &'static str, read: impl FnOnce(&mut Self)) {

@@ -21,7 +21,7 @@ pub use image::Image;
 pub use shown::{Shown, ShownAnalog, digital_bit, digital_levels};
 pub use write::{Write, WriteNews, WriteRefusal};
 
-use crate::settings;
+use crate::robot::settings;
 use crate::time::{Duration, Instant};
 
 /// Writes that may wait to be sent or confirmed at a time.

@@ -11,8 +11,7 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities};
-use crate::settings;
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, settings};
 use crate::time::Duration;
 use crate::wire::fri::{DEFAULT_PORT, JOINTS};
 

@@ -1,9 +1,8 @@
 //! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
 
 use crate::math::{Rotation, Vector3};
-use crate::robot::{BadValue, JointVelocities, Wrench};
+use crate::robot::{BadValue, JointVelocities, Wrench, settings, words};
 use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
-use crate::{settings, words};
 
 settings! {
     /// Joint impedance.

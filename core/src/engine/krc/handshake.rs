@@ -1,7 +1,7 @@
 //! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention (`kuka-fri` A12).
 
+use crate::robot::words;
 use crate::wire::fri::{ControlScheme, KrlIndex, KrlVariables};
-use crate::words;
 
 /// What the engine wants of the program now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use crate::math::sin_cos;
-use crate::settings;
+use crate::robot::settings;
 use crate::wire::fri::{Frame, JOINTS};
 
 settings! {

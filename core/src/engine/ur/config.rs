@@ -9,9 +9,8 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
-use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion};
+use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, words};
 use crate::time::Duration;
-use crate::{settings, words};
 
 /// What an engine beside a controller of Universal Robots is told.
 pub type UrConfig = Config<6, UrOptions>;

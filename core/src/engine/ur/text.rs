@@ -7,9 +7,8 @@
 use outrigger_urscript::{Dialect, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
 
 use crate::command::Approved;
-use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion, range_of, settings, words};
 use crate::time::Duration;
-use crate::{range_of, settings, words};
 
 /// Which form the `speedj` text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What the pages say that a key may be is what it may be: every word that they offer, every range that they state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use outrigger_core::client::rtde::Claim;
 use outrigger_core::law::LawConfig;
@@ -9,6 +10,8 @@ use super::ranges::{files, numeric};
 use crate::{AnyConfiguration, Key, Takes, keys};
 
 const PAGES: [&str; 2] = [include_str!("../../../docs/configuration.md"), include_str!("../../../docs/kuka-lwr.md")];
+/// Where they are written anew: `OUTRIGGER_BLESS=1`.
+const FILES: [&str; 2] = ["configuration.md", "kuka-lwr.md"];
 
 /// A key as a page shows it.
 struct Shown {
@@ -16,6 +19,8 @@ struct Shown {
     name: String,
     /// Its value and its comment.
     line: String,
+    /// The lines of the block that are.
+    at: RangeInclusive<usize>,
 }
 
 impl Shown {
@@ -43,15 +48,16 @@ fn blocks(page: &'static str) -> impl Iterator<Item = &'static str> {
 /// The keys that a configuration shows, those in a comment from the first column too, and what is said of each.
 fn shown(block: &str) -> Vec<Shown> {
     let (mut table, mut shown) = (String::new(), Vec::<Shown>::new());
-    for line in block.lines() {
+    for (number, line) in block.lines().enumerate() {
         let (assigned, last) = (line.trim_start_matches("# "), shown.last_mut());
         if let Some(header) = line.strip_prefix('[') {
             let name = header.trim_start_matches('[').split(']').next().unwrap_or_default();
             table = if header.starts_with('[') { format!("{name}[].") } else { format!("{name}.") };
         } else if let (true, Some(last)) = (line.starts_with(' '), last) {
             last.line.push_str(line);
+            last.at = *last.at.start()..=number;
         } else if let Some((key, line)) = assigned.split_once(" = ") {
-            shown.push(Shown { name: format!("{table}{key}"), line: line.into() });
+            shown.push(Shown { name: format!("{table}{key}"), line: line.into(), at: number..=number });
         }
     }
     shown
@@ -136,31 +142,69 @@ fn every_group_of_claims_is_offered_and_taken() {
     }
 }
 
-#[test]
-fn every_range_that_is_stated_is_the_range_and_every_range_is_stated() {
-    let (mut wrong, mut stated) = (vec![], BTreeSet::new());
-    for block in PAGES.into_iter().flat_map(blocks) {
-        let known = known(block);
-        for shown in shown(block) {
-            for range in shown.ranges() {
-                let of_key = |key: &&Key| key.name == shown.name;
-                let texts: BTreeSet<_> =
-                    known.iter().filter(of_key).filter_map(|key| Some(&key.range.as_ref()?.text)).collect();
-                if !texts.contains(&range) {
-                    wrong.push(format!("{} ({range}) is stated, it is {texts:?}", shown.name));
-                }
-                stated.insert((shown.name.clone(), range));
+/// The ranges of a key.
+fn ranges_of<'k>(known: &'k [Key], name: &str) -> BTreeSet<&'k str> {
+    known.iter().filter(|key| key.name == name).filter_map(|key| Some(key.range.as_ref()?.text.as_str())).collect()
+}
+
+/// The block with every range as it is declared, and with those that are `missing`.
+fn restated(block: &str, missing: &BTreeSet<(String, String)>) -> String {
+    let known = known(block);
+    let mut lines: Vec<_> = block.lines().map(str::to_owned).collect();
+    for shown in shown(block) {
+        let texts = ranges_of(&known, &shown.name);
+        let (stated, Some(text)) = (shown.ranges(), texts.first()) else { continue };
+        let lines = &mut lines[shown.at.clone()];
+        for old in stated.iter().filter(|old| !texts.contains(old.as_str())) {
+            for line in &mut *lines {
+                *line = line.replace(&format!("({old})"), &format!("({text})"));
             }
         }
+        if missing.contains(&(shown.name.clone(), (*text).to_owned())) && stated.is_empty() {
+            let last = lines.last_mut().expect("its own");
+            *last += &if last.contains('#') { format!(" ({text})") } else { format!(" # ({text})") };
+        }
     }
-    let mut ranges = BTreeSet::new();
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// Ranges are printed into the pages from where the settings are declared: `OUTRIGGER_BLESS=1` does it.
+#[test]
+fn every_range_that_is_stated_is_the_range_and_every_range_is_stated() {
+    let (mut ranges, mut docs) = (BTreeSet::new(), BTreeMap::new());
     for file in files() {
         for key in keys(&file.text()).expect("a file of a kind").into_iter().filter(numeric) {
+            docs.insert(key.name.clone(), key.doc);
             ranges.insert((key.name, key.range.expect("every number has one").text));
         }
     }
-    for (name, range) in ranges.difference(&stated) {
-        wrong.push(format!("{name} ({range}) is stated nowhere"));
+    let stated = PAGES.into_iter().flat_map(blocks).flat_map(|block| {
+        let known = known(block);
+        let stated = shown(block).into_iter().flat_map(|shown| {
+            let texts: BTreeSet<_> = ranges_of(&known, &shown.name).into_iter().map(str::to_owned).collect();
+            let held: Vec<_> = shown.ranges().into_iter().filter(|range| texts.contains(range)).collect();
+            held.into_iter().map(move |range| (shown.name.clone(), range))
+        });
+        stated.collect::<Vec<_>>()
+    });
+    let stated: BTreeSet<_> = stated.collect();
+    let missing: BTreeSet<_> = ranges.difference(&stated).cloned().collect();
+    let mut wrong: Vec<_> = missing
+        .iter()
+        .map(|(name, range)| {
+            format!("{name} is stated nowhere with its range; a page needs\n{name} = … #{} ({range})", docs[name])
+        })
+        .collect();
+    for (page, file) in PAGES.into_iter().zip(FILES) {
+        let made = blocks(page).fold(page.to_owned(), |made, block| made.replace(block, &restated(block, &missing)));
+        if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(file);
+            std::fs::write(path, &made).expect("a page to write");
+        }
+        let lines = (1..).zip(page.lines().zip(made.lines())).filter(|(_, (old, new))| old != new);
+        wrong.extend(
+            lines.map(|(at, (old, new))| format!("{file}:{at}\n- {old}\n+ {new}\nOUTRIGGER_BLESS=1 writes it anew")),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(ranges.len() > 100, "{ranges:?}");
