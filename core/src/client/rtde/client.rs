@@ -9,6 +9,8 @@ use super::event::{Data, Event};
 use super::packages::Packages;
 use crate::client::Output;
 use crate::link::Sequence;
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::BadValue;
 use crate::time::Instant;
 use crate::wire::WireError;
@@ -194,7 +196,17 @@ impl<'n, 'm> Client<'n, 'm> {
         if self.packages.has_output() || self.close || !self.events.is_empty() {
             return Some(Instant::ZERO);
         }
+        self.next_deadline()
+    }
+
+    /// The same, whatever is queued.
+    pub(crate) const fn next_deadline(&self) -> Option<Instant> {
         self.packages.next_deadline()
+    }
+
+    /// Whether packages wait to be written.
+    pub(crate) const fn has_packages(&self) -> bool {
+        self.packages.has_output()
     }
 
     /// Writes a recipe of inputs, all of its values in order, those of absent inputs left out.
@@ -266,6 +278,28 @@ impl<'n, 'm> Client<'n, 'm> {
     #[must_use]
     pub const fn dropped_bytes(&self) -> u64 {
         self.packages.assembler.dropped()
+    }
+}
+
+/// For recordings: between two inputs, once everything was polled.
+#[cfg(feature = "postcard")]
+impl Client<'_, '_> {
+    pub(crate) const fn memory_size(&self) -> usize {
+        self.packages.memory_size()
+    }
+
+    pub(crate) fn shrink(&mut self, size: usize) -> Option<()> {
+        self.packages.shrink(size)
+    }
+
+    pub(crate) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        self.packages.save(to)
+    }
+
+    pub(crate) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.events.clear();
+        (self.package, self.close) = (0, false);
+        self.packages.load(from)
     }
 }
 

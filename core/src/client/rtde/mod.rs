@@ -68,5 +68,4 @@ pub use config::ClientConfig;
 pub use conversation::{Inputs, RtdeCounts, WriteError};
 pub use event::{Data, Event, Failure, Step};
 pub use mirrored::{Echo, RegisterCommands, SendError};
-pub(crate) use packages::Packages;
 pub use registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};

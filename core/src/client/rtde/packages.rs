@@ -1,5 +1,4 @@
-//! A stream that is cut into packages, and a conversation that understands them: what came of each is handed to a visitor
-//! where it lies. A session reads a state every cycle in this way and copies none; [`Client`](super::Client) makes events of it.
+//! A stream that is cut into packages, and a conversation that understands them.
 
 use super::client::{ClientError, ClientMemory};
 use super::config::ClientConfig;
@@ -12,13 +11,13 @@ use crate::wire::rtde::DynamicRecipe;
 
 /// The packages of one connection.
 #[derive(Debug)]
-pub(crate) struct Packages<'n, 'm> {
+pub(super) struct Packages<'n, 'm> {
     pub(super) assembler: Assembler<'m>,
-    pub(crate) conversation: Conversation<'n, 'm>,
+    pub(super) conversation: Conversation<'n, 'm>,
 }
 
 impl<'n, 'm> Packages<'n, 'm> {
-    pub(crate) fn new(
+    pub(super) fn new(
         config: ClientConfig,
         outputs: DynamicRecipe<'n, 'm>,
         inputs: &'m mut [Inputs<'n, 'm>],
@@ -32,22 +31,17 @@ impl<'n, 'm> Packages<'n, 'm> {
         Ok(Self { assembler, conversation: Conversation::new(config, outputs, inputs, memory.transmit) })
     }
 
-    pub(crate) fn opened(&mut self, now: Instant) {
+    pub(super) fn opened(&mut self, now: Instant) {
         self.assembler.reset();
         self.conversation.open(now);
     }
 
-    pub(crate) fn closed(&mut self) {
+    pub(super) fn closed(&mut self) {
         self.conversation.close();
     }
 
-    pub(crate) fn window(&mut self) -> &mut [u8] {
+    pub(super) fn window(&mut self) -> &mut [u8] {
         self.assembler.window()
-    }
-
-    pub(crate) fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
-        self.assembler.commit(count);
-        while self.step(arrival, now, on).is_some() {}
     }
 
     /// Takes in the next package: its size \[B\], 0 where the stream is none of packages there; `None` where more bytes
@@ -66,45 +60,40 @@ impl<'n, 'm> Packages<'n, 'm> {
         })
     }
 
-    pub(crate) fn tick(&mut self, now: Instant, on: Sink<'_, 'n>) {
+    pub(super) fn tick(&mut self, now: Instant, on: Sink<'_, 'n>) {
         self.conversation.tick(now, on);
     }
 
-    pub(crate) fn poll_transmit(&mut self) -> Option<&[u8]> {
+    pub(super) fn poll_transmit(&mut self) -> Option<&[u8]> {
         self.conversation.poll_transmit()
     }
 
-    pub(crate) const fn has_output(&self) -> bool {
+    pub(super) const fn has_output(&self) -> bool {
         self.conversation.has_output()
     }
 
-    pub(crate) const fn next_deadline(&self) -> Option<Instant> {
+    pub(super) const fn next_deadline(&self) -> Option<Instant> {
         self.conversation.next_deadline()
-    }
-
-    /// Bytes of this connection that were skipped.
-    pub(crate) const fn dropped_bytes(&self) -> u64 {
-        self.assembler.dropped()
     }
 }
 
 /// For recordings.
 #[cfg(feature = "postcard")]
 impl Packages<'_, '_> {
-    pub(crate) const fn memory_size(&self) -> usize {
+    pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()
     }
 
-    pub(crate) fn shrink(&mut self, size: usize) -> Option<()> {
+    pub(super) fn shrink(&mut self, size: usize) -> Option<()> {
         self.assembler.shrink(size)
     }
 
-    pub(crate) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.assembler.pending())?;
         self.conversation.save(to)
     }
 
-    pub(crate) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.assembler.restore(&from.take()?)?;
         self.conversation.load(from)
     }

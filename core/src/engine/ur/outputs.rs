@@ -12,7 +12,7 @@ use super::identity::Identity;
 use super::outbox::Outbox;
 use super::primary::Facts;
 use super::rtde::StateLink;
-use crate::client::rtde::Claim;
+use crate::client::rtde::{Claim, Claims};
 use crate::command::Sources;
 use crate::command::outputs::{BATCH, Outputs, OutputsConfig, Shown, Write, WriteNews, WriteRefusal, digital_levels};
 use crate::engine::event::{Event, Events};
@@ -20,7 +20,6 @@ use crate::engine::event::{Event, Events};
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Generation, RobotModel, SoftwareVersion, State};
 use crate::time::Instant;
-use crate::wire::rtde::Value;
 use heapless::Vec;
 
 /// Bytes of the longest text that sets outputs.
@@ -103,56 +102,45 @@ impl OutputsPath {
         let Some(identity) = known.identity else { return };
         let batch = self.outputs.send(now);
         batch.iter().for_each(|write| tell(events, *write, WriteNews::Sent));
-        let batch = self.write_inputs(&batch, rtde, known.by());
-        let written = if let Some(Write::SpeedSlider(position)) = batch.first() {
-            self.text.put(|out| SpeedSlider(*position).render(out))
-        } else {
-            let max_mass = known.max_payload();
-            let mut statements = Vec::<Statement, BATCH>::new();
-            for statement in batch.iter().filter_map(|write| write.statement(max_mass)) {
-                // As many as a batch has; `extend` would panic on one more.
-                let _ = statements.push(statement);
-            }
-            if statements.is_empty() {
+        let by_inputs = match (rtde, known.by()) {
+            (Some(rtde), OutputsBy::Auto) => rtde.set(&batch, self.outputs.image()),
+            (Some(rtde), OutputsBy::Rtde) => {
+                // An input that was lost since it was asked for: it will not be confirmed.
+                rtde.set(&batch, self.outputs.image());
                 return;
             }
-            self.text.put(|out| Sec(&statements).render(version(identity.software), out))
+            (None, _) | (_, OutputsBy::Text | OutputsBy::Off) => Claims::NONE,
         };
+        let max_mass = known.max_payload();
+        let mut statements = Vec::<Statement, BATCH>::new();
         // Each was checked when it was taken, and the room is for the longest: nothing is refused here.
-        let _ = written;
-    }
-
-    /// Writes what RTDE has inputs for; the rest is for text.
-    fn write_inputs(&self, batch: &[Write], rtde: Rtde<'_, '_>, by: OutputsBy) -> Vec<Write, BATCH> {
-        let image = self.outputs.image();
-        let mut rest = Vec::from_slice(batch).unwrap_or_default();
-        let Some(rtde) = rtde else { return rest };
-        for claim in Claim::ALL {
-            let Some(values) = claim.values(batch, image) else { continue };
-            let recipe = if by == OutputsBy::Text { None } else { rtde.claimed(claim) };
-            if recipe.is_some_and(|recipe| rtde.write(recipe, &values).is_ok()) {
-                rest.retain(|write| Claim::of(write) != Some(claim));
+        for write in &batch {
+            if Claim::of(write).is_some_and(|claim| by_inputs.has(claim)) {
+                continue;
+            }
+            if let Write::SpeedSlider(position) = write {
+                let _ = self.text.put(|out| SpeedSlider(*position).render(out));
+            }
+            if let Some(statement) = write.statement(max_mass) {
+                let _ = statements.push(statement);
             }
         }
-        if by == OutputsBy::Rtde {
-            // An input that was lost since it was asked for: it will not be confirmed.
-            rest.clear();
+        if !statements.is_empty() {
+            let _ = self.text.put(|out| Sec(&statements).render(version(identity.software), out));
         }
-        rest
     }
 
     /// Once per judged state: the newest reading of the configured sensor becomes the force that a program reads.
     pub(super) fn feed_force(&mut self, sources: &Sources, rtde: Rtde<'_, '_>, config: &UrConfig, now: Instant) {
         let Some(source) = config.peer.force.filter(|_| self.due) else { return };
         let Some(rtde) = rtde else { return };
-        let Some(recipe) = rtde.claimed(Claim::Force) else { return };
         let monitor = sources.monitors().iter().find(|monitor| monitor.config().id == source);
         let reading = monitor.and_then(|monitor| monitor.fresh(now).ok());
         let force = reading.and_then(|sample| <[f32; 6]>::try_from(sample.value.as_slice()).ok());
         if force.is_some() || self.force_given {
             let values = force.unwrap_or_default().map(f64::from);
             // What finds no room now is tried again in the next cycle.
-            if rtde.write(recipe, &[Value::Vector6d(values)]).is_ok() {
+            if rtde.set_force(values) {
                 self.force_given = force.is_some();
             }
         }
@@ -212,7 +200,7 @@ impl OutputsPath {
 
     /// The controller said that it takes no text.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
-        while let Some(write) = self.outputs.withdraw(|write| input_for(rtde, by, write).is_none()) {
+        while let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
             tell(events, write, WriteNews::Refused(WriteRefusal::LocalControl));
         }
     }
@@ -276,11 +264,11 @@ impl OutputsPath {
 fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Result<(), WriteRefusal> {
     let software = known.identity.ok_or(WriteRefusal::NotConnected)?.software;
     let by = known.by();
-    match input_for(rtde, by, &write) {
+    match has_input(rtde, by, &write) {
         _ if by == OutputsBy::Off => return Err(WriteRefusal::Off),
-        None if by == OutputsBy::Rtde => return Err(WriteRefusal::NoInput),
+        false if by == OutputsBy::Rtde => return Err(WriteRefusal::NoInput),
         // Inputs of RTDE are taken in local control, text is not.
-        None if known.facts.local_control => return Err(WriteRefusal::LocalControl),
+        false if known.facts.local_control => return Err(WriteRefusal::LocalControl),
         _ => {}
     }
     write.check(known.max_payload(), version(software)).map_err(WriteRefusal::Impossible)
@@ -294,10 +282,10 @@ fn version(software: SoftwareVersion) -> Version {
     Version::new(software.major, software.minor)
 }
 
-/// The recipe of RTDE that sets what `write` does, where it may be used and is ours.
-fn input_for(rtde: Option<&dyn StateLink>, by: OutputsBy, write: &Write) -> Option<usize> {
-    let rtde = rtde.filter(|_| matches!(by, OutputsBy::Auto | OutputsBy::Rtde))?;
-    rtde.claimed(Claim::of(write)?)
+/// Whether RTDE has an input for what `write` sets that may be used and is ours.
+fn has_input(rtde: Option<&dyn StateLink>, by: OutputsBy, write: &Write) -> bool {
+    let rtde = rtde.filter(|_| matches!(by, OutputsBy::Auto | OutputsBy::Rtde));
+    rtde.zip(Claim::of(write)).is_some_and(|(rtde, claim)| rtde.is_ours(claim))
 }
 
 fn published(state: &State<6>, generation: Generation) -> Option<u32> {

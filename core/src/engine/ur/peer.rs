@@ -12,6 +12,7 @@ use super::primary::{Facts, Primary, PrimaryEvent};
 use super::realtime::{Realtime, RealtimeEvent};
 use super::refusal::Refusal;
 use super::rtde::{StateEvent, StateLink};
+use crate::client::rtde::Input as RtdeInput;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Verdict};
@@ -128,7 +129,7 @@ impl Ur<'_> {
         match link {
             LinkId::PRIMARY => self.begin_primary(),
             LinkId::REALTIME => self.realtime.reset(),
-            _ => self.rtde.iter_mut().for_each(|rtde| rtde.opened(cx.now)),
+            _ => self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Opened)),
         }
         self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
         cx.events.push_peer(UrEvent::Opened(link));
@@ -152,7 +153,7 @@ impl Ur<'_> {
             return;
         }
         if link == LinkId::RTDE && next == Next::Without {
-            self.rtde.iter_mut().for_each(|rtde| rtde.closed());
+            self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Closed));
             return self.establish(LinkId::REALTIME, cx);
         }
         self.forget_session(cx);
@@ -160,7 +161,7 @@ impl Ur<'_> {
     }
 
     fn forget_session<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
-        self.rtde.iter_mut().for_each(|rtde| rtde.closed());
+        self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Closed));
         self.motion.close();
         self.outputs.forget(cx.events);
         self.identity = None;
@@ -262,26 +263,32 @@ impl Ur<'_> {
         let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
         let heeded = self.identity.is_some_and(|identity| identity.states == link);
         let arrival = received.map_or(now, |(_, arrival)| arrival);
-        let full = received.is_some_and(|(count, _)| rtde.window().len() <= count);
+        let full = received.is_some_and(|(count, _)| rtde.receive_window().len() <= count);
         let (mut states, mut understood, mut software, mut unusable) = (0_u32, false, None, None);
-        let mut hear = |told: StateEvent<'_>| match told {
-            StateEvent::State(state) => {
-                states = states.saturating_add(1);
-                if heeded {
-                    cycle.hear(state, arrival, now, events);
-                }
-            }
-            StateEvent::Software(told) => software = Some(told),
-            StateEvent::Understood => understood = true,
-            StateEvent::Text(text) => events.push_peer(UrEvent::Report(Report::by_rtde(&text))),
-            StateEvent::Skipped(error) => events.push_peer(UrEvent::Skipped { link, error }),
-            StateEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
-            StateEvent::NotOurs(input) => events.push_peer(UrEvent::NotOurs(input)),
-            StateEvent::Unusable(why) => unusable = unusable.or(Some(why)),
-        };
         match received {
-            Some((count, arrival)) => rtde.commit(count, arrival, now, &mut hear),
-            None => rtde.tick(now, &mut hear),
+            Some((count, arrival)) => rtde.commit(count, arrival, now),
+            None => rtde.handle(now, RtdeInput::Tick),
+        }
+        while let Some(event) = rtde.poll_event() {
+            match event {
+                StateEvent::State(state) => {
+                    states = states.saturating_add(1);
+                    if heeded {
+                        cycle.hear(&state, arrival, now, events);
+                    }
+                }
+                StateEvent::Software(version) => software = Some(version),
+                StateEvent::Understood => understood = true,
+                StateEvent::Text(text) => events.push_peer(UrEvent::Report(Report::by_rtde(&text))),
+                StateEvent::Skipped(error) => events.push_peer(UrEvent::Skipped { link, error }),
+                StateEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
+                StateEvent::NotOurs(input) => {
+                    understood = true;
+                    events.push_peer(UrEvent::NotOurs(input));
+                }
+                StateEvent::Unusable(why) => unusable = unusable.or(Some(why)),
+                StateEvent::Unexpected => {}
+            }
         }
         self.software = software.or(self.software);
         if let Some(why) = unusable {
@@ -528,7 +535,7 @@ impl<'m> Peer<6> for Ur<'m> {
         match link {
             LinkId::PRIMARY => self.primary.window(),
             LinkId::REALTIME => self.realtime.window(),
-            LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::window).unwrap_or_default(),
+            LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::receive_window).unwrap_or_default(),
             _ => &mut [],
         }
     }
@@ -646,7 +653,7 @@ impl<'m> Peer<6> for Ur<'m> {
         } else if self.outputs.is_waiting() {
             (LinkId::REALTIME, self.outputs.take_text())
         } else {
-            (LinkId::RTDE, self.rtde.as_deref_mut()?.poll_transmit()?)
+            (LinkId::RTDE, self.rtde.as_deref_mut()?.poll_output()?)
         };
         Some(Output::Transmit { link, to: None, bytes })
     }
@@ -721,7 +728,7 @@ impl<'m> Peer<6> for Ur<'m> {
         // Links are opened, asked and given up by nobody here.
         while self.connector.poll_output().is_some() {}
         if let Some(rtde) = self.rtde.as_deref_mut() {
-            while rtde.poll_transmit().is_some() {}
+            while rtde.poll_output().is_some() {}
         }
         let text = if self.motion.is_waiting() { self.motion.take() } else { self.outputs.take_text() };
         (!text.is_empty()).then_some(text)

@@ -1,37 +1,37 @@
 //! What an engine needs of a link that gives states and has to be asked for them.
 
 use super::StateEvent;
-use crate::client::rtde::{Cadence, Claim, RtdeCounts, WriteError};
+use crate::client::rtde::{Cadence, Claim, Claims, Input, RtdeCounts};
+use crate::command::outputs::{Image, Write};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::time::Instant;
-use crate::wire::rtde::Value;
 
 /// [`RtdeStates`](super::RtdeStates) behind a pointer: a session without it needs neither its memory nor its code.
+///
+/// The verbs are those of every machine. Events are drained before bytes are received again.
 pub trait StateLink: Send + super::sealed::Sealed {
-    /// A connection stands: everything is negotiated.
-    fn opened(&mut self, now: Instant);
-    /// The connection is gone.
-    fn closed(&mut self);
+    /// Takes one input at `now`.
+    fn handle(&mut self, now: Instant, input: Input);
     /// Where the next bytes received go.
-    fn window(&mut self) -> &mut [u8];
-    /// `count` bytes were received into it.
-    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: &mut dyn FnMut(StateEvent<'_>));
-    /// Time has passed.
-    fn tick(&mut self, now: Instant, on: &mut dyn FnMut(StateEvent<'_>));
-    /// Whole packages to be written.
-    fn poll_transmit(&mut self) -> Option<&[u8]>;
+    fn receive_window(&mut self) -> &mut [u8];
+    /// `count` bytes were received into the window, and read at `arrival`.
+    fn commit(&mut self, count: usize, arrival: Instant, now: Instant);
+    /// Whole packages to be written; `None` where none wait.
+    fn poll_output(&mut self) -> Option<&[u8]>;
+    /// The next event; `None` once all are taken.
+    fn poll_event(&mut self) -> Option<StateEvent<'_>>;
     /// Whether packages wait to be written.
     fn has_output(&self) -> bool;
-    /// When [`Self::tick`] is due at the latest.
+    /// When [`Input::Tick`] is due at the latest, packages that wait aside.
     fn next_deadline(&self) -> Option<Instant>;
-    /// Writes a recipe of inputs as a whole.
-    ///
-    /// # Errors
-    /// [`WriteError`]: nothing is written then.
-    fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError>;
-    /// The recipe that writes this group of inputs, in this connection; `None` where it is not ours.
-    fn claimed(&self, claim: Claim) -> Option<usize>;
+    /// Whether this group of inputs is ours in this connection, and data flows.
+    fn is_ours(&self, claim: Claim) -> bool;
+    /// Sets those of `writes` that belong to groups of inputs of ours, the other outputs of these groups as in `image`: the
+    /// groups that were written.
+    fn set(&mut self, writes: &[Write], image: &Image) -> Claims;
+    /// Gives a program the force to read \[N, Nm\]; whether it was written.
+    fn set_force(&mut self, force: [f64; 6]) -> bool;
     /// Packages of this connection.
     fn counts(&self) -> &RtdeCounts;
     /// What was missing and late in this connection.

@@ -1,10 +1,12 @@
 //! The state of every cycle by RTDE: one fixed list of outputs, and what an engine needs of the link.
 
 use super::StateLink;
+use crate::client::Output;
 use crate::client::rtde::{
-    Cadence, Claim, ClientConfig, ClientError, ClientMemory, Event, Failure, Inputs, NotOurs, Packages, RtdeCounts,
-    Step, WhyNotOurs, WriteError,
+    Cadence, Claim, Claims, Client, ClientConfig, ClientMemory, Event, Failure, Input, Inputs, NotOurs, RtdeCounts,
+    Step, WhyNotOurs,
 };
+use crate::command::outputs::{Image, Write};
 use crate::frame::FrameError;
 use crate::math::double::to_f32;
 #[cfg(feature = "postcard")]
@@ -67,7 +69,7 @@ impl<const RECEIVE: usize> Default for RtdeRoom<RECEIVE> {
 /// A session is handed this, and not bytes alone, so that firmware without it carries none of its code.
 #[derive(Debug)]
 pub struct RtdeStates<'m> {
-    packages: Packages<'static, 'm>,
+    client: Client<'static, 'm>,
 }
 
 impl<'m> RtdeStates<'m> {
@@ -91,9 +93,17 @@ impl<'m> RtdeStates<'m> {
             unconfirmed_timeout: Duration::ZERO,
             ..ClientConfig::default()
         };
-        let packages: Result<_, ClientError> =
-            Packages::new(config, outputs, inputs, ClientMemory { receive, transmit });
-        Some(Self { packages: packages.ok()? })
+        let client = Client::new(config, outputs, inputs, ClientMemory { receive, transmit });
+        Some(Self { client: client.ok()? })
+    }
+
+    /// The recipe that writes this group of inputs, in this connection; `None` where it is not ours, or no data flows.
+    fn recipe(&self, claim: Claim) -> Option<usize> {
+        let first = names(claim.inputs()).next();
+        let inputs = self.client.inputs();
+        let named = |inputs: &Inputs<'_, '_>| inputs.recipe().fields().first().map(|field| field.name) == first;
+        let recipe = inputs.iter().position(named)?;
+        inputs.get(recipe).and_then(Inputs::number).filter(|_| self.client.is_flowing()).map(|_| recipe)
     }
 }
 
@@ -168,11 +178,12 @@ impl Unusable {
     }
 }
 
-/// What came on the link, handed to the visitor of a session where it lies: a state every cycle, and none is copied.
+/// What came on the link.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is mostly a state")]
 pub enum StateEvent<'e> {
     /// A state, in the order of sending.
-    State(&'e State<6>),
+    State(State<6>),
     /// The controller's software.
     Software(SoftwareVersion),
     /// An answer, or anything else that was understood.
@@ -187,115 +198,116 @@ pub enum StateEvent<'e> {
     NotOurs(NotOurs),
     /// There will be no states.
     Unusable(Unusable),
+    /// Something that nobody has asked for.
+    Unexpected,
 }
 
 impl super::sealed::Sealed for RtdeStates<'_> {}
 
 impl StateLink for RtdeStates<'_> {
-    fn opened(&mut self, now: Instant) {
-        self.packages.opened(now);
+    fn handle(&mut self, now: Instant, input: Input) {
+        self.client.handle(now, input);
     }
 
-    fn closed(&mut self) {
-        self.packages.closed();
+    fn receive_window(&mut self) -> &mut [u8] {
+        self.client.receive_window()
     }
 
-    fn window(&mut self) -> &mut [u8] {
-        self.packages.window()
+    fn commit(&mut self, count: usize, arrival: Instant, now: Instant) {
+        self.client.commit(count, arrival, now);
     }
 
-    fn commit(&mut self, count: usize, arrival: Instant, now: Instant, on: &mut dyn FnMut(StateEvent<'_>)) {
-        self.packages.commit(count, arrival, now, &mut |event| tell(event, on));
+    fn poll_output(&mut self) -> Option<&[u8]> {
+        match self.client.poll_output()? {
+            Output::Transmit(bytes) => Some(bytes),
+            // The engine gives the link up by itself, at `Unusable`.
+            Output::Close | Output::Open { .. } => None,
+        }
     }
 
-    fn tick(&mut self, now: Instant, on: &mut dyn FnMut(StateEvent<'_>)) {
-        self.packages.tick(now, &mut |event| tell(event, on));
-    }
-
-    fn poll_transmit(&mut self) -> Option<&[u8]> {
-        self.packages.poll_transmit()
+    fn poll_event(&mut self) -> Option<StateEvent<'_>> {
+        self.client.poll_event().map(StateEvent::of)
     }
 
     fn has_output(&self) -> bool {
-        self.packages.has_output()
+        self.client.has_packages()
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        self.packages.next_deadline().filter(|at| *at < Instant::ZERO + Duration::MAX)
+        self.client.next_deadline().filter(|at| *at < Instant::ZERO + Duration::MAX)
     }
 
-    fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError> {
-        self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
+    fn is_ours(&self, claim: Claim) -> bool {
+        self.recipe(claim).is_some()
     }
 
-    fn claimed(&self, claim: Claim) -> Option<usize> {
-        let first = names(claim.inputs()).next();
-        let inputs = self.packages.conversation.inputs();
-        let named = |inputs: &Inputs<'_, '_>| inputs.recipe().fields().first().map(|field| field.name) == first;
-        let recipe = inputs.iter().position(named)?;
-        inputs.get(recipe).and_then(Inputs::number).filter(|_| self.packages.conversation.is_flowing()).map(|_| recipe)
+    fn set(&mut self, writes: &[Write], image: &Image) -> Claims {
+        Claim::ALL.into_iter().fold(Claims::NONE, |set, claim| {
+            let values = claim.values(writes, image).zip(self.recipe(claim));
+            let written = values.is_some_and(|(values, recipe)| self.client.write(recipe, &values).is_ok());
+            if written { set.with(claim) } else { set }
+        })
+    }
+
+    fn set_force(&mut self, force: [f64; 6]) -> bool {
+        let recipe = self.recipe(Claim::Force);
+        recipe.is_some_and(|recipe| self.client.write(recipe, &[Value::Vector6d(force)]).is_ok())
     }
 
     fn counts(&self) -> &RtdeCounts {
-        self.packages.conversation.counts()
+        self.client.counts()
     }
 
     fn cadence(&self) -> &Cadence {
-        self.packages.conversation.cadence()
+        self.client.cadence()
     }
 
     fn dropped(&self) -> u64 {
-        self.packages.dropped_bytes()
+        self.client.dropped_bytes()
     }
 
     #[cfg(feature = "postcard")]
     fn received(&mut self, count: usize) -> &[u8] {
-        self.packages.window().get(..count).unwrap_or_default()
+        self.client.receive_window().get(..count).unwrap_or_default()
     }
 
     #[cfg(feature = "postcard")]
     fn memory_size(&self) -> usize {
-        self.packages.memory_size()
+        self.client.memory_size()
     }
 
     #[cfg(feature = "postcard")]
     fn shrink(&mut self, size: usize) -> Option<()> {
-        self.packages.shrink(size)
+        self.client.shrink(size)
     }
 
     #[cfg(feature = "postcard")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        self.packages.save(to)
+        self.client.save(to)
     }
 
     #[cfg(feature = "postcard")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
-        self.packages.load(from)
+        self.client.load(from)
     }
 }
 
-fn tell(event: Event<'_, 'static>, on: &mut dyn FnMut(StateEvent<'_>)) {
-    match event {
-        Event::Data(data) => match state(&data.values) {
-            Ok(state) => on(StateEvent::State(&state)),
-            Err(error) => on(StateEvent::Malformed(error)),
-        },
-        Event::Controller(version) => on(StateEvent::Software(version.software())),
-        Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
-            on(StateEvent::Unusable(Unusable::OtherType(StateVariable::named(name))));
-        }
-        Event::Text(text) => on(StateEvent::Text(text)),
-        Event::Skipped(error) => on(StateEvent::Skipped(error)),
-        Event::Malformed(error) => on(StateEvent::Malformed(error)),
-        Event::InputsRefused { error, .. } => {
-            on(StateEvent::Understood);
-            if let Some(not_ours) = not_ours(error) {
-                on(StateEvent::NotOurs(not_ours));
+impl<'e> StateEvent<'e> {
+    fn of(event: Event<'e, 'static>) -> Self {
+        match event {
+            Event::Data(data) => state(&data.values).map_or_else(Self::Malformed, Self::State),
+            Event::Controller(version) => Self::Software(version.software()),
+            Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
+                Self::Unusable(Unusable::OtherType(StateVariable::named(name)))
             }
+            Event::Text(text) => Self::Text(text),
+            Event::Skipped(error) => Self::Skipped(error),
+            Event::Malformed(error) => Self::Malformed(error),
+            Event::InputsRefused { error, .. } => not_ours(error).map_or(Self::Understood, Self::NotOurs),
+            Event::Failed(failure) => Self::Unusable(Unusable::of(failure)),
+            Event::UnknownRecipe(_) | Event::Unexpected(_) => Self::Unexpected,
+            _ => Self::Understood,
         }
-        Event::Failed(failure) => on(StateEvent::Unusable(Unusable::of(failure))),
-        Event::UnknownRecipe(_) | Event::Unexpected(_) => {}
-        _ => on(StateEvent::Understood),
     }
 }
 
