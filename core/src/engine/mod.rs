@@ -11,7 +11,7 @@
 //! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
 //! | `Set` | a value of the controller is set beside the motion, and confirmed by what the controller shows |
-//! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | an operator's words, judged by [`Operator`]; so are those of the robot's inputs |
+//! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | what an operator asks for, judged by [`Operator`] |
 //! | `Shutdown` | the arm is brought to rest, then the controller is left |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
 

@@ -89,7 +89,7 @@ pub struct Figures {
     pub longest_late_wake: Duration,
 }
 
-/// Judges one link. See the [module](super) for the questions it answers.
+/// Judges one link: how old its newest state is, how many are missing, how good it is by their share, delay and jitter.
 ///
 /// Call order on every wake-up: [`local_stall`](Self::local_stall), then [`tick`](Self::tick), then the states
 /// read, each by [`observe`](Self::observe); a stall is thereby handled before any bytes queued during it.

@@ -2,9 +2,12 @@
 //!
 //! | bytes wait | verdict |
 //! |---|---|
-//! | for [`fault_after`](UnackedConfig::fault_after), on the link that carries motion | [`fault`](UnackedVerdict::fault): nobody knows whether the arm hears us |
-//! | since before commanding ended, past their [`hold`](UnackedConfig::hold), and the zero velocities have gone out | [`drop`](UnackedVerdict::drop): a network that lets them through later would move an arm that rests |
-//! | for [`abort_after`](UnackedConfig::abort_after) | `drop`: the link is of no use |
+//! | for [`fault_after`](UnackedConfig::fault_after), where motion goes out | [`fault`](UnackedVerdict::fault) |
+//! | since before commanding ended, past [`hold`](UnackedConfig::hold) and [`zeros`](UnackedConfig::zeros) | [`drop`](UnackedVerdict::drop) |
+//! | for [`abort_after`](UnackedConfig::abort_after) | `drop` |
+//!
+//! Commanding ends because nobody knows whether the arm hears us. Text of a motion that is over is dropped with its link: a
+//! network that lets it through later would move an arm that rests.
 //!
 //! Pure: no clock, no link. The port reports what its stack knows; where none does, nothing is ever waited for.
 

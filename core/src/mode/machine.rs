@@ -10,7 +10,7 @@ use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
 use crate::time::{Duration, Instant};
 
-/// Decides in each cycle what may go out. See the [module](super) for its table.
+/// Decides in each cycle what may go out, by the mode, the newest evidence, and what operators ask for.
 ///
 /// | input | when |
 /// |---|---|

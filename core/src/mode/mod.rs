@@ -1,12 +1,22 @@
 //! May the arm be moved? One flat machine per robot, the same for every command path.
 //!
-//! | state | motion on the wire ([`Action`]) | leaves when |
+//! | state | motion on the wire ([`Action`]) | goes to |
 //! |---|---|---|
-//! | [`Offline`](Mode::Offline) | none | link established → `Monitor` |
-//! | [`Monitor`](Mode::Monitor) | none (mirrored position where the peer needs one; one `stopj`, see below) | a request **edge** and every precondition → `Arming`; link lost, or no state for `offline_after` → `Offline` |
-//! | [`Arming`](Mode::Arming) | zero velocity or mirrored position, every state answered | accepted **and** `good_cycles` in a row → `Command`; released, a precondition lost, a fault, no timely state for `state_timeout`, or `arming_timeout` → `Monitor`; link lost → `Offline` |
-//! | [`Command`](Mode::Command) | one command per state | released, the first bad reason, or no timely state for `state_timeout` → `Stopping`; link lost → `Offline` with `MotionUnknown` |
-//! | [`Stopping`](Mode::Stopping) | zero velocity `stop_cycles` times, one `stopj`, then nothing | measured standstill → `Monitor`; `stop_timeout` → `Monitor`, link lost → `Offline`, both with `MotionUnknown` |
+//! | [`Offline`](Mode::Offline) | none | `Monitor` |
+//! | [`Monitor`](Mode::Monitor) | none; the mirrored position where the peer needs one | `Arming`, `Offline` |
+//! | [`Arming`](Mode::Arming) | zero velocity or the mirrored position, for every state | `Command`, `Monitor`, `Offline` |
+//! | [`Command`](Mode::Command) | one command per state | `Stopping`, `Offline` |
+//! | [`Stopping`](Mode::Stopping) | zero velocity `stop_cycles` times, one `stopj`, nothing | `Monitor`, `Offline` |
+//!
+//! | to | when |
+//! |---|---|
+//! | `Monitor` | from `Offline`: the link is established |
+//! | | from `Arming`: released, a precondition lost, a fault, no timely state for `state_timeout`, `arming_timeout` |
+//! | | from `Stopping`: standstill is measured; after `stop_timeout`, with `MotionUnknown` |
+//! | `Arming` | a request **edge**, and every precondition holds |
+//! | `Command` | commands are accepted **and** `good_cycles` in a row |
+//! | `Stopping` | released, the first bad reason, no timely state for `state_timeout` |
+//! | `Offline` | the link is lost, from `Command` and `Stopping` with `MotionUnknown`; in `Monitor` no state for `offline_after` |
 //!
 //! * The first reason of a fallback is latched, later ones are kept as a set. Only
 //!   [`acknowledge`](ModeMachine::acknowledge) clears them; it never moves anything. `Released` is no fault
@@ -119,7 +129,8 @@ pub enum PeerGate {
 pub enum Action<'m> {
     /// No motion text.
     Silent,
-    /// The measured position, unchanged.
+    /// The peer's own setpoint, unchanged, where it needs an answer to every state (FRI). A robot that stays where it is
+    /// without being told is sent nothing.
     Mirror,
     /// Zero velocity.
     Hold,

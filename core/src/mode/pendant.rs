@@ -65,7 +65,8 @@ pub struct PendantReading {
 /// The cycles that the share of flicker is taken of at least, so that a single one does not count.
 const LEAST_CYCLES: u32 = 100;
 
-/// One value for each arming and the commanding behind it; see the module.
+/// Whether the program that our text is was stopped or paused at the pendant; one value for each arming and the commanding
+/// behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {

@@ -3,11 +3,15 @@
 //! The controller multiplies what it is sent by its own scaling, so speeds are sent unscaled. Where it scales by nothing,
 //! a law that goes on would only wind up against an arm that stands: then everything stands still here too.
 //!
-//! | pace | what goes out | leaves when |
+//! | pace | what goes out | goes on |
 //! |---|---|---|
-//! | [`Begin`](Pace::Begin): 0 since `Command` began, and that may only mean "at rest" | the law's speeds, [`begin_speed`](ScalingConfig::begin_speed) at most | once above 0 → `Free`; moved for `begin_time`, or the slider itself at 0 → `Held` |
+//! | [`Begin`](Pace::Begin) | the law's speeds, [`begin_speed`](ScalingConfig::begin_speed) at most | above 0 → `Free`; see below → `Held` |
 //! | [`Free`](Pace::Free) | the law's speeds | 0 for `held_states` in a row → `Held` |
-//! | [`Held`](Pace::Held) | zero velocity; law and time of a trajectory stand | `free_from` or more → `Free`; for longer than `held_timeout` → [`is_overdue`](Scaling::is_overdue) |
+//! | [`Held`](Pace::Held) | zero velocity | `free_from` or more → `Free` |
+//!
+//! `Begin` lasts while the scaling was 0 ever since `Command` began, which may only mean that the arm rests: until motion went
+//! out for `begin_time`, or the slider itself is at 0. In `Held` the law and the time of its trajectory stand still; after
+//! `held_timeout` it [is overdue](Scaling::is_overdue).
 
 use crate::robot::{BadValue, settings};
 use crate::time::Duration;
@@ -57,7 +61,7 @@ pub enum Pace {
     Held,
 }
 
-/// One value for each time in `Command`; see the module.
+/// What the robot lets go out, by its speed scaling; one value for each time in `Command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {

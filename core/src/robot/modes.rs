@@ -124,7 +124,7 @@ wire_enum! {
 
 wire_enum! {
     /// Who sent a robot message (`ur-client-interfaces` 4.4); the per-joint numbers stay `Unknown`.
-    MessageSource: i32 {
+    MessageSource: i8 {
         RobotInterface = -2 "ROBOT_INTERFACE",
         RtMachine = -3 "RTMACHINE",
         SimulatedRobot = -4 "SIMULATED_ROBOT",

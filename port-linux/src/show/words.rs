@@ -12,6 +12,9 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
             "the controller runs on this machine: see that it still does, and that the machine has time for both"
         }
         Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
+        Reason::GradeLow => "see the grade's cause in `outrigger monitor`",
+        Reason::LocalStall => "give the process a core and a real-time priority; see `outrigger doctor`",
+        Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
         _ => reason.advice(),
     }
 }

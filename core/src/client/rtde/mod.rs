@@ -4,8 +4,8 @@
 //! |---|---|---|---|
 //! | protocol | version 2 | refused: in version 1 | |
 //! | controller | its software | with the rate it has | |
-//! | outputs | by name, with a frequency | each has a type | optional ones without: asked again without them; others: [`Failure::Outputs`] |
-//! | inputs, recipe by recipe | by name | each has a type | in use: asked again after a while; then this recipe is refused, and the others go on |
+//! | outputs | by name, with a frequency | each has a type | asked again without optional ones; [`Failure::Outputs`] |
+//! | inputs, recipe by recipe | by name | each has a type | in use: asked again later; this recipe is refused |
 //! | start | | data flows | refused: [`Failure::NotStarted`] |
 //!
 //! Each question has a time-out and, set-ups aside, is asked again; texts and data that come before an answer are no hindrance. A

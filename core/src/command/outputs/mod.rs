@@ -1,10 +1,11 @@
 //! Outputs of the controller: what waits to be set, what is on its way, what the controller shows of it.
 //!
-//! | a write is | until |
+//! | a write is | and then |
 //! |---|---|
-//! | waiting | the link takes it: then *sent*; a later one for the same output: *superseded*; too long: *refused* |
-//! | sent | a message that came after it shows it: *confirmed*; none does in time: *not confirmed*, or *never shown* where this controller shows no such thing |
-//! | confirmed | the controller shows something else: *overwritten*, by somebody else |
+//! | waiting | *sent*, where the link takes it; *superseded* by a later one for the same output; *refused* after too long |
+//! | sent | *confirmed* by a message that came after it and shows it; *not confirmed* after too long |
+//! | | *never shown* after too long, where this controller shows no such thing |
+//! | confirmed | *overwritten* by somebody else, where the controller shows something else |
 //!
 //! Only what was asked for is ever sent: an output that another writer sets is left to it, and nothing is repeated.
 

@@ -632,8 +632,8 @@ impl Peer<7> for Krc {
         match verdict {
             Verdict::Move(approved) if step.leads => target.advance(approved, step.dt, bounds, tool)?,
             Verdict::Move(_) => return Err(Reason::NotGranted),
-            // The setpoint is mirrored where the KRC leads; where it still follows, the target comes to rest first, and its
-            // resting place is what the KRC's setpoint becomes.
+            // Every measurement is answered, whatever the verdict. Where the KRC leads, its own setpoint is mirrored; where it
+            // still follows, the target comes to rest first, and its resting place is what the KRC's setpoint becomes.
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
             // A KRC is given no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),

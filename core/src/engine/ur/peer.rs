@@ -37,7 +37,8 @@ use crate::wire::rtde;
 ///
 /// | input | does |
 /// |---|---|
-/// | `Start` | opens 30001 (else 30002), learns the version, opens 30003 and, where states come from RTDE, 30004; again after every loss, with back-off |
+/// | `Start` | opens 30001 (else 30002), learns the version, opens 30003, and 30004 for states by RTDE |
+/// | `Closed`, `Refused` | the same again after a pause that grows |
 /// | bytes | messages → facts and states |
 /// | `Unacked` | a controller that acknowledges nothing ends commanding, later the connection |
 /// | `Set` | a value is set by an input of RTDE or by text, and confirmed by what the controller shows |

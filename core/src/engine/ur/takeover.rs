@@ -17,7 +17,7 @@ pub(super) enum Opening {
     Zero,
 }
 
-/// See the module. One value per arming.
+/// How far another program has been ended; one value per arming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {

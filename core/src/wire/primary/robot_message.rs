@@ -123,8 +123,9 @@ impl<'a> RobotMessage<'a> {
 
     /// Who speaks, by name.
     #[must_use]
+    #[inline(never)]
     pub fn named_source(&self) -> MessageSource {
-        MessageSource::from_raw(self.source.into())
+        MessageSource::from_raw(self.source)
     }
 
     /// The bytes of the payload.
@@ -175,7 +176,7 @@ impl<'a> RobotMessage<'a> {
     ) -> Result<usize, WireError> {
         emit_message(ROBOT_MESSAGE, out, |put| {
             put.value::<U64>(timestamp)?;
-            put.value::<i8>(i8::try_from(source.raw()).unwrap_or(i8::MAX))?;
+            put.value::<i8>(source.raw())?;
             put.value::<u8>(payload.robot_message_type())?;
             payload.emit(put)
         })
