@@ -181,10 +181,10 @@ impl Setting for Share {
     /// Of ones.
     type Range = Range<u8>;
 
-    fn check(&self, Range { least, most, text }: Range<u8>) -> Result<(), Outside> {
-        let [least, most] = [least, most].map(|ones| u16::from(ones).saturating_mul(10_000));
+    fn check(&self, range: &Range<u8>) -> Result<(), Outside> {
+        let [least, most] = [range.least, range.most].map(|ones| u16::from(ones).saturating_mul(10_000));
         let held = least <= self.0 && self.0 <= most;
-        if held { Ok(()) } else { Err(Outside { expected: text, at: None }) }
+        if held { Ok(()) } else { Err(Outside(None)) }
     }
 
     fn read(table: &mut impl Table, key: Key, Range { least, most, text }: Range<u8>) -> Option<Self> {

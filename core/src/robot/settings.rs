@@ -48,34 +48,43 @@ pub trait Setting: Copy + PartialEq {
     /// Whether it may be that.
     ///
     /// # Errors
-    /// The range; of several values also the first that is outside.
-    fn check(&self, range: Self::Range) -> Result<(), Outside>;
+    /// [`Outside`] its range.
+    fn check(&self, range: &Self::Range) -> Result<(), Outside>;
 
     /// What stands at `key`; `None` where nothing of the kind does.
     fn read(table: &mut impl Table, key: Key, range: Self::Range) -> Option<Self>;
 }
 
-/// A value that is not in its range.
+/// A value is not in its range; of several values the first that is not, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outside {
-    /// The range in words.
+pub struct Outside(pub Option<u8>);
+
+/// The name of a setting and its range in words: what firmware holds of them, once for each setting.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its name.
+    pub field: &'static str,
+    /// Its range.
     pub expected: &'static str,
-    /// Of several values the first that is outside, from 0.
-    pub at: Option<u8>,
 }
 
-impl Outside {
-    /// As what is wrong with the setting `field`.
-    #[must_use]
-    pub const fn of(self, field: &'static str) -> BadValue {
-        BadValue { field, expected: self.expected, at: self.at }
+impl Rule {
+    /// What is wrong with a setting that is outside.
+    ///
+    /// # Errors
+    /// That.
+    #[cold]
+    #[inline(never)]
+    pub fn broken(&self, outside: Outside) -> Result<(), BadValue> {
+        let Self { field, expected } = *self;
+        Err(BadValue { field, expected, at: outside.0 })
     }
 }
 
 impl<T: PartialOrd + Copy> Range<T> {
-    #[inline]
     fn hold(&self, value: T) -> Result<(), Outside> {
-        if self.contains(value) { Ok(()) } else { Err(Outside { expected: self.text, at: None }) }
+        if self.contains(value) { Ok(()) } else { Err(Outside(None)) }
     }
 }
 
@@ -85,7 +94,7 @@ macro_rules! whole {
             type Range = Range<Self>;
 
             #[inline]
-            fn check(&self, range: Range<Self>) -> Result<(), Outside> {
+    fn check(&self, range: &Range<Self>) -> Result<(), Outside> {
                 range.hold(*self)
             }
 
@@ -103,7 +112,7 @@ impl Setting for f32 {
     type Range = Range<Self>;
 
     #[inline]
-    fn check(&self, range: Range<Self>) -> Result<(), Outside> {
+    fn check(&self, range: &Range<Self>) -> Result<(), Outside> {
         range.hold(*self)
     }
 
@@ -117,7 +126,7 @@ impl Setting for Duration {
     type Range = Range<Self>;
 
     #[inline]
-    fn check(&self, range: Range<Self>) -> Result<(), Outside> {
+    fn check(&self, range: &Range<Self>) -> Result<(), Outside> {
         range.hold(*self)
     }
 
@@ -131,9 +140,9 @@ impl<const N: usize> Setting for [f32; N] {
     type Range = Range<f32>;
 
     #[inline]
-    fn check(&self, range: Range<f32>) -> Result<(), Outside> {
+    fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
         let outside = (0_u8..).zip(self).find(|(_, value)| !range.contains(**value));
-        outside.map_or(Ok(()), |(at, _)| Err(Outside { expected: range.text, at: Some(at) }))
+        outside.map_or(Ok(()), |(at, _)| Err(Outside(Some(at))))
     }
 
     fn read(table: &mut impl Table, key: Key, range: Range<f32>) -> Option<Self> {
@@ -147,7 +156,7 @@ macro_rules! of_joints {
             type Range = Range<f32>;
 
             #[inline]
-            fn check(&self, range: Range<f32>) -> Result<(), Outside> {
+    fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
                 self.0.check(range)
             }
 
@@ -163,8 +172,7 @@ of_joints!(JointPositions JointVelocities JointAccelerations);
 impl Setting for bool {
     type Range = ();
 
-    #[inline]
-    fn check(&self, (): ()) -> Result<(), Outside> {
+    fn check(&self, (): &()) -> Result<(), Outside> {
         Ok(())
     }
 
@@ -177,8 +185,7 @@ impl Setting for bool {
 impl<T: Setting> Setting for Option<T> {
     type Range = T::Range;
 
-    #[inline]
-    fn check(&self, range: T::Range) -> Result<(), Outside> {
+    fn check(&self, range: &T::Range) -> Result<(), Outside> {
         self.as_ref().map_or(Ok(()), |value| value.check(range))
     }
 
@@ -220,7 +227,7 @@ macro_rules! words {
         impl $crate::robot::Setting for $type {
             type Range = ();
 
-            fn check(&self, (): ()) -> Result<(), $crate::robot::Outside> {
+            fn check(&self, (): &()) -> Result<(), $crate::robot::Outside> {
                 Ok(())
             }
 
@@ -455,8 +462,8 @@ macro_rules! range_doc {
 macro_rules! check_setting {
     ($value:expr, $name:expr, []) => {};
     ($value:expr, $name:expr, [$($range:tt)+] $($other:path)?) => {
-        if $($value != $other &&)? let Err(outside) = $crate::robot::Setting::check(&$value, $crate::range_of!($($range)+)) {
-            return Err(outside.of($name));
+        if $($value != $other &&)? let Err(outside) = $crate::robot::Setting::check(&$value, &$crate::range_of!($($range)+)) {
+            return const { &$crate::robot::Rule { field: $name, expected: $crate::range_of!($($range)+).text } }.broken(outside);
         }
     };
 }

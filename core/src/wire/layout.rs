@@ -144,7 +144,7 @@ macro_rules! layout {
 
         impl<'a> $View<'a> {
             /// The blocks after the header, from a cursor that ends with the message.
-            fn body($size: usize, mut bytes: $crate::wire::Take<'a>) -> Result<Self, $crate::wire::WireError> {
+            pub(in crate::wire) fn body($size: usize, mut bytes: $crate::wire::Take<'a>) -> Result<Self, $crate::wire::WireError> {
                 $( let $block = $crate::wire::layout::take!(bytes, $Block [$($cond)?]); )+
                 Ok(Self { $size, $( $block, )+ tail: bytes.rest() })
             }

@@ -219,7 +219,8 @@ impl Ur<'_> {
     /// The arm's own calibrated geometry, else what the controller is configured for, else the configured model's.
     fn learn_kinematics<L: Law<6>>(&self, cx: &mut Cx<'_, '_, L>) {
         let (facts, options) = (self.primary.facts(), &cx.config.peer);
-        let sent = facts.geometry.or(facts.configuration.map(|configuration| configuration.geometry));
+        let configured = facts.configuration.as_ref().map(|configuration| &configuration.geometry);
+        let sent = facts.geometry.as_ref().or(configured);
         let parameters = sent.and_then(|g| DhParameters::from_arrays(g.theta, g.a, g.d, g.alpha).ok());
         let parameters = parameters.or(options.model.map(DhParameters::of));
         let tcp = options.tcp.or(facts.tcp_offset).unwrap_or_default();

@@ -264,7 +264,11 @@ fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamC
             }
             Ok(SubPackage::ToolData(tool)) => facts.tool = Some(Held::new(ToolIo::of(&tool), now)),
             Ok(SubPackage::CartesianInfo(info)) => facts.tcp_offset = info.tcp_offset().map(Pose::from_wire),
-            Ok(SubPackage::KinematicsInfo(info)) => facts.geometry = geometry(&info).or(facts.geometry),
+            Ok(SubPackage::KinematicsInfo(info)) => {
+                if let Some(geometry) = geometry(&info) {
+                    facts.geometry = Some(geometry);
+                }
+            }
             Ok(SubPackage::ConfigurationData(data)) => facts.configuration = Some(configuration(&data)),
             Ok(SubPackage::Unknown { .. }) => count_one(&mut counts.unknown),
             Ok(_) => {}

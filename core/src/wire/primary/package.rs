@@ -34,18 +34,24 @@ pub(super) fn header(bytes: &[u8]) -> Result<(usize, u8), WireError> {
     Ok((size, package_type))
 }
 
-/// The payload of the sub-package that fills `bytes`, if it is of type `expected`.
-pub(super) fn open(bytes: &[u8], expected: u8) -> Result<(usize, Take<'_>), WireError> {
+/// Size, type and payload of the sub-package that fills `bytes`.
+pub(super) fn open(bytes: &[u8]) -> Result<(usize, u8, Take<'_>), WireError> {
     let (size, package_type) = header(bytes)?;
-    if package_type != expected {
-        return Err(WireError::new(WireErrorKind::BadType, 4, expected.into(), package_type.into()));
-    }
     if size != bytes.len() {
         return Err(WireError::new(WireErrorKind::BadLength, 0, bytes.len(), size));
     }
     let mut payload = Take::new(bytes);
     payload.bytes(HEADER_LEN)?;
-    Ok((size, payload))
+    Ok((size, package_type, payload))
+}
+
+/// The same, of type `expected`.
+pub(super) fn open_as(bytes: &[u8], expected: u8) -> Result<(usize, Take<'_>), WireError> {
+    let (_, package_type) = header(bytes)?;
+    if package_type != expected {
+        return Err(WireError::new(WireErrorKind::BadType, 4, expected.into(), package_type.into()));
+    }
+    open(bytes).map(|(size, _, payload)| (size, payload))
 }
 
 /// A sub-package of `size` bytes with its header written.
@@ -86,7 +92,7 @@ macro_rules! sub_package {
             /// `Truncated` where bytes are missing, `BadType` where it is another sub-package, `BadLength` where
             /// the size field is not that of `bytes`.
             pub fn new_checked(bytes: &'a [u8]) -> Result<Self, $crate::wire::WireError> {
-                let (size, payload) = $crate::wire::primary::package::open(bytes, $kind)?;
+                let (size, payload) = $crate::wire::primary::package::open_as(bytes, $kind)?;
                 Self::body(size, payload)
             }
 

@@ -85,25 +85,25 @@ impl<'a> SubPackage<'a> {
     /// # Errors
     /// `Truncated` where bytes are missing, `BadLength` where the size field is not that of `bytes`.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
-        let (_, package_type) = package::header(bytes)?;
+        let (size, package_type, payload) = package::open(bytes)?;
         Ok(match package_type {
-            RobotModeData::TYPE => Self::RobotModeData(RobotModeData::new_checked(bytes)?),
-            JointData::TYPE => Self::JointData(JointData::new_checked(bytes)?),
-            ToolData::TYPE => Self::ToolData(ToolData::new_checked(bytes)?),
+            RobotModeData::TYPE => Self::RobotModeData(RobotModeData::body(size, payload)?),
+            JointData::TYPE => Self::JointData(JointData::body(size, payload)?),
+            ToolData::TYPE => Self::ToolData(ToolData::body(size, payload)?),
             MasterboardData::TYPE if hardware::is_cb2_masterboard(bytes) => {
-                Self::MasterboardDataCb2(MasterboardDataCb2::new_checked(bytes)?)
+                Self::MasterboardDataCb2(MasterboardDataCb2::body(size, payload)?)
             }
-            MasterboardData::TYPE => Self::MasterboardData(MasterboardData::new_checked(bytes)?),
-            CartesianInfo::TYPE => Self::CartesianInfo(CartesianInfo::new_checked(bytes)?),
-            KinematicsInfo::TYPE => Self::KinematicsInfo(KinematicsInfo::new_checked(bytes)?),
-            ConfigurationData::TYPE => Self::ConfigurationData(ConfigurationData::new_checked(bytes)?),
-            ForceModeData::TYPE => Self::ForceModeData(ForceModeData::new_checked(bytes)?),
-            AdditionalInfo::TYPE => Self::AdditionalInfo(AdditionalInfo::new_checked(bytes)?),
-            CalibrationData::TYPE => Self::CalibrationData(CalibrationData::new_checked(bytes)?),
-            SafetyData::TYPE => Self::SafetyData(SafetyData::new_checked(bytes)?),
-            ToolCommunicationInfo::TYPE => Self::ToolCommunicationInfo(ToolCommunicationInfo::new_checked(bytes)?),
-            ToolModeInfo::TYPE => Self::ToolModeInfo(ToolModeInfo::new_checked(bytes)?),
-            SingularityInfo::TYPE => Self::SingularityInfo(SingularityInfo::new_checked(bytes)?),
+            MasterboardData::TYPE => Self::MasterboardData(MasterboardData::body(size, payload)?),
+            CartesianInfo::TYPE => Self::CartesianInfo(CartesianInfo::body(size, payload)?),
+            KinematicsInfo::TYPE => Self::KinematicsInfo(KinematicsInfo::body(size, payload)?),
+            ConfigurationData::TYPE => Self::ConfigurationData(ConfigurationData::body(size, payload)?),
+            ForceModeData::TYPE => Self::ForceModeData(ForceModeData::body(size, payload)?),
+            AdditionalInfo::TYPE => Self::AdditionalInfo(AdditionalInfo::body(size, payload)?),
+            CalibrationData::TYPE => Self::CalibrationData(CalibrationData::body(size, payload)?),
+            SafetyData::TYPE => Self::SafetyData(SafetyData::body(size, payload)?),
+            ToolCommunicationInfo::TYPE => Self::ToolCommunicationInfo(ToolCommunicationInfo::body(size, payload)?),
+            ToolModeInfo::TYPE => Self::ToolModeInfo(ToolModeInfo::body(size, payload)?),
+            SingularityInfo::TYPE => Self::SingularityInfo(SingularityInfo::body(size, payload)?),
             _ => Self::Unknown { package_type, bytes },
         })
     }
