@@ -204,7 +204,7 @@ proptest! {
         let MessageKind::RobotMessage(message) = Message::new_checked(&bytes).unwrap().kind() else { panic!() };
         if let Ok(payload) = message.payload(software) {
             let mut out = vec![0xa5; bytes.len()];
-            let source = MessageSource::from_raw(message.source.into());
+            let source = MessageSource::from_raw(message.source);
             let size = primary::RobotMessage::emit(message.timestamp, source, &payload, &mut out).unwrap();
             // Truth values other than 0 and 1 come back as 1, and fixed forms lose what is behind them.
             let lossy = matches!(

@@ -58,7 +58,7 @@ pub struct CartesianVector {
 impl Setting for CartesianVector {
     type Range = Range<f32>;
 
-    fn check(&self, range: Range<f32>) -> Result<(), Outside> {
+    fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
         let ([x, y, z], [rx, ry, rz]) = (self.linear, self.angular);
         [x, y, z, rx, ry, rz].check(range)
     }
