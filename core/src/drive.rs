@@ -208,7 +208,8 @@ pub async fn drive<const N: usize, P: Peer<N>, L: Law<N>, M: Net, A: Application
     let mut run = Run { clock, sockets, phases, engine, application, write_limit };
     let mut links_first = true;
 
-    run.input(Input::Start).await;
+    run.engine.handle(run.clock.now(), Input::Start);
+    run.drain().await;
     while !run.engine.is_finished() {
         let woken = run.wait(links_first).await;
         // Taken right after the read: this is the arrival time that ages are judged by.
@@ -217,24 +218,8 @@ pub async fn drive<const N: usize, P: Peer<N>, L: Law<N>, M: Net, A: Application
         links_first = matches!(woken, Woken::Application(_) | Woken::Deadline);
 
         run.report_unacked(now).await;
-        match woken {
-            Woken::Read(link, Some(n)) => {
-                run.engine.commit(link, n, now, now);
-                run.drain().await;
-            }
-            Woken::Datagram(link, n, from) => {
-                run.engine.commit_datagram(link, n, from, now, now);
-                run.drain().await;
-            }
-            Woken::Read(link, None) => run.link_input(link, Phase::Closed, Input::Closed(link)).await,
-            Woken::Opened(link, true) => run.link_input(link, Phase::Open, Input::Opened(link)).await,
-            Woken::Accepted(link, Some(from)) => run.link_input(link, Phase::Open, Input::Accepted(link, from)).await,
-            Woken::Opened(link, false) | Woken::Accepted(link, None) => {
-                run.link_input(link, Phase::Closed, Input::Refused(link)).await;
-            }
-            Woken::Application(input) => run.input(input).await,
-            Woken::Deadline => run.input(Input::Tick).await,
-        }
+        run.take(woken, now);
+        run.drain().await;
     }
 }
 
@@ -257,16 +242,31 @@ where
     D: Datagrams,
     A: Application<N, P, L>,
 {
-    /// One input, then drain.
-    async fn input(&mut self, input: Input) {
+    /// One input of the engine, of what ended the wait at `now`.
+    fn take(&mut self, woken: Woken, now: Instant) {
+        let input = match woken {
+            Woken::Read(link, Some(n)) => return self.engine.commit(link, n, now, now),
+            Woken::Datagram(link, n, from) => return self.engine.commit_datagram(link, n, from, now, now),
+            Woken::Read(link, None) => {
+                self.set_phase(link, Phase::Closed);
+                Input::Closed(link)
+            }
+            Woken::Opened(link, true) => {
+                self.set_phase(link, Phase::Open);
+                Input::Opened(link)
+            }
+            Woken::Accepted(link, Some(from)) => {
+                self.set_phase(link, Phase::Open);
+                Input::Accepted(link, from)
+            }
+            Woken::Opened(link, false) | Woken::Accepted(link, None) => {
+                self.set_phase(link, Phase::Closed);
+                Input::Refused(link)
+            }
+            Woken::Application(input) => input,
+            Woken::Deadline => Input::Tick,
+        };
         self.engine.handle(self.clock.now(), input);
-        self.drain().await;
-    }
-
-    /// The same for a link that stands elsewhere now.
-    async fn link_input(&mut self, link: LinkId, phase: Phase, input: Input) {
-        self.set_phase(link, phase);
-        self.input(input).await;
     }
 
     /// Does everything the engine asks for, hands on its events, and shows it to the application.

@@ -483,7 +483,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if let Err(reason) = self.link.staying(now) {
             self.fault(now, reason, events);
         }
-        let transition = self.mode.observe(now, &self.evidence);
+        let transition = if executed.is_some() {
+            self.mode.observe(now, &self.evidence)
+        } else {
+            self.mode.observe_streamed(now, &self.evidence)
+        };
         self.after(transition, events);
         let gap = self.link.config().stale_after;
         let outcome = self.operator.observe(levels, fresh, gap, &mut self.mode, &self.evidence, now);

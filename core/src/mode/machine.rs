@@ -281,18 +281,28 @@ impl ModeMachine {
 
     /// Takes the newest state's evidence; one call per state.
     pub fn observe(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        self.take_evidence::<true>(now, evidence)
+    }
+
+    /// The same of a machine that [`delegate`](Self::delegate) is never called of: firmware beside a controller that is given
+    /// no moves links nothing of what they need.
+    pub fn observe_streamed(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        self.take_evidence::<false>(now, evidence)
+    }
+
+    fn take_evidence<const MOVES: bool>(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.silenced = evidence.forbids_text();
         self.fall_silent();
         match self.mode {
             Mode::Offline => None,
             Mode::Monitor => {
                 self.heard = now;
-                self.watch_the_unknown(now, evidence);
+                self.watch_the_unknown::<MOVES>(now, evidence);
                 None
             }
             Mode::Arming => self.observe_arming(now, evidence),
-            Mode::Command => self.observe_command(now, evidence),
-            Mode::Stopping => self.observe_stopping(now, evidence),
+            Mode::Command => self.observe_command::<MOVES>(now, evidence),
+            Mode::Stopping => self.observe_stopping::<MOVES>(now, evidence),
         }
     }
 
@@ -586,8 +596,8 @@ impl ModeMachine {
         }
     }
 
-    fn observe_command(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
-        if self.delegation.is_some() {
+    fn observe_command<const MOVES: bool>(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        if MOVES && self.delegation.is_some() {
             return self.observe_delegated(now, evidence);
         }
         let mut against = evidence.against(Stage::Command, &self.config, now);
@@ -683,7 +693,7 @@ impl ModeMachine {
         })
     }
 
-    fn observe_stopping(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+    fn observe_stopping<const MOVES: bool>(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.owe(now);
         self.heard = now;
         if let Stopping::Quiet(left) = self.stopping {
@@ -694,16 +704,16 @@ impl ModeMachine {
             };
         }
         let mut rest_from = self.entered;
-        if let Some(delegation) = &mut self.delegation {
+        if MOVES && let Some(delegation) = &mut self.delegation {
             delegation.observe_cancelled(evidence, self.silenced, now);
             rest_from = delegation.rest_counts_from(rest_from);
         }
-        if self.stopping == Stopping::Cancelling {
+        if MOVES && self.stopping == Stopping::Cancelling {
             self.lose_patience(now);
         }
         let silent = !matches!(self.stopping, Stopping::Zeros(_) | Stopping::StopNext);
         if silent && evidence.rests_since(rest_from, &self.config) {
-            let over = self.delegation.as_ref().is_none_or(Delegation::is_over);
+            let over = !MOVES || self.delegation.as_ref().is_none_or(Delegation::is_over);
             if over || self.silenced {
                 if !over {
                     self.lose_sight(now);
@@ -719,25 +729,26 @@ impl ModeMachine {
             return None;
         }
         let transition = self.give_up_stopping(now);
-        self.owed = self.delegation.is_some();
+        self.owed = MOVES && self.delegation.is_some();
         Some(transition)
     }
 
-    fn watch_the_unknown(&mut self, now: Instant, evidence: &Evidence) {
+    fn watch_the_unknown<const MOVES: bool>(&mut self, now: Instant, evidence: &Evidence) {
         self.owed = true;
         self.withdraw_stray_stop();
         let Some(since) = self.motion_unknown else { return };
         let after = since.max(self.entered);
-        if let Some(delegation) = &mut self.delegation
+        if MOVES
+            && let Some(delegation) = &mut self.delegation
             && delegation.has_ended(evidence, after)
         {
             self.delegation = None;
         }
-        if self.delegation.is_none() && evidence.rests_since(after, &self.config) {
+        if (!MOVES || self.delegation.is_none()) && evidence.rests_since(after, &self.config) {
             self.motion_unknown = None;
             return;
         }
-        let left = self.delegation.as_ref().is_some_and(|delegation| delegation.is_ours(evidence));
+        let left = MOVES && self.delegation.as_ref().is_some_and(|delegation| delegation.is_ours(evidence));
         let ours = left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after);
         if ours && self.stray_stop == StrayStop::Unused && evidence.permits_text(now, self.config.evidence_age) {
             self.stray_stop = StrayStop::Next;

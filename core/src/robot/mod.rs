@@ -29,7 +29,7 @@ pub use range::Range;
 #[doc(hidden)]
 pub use range::time;
 pub use reason::{Reason, ReasonSet};
-pub use settings::{Key, Outside, Rule, Setting, Table, Tuning};
+pub use settings::{Key, Outside, Setting, Table, Tuning};
 pub(crate) use settings::{range_of, settings, words};
 pub use state::{ControllerTime, Safety, State};
 pub use text::Text;

@@ -3,7 +3,7 @@
 //! [`settings!`](crate::settings) makes of `name: Type [least to most "unit"] = default` the field, its documentation, its
 //! default, its check, and how it is read from a [`Table`] of a configuration file.
 
-use super::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range};
+use super::{JointAccelerations, JointPositions, JointVelocities, Range};
 use crate::time::Duration;
 
 /// The name of a setting in files, and its documentation.
@@ -58,29 +58,6 @@ pub trait Setting: Copy + PartialEq {
 /// A value is not in its range; of several values the first that is not, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside(pub Option<u8>);
-
-/// The name of a setting and its range in words: what firmware holds of them, once for each setting.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// Its name.
-    pub field: &'static str,
-    /// Its range.
-    pub expected: &'static str,
-}
-
-impl Rule {
-    /// What is wrong with a setting that is outside.
-    ///
-    /// # Errors
-    /// That.
-    #[cold]
-    #[inline(never)]
-    pub fn broken(&self, outside: Outside) -> Result<(), BadValue> {
-        let Self { field, expected } = *self;
-        Err(BadValue { field, expected, at: outside.0 })
-    }
-}
 
 impl<T: PartialOrd + Copy> Range<T> {
     fn hold(&self, value: T) -> Result<(), Outside> {
@@ -463,7 +440,11 @@ macro_rules! check_setting {
     ($value:expr, $name:expr, []) => {};
     ($value:expr, $name:expr, [$($range:tt)+] $($other:path)?) => {
         if $($value != $other &&)? let Err(outside) = $crate::robot::Setting::check(&$value, &$crate::range_of!($($range)+)) {
-            return const { &$crate::robot::Rule { field: $name, expected: $crate::range_of!($($range)+).text } }.broken(outside);
+            return Err($crate::robot::BadValue {
+                field: $name,
+                expected: const { $crate::range_of!($($range)+).text },
+                at: outside.0,
+            });
         }
     };
 }

@@ -46,11 +46,10 @@ settings! {
     }
 }
 
-/// What was asked for and is not confirmed yet.
-#[derive(Clone, Debug)]
+/// What was asked for and is not confirmed yet. Default: nothing waits, nothing was written.
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {
-    config: OutputsConfig,
     /// In the order in which they were asked for.
     entries: Vec<Entry, MAX_WRITES>,
     image: Image,
@@ -107,12 +106,6 @@ impl Seen {
 }
 
 impl Outputs {
-    /// Nothing waits, nothing was written.
-    #[must_use]
-    pub fn new(config: OutputsConfig) -> Self {
-        Self { config, entries: Vec::new(), image: Image::default(), seen: Seen::default() }
-    }
-
     /// What we wrote in this session.
     #[must_use]
     pub const fn image(&self) -> &Image {
@@ -166,9 +159,9 @@ impl Outputs {
 
     /// What follows for one write from what the controller shows, in a message that arrived at `arrival`: to be asked until
     /// it is `None`.
-    pub fn observe(&mut self, shown: &Shown, arrival: Instant) -> Option<(Write, WriteNews)> {
+    pub fn observe(&mut self, config: &OutputsConfig, shown: &Shown, arrival: Instant) -> Option<(Write, WriteNews)> {
         self.seen.take_in(shown);
-        let tolerance = self.config.analog_tolerance;
+        let tolerance = config.analog_tolerance;
         // First, so that a message that confirms does not contradict as well.
         if let Some(write) = self.image.overwritten(shown, tolerance) {
             return Some((write, WriteNews::Overwritten));
@@ -183,9 +176,8 @@ impl Outputs {
     }
 
     /// What follows for one write from the time that has passed: to be asked until it is `None`.
-    pub fn overdue(&mut self, now: Instant) -> Option<(Write, WriteNews)> {
-        let config = self.config;
-        let entry = self.take(|entry| now >= entry.due(&config))?;
+    pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteNews)> {
+        let entry = self.take(|entry| now >= entry.due(config))?;
         let news = match entry.stage {
             Stage::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
             Stage::Sent if self.seen.has(&entry.write) => WriteNews::NotConfirmed,
@@ -196,8 +188,8 @@ impl Outputs {
 
     /// When [`overdue`](Self::overdue) has something to say.
     #[must_use]
-    pub fn next_deadline(&self) -> Option<Instant> {
-        self.entries.iter().map(|entry| entry.due(&self.config)).min()
+    pub fn next_deadline(&self, config: &OutputsConfig) -> Option<Instant> {
+        self.entries.iter().map(|entry| entry.due(config)).min()
     }
 
     /// Takes out the first of what waits or is on its way that is `concerned`: it will have no effect.
@@ -207,7 +199,7 @@ impl Outputs {
 
     /// The session is over: what the outputs are is not known any more.
     pub fn forget(&mut self) {
-        *self = Self::new(self.config);
+        *self = Self::default();
     }
 
     fn take(&mut self, is: impl Fn(&Entry) -> bool) -> Option<Entry> {

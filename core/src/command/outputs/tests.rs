@@ -20,7 +20,7 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        Self { outputs: Outputs::new(OutputsConfig::default()), news: vec![] }
+        Self { outputs: Outputs::default(), news: vec![] }
     }
 
     fn set(&mut self, write: Write, at: u64) -> Result<(), WriteRefusal> {
@@ -36,11 +36,11 @@ impl Desk {
     }
 
     fn show(&mut self, shown: &Shown, at: u64) {
-        self.news.extend(core::iter::from_fn(|| self.outputs.observe(shown, ms(at))));
+        self.news.extend(core::iter::from_fn(|| self.outputs.observe(&OutputsConfig::default(), shown, ms(at))));
     }
 
     fn tick(&mut self, at: u64) {
-        self.news.extend(core::iter::from_fn(|| self.outputs.overdue(ms(at))));
+        self.news.extend(core::iter::from_fn(|| self.outputs.overdue(&OutputsConfig::default(), ms(at))));
     }
 
     fn told(&mut self) -> std::vec::Vec<(Write, WriteNews)> {
@@ -60,7 +60,7 @@ fn a_write_is_confirmed_by_what_arrives_after_it_was_sent() {
     assert_eq!(desk.told(), [(digital(3, true), WriteNews::Sent)]);
     desk.show(&levels(8), 6);
     assert_eq!(desk.told(), [(digital(3, true), WriteNews::Confirmed(Duration::from_millis(4)))]);
-    assert_eq!((desk.outputs.pending(), desk.outputs.next_deadline()), (0, None));
+    assert_eq!((desk.outputs.pending(), desk.outputs.next_deadline(&OutputsConfig::default())), (0, None));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn no_more_wait_than_there_is_room_for() {
 fn a_link_that_takes_nothing_refuses_after_a_while() {
     let mut desk = Desk::new();
     desk.set(digital(1, true), 100).unwrap();
-    assert_eq!(desk.outputs.next_deadline(), Some(ms(600)));
+    assert_eq!(desk.outputs.next_deadline(&OutputsConfig::default()), Some(ms(600)));
     desk.tick(599);
     assert_eq!(desk.told(), []);
     desk.tick(600);

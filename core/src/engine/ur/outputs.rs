@@ -62,8 +62,8 @@ pub(super) struct OutputsPath {
 }
 
 impl OutputsPath {
-    pub(super) fn new(config: OutputsConfig) -> Self {
-        Self { outputs: Outputs::new(config), text: Outbox::EMPTY, due: false, force_given: false }
+    pub(super) fn new() -> Self {
+        Self { outputs: Outputs::default(), text: Outbox::EMPTY, due: false, force_given: false }
     }
 
     /// Somebody asks for `write`.
@@ -149,6 +149,7 @@ impl OutputsPath {
     /// What the newest state, which arrived at `arrival`, shows of the outputs.
     pub(super) fn observe_state(
         &mut self,
+        config: &OutputsConfig,
         state: Option<&State<6>>,
         identity: Option<Identity>,
         arrival: Instant,
@@ -163,7 +164,7 @@ impl OutputsPath {
             payload: state.payload,
             ..Shown::default()
         };
-        self.observe(&shown, arrival, events);
+        self.observe(config, &shown, arrival, events);
     }
 
     /// What a robot state message of the primary link, read at `arrival`, shows of the outputs.
@@ -174,7 +175,7 @@ impl OutputsPath {
         arrival: Instant,
         events: &mut Events<UrEvent>,
     ) {
-        let Known { identity: Some(identity), facts, .. } = known else { return };
+        let Known { identity: Some(identity), facts, config } = known else { return };
         let generation = identity.software.generation();
         let new = |at: Instant| at == arrival;
         let board = facts.board.filter(|board| new(board.at)).map(|board| board.value);
@@ -189,11 +190,11 @@ impl OutputsPath {
             speed_slider: facts.program.filter(|program| new(program.at)).and(facts.speed_slider),
             payload: None,
         };
-        self.observe(&shown, arrival, events);
+        self.observe(&config.peer.outputs, &shown, arrival, events);
     }
 
-    fn observe(&mut self, shown: &Shown, arrival: Instant, events: &mut Events<UrEvent>) {
-        while let Some((write, news)) = self.outputs.observe(shown, arrival) {
+    fn observe(&mut self, config: &OutputsConfig, shown: &Shown, arrival: Instant, events: &mut Events<UrEvent>) {
+        while let Some((write, news)) = self.outputs.observe(config, shown, arrival) {
             tell(events, write, news);
         }
     }
@@ -206,8 +207,8 @@ impl OutputsPath {
     }
 
     /// Time has passed.
-    pub(super) fn tick(&mut self, now: Instant, events: &mut Events<UrEvent>) {
-        while let Some((write, news)) = self.outputs.overdue(now) {
+    pub(super) fn tick(&mut self, config: &OutputsConfig, now: Instant, events: &mut Events<UrEvent>) {
+        while let Some((write, news)) = self.outputs.overdue(config, now) {
             tell(events, write, news);
         }
     }
@@ -223,8 +224,8 @@ impl OutputsPath {
         self.outputs.forget();
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
-        self.outputs.next_deadline()
+    pub(super) fn next_deadline(&self, config: &OutputsConfig) -> Option<Instant> {
+        self.outputs.next_deadline(config)
     }
 
     /// A new call of the engine.

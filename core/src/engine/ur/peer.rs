@@ -439,6 +439,7 @@ fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_,
 }
 
 /// What un-acknowledged bytes mean on this link: 30003 alone carries motion.
+#[inline(never)]
 fn unacked_config<L: Law<6>>(link: LinkId, options: &UrOptions, cycle: &Cycle<6, L>) -> UnackedConfig {
     let (judged, zeros) = (cycle.link().config(), cycle.mode().config().stop_cycles);
     UnackedConfig {
@@ -483,7 +484,7 @@ impl<'m> Peer<6> for Ur<'m> {
             identity: None,
             software: None,
             motion: MotionText::NONE,
-            outputs: OutputsPath::new(config.peer.outputs),
+            outputs: OutputsPath::new(),
             unacked: Default::default(),
             refusal: Refusal::default(),
         };
@@ -508,7 +509,7 @@ impl<'m> Peer<6> for Ur<'m> {
             self.lost(link, cause, cx);
         }
         self.judge_unacked(cx);
-        self.outputs.tick(cx.now, cx.events);
+        self.outputs.tick(&cx.config.peer.outputs, cx.now, cx.events);
     }
 
     fn handle<L: Law<6>>(&mut self, input: Input, cx: &mut Cx<'_, 'm, L>) {
@@ -575,7 +576,7 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
-        self.outputs.observe_state(cx.cycle.state(), self.identity, arrival, cx.events);
+        self.outputs.observe_state(&cx.config.peer.outputs, cx.cycle.state(), self.identity, arrival, cx.events);
         let waits = self.unacked_age(cx.now);
         self.outputs.admit(cx.config, || {
             let link = cx.cycle.link().config();
@@ -664,7 +665,7 @@ impl<'m> Peer<6> for Ur<'m> {
         earliest(&[
             self.connector.next_deadline(),
             self.unacked_deadline(now, &config.peer, cycle),
-            self.outputs.next_deadline(),
+            self.outputs.next_deadline(&config.peer.outputs),
             self.rtde_deadline(),
         ])
     }
