@@ -70,7 +70,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
         Executed::default()
     }
 
-    /// The controller is to execute `asked` by this number, from `state` on: by [`Verdict::Start`], once.
+    /// The controller is to execute `asked` by this number, from `state` on: by `Verdict::Start`, once.
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
         let _ = (number, asked, state);
     }
