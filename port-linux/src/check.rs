@@ -2,32 +2,40 @@
 
 use std::io::Write as _;
 
-use outrigger_core::engine::krc::{Control as FriControl, KrcConfig, TaskFrame};
-use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::law::{LawConfig, StandoffConfig};
 use outrigger_core::mode::RequestAs;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Duration;
 
 use crate::args::CheckConfigArgs;
 use crate::config::{
-    AnyConfiguration, Board, BoardInput, Configuration, Control, DeviceSettings, End, Format, HostSettings, KrcBoard,
+    AnyConfiguration, Board, BoardInput, Configuration, DeviceSettings, End, Format, HostSettings, KrcBoard,
     KrcConfiguration, Pins, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
-use crate::maker::krc::words;
-use crate::maker::ur::coast;
+use crate::maker::{krc, ur};
 
 /// Runs the command.
 ///
 /// # Errors
 /// [`Failure::BadInput`](crate::exit::Failure::BadInput) with one line per problem.
 pub fn run(args: &CheckConfigArgs) -> Outcome {
-    let text = match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => host(&configuration),
-        AnyConfiguration::Krc(configuration) => krc(&configuration),
-        AnyConfiguration::Board(board) => self::board(&board),
-        AnyConfiguration::KrcBoard(board) => krc_board(&board),
+    let Lines(text) = match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => {
+            let Configuration { control, run, host, serve } = *configuration;
+            on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, &serve)
+        }
+        AnyConfiguration::Krc(configuration) => {
+            let KrcConfiguration { listen, engine, law, sources, run, host, serve } = *configuration;
+            on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, &serve)
+        }
+        AnyConfiguration::Board(board) => {
+            let Board { control, device } = *board;
+            on_board(ur::checked(&control), &control.law, &control.sources, &device)
+        }
+        AnyConfiguration::KrcBoard(board) => {
+            let KrcBoard { engine, law, sources, device } = *board;
+            let listen = format!("{}:{}", device.address, engine.peer.port);
+            on_board(krc::checked(&engine, &listen), &law, &sources, &device)
+        }
     };
     let text = format!("{} is valid\n{text}", args.config.display());
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
@@ -38,54 +46,43 @@ pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = Strin
     sources.iter().filter_map(SourceSettings::warning)
 }
 
-/// What the configuration of a host's process would put in force, one line each.
-fn host(configuration: &Configuration) -> String {
-    let Configuration { control, run, host, serve } = configuration;
+/// A line: its name, and what is said of it.
+pub(crate) type Line = (&'static str, String);
+
+/// What the configuration of a process on a host would put in force.
+fn on_host<const N: usize>(
+    [robot, coast]: [Vec<Line>; 2],
+    law: &LawConfig<N>,
+    sources: &[SourceSettings],
+    run: &RunSettings,
+    host: &HostSettings,
+    serve: &ServeSettings,
+) -> Lines {
     let mut lines = Lines::default();
-    lines.control(control, described);
-    lines.warnings(&control.sources);
+    lines.extend(robot);
+    lines.law(law);
+    lines.sources(sources, described);
+    lines.extend(warnings(sources).map(|warning| ("warning", warning)));
     lines.run(run, host);
     lines.serve(serve);
-    lines.coast(control);
-    lines.0
+    lines.extend(coast);
+    lines
 }
 
-/// What the configuration beside a KRC would put in force, one line each.
-fn krc(configuration: &KrcConfiguration) -> String {
-    let KrcConfiguration { listen, engine, law, sources, run, host, serve } = configuration;
+/// What a board's configuration would put in force.
+fn on_board<const N: usize>(
+    [robot, coast]: [Vec<Line>; 2],
+    law: &LawConfig<N>,
+    sources: &[SourceSettings<BoardInput>],
+    device: &DeviceSettings,
+) -> Lines {
     let mut lines = Lines::default();
-    lines.krc(engine, &listen.to_string(), law);
-    for source in sources {
-        lines.say("source", format!("\"{}\": {}", source.name, described(source)));
-    }
-    lines.warnings(sources);
-    lines.run(run, host);
-    lines.serve(serve);
-    lines.krc_coast(engine);
-    lines.0
-}
-
-/// What a board's configuration would put in force, one line each.
-fn board(board: &Board) -> String {
-    let Board { control, device } = board;
-    let mut lines = Lines::default();
-    lines.control(control, described_on_board);
+    lines.extend(robot);
+    lines.law(law);
+    lines.sources(sources, described_on_board);
     lines.device(device);
-    lines.coast(control);
-    lines.0
-}
-
-/// What the configuration of a board beside a KRC would put in force, one line each.
-fn krc_board(board: &KrcBoard) -> String {
-    let KrcBoard { engine, law, sources, device } = board;
-    let mut lines = Lines::default();
-    lines.krc(engine, &format!("{}:{}", device.address, engine.peer.port), law);
-    for source in sources {
-        lines.say("source", format!("\"{}\": {}", source.name, described_on_board(source)));
-    }
-    lines.device(device);
-    lines.krc_coast(engine);
-    lines.0
+    lines.extend(coast);
+    lines
 }
 
 /// Lines of a name and what is said of it.
@@ -97,33 +94,13 @@ impl Lines {
         self.0.push_str(&format!("  {name:<10} {value}\n"));
     }
 
-    fn krc(&mut self, engine: &KrcConfig, listen: &str, law: &LawConfig<7>) {
-        let handshake = engine.peer.handshake;
-        let peer = engine.peer.address.map_or_else(|| "the first that sends".into(), |peer| peer.to_string());
-        self.say("robot", format!("KRC at {peer}, measurements to {listen}, handshake {}", handshake.name()));
-        self.say("control", scheme(&engine.peer.control));
-        let task_frame = match engine.peer.task_frame {
-            TaskFrame::Base => "the base's",
-            TaskFrame::Tool => "the tool's",
-        };
-        self.say("task frame", format!("{task_frame} axes: what the KRL program must have set"));
-        let fastest = engine.limits.velocity.max_abs();
-        self.say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
-        let tracking = joints(&engine.peer.tracking.joints_in(&engine.peer.control));
-        let tool = match engine.peer.control {
-            FriControl::Position | FriControl::JointImpedance(_) => String::new(),
-            FriControl::ToolImpedance(_) => {
-                format!(", the tool {} m and {} rad", engine.peer.tracking.linear, engine.peer.tracking.angular)
-            }
-        };
-        self.say("tracking", format!("joints may be {tracking} rad from where they are commanded to be{tool}"));
-        self.law(law);
+    fn extend(&mut self, lines: impl IntoIterator<Item = Line>) {
+        lines.into_iter().for_each(|(name, value)| self.say(name, value));
     }
 
-    fn krc_coast(&mut self, engine: &KrcConfig) {
-        for millis in [1, 10] {
-            let coast = engine.worst_coast(Duration::from_millis(millis));
-            self.say("coast", format!("at a period of {millis} ms: {}", words::coast(&coast)));
+    fn sources<I>(&mut self, sources: &[SourceSettings<I>], described: impl Fn(&SourceSettings<I>) -> String) {
+        for source in sources {
+            self.say("source", format!("\"{}\": {}", source.name, described(source)));
         }
     }
 
@@ -139,23 +116,6 @@ impl Lines {
         if let Some(listen) = serve.listen {
             self.say("serve", format!("states and events at {listen}, for up to {} readers", serve.readers));
         }
-    }
-
-    fn control<I>(&mut self, control: &Control<I>, described: impl Fn(&SourceSettings<I>) -> String) {
-        let Control { robot, limits, law, sources, .. } = control;
-        let model = robot.model.map_or("model not given", |model| model.name());
-        self.say("robot", format!("{}, {model}", robot.address));
-        let velocity = joints(limits.velocity.as_array());
-        let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
-        self.say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
-        self.law(law);
-        for source in sources {
-            self.say("source", format!("\"{}\": {}", source.name, described(source)));
-        }
-    }
-
-    fn warnings(&mut self, sources: &[SourceSettings]) {
-        warnings(sources).for_each(|warning| self.say("warning", warning));
     }
 
     fn run(&mut self, run: &RunSettings, host: &HostSettings) {
@@ -193,44 +153,13 @@ impl Lines {
         self.say("pins", if pins.is_empty() { "none".into() } else { pins.join(", ") });
         self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));
     }
-
-    fn coast<I>(&mut self, control: &Control<I>) {
-        let config = control.engine();
-        // One controller of each kind: by period, and by what becomes of an arm that we fall silent on.
-        let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
-        for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
-            self.say("coast", format!("software {software}: {}", coast::describe(&config, software)));
-            let by_rtde = config.peer.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
-            let period = Duration::from_micros(software.generation().period_micros());
-            let seen = config.sees_pendant_stops(by_rtde, period);
-            self.say("pendant", format!("software {software}: {}", coast::pendant(seen)));
-        }
-    }
 }
 
 /// A value of each joint; once, where all have the same.
-fn joints(values: &[f32]) -> String {
+pub(crate) fn joints(values: &[f32]) -> String {
     match values {
         [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
         values => format!("{values:?}"),
-    }
-}
-
-/// A control scheme and its parameters, in the configuration's words.
-fn scheme(control: &FriControl) -> String {
-    match control {
-        FriControl::Position => "position".into(),
-        FriControl::JointImpedance(impedance) => {
-            let (stiffness, damping) = (joints(&impedance.stiffness), joints(&impedance.damping));
-            format!("joint-impedance, stiffness {stiffness} Nm/rad, damping {damping}")
-        }
-        FriControl::ToolImpedance(impedance) => format!(
-            "tool-impedance, stiffness {:?} N/m and {:?} Nm/rad, damping {:?} and {:?}",
-            impedance.stiffness.linear,
-            impedance.stiffness.angular,
-            impedance.damping.linear,
-            impedance.damping.angular
-        ),
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Entry {
     pub what: What,
 }
 
-/// See [`Entry`].
+/// What arrived, went out or happened.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A connection to this port of the controller stands.

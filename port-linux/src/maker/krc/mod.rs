@@ -1,6 +1,7 @@
 //! A KRC, which sends by itself.
 
 mod board;
+mod checked;
 mod examined;
 mod tally;
 pub(crate) mod words;
@@ -13,6 +14,7 @@ use outrigger_core::engine::{Engine, Event, ReplayError, Replayed};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::time::Instant;
 
+pub(crate) use self::checked::checked;
 pub(crate) use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
 use super::{Facts, Maker, Showing, Shows};

@@ -1,6 +1,7 @@
 //! A controller of Universal Robots.
 
 mod board;
+mod checked;
 pub mod coast;
 mod examined;
 mod memory;
@@ -20,6 +21,7 @@ use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
 use tokio::sync::watch;
 
+pub(crate) use self::checked::checked;
 pub(crate) use self::examined::UrExamined;
 use self::memory::{Windows, as_link};
 pub use self::states::States;

@@ -1,0 +1,34 @@
+//! What a configuration beside a controller of Universal Robots would put in force.
+
+use outrigger_core::engine::ur::StatesFrom;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::time::Duration;
+
+use super::coast;
+use crate::check::{Line, joints};
+use crate::config::Control;
+
+/// The robot, and the worst case.
+pub(crate) fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
+    let mut robot_lines = vec![];
+    let mut say = |name, text| robot_lines.push((name, text));
+    let Control { robot, limits, .. } = control;
+    let model = robot.model.map_or("model not given", |model| model.name());
+    say("robot", format!("{}, {model}", robot.address));
+    let velocity = joints(limits.velocity.as_array());
+    let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
+    say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
+    let mut coast_lines = vec![];
+    let mut say = |name, text| coast_lines.push((name, text));
+    let config = control.engine();
+    // One controller of each kind: by period, and by what becomes of an arm that we fall silent on.
+    let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
+    for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
+        say("coast", format!("software {software}: {}", coast::describe(&config, software)));
+        let by_rtde = config.peer.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
+        let period = Duration::from_micros(software.generation().period_micros());
+        let seen = config.sees_pendant_stops(by_rtde, period);
+        say("pendant", format!("software {software}: {}", coast::pendant(seen)));
+    }
+    [robot_lines, coast_lines]
+}
