@@ -14,6 +14,33 @@
 //! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | what an operator asks for, judged by [`Operator`] |
 //! | `Shutdown` | the arm is brought to rest, then the controller is left |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
+//!
+//! ```
+//! use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+//! use outrigger_core::engine::{Input, Output};
+//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+//! use outrigger_core::time::Instant;
+//!
+//! let law = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
+//! let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
+//! let mut engine = UrEngine::new(UrConfig::default(), law, memory)?;
+//!
+//! let now = Instant::ZERO;
+//! engine.handle(now, Input::Start);
+//! while let Some(output) = engine.poll_output() {
+//!     match output {
+//!         Output::Open { link, endpoint } => println!("connect {link:?} to {endpoint:?}"),
+//!         Output::Listen { link, port } => println!("let {link:?} be connected to at {port}"),
+//!         Output::Abort(link) => println!("reset {link:?}"),
+//!         Output::Transmit { link, bytes, .. } => println!("write {} bytes to {link:?}", bytes.len()),
+//!     }
+//! }
+//! while let Some(event) = engine.poll_event() {
+//!     println!("{event:?}");
+//! }
+//! assert!(engine.poll_timeout().is_some(), "the attempt to connect has a deadline");
+//! # Ok::<(), outrigger_core::engine::ConfigError>(())
+//! ```
 
 mod coast;
 mod config;
