@@ -289,6 +289,16 @@ mod tests {
         assert_eq!(UrSettings::from_postcard(&longer).err(), Some(SettingsError::Damaged));
     }
 
+    /// One that is added, moved or of another default writes other bytes: then [`FORMAT`] goes up, unless it was a default, and
+    /// the recordings' does, for they begin with the configuration.
+    #[test]
+    fn settings_of_this_format_are_these_bytes() {
+        let krc =
+            KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
+        let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
+        assert_eq!((FORMAT, sums), (4, [(390, 1_543_066_612), (475, 1_147_262_734)]));
+    }
+
     #[test]
     fn settings_of_another_shape_are_stale() {
         let content = [1, 2, 3];

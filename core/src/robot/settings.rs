@@ -76,14 +76,14 @@ macro_rules! whole {
             }
 
             fn read(table: &mut impl Table, key: Key, Range { least, most, text }: Range<Self>) -> Option<Self> {
-                let range = Range { least: least.into(), most: most.into(), text };
-                table.whole(key, range).and_then(|number| number.try_into().ok())
+                let end = |number: Self| i64::try_from(number).unwrap_or(i64::MAX);
+                table.whole(key, Range { least: end(least), most: end(most), text }).and_then(|number| number.try_into().ok())
             }
         }
     )* };
 }
 
-whole!(u8 u16 u32);
+whole!(u8 u16 u32 u64 usize);
 
 impl Setting for f32 {
     type Range = Range<Self>;

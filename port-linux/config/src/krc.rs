@@ -55,9 +55,9 @@ impl KrcConfiguration {
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
         let common = Common::read(root);
-        let run = RunSettings::read(root.section("run"));
-        let host = HostSettings::read(root.section("host"));
-        let serve = ServeSettings::read(root.section("serve"));
+        let run = RunSettings::of(root.section("run"));
+        let host = HostSettings::of(root.section("host"));
+        let serve = ServeSettings::of(root.section("serve"));
         let Common { listen, mut engine, law, sources } = common?;
         engine.operator.start_within = run.asks_within();
         session::check_operator(root, &engine.operator);

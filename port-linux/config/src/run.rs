@@ -3,29 +3,33 @@
 use std::path::PathBuf;
 
 use outrigger_core::mode::OperatorConfig;
+use outrigger_core::robot::Range;
 use outrigger_core::time::Duration;
+use outrigger_core::{range_of, settings, words};
 
 use crate::reader::Section;
 
-/// When a run begins and ends, and where its recordings go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSettings {
-    /// Who asks to command the first time. After a fallback it is always the operator.
-    pub request: Start,
-    /// How long after its start this process asks by itself.
-    pub start_within: Duration,
-    /// When the run ends by itself.
-    pub end: End,
-    /// How long the end of the motion is held before the run ends.
-    pub settle: Duration,
-    /// Directory for the recordings of fallbacks; `None` writes none.
-    pub recordings: Option<PathBuf>,
-    /// How many of them stay there; the oldest goes first.
-    pub recordings_kept: u32,
-    /// How many bytes of them stay there; the oldest goes first.
-    pub recordings_bytes: u64,
-    /// File for a recording of everything; `None` writes none.
-    pub record: Option<PathBuf>,
+settings! {
+    /// When a run begins and ends, and where its recordings go.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RunSettings in "run." {
+        /// Who asks to command the first time. After a fallback it is always the operator.
+        pub request: Start = Start::Operator,
+        /// How long after its start this process asks by itself.
+        pub start_within: Duration [OperatorConfig::START_WITHIN] = Duration::from_secs(60),
+        /// When the run ends by itself.
+        pub end: End = End::Never,
+        /// How long the end of the motion is held before the run ends.
+        pub settle: Duration [0.0 to 600.0 "s"] = Duration::from_secs(1),
+        /// Directory for the recordings of fallbacks; `None` writes none.
+        pub recordings nowhere: Option<PathBuf> = None,
+        /// How many of them stay there; the oldest goes first.
+        pub recordings_kept: u32 [1 to 100000] = 100,
+        /// How many bytes of them stay there, at least one recording's; the oldest goes first.
+        pub recordings_bytes: u64 [Self::RECORDINGS_BYTES] = 1_000_000_000,
+        /// File for a recording of everything; `None` writes none.
+        pub record nowhere: Option<PathBuf> = None,
+    }
 }
 
 /// Who asks to command the first time.
@@ -37,6 +41,8 @@ pub enum Start {
     Start,
 }
 
+words!(Start { "operator" = Operator, "start" = Start });
+
 /// When a run ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -46,33 +52,23 @@ pub enum End {
     Done,
 }
 
-/// One recording has its place in as many.
-const LEAST_BYTES: i64 = 16_000_000;
+words!(End { "never" = Never, "done" = Done });
 
 impl RunSettings {
+    /// Range of [`recordings_bytes`](Self::recordings_bytes).
+    pub const RECORDINGS_BYTES: Range<u64> = range_of!(16000000 to 1000000000000);
+
     /// Until how long after its start this process asks by itself; `None` where it does not.
     #[must_use]
     pub fn asks_within(&self) -> Option<Duration> {
         (self.request == Start::Start).then_some(self.start_within)
     }
 
-    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
-        let request =
-            section.choice("request", &[("operator", Start::Operator), ("start", Start::Start)], Start::Operator);
-        let settings = Self {
-            request,
-            start_within: section.duration_or("start_within", Duration::from_secs(60), OperatorConfig::START_WITHIN),
-            end: section.choice("end", &[("never", End::Never), ("done", End::Done)], End::Never),
-            settle: section.duration_or("settle", Duration::from_secs(1), (0.0..=600.0, "s")),
-            recordings: section.text("recordings", "a directory").map(PathBuf::from),
-            recordings_kept: section.count_or("recordings_kept", 100, 1..=100_000),
-            recordings_bytes: {
-                let bytes = section.integer("recordings_bytes", None, LEAST_BYTES..=1_000_000_000_000);
-                bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(1_000_000_000)
-            },
-            record: section.text("record", "a file, e.g. \"weld.mcap\"").map(PathBuf::from),
-        };
-        section.finish();
-        settings
+    pub(crate) fn of(section: Section<'_, '_>) -> Self {
+        section.settings(|run: &mut Self, section| {
+            run.read(section);
+            run.recordings = section.text("recordings", "a directory").map(PathBuf::from);
+            run.record = section.text("record", "a file, e.g. \"weld.mcap\"").map(PathBuf::from);
+        })
     }
 }
