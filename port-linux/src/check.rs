@@ -11,6 +11,7 @@ use crate::config::{
     KrcConfiguration, Pins, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
+use crate::lines::Line;
 use crate::maker::{krc, ur};
 
 /// Runs the command.
@@ -45,9 +46,6 @@ pub fn run(args: &CheckConfigArgs) -> Outcome {
 pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = String> {
     sources.iter().filter_map(SourceSettings::warning)
 }
-
-/// A line: its name, and what is said of it.
-pub(crate) type Line = (&'static str, String);
 
 /// What the configuration of a process on a host would put in force.
 fn on_host<const N: usize>(
@@ -152,14 +150,6 @@ impl Lines {
         let pins: Vec<_> = pins.into_iter().filter_map(|(connected, name)| connected.then_some(name)).collect();
         self.say("pins", if pins.is_empty() { "none".into() } else { pins.join(", ") });
         self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));
-    }
-}
-
-/// A value of each joint; once, where all have the same.
-pub(crate) fn joints(values: &[f32]) -> String {
-    match values {
-        [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
-        values => format!("{values:?}"),
     }
 }
 

@@ -33,6 +33,7 @@ pub mod host;
 pub mod io;
 pub mod json;
 pub mod latency;
+mod lines;
 pub mod lock;
 pub mod maker;
 pub mod monitor;

@@ -13,7 +13,6 @@
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
 //! | [`Law::resume`] | in place of `arm`, where a person asked to go on with what was suspended |
 
-mod any;
 mod cartesian_twist;
 mod closing;
 mod joint_servo;
@@ -22,7 +21,6 @@ mod plant;
 mod standoff;
 mod tool_space;
 
-pub use any::{AnyLaw, LawConfig};
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
@@ -30,7 +28,7 @@ pub use tool_space::ToolSpaceConfig;
 
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::robot::{JointVelocities, Reason, State};
+use crate::robot::{BadValue, JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::Progress;
 
@@ -115,6 +113,117 @@ macro_rules! recordable {
     };
 }
 use recordable;
+
+/// Which law, with its settings.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum LawConfig<const N: usize> {
+    /// A [`JointServo`].
+    JointServo {
+        /// What it follows.
+        reference: Reference<N>,
+        /// Its settings.
+        config: JointServoConfig,
+    },
+    /// A [`CartesianTwist`].
+    CartesianTwist(CartesianTwistConfig),
+    /// A [`Standoff`].
+    Standoff(StandoffConfig),
+}
+
+impl<const N: usize> LawConfig<N> {
+    /// The law's name in configurations and reports.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::JointServo { .. } => "joint-servo",
+            Self::CartesianTwist(_) => "twist",
+            Self::Standoff(_) => "standoff",
+        }
+    }
+}
+
+/// Any of the laws.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum AnyLaw<const N: usize> {
+    /// A [`JointServo`].
+    JointServo(JointServo<N>),
+    /// A [`CartesianTwist`].
+    CartesianTwist(CartesianTwist<N>),
+    /// A [`Standoff`].
+    Standoff(Standoff<N>),
+}
+
+impl<const N: usize> AnyLaw<N> {
+    /// The law of this configuration.
+    ///
+    /// # Errors
+    /// The first setting it cannot work with.
+    pub fn new(config: LawConfig<N>) -> Result<Self, BadValue> {
+        Ok(match config {
+            LawConfig::JointServo { reference, config } => {
+                config.check()?;
+                Self::JointServo(JointServo::new(reference, config))
+            }
+            LawConfig::CartesianTwist(config) => {
+                config.check()?;
+                Self::CartesianTwist(CartesianTwist::new(config))
+            }
+            LawConfig::Standoff(config) => {
+                config.check()?;
+                Self::Standoff(Standoff::new(config))
+            }
+        })
+    }
+}
+
+/// The same call on whichever law it is.
+macro_rules! each {
+    ($any:expr, $law:ident => $call:expr) => {
+        match $any {
+            AnyLaw::JointServo($law) => $call,
+            AnyLaw::CartesianTwist($law) => $call,
+            AnyLaw::Standoff($law) => $call,
+        }
+    };
+}
+
+impl<const N: usize> Law<N> for AnyLaw<N> {
+    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
+        each!(self, law => law.use_kinematics(chain));
+    }
+
+    fn use_posture(&mut self, posture: &Posture<N>) {
+        each!(self, law => law.use_posture(posture));
+    }
+
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        each!(self, law => law.arm(state))
+    }
+
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+        each!(self, law => law.step(state, samples, dt))
+    }
+
+    fn sources(&self) -> &[SourceId] {
+        each!(self, law => Law::<N>::sources(law))
+    }
+
+    fn suspend(&mut self) {
+        each!(self, law => Law::<N>::suspend(law));
+    }
+
+    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
+        each!(self, law => law.resume(state))
+    }
+
+    fn progress(&self) -> Progress {
+        each!(self, law => Law::<N>::progress(law))
+    }
+
+    recordable!();
+}
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use super::*;
 use crate::command::{Limits, Sample, SampleValue};
 use crate::kinematics::DhParameters;
 use crate::math::{dot, norm, subtract};
-use crate::robot::{JointAccelerations, JointPositions, Pose, RobotModel};
+use crate::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist};
 use crate::time::Instant;
 use crate::trajectory::{Setpoint, Trajectory, Waypoint};
 use proptest::prelude::*;
@@ -175,7 +175,7 @@ proptest! {
         tool in any::<bool>(),
     ) {
         let frame = if tool { TwistFrame::Tool } else { TwistFrame::Base };
-        let input = TwistInput::Constant(crate::robot::Twist { linear, angular });
+        let input = TwistInput::Constant(Twist { linear, angular });
         let mut law = CartesianTwist::new(CartesianTwistConfig::new(frame, input));
         law.use_kinematics(&chain());
         let mut plant = Plant::at(HOME).held_to(Limits::default());
@@ -194,4 +194,44 @@ proptest! {
             prop_assert!(speed <= 0.1 * 1.3, "{speed} m/s");
         }
     }
+}
+
+#[test]
+fn settings_no_law_can_work_with_are_named() {
+    let field = |config: LawConfig<6>| AnyLaw::new(config).err().map(|e| e.field);
+    let servo = |change: fn(&mut JointServoConfig)| {
+        let mut config = JointServoConfig::default();
+        change(&mut config);
+        field(LawConfig::JointServo { reference: Reference::Hold, config })
+    };
+    assert_eq!(servo(|_| {}), None);
+    assert_eq!(servo(|c| c.proportional = f32::NAN), Some("proportional"));
+    assert_eq!(servo(|c| c.derivative = -1.0), Some("derivative"));
+    assert_eq!(servo(|c| c.feed_forward = 1.5), Some("feed_forward"));
+    assert_eq!(servo(|c| c.correction_limit = 0.0), Some("correction_limit"));
+    assert_eq!(servo(|c| c.path_tolerance = 0.0), Some("path_tolerance"));
+
+    let standoff = |change: fn(&mut StandoffConfig)| {
+        let mut config = StandoffConfig::new(SourceId(1), 0.1);
+        change(&mut config);
+        field(LawConfig::Standoff(config))
+    };
+    assert_eq!(standoff(|_| {}), None);
+    assert_eq!(standoff(|c| c.distance = -0.1), Some("distance"));
+    assert_eq!(standoff(|c| c.approach_limit = f32::INFINITY), Some("approach_limit"));
+    assert_eq!(standoff(|c| c.travel[1] = f32::NAN), Some("travel"));
+    assert_eq!(standoff(|c| c.tool_space.joint_speed = 0.0), Some("joint_speed"));
+    assert_eq!(standoff(|c| c.tool_space.solver.damping = 0.0), Some("damping"));
+
+    let twist = Twist { linear: [f32::NAN, 0.0, 0.0], angular: [0.0; 3] };
+    let config = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(twist));
+    assert_eq!(field(LawConfig::CartesianTwist(config)), Some("twist"));
+}
+
+#[test]
+fn it_asks_for_the_sources_of_the_law_it_is() {
+    let standoff = AnyLaw::<6>::new(LawConfig::Standoff(StandoffConfig::new(SourceId(7), 0.1))).unwrap();
+    assert_eq!(standoff.sources(), [SourceId(7)]);
+    let servo = LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() };
+    assert_eq!(AnyLaw::<6>::new(servo).unwrap().sources(), []);
 }

@@ -1,7 +1,7 @@
 //! Thresholds of the mode machine. All are defaults; none is a constant of the code.
 
-use super::delegated::DelegatedConfig;
 use super::following::FollowingTuning;
+use super::moves::DelegatedConfig;
 use super::pendant::PendantConfig;
 use super::scaling::ScalingConfig;
 use crate::robot::{BadValue, settings};

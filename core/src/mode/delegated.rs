@@ -29,113 +29,11 @@
 //!   answered by `Cancel`. As soon as text is permitted one `Stop` goes out: at once where the link was there all
 //!   along; after a reconnect only if the mirror shows this very move.
 
-use core::num::NonZeroU32;
-
 use super::evidence::{Evidence, missing_or};
+use super::moves::{Mirrored, MoveNumber};
 use super::{Held, ModeConfig, Pendant};
-use crate::robot::{BadValue, Reason, settings};
+use crate::robot::Reason;
 use crate::time::{Duration, Instant};
-
-/// Number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which a register and a socket both take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct MoveNumber(NonZeroU32);
-
-impl MoveNumber {
-    const FIRST: Self = Self(NonZeroU32::MIN);
-    const LAST: u32 = i32::MAX as u32;
-
-    /// Number `number`; `None` for 0, which stands for no move, and for what is out of range.
-    #[must_use]
-    pub const fn new(number: u32) -> Option<Self> {
-        match NonZeroU32::new(number) {
-            Some(number) if number.get() <= Self::LAST => Some(Self(number)),
-            Some(_) | None => None,
-        }
-    }
-
-    /// The number.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0.get()
-    }
-
-    /// The one after it; after the last, the first.
-    #[must_use]
-    pub const fn next(self) -> Self {
-        match Self::new(self.get().saturating_add(1)) {
-            Some(next) => next,
-            None => Self::FIRST,
-        }
-    }
-}
-
-/// Who makes the motion while commanding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub enum Drive {
-    /// The law: one command per state.
-    #[default]
-    Streamed,
-    /// The controller executes this move, is about to, or has.
-    Delegated(MoveNumber),
-}
-
-/// What the program that executes moves shows of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub enum Mirrored {
-    /// It waits for a move.
-    Idle,
-    /// It executes this one.
-    Running(MoveNumber),
-    /// It has executed this one, or given it up, and waits.
-    Ended(MoveNumber),
-}
-
-settings! {
-    /// Thresholds of motion that the controller executes.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-    pub struct DelegatedConfig in "delegated." by new(cycle: Duration) {
-        /// Oldest mirror to go on with. Default 100 ms, at least two cycles.
-        pub mirror_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
-        /// Longest time without a timely state while a move may run; the program's own read time-out is to be no longer.
-        /// Default 200 ms, at least two cycles.
-        pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(200).max(cycle.times(2)),
-        /// The mirror shows a move this long after its `Start` at the latest. Default 500 ms.
-        pub start_timeout: Duration [0.002 to 60.0 "s"] = Duration::from_millis(500),
-        /// Longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default 100 ms, at
-        /// least two cycles.
-        pub cancel_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
-        /// Longest pause at the pendant, or time with a slider at 0. Default 10 s.
-        pub pause_timeout: Duration [0.0 to 3600.0 "s"] = Duration::from_secs(10),
-        /// A program of ours stays on the controller between two `Command`s: in `Monitor` every state is answered by a
-        /// keep-alive. Default no.
-        pub resident: bool = false,
-    }
-}
-
-impl DelegatedConfig {
-    /// Checks every field, for states of period `cycle`.
-    ///
-    /// # Errors
-    /// The first field outside its range, or too short for the cycle.
-    pub fn check(&self, cycle: Duration) -> Result<(), BadValue> {
-        self.check_ranges()?;
-        for (value, field) in [
-            (self.mirror_age, "delegated.mirror_age"),
-            (self.state_timeout, "delegated.state_timeout"),
-            (self.cancel_timeout, "delegated.cancel_timeout"),
-        ] {
-            BadValue::unless(value >= cycle.times(2), field, "at least two cycles")?;
-        }
-        Ok(())
-    }
-}
 
 /// How far a move is; the module's table, and what is left of it afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -434,17 +332,4 @@ impl Evidence {
 
 fn at_rest(evidence: &Evidence, config: &ModeConfig, now: Instant) -> Option<Reason> {
     missing_or(evidence.at_rest, now, config.evidence_age, |rests| (!rests).then_some(Reason::NotAtRest))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_go_round_without_zero() {
-        assert_eq!(MoveNumber::new(0), None);
-        assert_eq!(MoveNumber::new(1 << 31), None);
-        let last = MoveNumber::new((1 << 31) - 1).unwrap();
-        assert_eq!((last.next().get(), last.next().next().get()), (1, 2));
-    }
 }

@@ -3,8 +3,8 @@
 use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::config::ModeConfig;
-use super::delegated::Mirrored;
 use super::held::Held;
+use super::moves::Mirrored;
 use super::pendant::Pendant;
 use crate::robot::{MasterSafetyState, Reason, ReasonSet, RobotMode, Safety};
 use crate::time::{Duration, Instant};

@@ -2,8 +2,9 @@
 
 use super::acceptance::{Baseline, Proof, Verdict};
 use super::config::ModeConfig;
-use super::delegated::{Answer, Delegation, Drive, MoveNumber};
+use super::delegated::{Answer, Delegation};
 use super::evidence::{Evidence, Stage, stops_the_robot};
+use super::moves::{Drive, MoveNumber};
 use super::pendant::Pendant;
 use super::request::{Epoch, Intent};
 use super::{Action, Mode, PeerGate, Transition};

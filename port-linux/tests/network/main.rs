@@ -16,7 +16,7 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use outrigger_emulated::qemu::Priority;
+use outrigger_emulated::priority::Priority;
 use outrigger_emulated::require::{self, Need, test};
 use outrigger_emulated::tries;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::qemu::Namespace;
+use outrigger_emulated::namespace::Namespace;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::{krc, tcp, udp};

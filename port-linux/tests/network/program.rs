@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::qemu::Namespace;
+use outrigger_emulated::namespace::Namespace;
 use outrigger_sim::time::SimTime;
 use serde_json::Value;
 

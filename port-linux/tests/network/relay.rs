@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::qemu::Priority;
+use outrigger_emulated::priority::Priority;
 use outrigger_emulated::wire::{Conditions, Counts, Wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::qemu::Namespace;
+use outrigger_emulated::namespace::Namespace;
 use outrigger_emulated::wire::Counts;
 use outrigger_sim::time::SimTime;
 

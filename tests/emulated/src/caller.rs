@@ -16,7 +16,7 @@ const BOARD: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 15), 50_002);
 const STRANGER: Ipv4Address = Ipv4Address::new(10, 0, 2, 9);
 const CYCLE: Duration = Duration::from_millis(8);
 
-/// See the module.
+/// Both of them: each is a TCP stack of its own on the wire of frames.
 pub struct Caller {
     robot: Robot,
     interface: Interface,

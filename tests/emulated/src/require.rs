@@ -194,15 +194,18 @@ pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
 }
 
 /// The same one after the other, where that is asked for: by `--ignored` or `--include-ignored`, by the name of a test, or by
-/// `OUTRIGGER_REQUIRE` with what `needs` these tests have. Elsewhere one ignored line says `how`.
+/// `OUTRIGGER_REQUIRE` with what `needs` these tests have. Elsewhere one ignored line says `how`; where they are asked for
+/// and were not built, it fails.
 #[must_use]
-pub fn main_where_asked(needs: &[Need], how: &'static str, tests: Vec<Trial>) -> ExitCode {
+pub fn main_where_asked(needs: &[Need], how: &'static str, tests: Option<Vec<Trial>>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     let named = arguments.ignored || arguments.include_ignored || arguments.list || arguments.filter.is_some();
     if !named && !needs.iter().any(|need| need.required()) {
         let line = Trial::ignorable_test("in_real_time", move || Ok(Completion::ignored_with(how)));
         return libtest_mimic::run(&arguments, vec![line]).exit_code();
     }
+    let unbuilt = || vec![Trial::test("in_real_time", move || Err(Failed::from(format!("not built; {how}"))))];
+    let tests = tests.unwrap_or_else(unbuilt);
     // None of them is marked as ignored.
     (arguments.ignored, arguments.include_ignored) = (false, false);
     arguments.test_threads.get_or_insert(1);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
 use crate::clock::Clock;
-use crate::qemu::Priority;
+use crate::priority::Priority;
 
 /// How often each processor is looked at.
 const GLANCE: Duration = Duration::from_millis(2);

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use outrigger_core::robot::Reason;
 
-use crate::qemu::Priority;
+use crate::priority::Priority;
 use crate::standstill::{self, TELLING, Window};
 
 /// So often a test is tried.

@@ -1,8 +1,8 @@
 //! A stream that is cut into packages, and a conversation that understands them.
 
-use super::client::{ClientError, ClientMemory};
 use super::config::ClientConfig;
 use super::conversation::{Conversation, Inputs, Sink};
+use super::memory::{ClientError, ClientMemory};
 use crate::frame::{Assembler, Framing};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};

@@ -4,7 +4,7 @@ use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
 use outrigger_core::time::Duration;
 
 use super::words;
-use crate::check::{Line, joints};
+use crate::lines::{Line, joints};
 
 /// The robot with measurements to `listen`, and the worst case.
 pub(crate) fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {

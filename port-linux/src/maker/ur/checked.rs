@@ -5,8 +5,8 @@ use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
 use super::coast;
-use crate::check::{Line, joints};
 use crate::config::Control;
+use crate::lines::{Line, joints};
 
 /// The robot, and the worst case.
 pub(crate) fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {

@@ -8,8 +8,9 @@ use outrigger_sim::time::SimTime;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::set_current_timer_slack;
 
-use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Priority, Process, Serial};
+use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial};
 use crate::clock::Clock;
+use crate::priority::Priority;
 use crate::standstill::{self, Window};
 
 /// How long it is waited at most before everything is looked at again.

@@ -5,9 +5,7 @@ mod command;
 mod firmware;
 mod folder;
 mod log;
-mod namespace;
 mod network;
-mod priority;
 mod process;
 mod serial;
 
@@ -16,8 +14,6 @@ pub use command::{Command, Machine, Network as NetworkMode, Serial as SerialMode
 pub use firmware::{Firmware, Missing, Unbuilt, missing};
 pub use folder::Folder;
 pub use log::{Line, Log};
-pub use namespace::Namespace;
 pub use network::Network;
-pub use priority::Priority;
 pub use process::{Exit, Process};
 pub use serial::Serial;

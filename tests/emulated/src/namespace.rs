@@ -10,8 +10,6 @@ use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_op
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use smoltcp::phy::{Medium, TunTapInterface};
 
-use super::command;
-
 /// Their names: every namespace has its own.
 const TAP: &str = "tap0";
 const TUN: &str = "tun0";
@@ -61,10 +59,10 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// What QEMU is to be connected to, if it is called [within](Self::within).
+    /// The tap that QEMU is to be connected to, if it is called [within](Self::within).
     #[must_use]
-    pub fn mode(&self) -> command::Network {
-        command::Network::Tap(TAP.into())
+    pub fn tap(&self) -> String {
+        TAP.into()
     }
 
     /// What a program is called by to run in it.

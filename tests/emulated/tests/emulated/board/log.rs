@@ -7,7 +7,7 @@ use outrigger_emulated::sensor::Plug;
 use super::*;
 
 /// What it said the last time somebody looked; `OUTRIGGER_BLESS=1` writes it anew.
-const MILESTONES: &str = "tests/emulated/milestones.txt";
+const MILESTONES: &str = "tests/emulated/board/milestones.txt";
 /// From power on to a session, on a board that does not wait for its network.
 const BOOT: Duration = Duration::from_secs(2);
 
