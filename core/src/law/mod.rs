@@ -80,6 +80,11 @@ pub trait Law<const N: usize> {
         Progress::Endless
     }
 
+    /// Measured minus wanted distance of the tool at the last step \[m\]; `None` for a law that holds none.
+    fn tool_error(&self) -> Option<f32> {
+        None
+    }
+
     /// Writes everything the law is and remembers to `out` and returns how much that is, so that
     /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
     /// done; then a recording ends when its memory is full.
@@ -220,6 +225,10 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn progress(&self) -> Progress {
         each!(self, law => Law::<N>::progress(law))
+    }
+
+    fn tool_error(&self) -> Option<f32> {
+        each!(self, law => Law::<N>::tool_error(law))
     }
 
     recordable!();

@@ -207,6 +207,10 @@ impl<const N: usize> Law<N> for Standoff<N> {
         core::slice::from_ref(&self.config.source)
     }
 
+    fn tool_error(&self) -> Option<f32> {
+        Some(self.error)
+    }
+
     super::recordable!();
 }
 

@@ -534,13 +534,9 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
 
 /// What the law has to show: an error only while it is measured, in every cycle.
 fn values<const N: usize>(law: &AnyLaw<N>, mode: Mode) -> Vec<(String, String)> {
-    match law {
-        AnyLaw::Standoff(_) if mode != Mode::Command => vec![],
-        AnyLaw::Standoff(standoff) => {
-            vec![("standoff error".into(), format!("{:+.3} mm", standoff.error() * 1e3))]
-        }
-        AnyLaw::JointServo(_) | AnyLaw::CartesianTwist(_) => {
-            vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())]
-        }
+    match law.tool_error() {
+        Some(_) if mode != Mode::Command => vec![],
+        Some(error) => vec![("tool error".into(), format!("{:+.3} mm", error * 1e3))],
+        None => vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())],
     }
 }
