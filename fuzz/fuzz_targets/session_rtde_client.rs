@@ -56,7 +56,7 @@ impl Habits {
 
 /// What came of it, in order: events, packages that were sent, and counts after each event.
 #[derive(Default, PartialEq)]
-struct Told {
+struct Transcript {
     log: Vec<String>,
     since_opened: Tally,
 }
@@ -73,7 +73,7 @@ struct Tally {
     failed: u32,
 }
 
-impl Told {
+impl Transcript {
     fn hear(&mut self, event: &Event<'_, '_>) {
         let tally = &mut self.since_opened;
         assert_eq!(tally.failed, 0, "{event:?} of a connection that has failed");
@@ -94,7 +94,7 @@ impl Told {
 struct World<'n, 'm> {
     client: Client<'n, 'm>,
     commands: RegisterCommands,
-    told: Told,
+    told: Transcript,
     /// Asked, and not answered yet.
     asked: Vec<Vec<u8>>,
     habits: Habits,
@@ -379,7 +379,7 @@ fn run(first: u8, mut events: &[u8], cut: usize) -> Vec<String> {
     let mut world = World {
         client: Client::new(config, outputs, &mut inputs, memory).expect("a configuration that can be run"),
         commands: RegisterCommands::new(Registers::UPPER, Duration::from_millis(6)),
-        told: Told::default(),
+        told: Transcript::default(),
         asked: Vec::new(),
         habits: Habits(0),
         software: SOFTWARE[usize::from(first >> 5) % SOFTWARE.len()],

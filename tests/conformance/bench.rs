@@ -67,9 +67,11 @@ pub(crate) trait Bench {
     /// The same by this edge.
     fn command_by(&mut self, edge: fn(Epoch) -> Input) {
         self.ready();
-        let before = self.look(|look| look.said(Said::Move));
+        let before = self.look(|look| look.said(TextKind::Move));
         self.ask(edge);
-        self.wait("the arm is commanded to move", |look| look.mode == Mode::Command && look.said(Said::Move) > before);
+        self.wait("the arm is commanded to move", |look| {
+            look.mode == Mode::Command && look.said(TextKind::Move) > before
+        });
     }
 }
 
@@ -85,13 +87,13 @@ pub(crate) struct Look<'a> {
     /// Whether the port has ended.
     pub(crate) over: bool,
     /// The kinds of all texts the controller has heard, in order.
-    pub(crate) texts: &'a [Said],
+    pub(crate) texts: &'a [TextKind],
     pub(crate) controller: &'a Controller,
 }
 
 /// The kinds of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum TextKind {
     Move,
     /// Zero velocity.
     Hold,
@@ -99,7 +101,7 @@ pub(crate) enum Said {
     Stop,
 }
 
-impl Said {
+impl TextKind {
     /// Those of the texts that are not in `known` yet are added to it.
     pub(crate) fn learn(known: &mut Vec<Self>, controller: &Controller) {
         known.extend(controller.texts().iter().skip(known.len()).map(Self::of));
@@ -118,7 +120,7 @@ impl Said {
 
 impl Look<'_> {
     /// How many of this kind.
-    pub(crate) fn said(&self, kind: Said) -> usize {
+    pub(crate) fn said(&self, kind: TextKind) -> usize {
         self.texts.iter().filter(|said| **said == kind).count()
     }
 

@@ -9,20 +9,20 @@ use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_tests::board::{Network, UrRig, Way};
 use outrigger_tests::cosim::Setup;
 
-use crate::bench::{Bench, Look, Said};
+use crate::bench::{Bench, Look, TextKind};
 
 pub(crate) struct EmbassyBench {
     rig: UrRig,
     /// The rig's events without their times, as far as they were looked at.
     events: Vec<Event<UrEvent>>,
-    texts: Vec<Said>,
+    texts: Vec<TextKind>,
 }
 
 impl EmbassyBench {
     fn seen(&mut self) -> Look<'_> {
         let new = self.rig.record().events.iter().skip(self.events.len());
         self.events.extend(new.map(|(_, event)| *event));
-        Said::learn(&mut self.texts, self.rig.controller());
+        TextKind::learn(&mut self.texts, self.rig.controller());
         Look {
             events: &self.events,
             texts: &self.texts,

@@ -27,7 +27,7 @@ use outrigger_tests::cosim::Setup;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use crate::bench::{Bench, Look, Said};
+use crate::bench::{Bench, Look, TextKind};
 use crate::relay::Relay;
 
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -67,7 +67,7 @@ struct Log {
     unmet: ReasonSet,
     commanded: u64,
     newest: Option<ControllerTime>,
-    texts: Vec<Said>,
+    texts: Vec<TextKind>,
     over: bool,
 }
 
@@ -90,7 +90,7 @@ impl Default for Log {
 
 impl Log {
     fn look<'a>(&'a mut self, controller: &'a Controller) -> Look<'a> {
-        Said::learn(&mut self.texts, controller);
+        TextKind::learn(&mut self.texts, controller);
         let Self { events, mode, epoch, latch, unmet, commanded, texts, over, .. } = self;
         Look {
             events,

@@ -73,7 +73,7 @@ pub fn frame(bytes: &[u8]) -> Option<Reading> {
 
 /// What a message says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum Content {
     /// A reading.
     Reading(Reading),
     /// It carries nothing.
@@ -84,12 +84,12 @@ pub enum Said {
 
 /// What a line says, without its end.
 #[must_use]
-pub fn line(bytes: &[u8], next: u32) -> Said {
+pub fn line(bytes: &[u8], next: u32) -> Content {
     let bytes = bytes.trim_ascii();
     if bytes.is_empty() || bytes.starts_with(b"#") {
-        return Said::Nothing;
+        return Content::Nothing;
     }
-    numbers(bytes, next).map_or(Said::Wrong, Said::Reading)
+    numbers(bytes, next).map_or(Content::Wrong, Content::Reading)
 }
 
 fn numbers(bytes: &[u8], next: u32) -> Option<Reading> {
@@ -120,19 +120,19 @@ pub fn stream(is_frames: bool, bytes: &[u8]) -> Vec<Option<Reading>> {
     let mut said = Vec::new();
     for message in messages.into_iter().filter(|message| !message.is_empty()) {
         let says = if message.len() > LONGEST[usize::from(is_frames)] {
-            Said::Wrong
+            Content::Wrong
         } else if is_frames {
-            frame(message).map_or(Said::Wrong, Said::Reading)
+            frame(message).map_or(Content::Wrong, Content::Reading)
         } else {
             line(message, next)
         };
         match says {
-            Said::Nothing => {}
-            Said::Reading(reading) => {
+            Content::Nothing => {}
+            Content::Reading(reading) => {
                 next = reading.seq.wrapping_add(1);
                 said.push(Some(reading));
             }
-            Said::Wrong => said.push(None),
+            Content::Wrong => said.push(None),
         }
     }
     said

@@ -155,7 +155,7 @@ mod tests {
 
     /// What an observer remembers.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    struct Told {
+    struct History {
         granted: Option<Proof>,
         /// What was said to the newest fresh state that told of the program, and to how many it was `Wait`.
         last: Pendant,
@@ -164,7 +164,7 @@ mod tests {
         flickers: u8,
     }
 
-    fn check(config: &PendantConfig, told: &mut Told, reading: &PendantReading, said: Pendant) {
+    fn check(config: &PendantConfig, told: &mut History, reading: &PendantReading, said: Pendant) {
         let newly = told.granted.is_none();
         told.granted = told.granted.or(reading.accepted_by);
         let by_packet = told.granted == Some(Proof::ProgramState);
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn every_short_sequence_of_states_is_judged_by_the_rule() {
         for config in [PendantConfig::default(), PendantConfig { stops: false, ..PendantConfig::default() }] {
-            let mut worlds = HashSet::from([(PendantWatch::default(), Told::default())]);
+            let mut worlds = HashSet::from([(PendantWatch::default(), History::default())]);
             for cycle in 1..=9 {
                 let now = Instant::ZERO + Duration::from_millis(8 * cycle);
                 let mut next = HashSet::new();

@@ -163,7 +163,7 @@ mod tests {
 
     /// What happened so far, told without the machine.
     #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-    struct Told {
+    struct History {
         ever_above: bool,
         zeros: u8,
         moved: u8,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     /// One more state, against the rules as a person would put them.
-    fn follow(machine: &mut Scaling, told: &mut Told, input: Input) {
+    fn follow(machine: &mut Scaling, told: &mut History, input: Input) {
         let scaling = READINGS[input.reading];
         let slider = input.slider.map(|up| if up { 1.0 } else { 0.0 });
         let pace = machine.observe(&CONFIG, scaling, slider, DT, || told.moving);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_sequence_of_readings_is_held_and_let_go_by_the_rule() {
-        let told = Told { ever_above: false, zeros: 0, moved: 0, moving: false, held_for: 0, last: None };
+        let told = History { ever_above: false, zeros: 0, moved: 0, moving: false, held_for: 0, last: None };
         let mut worlds = HashSet::from([(Scaling::BEGIN, told)]);
         let mut seen = worlds.clone();
         // Sequences that lead to the same world are followed once; all are over when nothing new is found.

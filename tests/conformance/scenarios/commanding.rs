@@ -10,7 +10,7 @@ use outrigger_sim::controller::{Action, StartState};
 use outrigger_tests::cosim::REST;
 
 use crate::Bench;
-use crate::bench::{E_SERIES, Look, Said, slow_turn};
+use crate::bench::{E_SERIES, Look, TextKind, slow_turn};
 
 /// Whether no joint moves.
 fn at_rest(look: &Look<'_>) -> bool {
@@ -43,18 +43,18 @@ pub(crate) fn it_arms_on_request_and_moves_after_a_hundred_good_cycles<B: Bench>
     bench.look(|look| {
         assert_eq!(look.modes(), [Mode::Monitor, Mode::Arming, Mode::Command]);
         let texts = look.texts;
-        let holds = texts.iter().take_while(|said| **said == Said::Hold).count();
+        let holds = texts.iter().take_while(|said| **said == TextKind::Hold).count();
         assert!(holds >= 99, "{holds} zero velocities before the first motion");
-        assert!(texts[holds..].iter().all(|said| *said == Said::Move), "{:?}", &texts[holds..]);
+        assert!(texts[holds..].iter().all(|said| *said == TextKind::Move), "{:?}", &texts[holds..]);
     });
 }
 
 pub(crate) fn each_state_is_answered_once_at_most<B: Bench>() {
     let mut bench = B::start(slow_turn(E_SERIES));
     bench.command();
-    bench.wait("300 moving commands", |look| look.said(Said::Move) >= 300);
+    bench.wait("300 moving commands", |look| look.said(TextKind::Move) >= 300);
     bench.look(|look| {
-        let (moves, states) = (look.said(Said::Move) as u64, look.commanded);
+        let (moves, states) = (look.said(TextKind::Move) as u64, look.commanded);
         assert!(moves <= states, "{moves} moving commands for {states} states");
         assert_eq!(look.fallbacks(), []);
     });
@@ -69,11 +69,11 @@ pub(crate) fn a_release_ends_in_zero_velocities_and_one_stopj<B: Bench>() {
         assert_eq!(look.modes()[2..], [Mode::Command, Mode::Stopping, Mode::Monitor]);
         assert_eq!((look.fallbacks(), look.latch), (vec![Reason::Released], None));
         assert!(
-            look.texts.ends_with(&[Said::Move, Said::Hold, Said::Hold, Said::Hold, Said::Stop]),
+            look.texts.ends_with(&[TextKind::Move, TextKind::Hold, TextKind::Hold, TextKind::Hold, TextKind::Stop]),
             "{}",
             look.story()
         );
-        assert_eq!(look.said(Said::Stop), 1);
+        assert_eq!(look.said(TextKind::Stop), 1);
         assert!(at_rest(look), "{:?}", look.controller.truth().qd);
     });
     // It goes on only where it is asked to.
@@ -87,7 +87,7 @@ pub(crate) fn a_shutdown_stops_the_arm_first_and_closes_everything<B: Bench>() {
     bench.wait("the end of the port", |look| look.over);
     bench.look(|look| {
         assert_eq!(look.modes()[2..], [Mode::Command, Mode::Stopping, Mode::Monitor, Mode::Offline]);
-        assert_eq!(look.texts.last(), Some(&Said::Stop));
+        assert_eq!(look.texts.last(), Some(&TextKind::Stop));
         assert!(at_rest(look), "{:?}", look.controller.truth().qd);
     });
     bench.wait("no connection is left", |look| look.controller.clients() == 0);
@@ -103,7 +103,7 @@ pub(crate) fn local_control_is_never_commanded_and_left_by_connecting_anew<B: Be
     bench.wait("the end of arming", |look| look.modes().contains(&Mode::Arming) && look.mode == Mode::Monitor);
     bench.look(|look| {
         assert_eq!(look.modes(), [Mode::Monitor, Mode::Arming, Mode::Monitor]);
-        assert_eq!((look.latch, look.said(Said::Move)), (Some(Reason::NotRemote), 0));
+        assert_eq!((look.latch, look.said(TextKind::Move)), (Some(Reason::NotRemote), 0));
     });
     bench.act(Action::SwitchToRemote);
     bench.tell(Input::Acknowledge);
@@ -119,6 +119,6 @@ pub(crate) fn a_protective_stop_is_a_fallback_without_a_word<B: Bench>() {
     bench.wait("the end of the fallback", |look| look.mode == Mode::Monitor);
     bench.look(|look| {
         assert_eq!((look.fallbacks(), look.latch), (vec![Reason::ProtectiveStop], Some(Reason::ProtectiveStop)));
-        assert_eq!(look.texts.last(), Some(&Said::Move), "nothing is said to a robot that has stopped by itself");
+        assert_eq!(look.texts.last(), Some(&TextKind::Move), "nothing is said to a robot that has stopped by itself");
     });
 }

@@ -13,7 +13,7 @@ use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
 
 use crate::Bench;
-use crate::bench::{E_SERIES, Look, Said, slow_turn};
+use crate::bench::{E_SERIES, Look, TextKind, slow_turn};
 
 /// The arm is moving again only after the operator has seen what happened and asks anew.
 fn only_a_new_request_moves_again<B: Bench>(bench: &mut B, reason: Reason) {
@@ -23,14 +23,14 @@ fn only_a_new_request_moves_again<B: Bench>(bench: &mut B, reason: Reason) {
     });
     let moves = bench.look(|look| {
         assert_eq!((look.fallbacks(), look.latch), (vec![reason], Some(reason)));
-        look.said(Said::Move)
+        look.said(TextKind::Move)
     });
     let spent = |look: &Look<'_>| look.events.contains(&outrigger_tests::refused(Reason::Latched));
     bench.ask(Input::Request);
     bench.wait("a request that is refused", spent);
     bench.tell(Input::Acknowledge);
     bench.ready();
-    bench.look(|look| assert_eq!(look.said(Said::Move), moves, "nothing resumes by itself"));
+    bench.look(|look| assert_eq!(look.said(TextKind::Move), moves, "nothing resumes by itself"));
     bench.resume();
 }
 
@@ -111,11 +111,11 @@ pub(crate) fn a_restarted_controller_is_found_again_without_power<B: Bench>() {
         assert_eq!((look.fallbacks(), look.latch), (vec![Reason::LinkClosed], Some(Reason::LinkClosed)));
         let refused = look.downs(LinkId::PRIMARY).contains(&DownCause::Refused);
         assert!(refused, "it is refused while the controller is away: {}", look.story());
-        look.said(Said::Move)
+        look.said(TextKind::Move)
     });
     bench.act(Action::ReleaseBrakes);
     bench.wait("the robot runs", |look| !look.unmet.contains(Reason::RobotNotRunning));
-    bench.look(|look| assert_eq!(look.said(Said::Move), moves, "nothing resumes by itself"));
+    bench.look(|look| assert_eq!(look.said(TextKind::Move), moves, "nothing resumes by itself"));
     bench.tell(Input::Acknowledge);
     bench.resume();
 }

@@ -10,7 +10,7 @@ use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::Setup;
 
 use crate::Bench;
-use crate::bench::{E_SERIES, Said, slow_turn};
+use crate::bench::{E_SERIES, TextKind, slow_turn};
 
 fn with(kinds: &[FaultKind]) -> Setup {
     let mut setup = slow_turn(E_SERIES);
@@ -21,7 +21,7 @@ fn with(kinds: &[FaultKind]) -> Setup {
 pub(crate) fn bytes_that_come_in_tiny_pieces_lose_nothing<B: Bench>() {
     let mut bench = B::start(with(&[FaultKind::Split(97)]));
     bench.command();
-    bench.wait("100 moving commands", |look| look.said(Said::Move) >= 100);
+    bench.wait("100 moving commands", |look| look.said(TextKind::Move) >= 100);
     bench.look(|look| {
         let broken = |event: &&Event<UrEvent>| {
             matches!(event, Event::Peer(UrEvent::Skipped { .. }) | Event::Peer(UrEvent::Malformed { .. }))
@@ -35,19 +35,19 @@ pub(crate) fn a_flood_of_bytes_that_mean_nothing_does_not_hold_up_the_control_pa
     // Messages that no memory holds, of types nobody knows, and states that come twice.
     let mut bench = B::start(with(&[FaultKind::Oversize(60_000), FaultKind::Unknown, FaultKind::Repeat(50)]));
     bench.command();
-    bench.wait("100 moving commands", |look| look.said(Said::Move) >= 100);
+    bench.wait("100 moving commands", |look| look.said(TextKind::Move) >= 100);
     bench.tell(Input::Release);
     bench.wait("standstill", |look| look.mode == Mode::Monitor);
     bench.look(|look| {
         assert_eq!(look.sessions(), 1);
-        assert_eq!(look.texts.last(), Some(&Said::Stop));
+        assert_eq!(look.texts.last(), Some(&TextKind::Stop));
     });
 }
 
 pub(crate) fn a_flood_of_samples_does_not_hold_up_the_control_path<B: Bench>() {
     let mut bench = B::start(slow_turn(E_SERIES));
     bench.command();
-    let moves = bench.look(|look| look.said(Said::Move));
+    let moves = bench.look(|look| look.said(TextKind::Move));
     let mut seq = 0_u32;
     let mut flood = |bench: &mut B| {
         for _ in 0..5_000 {
@@ -59,11 +59,11 @@ pub(crate) fn a_flood_of_samples_does_not_hold_up_the_control_path<B: Bench>() {
     };
     for more in 1..=20 {
         flood(&mut bench);
-        bench.wait("the next moving command", |look| look.said(Said::Move) >= moves + more);
+        bench.wait("the next moving command", |look| look.said(TextKind::Move) >= moves + more);
     }
     flood(&mut bench);
     bench.tell(Input::Release);
     flood(&mut bench);
     bench.wait("standstill", |look| look.mode == Mode::Monitor);
-    bench.look(|look| assert_eq!(look.texts.last(), Some(&Said::Stop)));
+    bench.look(|look| assert_eq!(look.texts.last(), Some(&TextKind::Stop)));
 }

@@ -22,11 +22,11 @@ pub struct Caller {
     caller: outrigger_emulated::caller::Caller,
     now: SimTime,
     events: Vec<(SimTime, Event<TestEvent>)>,
-    asked: Asked,
+    asked: Order,
 }
 
 /// The move that is to be asked for next.
-type Asked = Rc<RefCell<Option<JointMove<2>>>>;
+type Order = Rc<RefCell<Option<JointMove<2>>>>;
 type Law = JointServo<2>;
 
 /// A board with a robot that connects to it.
@@ -88,7 +88,7 @@ impl CallerRig {
 
 struct Mover {
     watch: Watch<TestEvent, u32, TestPeer>,
-    asked: Asked,
+    asked: Order,
 }
 
 impl Observer<2, TestPeer, Law> for Mover {

@@ -50,8 +50,8 @@ pub enum SequenceEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// Something is asked for that changes the robot.
-    Asked(RequestKind),
+    /// A request that changes the robot.
+    Sent(RequestKind),
     /// The safety mode, where it is a new one.
     Safety(SafetyMode),
     /// The robot mode, where it is a new one.
@@ -76,7 +76,7 @@ pub enum Progress {
 impl core::fmt::Display for Progress {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Asked(request) => write!(f, "asked: {}", request.words()),
+            Self::Sent(request) => write!(f, "asked: {}", request.words()),
             Self::Safety(mode) => write!(f, "safety mode: {}", mode.name()),
             Self::RobotMode(mode) => write!(f, "robot mode: {}", mode.name()),
             Self::Locked { wait } => {
@@ -289,7 +289,7 @@ impl Course {
     pub(super) fn acted(&mut self, request: RequestKind, reply: &Reply<'_>) -> Acted {
         match reply {
             Reply::Done(_) => {
-                self.say(Progress::Asked(request));
+                self.say(Progress::Sent(request));
                 Acted::Yes
             }
             Reply::Refused(Refusal::NeedsRemoteControl) => match self.permission {

@@ -100,11 +100,11 @@ impl Pendant {
                 self.state = State::Set;
             }
             (State::Set, Reply::Done(_)) if wanted.is_some() => {
-                self.course.say(Progress::Asked(RequestKind::SetUserRole));
+                self.course.say(Progress::Sent(RequestKind::SetUserRole));
                 self.state = State::Verify;
             }
             (State::Set, Reply::Done(_)) => {
-                self.course.say(Progress::Asked(RequestKind::SetOperationalMode));
+                self.course.say(Progress::Sent(RequestKind::SetOperationalMode));
                 if self.locks {
                     self.course.done();
                 }
@@ -119,7 +119,7 @@ impl Pendant {
                 }
             }
             (State::GiveBack, Reply::Done(_)) => {
-                self.course.say(Progress::Asked(RequestKind::ClearOperationalMode));
+                self.course.say(Progress::Sent(RequestKind::ClearOperationalMode));
                 self.course.done();
             }
             (State::Look, other) => {

@@ -161,14 +161,14 @@ fn another_service_an_unasked_line_and_an_endless_one_are_told_apart() {
 }
 
 /// A controller that answers by a function, and everything that happened, with the time.
-struct Told {
+struct Transcript {
     asked: Vec<String>,
     said: Vec<String>,
     now: Instant,
     end: Result<(), Obstacle>,
 }
 
-fn play(sequence: &mut impl Sequence, answer: impl FnMut(&Request<'_>, Instant) -> String) -> Told {
+fn play(sequence: &mut impl Sequence, answer: impl FnMut(&Request<'_>, Instant) -> String) -> Transcript {
     play_from(Instant::ZERO, sequence, answer)
 }
 
@@ -176,8 +176,8 @@ fn play_from(
     start: Instant,
     sequence: &mut impl Sequence,
     mut answer: impl FnMut(&Request<'_>, Instant) -> String,
-) -> Told {
-    let mut told = Told { asked: vec![], said: vec![], now: start, end: Ok(()) };
+) -> Transcript {
+    let mut told = Transcript { asked: vec![], said: vec![], now: start, end: Ok(()) };
     for _ in 0..5_000 {
         while let Some(event) = sequence.poll_event() {
             match event {
@@ -565,7 +565,7 @@ proptest! {
             Some((line, true)) => LINES[*line].to_owned(),
             _ => robot.answer(request, now),
         };
-        let clears = |told: &Told| told.asked.iter().any(|a| a.starts_with("unlock") || a.starts_with("restart"));
+        let clears = |told: &Transcript| told.asked.iter().any(|a| a.starts_with("unlock") || a.starts_with("restart"));
         prop_assert!(!clears(&play(&mut BringUp::new(software, BringUpConfig::default()), &mut answer)));
         for goal in [ProgramGoal::Play, ProgramGoal::Stop, ProgramGoal::Load(Argument::new("a.urp").unwrap())] {
             prop_assert!(!clears(&play(&mut ProgramControl::new(goal, software, ProgramConfig::default()), &mut answer)));

@@ -119,7 +119,7 @@ enum Listening {
 /// The move that was asked for last.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-struct Asked {
+struct Assignment {
     asked: JointMove<2>,
     course: Course<2>,
 }
@@ -136,7 +136,7 @@ pub struct TestPeer {
     shown: Option<Shown>,
     /// As of when the program was last seen alive.
     mirrored: Option<Held<Mirrored>>,
-    asked: Option<Asked>,
+    asked: Option<Assignment>,
     chunk: usize,
     out: [u8; LONGEST],
     length: usize,
@@ -305,7 +305,7 @@ impl Peer<2> for TestPeer {
 
     fn executed(&self, state: &State<2>, _: Instant) -> Executed {
         let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return Executed::default() };
-        let on_course = self.asked.is_some_and(|Asked { course, .. }| match shown.mirrored() {
+        let on_course = self.asked.is_some_and(|Assignment { course, .. }| match shown.mirrored() {
             Mirrored::Running(_) if shown.progress.is_finite() => {
                 course.holds_at(&Self::planned(&course, shown.progress), state, &config)
             }
@@ -316,7 +316,7 @@ impl Peer<2> for TestPeer {
 
     fn delegated(&mut self, _: MoveNumber, asked: JointMove<2>, state: &State<2>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        self.asked = Some(Asked { asked, course });
+        self.asked = Some(Assignment { asked, course });
     }
 
     fn asked(&self) -> Option<JointMove<2>> {

@@ -18,7 +18,7 @@ const BOARD: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
 /// Who sends what the KRC's fault `second-sender` is about.
 const STRANGER: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 9), 40_000);
 
-/// See the module.
+/// A simulated KRC behind a stack of its own, with who else sends to the board.
 pub struct KrcPeer {
     krc: Krc,
     interface: Interface,

@@ -18,7 +18,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// How soon QEMU is given frames again that it had no room for.
 const RETRY: Duration = Duration::from_micros(300);
 
-/// See the module. Its clock starts with it.
+/// A board that runs. Its clock starts with it.
 #[derive(Debug)]
 pub struct Board<'f> {
     clock: Clock,

@@ -87,7 +87,7 @@ pub(super) struct Target {
     pub(super) impedance: Impedance,
 }
 
-/// See the module.
+/// Seven joints, where they are and what acts on them.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     options: ArmOptions,

@@ -10,7 +10,7 @@ use crate::time::SimTime;
 /// Mean length of a burst of losses, in datagrams.
 const BURST: f64 = 5.0;
 
-/// See the module.
+/// Datagrams on their way.
 #[derive(Debug)]
 pub(super) struct Channel {
     rng: Rng,

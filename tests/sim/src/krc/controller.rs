@@ -85,7 +85,7 @@ pub struct Truth {
     pub outputs: u8,
 }
 
-/// See the module.
+/// A KRC with its arm, its KRL program and both directions of its link.
 #[derive(Debug)]
 pub struct Krc {
     options: Options,

@@ -89,21 +89,21 @@ pub(super) enum Call {
 
 /// What a remote computer asks for, by the convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Demand {
     Nothing,
     Start,
     Stop,
     Close,
 }
 
-/// See the module.
+/// A KRL program that runs.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     options: ProgramOptions,
     /// What it says, `$FRI_TO_…`.
     pub(super) says: KrlVariables,
-    /// What it read before, as [`Asked`]: only a change asks.
-    asked: Asked,
+    /// What it read before, as [`Demand`]: only a change asks.
+    asked: Demand,
     /// A start was asked for and is not carried out yet.
     starting: bool,
     was_commanding: bool,
@@ -127,7 +127,7 @@ impl Program {
         Self {
             options,
             says,
-            asked: Asked::Nothing,
+            asked: Demand::Nothing,
             starting: false,
             was_commanding: false,
             opening: GRIPPER_OPENING,
@@ -156,7 +156,7 @@ impl Program {
             let asked = self.asked_by(heard);
             if asked != self.asked {
                 self.asked = asked;
-                self.starting = asked == Asked::Start;
+                self.starting = asked == Demand::Start;
             }
         }
         let commanding = state == FriState::Command;
@@ -166,8 +166,8 @@ impl Program {
             self.starting = !commanding && !fell_back;
         }
         let call = match self.asked {
-            Asked::Close => Some(Call::Close),
-            Asked::Stop if commanding => Some(Call::Stop),
+            Demand::Close => Some(Call::Close),
+            Demand::Stop if commanding => Some(Call::Stop),
             _ if self.starting && !commanding && rank(quality) >= rank(self.options.starts_at()) => {
                 // What was asked for is asked once: after a fallback a start must be asked for anew.
                 self.starting = false;
@@ -180,19 +180,19 @@ impl Program {
         call
     }
 
-    fn asked_by(&self, heard: &KrlVariables) -> Asked {
+    fn asked_by(&self, heard: &KrlVariables) -> Demand {
         match (self.options.convention, heard.int(at(0)), heard.int(at(1)), heard.int(at(15))) {
-            (Convention::RosControl, _, 1, _) => Asked::Start,
-            (Convention::RosControl, _, 0, _) => Asked::Stop,
-            (Convention::FriControl, _, _, 10) => Asked::Start,
-            (Convention::FriControl, _, _, 20) => Asked::Stop,
-            (Convention::FriControl, _, _, 30 | 40) => Asked::Close,
-            (Convention::Isir, 1, ..) => Asked::Start,
-            (Convention::Isir, 2, ..) => Asked::Stop,
-            (Convention::Isir, 3, ..) => Asked::Close,
-            (Convention::SampleApp, 10, ..) => Asked::Start,
-            (Convention::SampleApp, ..) => Asked::Stop,
-            _ => Asked::Nothing,
+            (Convention::RosControl, _, 1, _) => Demand::Start,
+            (Convention::RosControl, _, 0, _) => Demand::Stop,
+            (Convention::FriControl, _, _, 10) => Demand::Start,
+            (Convention::FriControl, _, _, 20) => Demand::Stop,
+            (Convention::FriControl, _, _, 30 | 40) => Demand::Close,
+            (Convention::Isir, 1, ..) => Demand::Start,
+            (Convention::Isir, 2, ..) => Demand::Stop,
+            (Convention::Isir, 3, ..) => Demand::Close,
+            (Convention::SampleApp, 10, ..) => Demand::Start,
+            (Convention::SampleApp, ..) => Demand::Stop,
+            _ => Demand::Nothing,
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Statistics {
     pub missed: u32,
 }
 
-/// See the module.
+/// The measurements of the last seconds, and what became of each.
 #[derive(Debug)]
 pub(super) struct LinkRating {
     rating: Rating,

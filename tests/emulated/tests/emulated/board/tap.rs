@@ -91,7 +91,7 @@ fn program() -> String {
 }
 
 /// The robot as it tells of itself.
-struct Told {
+struct Transcript {
     at: SimTime,
     speed: f64,
     distance: Option<f64>,
@@ -102,7 +102,7 @@ struct Told {
 struct Left {
     clock: Clock,
     log: Vec<Line>,
-    robot: Vec<Told>,
+    robot: Vec<Transcript>,
     telemetry: Vec<Datagram>,
     exit: Option<Exit>,
     complaints: String,
@@ -124,7 +124,7 @@ impl Left {
         found.unwrap_or_else(|| panic!("no `{word}` after {since}:\n{}", self.story()))
     }
 
-    fn robot(&self, from: SimTime, until: SimTime) -> impl Iterator<Item = &Told> {
+    fn robot(&self, from: SimTime, until: SimTime) -> impl Iterator<Item = &Transcript> {
         self.robot.iter().filter(move |told| from <= told.at && told.at < until)
     }
 }
@@ -180,7 +180,7 @@ fn run() -> Left {
             let tool = Frame { position: [x, y, z], rotation: Rotation::from_vector([rx, ry, rz]) };
             let speed = packet.qd_actual().iter().fold(0.0, |most: f64, speed| speed.abs().max(most));
             let distance = surface.distance(tool.position, tool.z_axis(), now);
-            left.robot.push(Told { at: now, speed, distance, inputs: packet.digital_input_bits() });
+            left.robot.push(Transcript { at: now, speed, distance, inputs: packet.digital_input_bits() });
             if let Some(read) = sensor.read(&surface, tool, now) {
                 serial.send(format!("seq={} {read:.6}\n", left.robot.len()).as_bytes());
             }
