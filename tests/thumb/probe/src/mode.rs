@@ -56,7 +56,11 @@ fn measurements(state: &State<6>) {
     used((following.newest(), following.is_moving_by_us(state)));
     let course = any(Course::<6> { from: state.positions, to: state.target_positions, speed: 1.0 });
     let tolerance = any(CourseConfig::default());
-    used((course.holds(state, &tolerance), course.holds_at(&state.positions, state, &tolerance), tolerance.check_ranges()));
+    used((
+        course.holds(state, &tolerance),
+        course.holds_at(&state.positions, state, &tolerance),
+        tolerance.check_ranges(),
+    ));
     let mut standstill = any(Standstill::<6>::new(any(StandstillConfig::default())));
     used((standstill.observe(state, any(Instant::from_micros(9)), any(true)), standstill.at_rest()));
 }
