@@ -17,10 +17,11 @@ use crate::latency::{self, Latency};
 use crate::maker::krc::{self, KrcController, KrcExamined};
 use crate::maker::ur::{self, UrController, UrExamined};
 use crate::maker::{Examined, Maker, Shows};
-use crate::panel::{Panel, Target, Wish};
+use crate::panel::{Panel, Wish};
 use crate::show::events::PeerEvent as _;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::{Format, say};
+use crate::target::Target;
 
 /// Time for which this host's wake-ups are measured.
 const HOST_SPAN: Duration = Duration::from_secs(2);

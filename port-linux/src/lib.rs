@@ -51,6 +51,7 @@ pub mod show;
 pub mod signals;
 pub mod simulate;
 pub mod syscalls;
+pub mod target;
 pub mod timer;
 pub mod watch;
 pub mod worker;

@@ -6,8 +6,9 @@ use crate::engine;
 use crate::exit::Outcome;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
-use crate::panel::{Onlooker, Panel, Target};
+use crate::panel::{Onlooker, Panel};
 use crate::show::Format;
+use crate::target::Target;
 
 /// Runs the command.
 ///

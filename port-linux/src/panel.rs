@@ -1,6 +1,5 @@
 //! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use outrigger_core::drive::Application;
@@ -13,11 +12,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::clock::{Clock, std_duration};
-use crate::config::RobotAddress;
 use crate::exit::{Failure, Outcome};
-use crate::feed::{Feed, What};
+use crate::feed::{Feed, Progress, What};
 use crate::maker::{Facts, Maker, Showing, Shows};
-use crate::record::Progress;
 use crate::show::events::PeerEvent as _;
 use crate::show::log::{Grades, PACE, Unmet};
 use crate::show::{Format, Key, Notice, Show, Snapshot};
@@ -84,37 +81,6 @@ impl From<Key> for Wish {
             Key::Release => Self::Release,
             Key::Acknowledge => Self::Acknowledge,
         }
-    }
-}
-
-/// Where the robot is and how long to wait for it.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// As given.
-    pub address: RobotAddress,
-    /// As resolved.
-    pub ip: IpAddr,
-}
-
-impl Target {
-    /// Resolves the robot's name.
-    ///
-    /// # Errors
-    /// [`Failure::Connection`] where it has no address.
-    pub fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
-        let found = address.resolve(crate::config::FIRST_PORT).map_err(|error| {
-            Failure::Connection(format!(
-                "cannot find the host '{}': {error}; check the name, or give the address",
-                address.host()
-            ))
-        })?;
-        Ok(Self { address: address.clone(), ip: found.ip() })
-    }
-
-    /// The socket address of one of the controller's ports.
-    #[must_use]
-    pub fn socket(&self, port: u16) -> SocketAddr {
-        SocketAddr::new(self.ip, self.address.port(port))
     }
 }
 
@@ -428,7 +394,7 @@ where
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let progress = self.progress.as_deref();
-        self.panel.observe(engine, now, || progress.map_or_else(Vec::new, crate::record::shown));
+        self.panel.observe(engine, now, || progress.map_or_else(Vec::new, Progress::shown));
     }
 }
 

@@ -17,7 +17,7 @@ use outrigger_core::wire::dashboard::PORT;
 use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::{Failure, Outcome};
-use crate::panel::Target;
+use crate::target::Target;
 use connection::{Connection, LINE_MEMORY};
 use conversation::Conversation;
 use transport::Trouble;

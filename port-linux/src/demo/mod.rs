@@ -32,10 +32,11 @@ use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::maker::ur::{self, UrController};
-use crate::panel::{Panel, Target, Wish};
+use crate::panel::{Panel, Wish};
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell};
+use crate::target::Target;
 use crate::worker::{writable_within, write_within};
 
 const DISTANCE: f32 = 0.05;

@@ -4,6 +4,7 @@
 //! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
 //! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody.
 
+mod progress;
 mod rtde;
 mod streams;
 mod tap;
@@ -16,6 +17,7 @@ use outrigger_core::time::Instant;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
+pub use self::progress::Progress;
 pub use self::rtde::Columns;
 pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};

@@ -26,10 +26,10 @@ use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
 use crate::maker::ur;
 use crate::net::{Net, Trouble};
-use crate::panel::Target;
 use crate::show::events::{Surroundings, notice};
 use crate::show::words;
 use crate::signals::{Leaves, Signals};
+use crate::target::Target;
 
 pub use setting::{FORMS, Setting};
 

@@ -17,8 +17,7 @@ use outrigger_core::time::{Duration, Instant};
 use crate::exit::Failure;
 use crate::json::Json;
 use crate::show::events::PeerEvent;
-use crate::show::{Arm, Notice, Word};
-use ur::States;
+use crate::show::{Arm, Notice, States, Word};
 
 /// A controller, as whoever sits before the screen knows it.
 pub trait Maker {

@@ -18,16 +18,17 @@ use outrigger_core::engine::ur::StatesFrom;
 pub use self::file::{raw_topic, sent_topic};
 pub(crate) use self::read::each_message;
 pub use self::read::{Raw, each_raw, is_none, is_recording};
-pub use self::recorder::{Progress, Recorder};
+pub use self::recorder::Recorder;
 use crate::args::RecordArgs;
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::{Failure, Outcome};
-use crate::feed::{CAPACITY, Feed};
+use crate::feed::{CAPACITY, Feed, Progress};
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
-use crate::panel::{Onlooker, Panel, Target};
+use crate::panel::{Onlooker, Panel};
 use crate::show::{Format, tell};
+use crate::target::Target;
 
 /// Topic of the configuration that a run began with.
 pub(crate) const CONFIGURATION: &str = "/engine/configuration";
@@ -98,14 +99,4 @@ async fn beside_ur(args: &RecordArgs, clock: Clock, feed: Feed, progress: Arc<Pr
         }
     }
     onlooker.finish()
-}
-
-/// What is shown of the recorder beside the session.
-pub(crate) fn shown(progress: &Progress) -> Vec<(String, String)> {
-    let megabytes = progress.bytes() as f64 / 1e6;
-    let mut said = vec![("recorded".to_owned(), format!("{} messages, {megabytes:.1} MB", progress.messages()))];
-    if progress.lost() > 0 {
-        said.push(("entries lost".to_owned(), progress.lost().to_string()));
-    }
-    said
 }

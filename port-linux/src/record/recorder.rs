@@ -6,67 +6,19 @@
 use std::fs;
 use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::file::File;
 use super::recording::Recording;
 use crate::clock::{Clock, utc_now};
 use crate::exit::Failure;
-use crate::feed::{Item, Reader, Streams, stream_memory};
+use crate::feed::{Item, Progress, Reader, Streams, stream_memory};
 use crate::worker::{Joined, Worker};
 use mcap::McapError;
 
 /// What still waits for the file at the end has so long to get there.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How far the recorder is; read from any thread.
-#[derive(Debug, Default)]
-pub struct Progress {
-    messages: AtomicU64,
-    bytes: AtomicU64,
-    lost: AtomicU64,
-    failed: AtomicBool,
-    failure: Mutex<Option<String>>,
-}
-
-impl Progress {
-    /// Messages written.
-    #[must_use]
-    pub fn messages(&self) -> u64 {
-        self.messages.load(Ordering::Relaxed)
-    }
-
-    /// Their bytes, before compression.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// Entries that were lost, because the file could not be written as fast.
-    #[must_use]
-    pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
-    }
-
-    /// Whether nothing more is written.
-    #[must_use]
-    pub fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire)
-    }
-
-    /// Why nothing more is written.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn fail(&self, why: String) {
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
-        self.failed.store(true, Ordering::Release);
-    }
-}
 
 /// A recorder at work.
 #[derive(Debug)]
@@ -169,9 +121,7 @@ pub(super) fn record<W: Write + Seek>(
             Item::Lost(lost) => recording.lost(lost)?,
         }
         let (messages, bytes) = recording.file().written();
-        progress.messages.store(messages, Ordering::Relaxed);
-        progress.bytes.store(bytes, Ordering::Relaxed);
-        progress.lost.store(reader.lost(), Ordering::Relaxed);
+        progress.note(messages, bytes, reader.lost());
     }
     let (messages, bytes) = recording.file().written();
     let summary = [

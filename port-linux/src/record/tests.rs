@@ -7,7 +7,8 @@ use outrigger_core::time::Instant;
 use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text};
 use outrigger_core::wire::realtime::Repr;
 
-use super::recorder::{Progress, record};
+use super::recorder::record;
+use crate::feed::Progress;
 use crate::feed::{Feed, Tap};
 
 const ORIGIN: u64 = 1_700_000_000_000_000_000;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::config::ServeSettings;
 use crate::exit::{Failure, Outcome};
-use crate::feed::Feed;
-use crate::record::{Progress, Recorder};
+use crate::feed::{Feed, Progress};
+use crate::record::Recorder;
 use crate::serve::Server;
 use crate::show::tell;
 

@@ -34,11 +34,11 @@ use crate::lock::RobotLock;
 use crate::maker::krc::{self, KrcController, KrcTally};
 use crate::maker::ur::{self, UrController, UrTally};
 use crate::maker::{Maker, Shows, Summary, Tally};
-use crate::panel::{Panel, Target, Wish};
-use crate::record;
+use crate::panel::{Panel, Wish};
 use crate::recordings::{Kept, Recordings, Report, next_report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
+use crate::target::Target;
 
 /// Bytes of the recorder: several seconds of the fastest stream in each half.
 const RECORDER: usize = 8 << 20;
@@ -255,7 +255,7 @@ struct Service<M: Maker, T> {
     /// Fallbacks that were to be recorded.
     recorded: u32,
     /// Of the recorder of everything, until it has failed.
-    progress: Option<Arc<record::Progress>>,
+    progress: Option<Arc<crate::feed::Progress>>,
     /// What the engine was given, for the same recorder.
     tail: Option<Tail>,
 }

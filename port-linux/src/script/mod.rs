@@ -18,8 +18,8 @@ use crate::args::ScriptArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::net::cannot_connect;
-use crate::panel::Target;
 use crate::signals::{Leaves, Signals};
+use crate::target::Target;
 
 /// A first robot state, pop-ups, variables; longer messages are skipped.
 const MEMORY: usize = 64 * 1024;

@@ -9,6 +9,7 @@ mod keys;
 pub(crate) mod log;
 pub(crate) mod shown;
 mod snapshot;
+mod states;
 mod straight;
 pub(crate) mod terminal;
 mod view;
@@ -25,6 +26,7 @@ use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use self::snapshot::{Arm, Joint, Snapshot, Word};
+pub use self::states::States;
 use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
 use crate::json::Json;

@@ -5,8 +5,8 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, State};
 use outrigger_core::time::{Duration, Instant};
 
+use super::States;
 use crate::json::Json;
-use crate::maker::ur::States;
 
 /// A session at one instant.
 #[derive(Clone, Debug)]

@@ -24,16 +24,15 @@ use tokio::sync::watch;
 pub(crate) use self::checked::checked;
 pub(crate) use self::examined::UrExamined;
 use self::memory::{Windows, as_link};
-pub use self::states::States;
 pub(crate) use self::tally::UrTally;
 use super::{Facts, Maker, Showing, Shows};
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Failure;
 use crate::net::{Net, Trouble};
-use crate::panel::Target;
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice, Word};
+use crate::target::Target;
 
 /// Runs an engine beside such a controller until the application has shut it down, with a recorder of `recorder` bytes.
 ///
@@ -184,7 +183,7 @@ impl<'m> Shows<6, Ur<'m>> for UrController {
         Facts {
             identity: self.model.clone().filter(|_| stands),
             arm: engine.state().map(|state| Arm::new(state, modes(state.robot_mode, state.safety))),
-            states: States::of(engine, self.done_without.as_deref()),
+            states: states::states(engine, self.done_without.as_deref()),
             trouble: self.last_down.clone().filter(|_| !stands),
             values: vec![],
             counters: vec![],

@@ -10,7 +10,7 @@ use ratatui::backend::TestBackend;
 
 use super::super::{Arm, Word};
 use super::*;
-use crate::maker::ur::States;
+use crate::show::States;
 
 fn figures() -> Figures {
     let answers = AnswerFigures {
