@@ -35,7 +35,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     const LISTENS: bool = false;
 
     /// Whether the controller is given moves to execute by itself. Where it is not, [`executed`](Self::executed) and its
-    /// neighbours are never called, and left out.
+    /// neighbours are never called, and left out; where it is, [`new`](Self::new) checks the thresholds of moves.
     const DELEGATES: bool = false;
 
     /// A conversation that has not begun.

@@ -224,7 +224,10 @@ impl Peer<2> for TestPeer {
     const DELEGATES: bool = true;
 
     fn new<L: Law<2>>(config: &TestConfig, (): (), law: L) -> Result<(Self, Cycle<2, L>), ConfigError> {
-        config.check_common(&config.cycle())?;
+        let cycle = config.cycle();
+        config.check_common(&cycle)?;
+        let value = |error| ConfigError::Value { section: "mode", error };
+        cycle.mode.delegated.check(cycle.mode.cycle).map_err(value)?;
         let peer = Self {
             listening: Listening::No,
             abort: false,
