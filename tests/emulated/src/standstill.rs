@@ -109,13 +109,33 @@ fn look_at(processor: usize) {
     let _ = sched_setaffinity(None::<Pid>, &one);
     let _priority = Priority::above();
     let clock = Clock::start();
+    let mut glances = Glances::default();
     loop {
         let due = clock.now() + GLANCE;
         std::thread::sleep(GLANCE);
-        let window = clock.window(due, clock.now());
-        if window.until - window.from > TELLING {
+        if let Some(window) = glances.woken(clock.window(due, clock.now())) {
             SEEN.lock().unwrap_or_else(PoisonError::into_inner).note(window);
         }
+    }
+}
+
+/// The glances at one processor. Two in a row that come late are one standstill: of the time between them nothing is known but
+/// that the processor ran this thread for a moment.
+#[derive(Debug, Default)]
+struct Glances {
+    /// Since when each came late.
+    late_since: Option<Instant>,
+}
+
+impl Glances {
+    /// One that was `late` so long: the standstill that it shows, from its first glance on.
+    fn woken(&mut self, late: Window) -> Option<Window> {
+        if late.until - late.from <= TELLING {
+            self.late_since = None;
+            return None;
+        }
+        let from = *self.late_since.get_or_insert(late.from);
+        Some(Window { from, ..late })
     }
 }
 
@@ -143,6 +163,17 @@ mod tests {
         assert_eq!((seen.longest(window(133, 499)), seen.total(window(133, 499))), (MS(0), MS(0)));
         assert_eq!((seen.longest(window(120, 505)), seen.total(window(120, 505))), (MS(12), MS(17)));
         assert_eq!(seen.longest(window(133, 499).and_before(MS(20))), MS(19));
+    }
+
+    #[test]
+    fn glances_late_in_a_row_are_one_standstill() {
+        let (_, window) = seen(&[]);
+        let mut glances = Glances::default();
+        let mut woken = |due, at| glances.woken(window(due, at)).map(|told| told.until - told.from);
+        assert_eq!(
+            [woken(2, 2), woken(4, 15), woken(17, 26), woken(28, 28), woken(30, 41)],
+            [None, Some(MS(11)), Some(MS(22)), None, Some(MS(11))]
+        );
     }
 
     #[test]
