@@ -67,7 +67,8 @@ impl<const N: usize, P> Config<N, P> {
         let value = |section| move |error| ConfigError::Value { section, error };
         let CycleConfig { link, mode, following, scaling, pendant, .. } = cycle;
         link.check().map_err(value("link"))?;
-        mode.check().map_err(value("mode"))?;
+        // Thresholds of moves are no part of a configuration: a peer that is given moves checks its own.
+        mode.check_streamed().map_err(value("mode"))?;
         following.check().map_err(value("mode"))?;
         scaling.check().map_err(value("mode"))?;
         pendant.check_ranges().map_err(value("mode"))?;

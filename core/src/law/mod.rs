@@ -80,8 +80,8 @@ pub trait Law<const N: usize> {
         Progress::Endless
     }
 
-    /// Measured minus wanted distance of the tool at the last step \[m\]; `None` for a law that holds none.
-    fn tool_error(&self) -> Option<f32> {
+    /// Measured minus wanted distance of the tool to the workpiece at the last step \[m\]; `None` for a law that holds none.
+    fn standoff_error(&self) -> Option<f32> {
         None
     }
 
@@ -227,8 +227,8 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => Law::<N>::progress(law))
     }
 
-    fn tool_error(&self) -> Option<f32> {
-        each!(self, law => Law::<N>::tool_error(law))
+    fn standoff_error(&self) -> Option<f32> {
+        each!(self, law => Law::<N>::standoff_error(law))
     }
 
     recordable!();

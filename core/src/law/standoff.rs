@@ -17,7 +17,7 @@ use super::tool_space::ToolSpace;
 use super::{Law, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::math::{Frame, Vector3, add, bounded, cross, dot, norm, scale, subtract};
+use crate::math::{Frame, Vector3, add, bounded, cross, dot, scale, subtract};
 use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings};
 use crate::time::Duration;
 
@@ -150,8 +150,10 @@ impl<const N: usize> Standoff<N> {
         let turn = scale(turns.into_iter().fold([0.0; 3], add), 0.5);
         // Beyond a quarter turn the sine falls again; the cosine, half the trace less one, tells.
         let agreement = dot(now.x, axes.x) + dot(now.y, axes.y) + dot(now.z, axes.z);
-        let turned = norm(turn) > self.config.turn_tolerance || agreement < 1.0;
-        if turned || norm(across) > self.config.line_tolerance {
+        // Squares tell the same as lengths, without a root.
+        let [turn_tolerance, line_tolerance] = [self.config.turn_tolerance, self.config.line_tolerance];
+        let turned = dot(turn, turn) > turn_tolerance * turn_tolerance || agreement < 1.0;
+        if turned || dot(across, across) > line_tolerance * line_tolerance {
             return Err(Reason::PathTolerance);
         }
         let gain = self.config.hold_gain;
@@ -207,7 +209,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
         core::slice::from_ref(&self.config.source)
     }
 
-    fn tool_error(&self) -> Option<f32> {
+    fn standoff_error(&self) -> Option<f32> {
         Some(self.error)
     }
 

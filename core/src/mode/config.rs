@@ -76,11 +76,20 @@ impl ModeTuning {
 }
 
 impl ModeConfig {
-    /// Checks every field but `delegated`, which is [checked](DelegatedConfig::check) where moves are given.
+    /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range, or too short for another.
     pub fn check(&self) -> Result<(), BadValue> {
+        self.check_streamed()?;
+        self.delegated.check(self.cycle)
+    }
+
+    /// The same without `delegated`, for who makes it of the cycle alone and gives no moves.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub(crate) fn check_streamed(&self) -> Result<(), BadValue> {
         let cycle = self.cycle;
         BadValue::unless(cycle > Duration::ZERO && cycle <= Duration::from_secs(1), "cycle", "above 0, at most 1 s")?;
         self.check_ranges()?;
@@ -135,8 +144,7 @@ mod tests {
         for (field, spoil) in cases {
             let mut config = ModeConfig::new(Duration::from_millis(8));
             spoil(&mut config);
-            let checked = config.check().and_then(|()| config.delegated.check(config.cycle));
-            assert_eq!(checked.map_err(|e| e.field), Err(field));
+            assert_eq!(config.check().map_err(|e| e.field), Err(field));
         }
     }
 }

@@ -71,7 +71,7 @@ macro_rules! whole {
             type Range = Range<Self>;
 
             #[inline]
-    fn check(&self, range: &Range<Self>) -> Result<(), Outside> {
+            fn check(&self, range: &Range<Self>) -> Result<(), Outside> {
                 range.hold(*self)
             }
 
@@ -133,7 +133,7 @@ macro_rules! of_joints {
             type Range = Range<f32>;
 
             #[inline]
-    fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
+            fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
                 self.0.check(range)
             }
 

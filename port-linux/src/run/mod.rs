@@ -534,9 +534,9 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
 
 /// What the law has to show: an error only while it is measured, in every cycle.
 fn values<const N: usize>(law: &AnyLaw<N>, mode: Mode) -> Vec<(String, String)> {
-    match law.tool_error() {
+    match law.standoff_error() {
         Some(_) if mode != Mode::Command => vec![],
-        Some(error) => vec![("tool error".into(), format!("{:+.3} mm", error * 1e3))],
+        Some(error) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
         None => vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())],
     }
 }
