@@ -24,10 +24,10 @@ pub struct DemoArgs {
 
 /// What kind of controller ROBOT is, for commands without a configuration.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct KrcArgs {
+pub struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
     #[arg(long, value_name = "KIND", default_value = "ur")]
-    pub kind: Kind,
+    kind: Kind,
     /// With --kind krc: where its measurements arrive; default 0.0.0.0:49938
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     listen: Option<SocketAddr>,
@@ -47,19 +47,18 @@ pub enum Kind {
     Krc,
 }
 
-impl KrcArgs {
-    /// Whether ROBOT is a KRC; `states` is what --states says.
+impl ControllerArgs {
+    /// What ROBOT is; `states` is what --states says.
     ///
     /// # Errors
     /// [`Failure::Usage`] for what only the other kind of controller has.
-    pub fn is_krc(&self, states: StatesFrom) -> Result<bool, Failure> {
+    pub fn kind(&self, states: StatesFrom) -> Result<Kind, Failure> {
         match (self.kind, self.listen) {
             (Kind::Krc, _) if states != StatesFrom::default() => Err(Failure::Usage(STATES_OF_A_KRC.into())),
-            (Kind::Krc, _) => Ok(true),
-            (Kind::Ur, None) => Ok(false),
             (Kind::Ur, Some(_)) => Err(Failure::Usage(
                 "--listen is for a KRC, which sends by itself: add --kind krc; a UR controller is connected to".into(),
             )),
+            (kind, _) => Ok(kind),
         }
     }
 
@@ -77,7 +76,7 @@ pub struct MonitorArgs {
     pub robot: RobotAddress,
     /// What kind of controller it is.
     #[command(flatten)]
-    pub krc: KrcArgs,
+    pub controller: ControllerArgs,
     /// Where states come from: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
@@ -129,7 +128,7 @@ pub struct DoctorArgs {
     pub robot: RobotAddress,
     /// What kind of controller it is.
     #[command(flatten)]
-    pub krc: KrcArgs,
+    pub controller: ControllerArgs,
     /// A configuration for this robot: judged by its limits and session settings, and what check-config warns of is told
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
@@ -179,7 +178,7 @@ pub struct RecordArgs {
     pub robot: RobotAddress,
     /// What kind of controller it is.
     #[command(flatten)]
-    pub krc: KrcArgs,
+    pub controller: ControllerArgs,
     /// The file to write; it must not exist
     #[arg(long, value_name = "FILE.mcap")]
     pub out: PathBuf,

@@ -1,44 +1,24 @@
 //! `outrigger check-config`: everything wrong with a configuration, or what it would put in force.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use outrigger_core::law::{LawConfig, StandoffConfig};
 use outrigger_core::mode::RequestAs;
 
-use crate::args::CheckConfigArgs;
 use crate::config::{
-    AnyConfiguration, Board, BoardInput, Configuration, DeviceSettings, End, Format, HostSettings, KrcBoard,
-    KrcConfiguration, Pins, RunSettings, ServeSettings, SourceInput, SourceSettings, Start,
+    BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RunSettings, ServeSettings, SourceInput,
+    SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
 use crate::lines::Line;
-use crate::maker::{krc, ur};
 
-/// Runs the command.
+/// Says that the configuration `file` is valid, and what it would put in force.
 ///
 /// # Errors
-/// [`Failure::BadInput`](crate::exit::Failure::BadInput) with one line per problem.
-pub fn run(args: &CheckConfigArgs) -> Outcome {
-    let Lines(text) = match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => {
-            let Configuration { control, run, host, serve } = *configuration;
-            on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, &serve)
-        }
-        AnyConfiguration::Krc(configuration) => {
-            let KrcConfiguration { listen, engine, law, sources, run, host, serve } = *configuration;
-            on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, &serve)
-        }
-        AnyConfiguration::Board(board) => {
-            let Board { control, device } = *board;
-            on_board(ur::checked(&control), &control.law, &control.sources, &device)
-        }
-        AnyConfiguration::KrcBoard(board) => {
-            let KrcBoard { engine, law, sources, device } = *board;
-            let listen = format!("{}:{}", device.address, engine.peer.port);
-            on_board(krc::checked(&engine, &listen), &law, &sources, &device)
-        }
-    };
-    let text = format!("{} is valid\n{text}", args.config.display());
+/// [`Failure::BadInput`](crate::exit::Failure::BadInput) where that cannot be written.
+pub(crate) fn say(file: &Path, Lines(lines): &Lines) -> Outcome {
+    let text = format!("{} is valid\n{lines}", file.display());
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
@@ -48,7 +28,7 @@ pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = Strin
 }
 
 /// What the configuration of a process on a host would put in force.
-fn on_host<const N: usize>(
+pub(crate) fn on_host<const N: usize>(
     [robot, coast]: [Vec<Line>; 2],
     law: &LawConfig<N>,
     sources: &[SourceSettings],
@@ -68,7 +48,7 @@ fn on_host<const N: usize>(
 }
 
 /// What a board's configuration would put in force.
-fn on_board<const N: usize>(
+pub(crate) fn on_board<const N: usize>(
     [robot, coast]: [Vec<Line>; 2],
     law: &LawConfig<N>,
     sources: &[SourceSettings<BoardInput>],
@@ -85,7 +65,7 @@ fn on_board<const N: usize>(
 
 /// Lines of a name and what is said of it.
 #[derive(Default)]
-struct Lines(String);
+pub(crate) struct Lines(String);
 
 impl Lines {
     fn say(&mut self, name: &str, value: impl std::fmt::Display) {

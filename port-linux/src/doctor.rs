@@ -1,126 +1,65 @@
 //! `outrigger doctor`: is everything fit for commanding? Asked before anyone commands; nothing is sent.
 
 use outrigger_core::drive::Application;
-use outrigger_core::engine::ur::{ConnectConfig, UrConfig, UrOptions};
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Config, Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::time::{Duration, Instant};
 
-use crate::args::DoctorArgs;
 use crate::check;
 use crate::clock::Clock;
-use crate::config::AnyConfiguration;
+use crate::config::SourceSettings;
 use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::latency::{self, Latency};
-use crate::maker::krc::{self, KrcController, KrcExamined};
-use crate::maker::ur::{self, UrController, UrExamined};
-use crate::maker::{Examined, Maker, Shows};
+use crate::maker::{Controller, Examined, Maker, Shows};
 use crate::panel::{Panel, Wish};
 use crate::show::events::PeerEvent as _;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::{Format, say};
-use crate::target::Target;
 
 /// Time for which this host's wake-ups are measured.
 const HOST_SPAN: Duration = Duration::from_secs(2);
 /// Above this a wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
 
-/// Runs the command.
+/// Runs the command: what `examine` finds is to be fixed, too. `sources` are those of the configuration, where there is one.
 ///
 /// # Errors
 /// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
-pub fn run(args: &DoctorArgs) -> Outcome {
+pub(crate) fn run(examine: impl FnOnce(Clock) -> Result<Vec<String>, Failure>, sources: &[SourceSettings]) -> Outcome {
     let clock = Clock::start();
-    let is_krc = args.krc.is_krc(args.states.unwrap_or_default())?;
-    if is_krc && args.model.is_some() {
-        return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
-    }
-    let file = args.config.as_deref().map(AnyConfiguration::load).transpose()?;
-    let of_a_krc = file.as_ref().map(|file| matches!(file, AnyConfiguration::Krc(_) | AnyConfiguration::KrcBoard(_)));
-    match of_a_krc {
-        Some(true) if !is_krc => return Err(Failure::Usage("the configuration is for a KRC: add --kind krc".into())),
-        Some(false) if is_krc => {
-            return Err(Failure::Usage("the configuration is for a UR arm: leave --kind krc out".into()));
-        }
-        _ => {}
-    }
     say!("host: {}", host::describe());
     say!("  {}", host::in_force());
     let mut findings = Vec::new();
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
     judge_host(&latency, &mut findings);
-    let examined = if is_krc { beside_krc(args, clock) } else { beside_ur(args, file.as_ref(), clock) };
-    findings.extend(examined?);
-    warn(file.as_ref());
-    verdict(&findings)
-}
-
-/// What is to be fixed of the link to a controller of Universal Robots, and of the controller.
-fn beside_ur(args: &DoctorArgs, file: Option<&AnyConfiguration>, clock: Clock) -> Result<Vec<String>, Failure> {
-    let target = Target::resolve(&args.robot)?;
-    let mut config = file.map_or_else(UrConfig::default, judged_by);
-    config.peer.model = args.model.or(config.peer.model);
-    config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
-    let seen: UrExamined = crate::runtime()?.block_on(async {
-        let (mut net, maker) = UrController::connecting(target, clock, None);
-        let mut examination = Examination::new(args, clock, maker)?;
-        ur::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
-        examination.seen()
-    })?;
-    Ok(seen.report(&config))
-}
-
-/// The same beside a KRC.
-fn beside_krc(args: &DoctorArgs, clock: Clock) -> Result<Vec<String>, Failure> {
-    let config = krc::looking(&args.robot)?;
-    let seen: KrcExamined = crate::runtime()?.block_on(async {
-        let robot = args.robot.to_string();
-        let (mut net, maker) = KrcController::listening(robot, args.krc.listen(), clock, None).await?;
-        let mut examination = Examination::new(args, clock, maker)?;
-        krc::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
-        examination.seen()
-    })?;
-    Ok(seen.report())
-}
-
-/// What a file says of judging a session that nobody asks to command: its operator's inputs, sensors and claims are not
-/// in it, for nothing is sent.
-fn judged_by(file: &AnyConfiguration) -> UrConfig {
-    let engine = match file {
-        AnyConfiguration::Host(host) => host.control.engine(),
-        AnyConfiguration::Board(board) => board.control.engine(),
-        // Listened to without a `UrConfig`.
-        AnyConfiguration::Krc(_) | AnyConfiguration::KrcBoard(_) => UrConfig::default(),
-    };
-    let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
-    let UrOptions { software, model, tcp, text, connect, .. } = peer;
-    let ConnectConfig { outputs, claims, .. } = ConnectConfig::default();
-    let connect = ConnectConfig { outputs, claims, ..connect };
-    UrConfig {
-        peer: UrOptions { software, model, tcp, text, connect, ..UrOptions::default() },
-        link,
-        mode,
-        standstill,
-        limits,
-        ..UrConfig::default()
-    }
-}
-
-/// What `check-config` warns of.
-fn warn(file: Option<&AnyConfiguration>) {
-    let sources = match file {
-        Some(AnyConfiguration::Host(host)) => host.control.sources.as_slice(),
-        Some(AnyConfiguration::Krc(krc)) => &krc.sources,
-        // Nobody can send to a board's sensors.
-        Some(AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_)) | None => &[],
-    };
+    findings.extend(examine(clock)?);
     for warning in check::warnings(sources) {
         say!("warning: {warning}");
     }
+    verdict(&findings)
+}
+
+/// What is to be fixed of the link to `controller`, and of the controller, after a look of so many seconds.
+///
+/// # Errors
+/// [`Failure::Connection`] where there never was a session.
+pub(crate) fn examine<const N: usize, C: Controller<N>>(
+    mut controller: C,
+    config: Config<N, C::Options>,
+    seconds: u64,
+    clock: Clock,
+) -> Result<Vec<String>, Failure> {
+    let seen: C::Examined = crate::runtime()?.block_on(async {
+        let mut net = controller.open(clock, None).await?;
+        let panel = Panel::new("doctor", Format::Lines, clock, controller, Some(seconds))?;
+        let mut examination = Examination { panel, seen: None };
+        C::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
+        examination.seen()
+    })?;
+    Ok(seen.report(&config))
 }
 
 fn verdict(findings: &[String]) -> Outcome {
@@ -156,10 +95,6 @@ struct Examination<M, S> {
 }
 
 impl<M: Maker, S> Examination<M, S> {
-    fn new(args: &DoctorArgs, clock: Clock, maker: M) -> Result<Self, Failure> {
-        Ok(Self { panel: Panel::new("doctor", Format::Lines, clock, maker, Some(args.seconds))?, seen: None })
-    }
-
     fn seen(self) -> Result<S, Failure> {
         self.panel.finish()?;
         self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))
@@ -200,24 +135,9 @@ where
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::client::rtde::Claims;
     use outrigger_core::link::Histogram;
-    use outrigger_core::mode::OperatorConfig;
 
     use super::*;
-
-    #[test]
-    fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {
-        let file = AnyConfiguration::parse(
-            "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\nlimits.velocity = 0.5\nsession.pendant_stops = false\n\
-             operator.request_input = 0\noutputs.claim = \"digital-out\"\noutputs.force = \"f\"\n\
-             [[source]]\nname = \"f\"\ninput = \"stdin\"\nvalues = 6\n",
-        );
-        let config = judged_by(&file.expect("a configuration"));
-        assert!(config.limits.velocity.0 == [0.5; 6] && !config.mode.pendant.stops);
-        assert_eq!((config.operator, config.peer.connect.claims), (OperatorConfig::default(), Claims::NONE));
-        assert!(config.peer.force.is_none() && config.sources.iter().all(Option::is_none));
-    }
 
     #[test]
     fn a_host_that_wakes_late_is_told_what_to_do() {

@@ -10,8 +10,7 @@ use crate::net::Net;
 /// Longest time one command may take to get into the socket.
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
-/// Runs `engine` until the application has shut it down, with a recorder of `recorder` bytes. `Ur` and `Krc` make theirs:
-/// [`maker::ur::run`](crate::maker::ur::run) and [`maker::krc::run`](crate::maker::krc::run).
+/// Runs `engine` until the application has shut it down, with a recorder of `recorder` bytes.
 pub async fn run<const N: usize, P: Peer<N>, L: Law<N>>(
     engine: Engine<'_, N, P, L>,
     net: &mut Net,

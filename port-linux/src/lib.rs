@@ -3,12 +3,13 @@
 //! | module | is |
 //! |---|---|
 //! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`check`], [`dashboard`], [`decode`], [`demo`], [`doctor`], [`export`], [`mod@io`], [`monitor`], [`record`], [`replay`], [`run`](mod@run), [`script`], [`simulate`], [`watch`] | a command each |
+//! | [`beside`] | `monitor`, `record`, `doctor`, `run`, `check-config`, `replay`: beside a controller of any kind |
+//! | [`dashboard`], [`decode`], [`demo`], [`export`], [`mod@io`], [`script`], [`simulate`], [`watch`] | a command each |
 //! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
 //! | [`engine`], [`net`], [`clock`], [`timer`], [`sensor`] | the engine's memory, sockets, time and sensors |
-//! | [`maker`] | what a person sees of one kind of controller alone |
+//! | [`maker`] | one kind of controller each: how it is reached and run beside, and what a person sees of it |
 //! | [`panel`] | the operator's side of a session |
-//! | [`feed`], [`serve`] | what arrives, goes out and happens, for many readers |
+//! | [`feed`], [`record`], [`serve`] | what arrives, goes out and happens, for many readers |
 //! | [`recordings`] | recordings of fallbacks, as files |
 //! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`], [`worker`] | what is asked of the operating system |
 //! | [`show`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
@@ -17,13 +18,14 @@
 #![deny(unsafe_code)]
 
 pub mod args;
-pub mod check;
+pub mod beside;
+mod check;
 pub mod cli;
 pub mod clock;
 pub mod dashboard;
 pub mod decode;
 pub mod demo;
-pub mod doctor;
+mod doctor;
 pub mod engine;
 pub mod exit;
 pub mod export;
@@ -36,14 +38,14 @@ pub mod latency;
 mod lines;
 pub mod lock;
 pub mod maker;
-pub mod monitor;
+mod monitor;
 pub mod net;
 pub mod panel;
 pub mod record;
 pub mod recordings;
-pub mod replay;
+mod replay;
 pub mod report;
-pub mod run;
+mod run;
 pub mod script;
 pub mod sensor;
 pub mod serve;

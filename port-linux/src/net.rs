@@ -78,10 +78,10 @@ impl Net {
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
     }
 
-    /// From now on everything that crosses the sockets is put into `feed` as well; of connections, those of `links`.
+    /// From now on everything that crosses the sockets is put into `feed` as well, but for the link `apart`.
     #[must_use]
-    pub fn with_feed(mut self, feed: &Feed, links: &[LinkId]) -> Self {
-        for link in self.streams.iter_mut().filter(|link| links.contains(&link.id())) {
+    pub fn with_feed(mut self, feed: &Feed, apart: Option<LinkId>) -> Self {
+        for link in self.streams.iter_mut().filter(|link| Some(link.id()) != apart) {
             link.tap(Tap::new(feed.clone()));
         }
         if let Some(datagrams) = &mut self.datagrams {

@@ -339,22 +339,22 @@ pub(crate) struct Onlooker<M> {
     /// Of the recorder, where there is one.
     progress: Option<Arc<Progress>>,
     /// What happens beside the session, in words.
-    beside: Option<UnboundedReceiver<String>>,
+    remarks: Option<UnboundedReceiver<String>>,
 }
 
 impl<M: Maker> Onlooker<M> {
     pub(crate) const fn new(panel: Panel<M>) -> Self {
-        Self { panel, progress: None, beside: None }
+        Self { panel, progress: None, remarks: None }
     }
 
-    /// The same beside a recorder: ends where `progress` has failed.
-    pub(crate) fn recorded(panel: Panel<M>, feed: Feed, progress: Arc<Progress>) -> Self {
-        Self { panel: panel.with_feed(feed), progress: Some(progress), beside: None }
-    }
-
-    /// The same, which also shows what happens `beside` the session.
-    pub(crate) fn hearing(self, beside: UnboundedReceiver<String>) -> Self {
-        Self { beside: Some(beside), ..self }
+    /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
+    pub(crate) fn recorded(
+        panel: Panel<M>,
+        feed: Feed,
+        progress: Arc<Progress>,
+        remarks: UnboundedReceiver<String>,
+    ) -> Self {
+        Self { panel: panel.with_feed(feed), progress: Some(progress), remarks: Some(remarks) }
     }
 
     pub(crate) fn finish(self) -> Outcome {
@@ -371,7 +371,7 @@ where
         loop {
             let wish = tokio::select! {
                 wish = self.panel.next() => wish,
-                text = next_of(&mut self.beside) => {
+                text = next_of(&mut self.remarks) => {
                     self.panel.say("rtde", text, vec![]);
                     continue;
                 }
@@ -398,9 +398,9 @@ where
     }
 }
 
-async fn next_of(beside: &mut Option<UnboundedReceiver<String>>) -> String {
-    let next = match beside {
-        Some(beside) => beside.recv().await,
+async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
+    let next = match remarks {
+        Some(remarks) => remarks.recv().await,
         None => None,
     };
     match next {

@@ -9,19 +9,21 @@ use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::maker::{krc, ur};
 use crate::record::{ENGINE, LOG, each_message, is_recording};
+
+/// Runs an engine again from a dump, beside the kind of controller that it was made beside.
+type Again = fn(&[u8]) -> Result<Replayed, ReplayError>;
 
 /// Where recordings of versions before have their engine's inputs.
 const FIRST_FORM: &str = "/engine/inputs";
 
-/// Runs the command.
+/// Runs the engine `again` from what was recorded.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
-pub fn run(args: &ReplayArgs) -> Outcome {
+pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
     let path = args.dump.as_path();
-    let mut story = Story::default();
+    let mut story = Story::of(again);
     let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
     if ended.is_ok() {
         story.total();
@@ -101,20 +103,22 @@ fn whole_by(line: &[u8]) -> Outcome {
 }
 
 /// What was replayed so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Story {
+    again: Again,
     text: String,
     from: Option<Instant>,
     total: Replayed,
 }
 
 impl Story {
-    /// One dump, beside whichever controller it was made.
+    fn of(again: Again) -> Self {
+        Self { again, text: String::new(), from: None, total: Replayed::default() }
+    }
+
+    /// One dump.
     fn replay(&mut self, dump: &[u8]) -> Outcome {
-        let replayed = match ur::replay(dump) {
-            Err(ReplayError::OtherKind) => krc::replay(dump),
-            replayed => replayed,
-        };
+        let replayed = (self.again)(dump);
         let advice = match &replayed {
             Err(ReplayError::NoDump) => {
                 "; give a file of run.recordings, one that `watch` wrote, or the .mcap of `run --record`"
@@ -173,6 +177,7 @@ mod tests {
     use super::*;
     use crate::engine;
     use crate::feed::{Feed, Item, What};
+    use crate::maker::krc;
     use crate::run::tail::Tail;
 
     const MEASUREMENTS: u16 = 600;
@@ -215,7 +220,7 @@ mod tests {
     }
 
     fn replayed(pieces: &[Box<[u8]>]) -> (Outcome, Replayed) {
-        let mut story = Story::default();
+        let mut story = Story::of(krc::replay);
         let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
         let ended = pieces.iter().try_for_each(|piece| run.message(ENGINE, piece)).and_then(|()| run.end());
         (ended, story.total)
@@ -246,7 +251,7 @@ mod tests {
         assert!(matches!(&gap, Err(Failure::BadInput(text)) if text.contains("3 entries lost")), "{gap:?}");
         assert!(whole_by(br#"{"name":"link","message":"connected"}"#).is_ok());
         let refusal = |topic: &str| {
-            let mut story = Story::default();
+            let mut story = Story::of(krc::replay);
             let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
             run.message(topic, b"{}").expect("nothing of the engine's");
             run.end().expect_err("nothing ran").to_string()

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_linux::args::{KrcArgs, RecordArgs};
+use outrigger_linux::args::{ControllerArgs, RecordArgs};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
 use outrigger_sim::{krc, udp};
@@ -231,14 +231,14 @@ fn reads_a_recording(software: SoftwareVersion) {
     let file = std::env::temp_dir().join(name);
     let args = RecordArgs {
         robot: address.parse().expect("an address"),
-        krc: KrcArgs::default(),
+        controller: ControllerArgs::default(),
         out: file.clone(),
         states: StatesFrom::Auto,
         seconds: Some(2),
         uncompressed: false,
         json: true,
     };
-    outrigger_linux::record::run(&args).expect("a recording");
+    outrigger_linux::beside::record(&args).expect("a recording");
     let path = workspace().join("tests/clients/mcap_reads.py");
     let understood = run(&python().to_string_lossy(), &[&path.to_string_lossy(), &file.to_string_lossy()]);
     std::fs::remove_file(&file).expect("it was read");

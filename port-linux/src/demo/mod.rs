@@ -31,6 +31,7 @@ use crate::config::RobotAddress;
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
 use crate::host;
+use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
 use crate::panel::{Panel, Wish};
 use crate::report::{Check, Figure, Report};
@@ -104,7 +105,8 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     let world = World::start(clock, *listening)?;
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
-    let (mut net, maker) = UrController::connecting(target, clock, None);
+    let mut controller = UrController::new(target);
+    let mut net = controller.open(clock, None).await?;
 
     let config = config();
     let law = Standoff::new(StandoffConfig {
@@ -113,7 +115,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let panel = Panel::new("demo", Format::choose(false), clock, maker, None)?;
+    let panel = Panel::new("demo", Format::choose(false), clock, controller, None)?;
     let mut demo = Demo {
         panel,
         sources,

@@ -1,21 +1,27 @@
-//! What a person sees of one kind of controller alone: its events in words, its arm, its figures and counts. One folder
-//! each; whatever runs, shows and records a session is the same for all.
+//! One kind of controller each: how it is reached and run beside, its events in words, its arm, its figures and counts.
+//! Whatever runs, shows and records a session is the same for all.
 
 pub mod krc;
 pub mod ur;
 
-use std::net::Ipv4Addr;
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
 
-use outrigger_core::engine::{Engine, Event, Peer, PeerStatus};
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{Config, Engine, Event, LinkId, Options, Peer, PeerStatus};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::telemetry::{Motion, Status};
 use outrigger_core::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedSender;
 
+use crate::clock::Clock;
 use crate::exit::Failure;
+use crate::feed::{CAPACITY, Feed};
 use crate::json::Json;
+use crate::net::Net;
 use crate::show::events::PeerEvent;
 use crate::show::{Arm, Notice, States, Word};
 
@@ -58,6 +64,67 @@ pub trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
 
     /// What there is to show now.
     fn facts<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Facts;
+}
+
+/// A controller beside which an engine with `N` joints runs: what a command needs of its maker.
+pub(crate) trait Controller<const N: usize>:
+    Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
+{
+    /// What only this kind of controller needs to be told.
+    type Options: Options + 'static;
+    /// The engine's side of it, with memory that it receives into.
+    type Peer<'m>: Peer<N, Event = Self::Event, Options = Self::Options>;
+    /// What `doctor` keeps of a session.
+    type Examined: for<'m> Examined<N, Self::Peer<'m>>;
+    /// What is counted of a run.
+    type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Peer<'m>>;
+
+    /// Entries of a feed that are kept for slow readers.
+    const ENTRIES: usize = CAPACITY;
+    /// The link that [`apart`](Self::apart) has a connection of its own for.
+    const APART: Option<LinkId> = None;
+
+    /// Where it is commanded: by one process of this machine only.
+    fn seat(&self) -> SocketAddr;
+
+    /// Where it is listened to, where it is not connected to.
+    fn listens(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    /// The sockets for it, which are lent to [`run`](Self::run).
+    ///
+    /// # Errors
+    /// Those of [`Net::listening`].
+    async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure>;
+
+    /// Runs an engine until the application has shut it down, with a recorder of `recorder` bytes.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] for a configuration that the core refuses.
+    async fn run<L: Law<N>>(
+        config: Config<N, Self::Options>,
+        law: L,
+        net: &mut Net,
+        application: &mut impl for<'m> Application<N, Self::Peer<'m>, L>,
+        recorder: usize,
+    ) -> Result<(), Failure>;
+
+    /// How far the arm coasts at worst, in words, where `event` is the one with which that is known.
+    fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
+
+    /// What a recorder takes beside the engine's links, for as long as this is polled: it goes into `feed`, and remarks
+    /// about it into `remarks`.
+    fn apart(
+        &mut self,
+        config: &Config<N, Self::Options>,
+        clock: Clock,
+        feed: Feed,
+        remarks: UnboundedSender<String>,
+    ) -> impl Future<Output = Infallible> + use<Self, N> {
+        let _ = (config, clock, feed, remarks);
+        std::future::pending()
+    }
 }
 
 /// What a snapshot has of one kind of controller alone.
@@ -136,6 +203,9 @@ pub(crate) trait OnBoard<const N: usize>: PeerStatus {
 pub(crate) trait Examined<const N: usize, P: Peer<N>>: Sized {
     /// What is to be seen now, after what was seen `before`; `None` while no session stands.
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
+
+    /// Says what was seen of a session with `config`; what is to be fixed.
+    fn report(&self, config: &Config<N, P::Options>) -> Vec<String>;
 }
 
 /// How a run went: what only one kind of controller counts.

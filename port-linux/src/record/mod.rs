@@ -5,15 +5,11 @@ mod file;
 mod read;
 mod recorder;
 mod recording;
-mod rtde;
 mod schema;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
-use outrigger_core::engine::LinkId;
-use outrigger_core::engine::ur::StatesFrom;
+use outrigger_core::engine::Config;
 
 pub use self::file::{raw_topic, sent_topic};
 pub(crate) use self::read::each_message;
@@ -23,12 +19,10 @@ use crate::args::RecordArgs;
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::{Failure, Outcome};
-use crate::feed::{CAPACITY, Feed, Progress};
-use crate::maker::krc::{self, KrcController};
-use crate::maker::ur::{self, UrController};
+use crate::feed::Feed;
+use crate::maker::Controller;
 use crate::panel::{Onlooker, Panel};
 use crate::show::{Format, tell};
-use crate::target::Target;
 
 /// Topic of the configuration that a run began with.
 pub(crate) const CONFIGURATION: &str = "/engine/configuration";
@@ -37,23 +31,34 @@ pub(crate) const ENGINE: &str = "/engine/recording";
 /// Topic of the log.
 pub(crate) const LOG: &str = "/log";
 
-/// Runs the command.
+/// Records everything that `controller` sends.
 ///
 /// # Errors
 /// [`Failure::BadInput`] where the file cannot be written, [`Failure::Connection`] where there never was a session: then
 /// there is no file.
-pub fn run(args: &RecordArgs) -> Outcome {
-    let is_krc = args.krc.is_krc(args.states)?;
+pub(crate) fn run<const N: usize, C: Controller<N>>(
+    mut controller: C,
+    config: Config<N, C::Options>,
+    args: &RecordArgs,
+) -> Outcome {
     let (clock, runtime) = (Clock::start(), crate::runtime()?);
-    let feed = Feed::new(if is_krc { krc::ENTRIES } else { CAPACITY });
+    let feed = Feed::new(C::ENTRIES);
     let recorder = Recorder::start(&args.out, feed.reader(), clock, &args.robot.to_string(), !args.uncompressed)?;
-    let session = if is_krc {
-        runtime.block_on(beside_krc(args, clock, feed, recorder.progress()))
-    } else {
-        runtime.block_on(beside_ur(args, clock, feed, recorder.progress()))
-    };
+    let progress = recorder.progress();
+    let session = runtime.block_on(async move {
+        let (sender, remarks) = tokio::sync::mpsc::unbounded_channel();
+        let apart = controller.apart(&config, clock, feed.clone(), sender);
+        let mut net = controller.open(clock, None).await?.with_feed(&feed, C::APART);
+        let panel = Panel::new("record", Format::choose(args.json), clock, controller, args.seconds)?;
+        let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks);
+        tokio::select! {
+            ended = C::run(config, engine::idle(), &mut net, &mut onlooker, 0) => ended?,
+            never = apart => match never {},
+        }
+        onlooker.finish()
+    });
     let said = recorder.finish();
-    if let Err(Failure::Connection(_) | Failure::Usage(_)) = session {
+    if let Err(Failure::Connection(_)) = session {
         // Nothing was heard: the next try may have the name.
         let _ = std::fs::remove_file(&args.out);
     }
@@ -63,40 +68,4 @@ pub fn run(args: &RecordArgs) -> Outcome {
         return Ok(());
     }
     tell(&format!("{said}\n"))
-}
-
-async fn beside_krc(args: &RecordArgs, clock: Clock, feed: Feed, progress: Arc<Progress>) -> Outcome {
-    let config = krc::looking(&args.robot)?;
-    let robot = args.robot.to_string();
-    let (net, maker) = KrcController::listening(robot, args.krc.listen(), clock, None).await?;
-    let mut net = net.with_feed(&feed, &[]);
-    let panel = Panel::new("record", Format::choose(args.json), clock, maker, args.seconds)?;
-    let mut onlooker = Onlooker::recorded(panel, feed, progress);
-    krc::run(config, engine::idle(), &mut net, &mut onlooker, 0).await?;
-    onlooker.finish()
-}
-
-async fn beside_ur(args: &RecordArgs, clock: Clock, feed: Feed, progress: Arc<Progress>) -> Outcome {
-    let target = Target::resolve(&args.robot)?;
-    // The recorder has a connection to 30004 of its own, with more than a session asks for.
-    let links = [LinkId::PRIMARY, LinkId::REALTIME];
-    let at = target.socket(rtde::PORT);
-    let (net, maker) = UrController::connecting(target, clock, None);
-    let mut net = net.with_feed(&feed, &links);
-    let (software, known) = tokio::sync::watch::channel(None);
-    let (remarks, beside) = tokio::sync::mpsc::unbounded_channel();
-    let following = rtde::Following { at, clock, feed: feed.clone(), software: known, remarks };
-    let maker = maker.with_software(software);
-    let panel = Panel::new("record", Format::choose(args.json), clock, maker, args.seconds)?;
-    let mut onlooker = Onlooker::recorded(panel, feed, progress).hearing(beside);
-    let session = ur::run(ur::looking(args.states), engine::idle(), &mut net, &mut onlooker, 0);
-    if args.states == StatesFrom::Realtime {
-        session.await?;
-    } else {
-        tokio::select! {
-            ended = session => ended?,
-            never = rtde::follow(following) => match never {},
-        }
-    }
-    onlooker.finish()
 }

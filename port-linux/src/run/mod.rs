@@ -1,44 +1,36 @@
 //! `outrigger run`: the co-controller as a service.
 
 mod listeners;
+mod plan;
 pub(crate) mod tail;
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::krc::KrcEvent;
-use outrigger_core::engine::ur::{LINKS, Ports, UrEvent};
-use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
-use outrigger_core::law::{AnyLaw, Law as _, LawConfig};
+use outrigger_core::engine::{Config, DUMP_END_LEN, Engine, Event, Input, Peer};
+use outrigger_core::law::{AnyLaw, Law as _};
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
-use self::listeners::{Listeners, Listening};
+use self::listeners::Listening;
+use self::plan::Beside;
+pub(crate) use self::plan::Plan;
 use self::tail::Tail;
-use crate::args::{RunArgs, STATES_OF_A_KRC};
 use crate::clock::{Clock, utc_now};
-use crate::config::{
-    AnyConfiguration, Configuration, End, HostSettings, KrcConfiguration, RunSettings, ServeSettings, SourceInput,
-    SourceSettings, Start,
-};
+use crate::config::{End, RunSettings, SourceInput, SourceSettings, Start};
 use crate::exit::{Failure, Outcome};
-use crate::feed::{CAPACITY, What};
 use crate::host;
 use crate::json::Json;
 use crate::lock::RobotLock;
-use crate::maker::krc::{self, KrcController, KrcTally};
-use crate::maker::ur::{self, UrController, UrTally};
-use crate::maker::{Maker, Shows, Summary, Tally};
+use crate::maker::{Controller, Maker, Shows, Summary, Tally};
 use crate::panel::{Panel, Wish};
-use crate::recordings::{Kept, Recordings, Report, next_report};
+use crate::recordings::{Recordings, Report, next_report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
-use crate::target::Target;
 
 /// Bytes of the recorder: several seconds of the fastest stream in each half.
 const RECORDER: usize = 8 << 20;
@@ -48,154 +40,34 @@ const AROUND: usize = 4096;
 /// What is not a reading is said once per this time and source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
 
-/// Runs the command.
+/// Runs an engine with `law` beside `controller`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
-/// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
-pub fn run(args: &RunArgs) -> Outcome {
-    match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => beside_ur(*configuration, args),
-        AnyConfiguration::Krc(configuration) => beside_krc(*configuration, args),
-        // These say what in it is not for a host.
-        AnyConfiguration::Board(_) => beside_ur(Configuration::load(&args.config)?, args),
-        AnyConfiguration::KrcBoard(_) => beside_krc(KrcConfiguration::load(&args.config)?, args),
-    }
-}
-
-fn beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
-    let Configuration { mut control, run, host, serve } = configuration;
-    if let Some(robot) = &args.robot {
-        control.robot.address = robot.clone();
-    }
-    if let Some(states) = args.states {
-        control.session.connect.states = states;
-    }
-    let (config, law) = (control.engine(), law(control.law, args)?);
+/// [`Failure::BadInput`] for what the core or the kernel refuses, [`Failure::Connection`] where there never was a session
+/// or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
+pub(crate) fn run<const N: usize, C: Controller<N>>(
+    mut controller: C,
+    config: Config<N, C::Options>,
+    law: AnyLaw<N>,
+    plan: &Plan,
+) -> Outcome {
     let clock = Clock::start();
-    let target = Target::resolve(&control.robot.address)?;
-    let _lock = RobotLock::take(target.socket(Ports::default().realtime))?;
-    let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
-    plan.carry_out(clock, CAPACITY, async |beside| {
-        let (mut net, maker) = UrController::connecting(target, clock, plan.host.busy_poll_micros);
+    let _lock = RobotLock::take(controller.seat())?;
+    plan.carry_out(clock, C::ENTRIES, async |beside| {
+        let mut net = controller.open(clock, plan.host.busy_poll_micros).await?;
         if let Some(listening) = &beside.listening {
-            net = net.with_feed(&listening.feed, &LINKS);
+            net = net.with_feed(&listening.feed, None);
         }
-        let coast = move |event: &UrEvent| match event {
-            UrEvent::Established(identity) => Some(ur::coast::describe(&config, identity.software)),
-            _ => None,
-        };
-        let mut service = Service::<_, UrTally>::start(&plan, clock, maker, Box::new(coast), beside)?;
+        let listens = controller.listens();
+        let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
+        let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, beside)?;
+        if let Some(listens) = listens {
+            service.panel.say("listening", format!("listening on {listens}"), vec![]);
+        }
         let recorder = service.recorder();
-        ur::run(config, law, &mut net, &mut service, recorder).await?;
+        C::run(config, law, &mut net, &mut service, recorder).await?;
         service.finish(plan.json)
     })
-}
-
-fn beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
-    if args.robot.is_some() {
-        return Err(Failure::Usage("--robot is for a controller that is connected to: a KRC sends by itself".into()));
-    }
-    if args.states.is_some() {
-        return Err(Failure::Usage(STATES_OF_A_KRC.into()));
-    }
-    let KrcConfiguration { listen, engine: config, law: named, sources, run, host, serve } = configuration;
-    let law = law(named, args)?;
-    let clock = Clock::start();
-    let _lock = RobotLock::take(listen)?;
-    let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
-    plan.carry_out(clock, krc::ENTRIES, async |beside| {
-        let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
-        let busy = plan.host.busy_poll_micros;
-        let (mut net, maker) = KrcController::listening(robot, listen, clock, busy).await?;
-        if let Some(listening) = &beside.listening {
-            net = net.with_feed(&listening.feed, &[]);
-        }
-        let coast = move |event: &KrcEvent| match event {
-            KrcEvent::Found { period_micros } => {
-                let coast = config.worst_coast(Duration::from_micros(u64::from(*period_micros)));
-                Some(krc::words::coast(&coast))
-            }
-            _ => None,
-        };
-        let mut service = Service::<_, KrcTally>::start(&plan, clock, maker, Box::new(coast), beside)?;
-        service.panel.say("listening", format!("listening on {listen}"), vec![]);
-        let recorder = service.recorder();
-        krc::run(config, law, &mut net, &mut service, recorder).await?;
-        service.finish(plan.json)
-    })
-}
-
-fn law<const N: usize>(law: LawConfig<N>, args: &RunArgs) -> Result<AnyLaw<N>, Failure> {
-    AnyLaw::new(law).map_err(|error| Failure::BadInput(format!("{}: law.{error}", args.config.display())))
-}
-
-/// What a configuration says of a run, whatever the controller.
-struct Plan {
-    /// The controller, for the facts of a recording.
-    robot: String,
-    sources: Vec<SourceSettings>,
-    run: RunSettings,
-    host: HostSettings,
-    serve: ServeSettings,
-    /// The configuration as it was written.
-    text: String,
-    json: bool,
-}
-
-/// Who takes part in a run beside its operator.
-struct Beside {
-    listening: Option<Listening>,
-    recordings: Option<Recordings>,
-}
-
-impl Plan {
-    fn new(
-        robot: String,
-        sources: Vec<SourceSettings>,
-        mut run: RunSettings,
-        host: HostSettings,
-        serve: ServeSettings,
-        args: &RunArgs,
-    ) -> Result<Self, Failure> {
-        if let Some(file) = &args.record {
-            run.record = Some(file.clone());
-        }
-        let path = args.config.display();
-        let text = std::fs::read_to_string(&args.config)
-            .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
-        Ok(Self { robot, sources, run, host, serve, text, json: args.json })
-    }
-
-    fn record(&self) -> Option<&Path> {
-        self.run.record.as_deref()
-    }
-
-    /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.
-    fn carry_out(&self, clock: Clock, entries: usize, session: impl AsyncFnOnce(Beside) -> Outcome) -> Outcome {
-        let listeners = Listeners::start(&self.robot, self.record(), &self.serve, entries, clock)?;
-        let listening = listeners.as_ref().map(Listeners::feed);
-        if let Some(Listening { feed, progress: Some(_), .. }) = &listening {
-            feed.put(clock.now(), What::Configuration(self.text.clone()));
-        }
-        let recordings = self.recordings().transpose()?;
-        let served = crate::runtime()?.block_on(session(Beside { listening, recordings }));
-        // What they listen to has ended: the file is completed, and readers are sent away.
-        let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(self.json));
-        if let (Err(Failure::Connection(_)), Some(file)) = (&served, self.record()) {
-            // Nothing was heard: the next try may have the name.
-            let _ = std::fs::remove_file(file);
-        }
-        served.and(recorded)
-    }
-
-    /// The writer of fallbacks, where they are wanted.
-    fn recordings(&self) -> Option<Result<Recordings, Failure>> {
-        let directory = self.run.recordings.as_ref()?;
-        let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);
-        let kept = Kept { files, bytes: self.run.recordings_bytes };
-        Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
-    }
 }
 
 /// How a run with these sources speaks.

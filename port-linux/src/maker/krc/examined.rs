@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use outrigger_core::engine::krc::{Krc, KrcEngine, KrcReport};
+use outrigger_core::engine::krc::{Krc, KrcConfig, KrcEngine, KrcReport};
 use outrigger_core::law::Law;
 use outrigger_core::link::{Figures, Grade, Histogram};
 use outrigger_core::mode::Mode;
@@ -46,11 +46,8 @@ impl Examined<7, Krc> for KrcExamined {
             unmet: engine.unmet(now),
         })
     }
-}
 
-impl KrcExamined {
-    /// Says what was seen; what is to be fixed.
-    pub(crate) fn report(&self) -> Vec<String> {
+    fn report(&self, _: &KrcConfig) -> Vec<String> {
         let mut findings = vec![];
         say!("controller: {}", words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into()));
         say!("link: {}", words::standing(self.mode, &self.figures, self.state, self.quality));

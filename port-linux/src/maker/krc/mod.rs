@@ -12,12 +12,12 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrlConvention};
 use outrigger_core::engine::{Engine, Event, ReplayError, Replayed};
 use outrigger_core::law::{AnyLaw, Law};
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 
 pub(crate) use self::checked::checked;
-pub(crate) use self::examined::KrcExamined;
+use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
-use super::{Facts, Maker, Showing, Shows};
+use super::{Controller, Facts, Maker, Showing, Shows};
 use crate::clock::Clock;
 use crate::config::{FIRST_PORT, RobotAddress};
 use crate::engine;
@@ -25,9 +25,6 @@ use crate::exit::Failure;
 use crate::net::Net;
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice};
-
-/// Entries of a feed that are kept for slow readers: some four seconds at 1 kHz.
-pub(crate) const ENTRIES: usize = 1 << 14;
 
 /// Runs an engine beside a KRC until the application has shut it down, with a recorder of `recorder` bytes.
 ///
@@ -86,18 +83,10 @@ pub struct KrcController {
 }
 
 impl KrcController {
-    /// The socket for the measurements of `robot`, of which none has come yet.
-    ///
-    /// # Errors
-    /// Those of [`Net::listening`].
-    pub async fn listening(
-        robot: String,
-        listens: SocketAddr,
-        clock: Clock,
-        busy_poll_micros: Option<u32>,
-    ) -> Result<(Net, Self), Failure> {
-        let net = Net::listening(listens, clock, busy_poll_micros).await?;
-        Ok((net, Self { robot, listens, here: false, counts: KrcCounts::default() }))
+    /// One whose measurements arrive at `listens`, of which none has come yet.
+    #[must_use]
+    pub fn new(robot: String, listens: SocketAddr) -> Self {
+        Self { robot, listens, here: false, counts: KrcCounts::default() }
     }
 }
 
@@ -143,5 +132,42 @@ impl Shows<7, Krc> for KrcController {
             values: words::values(krc.report(), krc.period()),
             counters: words::counters(self.counts).to_vec(),
         }
+    }
+}
+
+impl Controller<7> for KrcController {
+    type Options = KrcOptions;
+    type Peer<'m> = Krc;
+    type Examined = KrcExamined;
+    type Tally = KrcTally;
+
+    /// Some four seconds at 1 kHz.
+    const ENTRIES: usize = 1 << 14;
+
+    fn seat(&self) -> SocketAddr {
+        self.listens
+    }
+
+    fn listens(&self) -> Option<SocketAddr> {
+        Some(self.listens)
+    }
+
+    async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure> {
+        Net::listening(self.listens, clock, busy_poll_micros).await
+    }
+
+    async fn run<L: Law<7>>(
+        config: KrcConfig,
+        law: L,
+        net: &mut Net,
+        application: &mut impl for<'m> Application<7, Self::Peer<'m>, L>,
+        recorder: usize,
+    ) -> Result<(), Failure> {
+        run(config, law, net, application, recorder).await
+    }
+
+    fn coast(config: &KrcConfig, event: &KrcEvent) -> Option<String> {
+        let KrcEvent::Found { period_micros } = event else { return None };
+        Some(words::coast(&config.worst_coast(Duration::from_micros(u64::from(*period_micros)))))
     }
 }

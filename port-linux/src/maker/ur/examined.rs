@@ -25,9 +25,23 @@ pub(crate) struct UrExamined {
     packet_tells: bool,
 }
 
-impl UrExamined {
-    /// Says what was seen of a session with `config`; what is to be fixed.
-    pub(crate) fn report(&self, config: &UrConfig) -> Vec<String> {
+impl Examined<6, Ur<'_>> for UrExamined {
+    fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, now: Instant, before: Option<&Self>) -> Option<Self> {
+        let identity = *engine.peer().identity()?;
+        let facts = engine.peer().facts();
+        Some(Self {
+            identity,
+            since: before.map_or(now, |seen| seen.since),
+            until: now,
+            figures: engine.figures(now),
+            intervals: engine.histograms().interval.clone(),
+            unmet: engine.unmet(now),
+            program_told: facts.program.is_some(),
+            packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
+        })
+    }
+
+    fn report(&self, config: &UrConfig) -> Vec<String> {
         let (Self { identity, .. }, mut findings) = (self, vec![]);
         let software = identity.software;
         let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
@@ -66,26 +80,11 @@ impl UrExamined {
         }
         findings
     }
-
-    fn rate(&self) -> f64 {
-        self.figures.sequence.accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
-    }
 }
 
-impl Examined<6, Ur<'_>> for UrExamined {
-    fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, now: Instant, before: Option<&Self>) -> Option<Self> {
-        let identity = *engine.peer().identity()?;
-        let facts = engine.peer().facts();
-        Some(Self {
-            identity,
-            since: before.map_or(now, |seen| seen.since),
-            until: now,
-            figures: engine.figures(now),
-            intervals: engine.histograms().interval.clone(),
-            unmet: engine.unmet(now),
-            program_told: facts.program.is_some(),
-            packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
-        })
+impl UrExamined {
+    fn rate(&self) -> f64 {
+        self.figures.sequence.accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
     }
 }
 

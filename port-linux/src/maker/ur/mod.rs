@@ -5,30 +5,36 @@ mod checked;
 pub mod coast;
 mod examined;
 mod memory;
+mod rtde;
 mod states;
 mod tally;
 mod tracking;
 mod words;
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::net::SocketAddr;
 
 use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::ur::{ConnectConfig, Memory, Next, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions};
+use outrigger_core::engine::ur::{
+    ConnectConfig, Memory, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions,
+};
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 pub(crate) use self::checked::checked;
-pub(crate) use self::examined::UrExamined;
+use self::examined::UrExamined;
 use self::memory::{Windows, as_link};
-pub(crate) use self::tally::UrTally;
-use super::{Facts, Maker, Showing, Shows};
+use self::tally::UrTally;
+use super::{Controller, Facts, Maker, Showing, Shows};
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Failure;
+use crate::feed::Feed;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice, Word};
@@ -62,6 +68,23 @@ pub fn looking(states: StatesFrom) -> UrConfig {
     UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
 }
 
+/// The same, which judges as `engine` does: its operator's inputs, sensors and claims are not in it, for nothing is sent.
+#[must_use]
+pub(crate) fn judging_as(engine: UrConfig) -> UrConfig {
+    let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
+    let UrOptions { software, model, tcp, text, connect, .. } = peer;
+    let ConnectConfig { outputs, claims, .. } = ConnectConfig::default();
+    let connect = ConnectConfig { outputs, claims, ..connect };
+    UrConfig {
+        peer: UrOptions { software, model, tcp, text, connect, ..UrOptions::default() },
+        link,
+        mode,
+        standstill,
+        limits,
+        ..UrConfig::default()
+    }
+}
+
 /// Runs the engine again from a recording.
 ///
 /// # Errors
@@ -93,27 +116,18 @@ pub struct UrController {
 }
 
 impl UrController {
-    /// The sockets for a controller of which nothing is known but where it is.
+    /// One of which nothing is known but where it is.
     #[must_use]
-    pub fn connecting(target: Target, clock: Clock, busy_poll_micros: Option<u32>) -> (Net, Self) {
-        let net = Net::connecting(&target.address, target.ip, clock, busy_poll_micros);
-        let controller = Self {
+    pub fn new(target: Target) -> Self {
+        Self {
             target,
-            trouble: net.trouble(),
+            trouble: Trouble::default(),
             model: None,
             last_down: None,
             done_without: None,
             shown: HashMap::new(),
             software: None,
-        };
-        (net, controller)
-    }
-
-    /// From now on its software is put there, too.
-    #[must_use]
-    pub(crate) fn with_software(mut self, software: watch::Sender<Option<SoftwareVersion>>) -> Self {
-        self.software = Some(software);
-        self
+        }
     }
 }
 
@@ -191,6 +205,55 @@ impl<'m> Shows<6, Ur<'m>> for UrController {
     }
 }
 
+impl Controller<6> for UrController {
+    type Options = UrOptions;
+    type Peer<'m> = Ur<'m>;
+    type Examined = UrExamined;
+    type Tally = UrTally;
+
+    const APART: Option<LinkId> = Some(LinkId::RTDE);
+
+    fn seat(&self) -> SocketAddr {
+        self.target.socket(Ports::default().realtime)
+    }
+
+    async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure> {
+        let net = Net::connecting(&self.target.address, self.target.ip, clock, busy_poll_micros);
+        self.trouble = net.trouble();
+        Ok(net)
+    }
+
+    async fn run<L: Law<6>>(
+        config: UrConfig,
+        law: L,
+        net: &mut Net,
+        application: &mut impl for<'m> Application<6, Self::Peer<'m>, L>,
+        recorder: usize,
+    ) -> Result<(), Failure> {
+        run(config, law, net, application, recorder).await
+    }
+
+    fn coast(config: &UrConfig, event: &UrEvent) -> Option<String> {
+        let UrEvent::Established(identity) = event else { return None };
+        Some(coast::describe(config, identity.software))
+    }
+
+    /// A connection to 30004 with more than a session asks for, unless states are to come from 30003 alone.
+    fn apart(
+        &mut self,
+        config: &UrConfig,
+        clock: Clock,
+        feed: Feed,
+        remarks: mpsc::UnboundedSender<String>,
+    ) -> impl Future<Output = Infallible> + use<> {
+        let (sender, software) = watch::channel(None);
+        self.software = Some(sender);
+        let following = rtde::Following { at: self.target.socket(rtde::PORT), clock, feed, software, remarks };
+        let wanted = config.peer.connect.states != StatesFrom::Realtime;
+        async move { if wanted { rtde::follow(following).await } else { std::future::pending().await } }
+    }
+}
+
 /// Robot mode and safety, as the controller names them.
 fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
     let safety = match safety {
@@ -201,4 +264,26 @@ fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
     let mode = robot_mode.map_or("UNKNOWN", |mode| mode.name());
     let words = [("robot_mode", "robot", mode), ("safety", "safety", safety)];
     words.map(|(key, name, value)| Word { key, name, value }).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::client::rtde::Claims;
+    use outrigger_core::mode::OperatorConfig;
+
+    use super::*;
+    use crate::config::Configuration;
+
+    #[test]
+    fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {
+        let file = Configuration::parse(
+            "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\nlimits.velocity = 0.5\nsession.pendant_stops = false\n\
+             operator.request_input = 0\noutputs.claim = \"digital-out\"\noutputs.force = \"f\"\n\
+             [[source]]\nname = \"f\"\ninput = \"stdin\"\nvalues = 6\n",
+        );
+        let config = judging_as(file.expect("a configuration").control.engine());
+        assert!(config.limits.velocity.0 == [0.5; 6] && !config.mode.pendant.stops);
+        assert_eq!((config.operator, config.peer.connect.claims), (OperatorConfig::default(), Claims::NONE));
+        assert!(config.peer.force.is_none() && config.sources.iter().all(Option::is_none));
+    }
 }

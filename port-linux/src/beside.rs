@@ -1,0 +1,182 @@
+//! Which kind of controller a command is for, by its arguments or its configuration: here, and nowhere else. The commands
+//! themselves are the same for all.
+
+use std::path::Path;
+
+use outrigger_core::engine::ReplayError;
+use outrigger_core::engine::krc::KrcConfig;
+use outrigger_core::engine::ur::{StatesFrom, UrConfig};
+use outrigger_core::law::{AnyLaw, LawConfig};
+
+use crate::args::{
+    CheckConfigArgs, ControllerArgs, DoctorArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
+};
+use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress};
+use crate::exit::{Failure, Outcome};
+use crate::maker::krc::{self, KrcController};
+use crate::maker::ur::{self, UrController};
+use crate::run::Plan;
+use crate::target::Target;
+use crate::{check, doctor, monitor, record, replay, run};
+
+/// A controller that nobody asks to be commanded, and what its engine is told.
+enum Looked {
+    Ur(UrController, UrConfig),
+    Krc(KrcController, KrcConfig),
+}
+
+fn look(robot: &RobotAddress, args: &ControllerArgs, states: StatesFrom) -> Result<Looked, Failure> {
+    Ok(match args.kind(states)? {
+        Kind::Ur => Looked::Ur(UrController::new(Target::resolve(robot)?), ur::looking(states)),
+        Kind::Krc => {
+            let config = krc::looking(robot)?;
+            Looked::Krc(KrcController::new(robot.to_string(), args.listen()), config)
+        }
+    })
+}
+
+/// `outrigger monitor`.
+///
+/// # Errors
+/// [`Failure::Usage`] for what this kind of controller does not have, [`Failure::Connection`] where there never was a
+/// session.
+pub fn monitor(args: &MonitorArgs) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => monitor::run(controller, config, args),
+        Looked::Krc(controller, config) => monitor::run(controller, config, args),
+    }
+}
+
+/// `outrigger record`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] where the file cannot be written.
+pub fn record(args: &RecordArgs) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => record::run(controller, config, args),
+        Looked::Krc(controller, config) => record::run(controller, config, args),
+    }
+}
+
+/// `outrigger doctor`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] where something is to be fixed.
+pub fn doctor(args: &DoctorArgs) -> Outcome {
+    let states = args.states.unwrap_or_default();
+    let kind = args.controller.kind(states)?;
+    if kind == Kind::Krc && args.model.is_some() {
+        return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
+    }
+    let file = args.config.as_deref().map(AnyConfiguration::load).transpose()?;
+    // Nobody can send to a board's sensors.
+    let (of, engine, sources) = match &file {
+        Some(AnyConfiguration::Host(host)) => (Kind::Ur, Some(host.control.engine()), host.control.sources.as_slice()),
+        Some(AnyConfiguration::Board(board)) => (Kind::Ur, Some(board.control.engine()), [].as_slice()),
+        Some(AnyConfiguration::Krc(krc)) => (Kind::Krc, None, krc.sources.as_slice()),
+        Some(AnyConfiguration::KrcBoard(_)) => (Kind::Krc, None, [].as_slice()),
+        None => (kind, None, [].as_slice()),
+    };
+    match (of, kind) {
+        (Kind::Krc, Kind::Ur) => return Err(Failure::Usage("the configuration is for a KRC: add --kind krc".into())),
+        (Kind::Ur, Kind::Krc) => {
+            return Err(Failure::Usage("the configuration is for a UR arm: leave --kind krc out".into()));
+        }
+        (Kind::Ur, Kind::Ur) | (Kind::Krc, Kind::Krc) => {}
+    }
+    let examine = |clock| match look(&args.robot, &args.controller, states)? {
+        Looked::Ur(controller, looking) => {
+            let mut config = engine.map_or(looking, ur::judging_as);
+            config.peer.model = args.model.or(config.peer.model);
+            config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
+            doctor::examine(controller, config, args.seconds, clock)
+        }
+        Looked::Krc(controller, config) => doctor::examine(controller, config, args.seconds, clock),
+    };
+    doctor::run(examine, sources)
+}
+
+/// `outrigger run`.
+///
+/// # Errors
+/// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
+/// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
+pub fn run(args: &RunArgs) -> Outcome {
+    match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => run_beside_ur(*configuration, args),
+        AnyConfiguration::Krc(configuration) => run_beside_krc(*configuration, args),
+        // These say what in it is not for a host.
+        AnyConfiguration::Board(_) => run_beside_ur(Configuration::load(&args.config)?, args),
+        AnyConfiguration::KrcBoard(_) => run_beside_krc(KrcConfiguration::load(&args.config)?, args),
+    }
+}
+
+fn run_beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
+    let Configuration { mut control, run, host, serve } = configuration;
+    if let Some(robot) = &args.robot {
+        control.robot.address = robot.clone();
+    }
+    if let Some(states) = args.states {
+        control.session.connect.states = states;
+    }
+    let (config, law) = (control.engine(), law(control.law, &args.config)?);
+    let controller = UrController::new(Target::resolve(&control.robot.address)?);
+    let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
+    run::run(controller, config, law, &plan)
+}
+
+fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
+    if args.robot.is_some() {
+        return Err(Failure::Usage("--robot is for a controller that is connected to: a KRC sends by itself".into()));
+    }
+    if args.states.is_some() {
+        return Err(Failure::Usage(STATES_OF_A_KRC.into()));
+    }
+    let KrcConfiguration { listen, engine: config, law: named, sources, run, host, serve } = configuration;
+    let law = law(named, &args.config)?;
+    let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
+    let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
+    run::run(KrcController::new(robot, listen), config, law, &plan)
+}
+
+fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<AnyLaw<N>, Failure> {
+    AnyLaw::new(law).map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
+}
+
+/// `outrigger check-config`.
+///
+/// # Errors
+/// [`Failure::BadInput`] with one line per problem.
+pub fn check_config(args: &CheckConfigArgs) -> Outcome {
+    let lines = match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => {
+            let Configuration { control, run, host, serve } = *configuration;
+            check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, &serve)
+        }
+        AnyConfiguration::Krc(configuration) => {
+            let KrcConfiguration { listen, engine, law, sources, run, host, serve } = *configuration;
+            check::on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, &serve)
+        }
+        AnyConfiguration::Board(board) => {
+            let Board { control, device } = *board;
+            check::on_board(ur::checked(&control), &control.law, &control.sources, &device)
+        }
+        AnyConfiguration::KrcBoard(board) => {
+            let KrcBoard { engine, law, sources, device } = *board;
+            let listen = format!("{}:{}", device.address, engine.peer.port);
+            check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)
+        }
+    };
+    check::say(&args.config, &lines)
+}
+
+/// `outrigger replay`.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
+pub fn replay(args: &ReplayArgs) -> Outcome {
+    replay::run(args, |dump| match ur::replay(dump) {
+        Err(ReplayError::OtherKind) => krc::replay(dump),
+        replayed => replayed,
+    })
+}

@@ -1,0 +1,85 @@
+//! What a run is to do, and who takes part in it.
+
+use std::path::Path;
+
+use super::listeners::{Listeners, Listening};
+use super::{AROUND, RECORDER};
+use crate::args::RunArgs;
+use crate::clock::Clock;
+use crate::config::{HostSettings, RunSettings, ServeSettings, SourceSettings};
+use crate::exit::{Failure, Outcome};
+use crate::feed::What;
+use crate::recordings::{Kept, Recordings};
+
+/// What a configuration says of a run, whatever the controller.
+pub(crate) struct Plan {
+    /// The controller, for the facts of a recording.
+    robot: String,
+    pub(super) sources: Vec<SourceSettings>,
+    pub(super) run: RunSettings,
+    pub(super) host: HostSettings,
+    serve: ServeSettings,
+    /// The configuration as it was written.
+    text: String,
+    pub(super) json: bool,
+}
+
+/// Who takes part in a run beside its operator.
+pub(super) struct Beside {
+    pub(super) listening: Option<Listening>,
+    pub(super) recordings: Option<Recordings>,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        robot: String,
+        sources: Vec<SourceSettings>,
+        mut run: RunSettings,
+        host: HostSettings,
+        serve: ServeSettings,
+        args: &RunArgs,
+    ) -> Result<Self, Failure> {
+        if let Some(file) = &args.record {
+            run.record = Some(file.clone());
+        }
+        let path = args.config.display();
+        let text = std::fs::read_to_string(&args.config)
+            .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
+        Ok(Self { robot, sources, run, host, serve, text, json: args.json })
+    }
+
+    fn record(&self) -> Option<&Path> {
+        self.run.record.as_deref()
+    }
+
+    /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.
+    pub(super) fn carry_out(
+        &self,
+        clock: Clock,
+        entries: usize,
+        session: impl AsyncFnOnce(Beside) -> Outcome,
+    ) -> Outcome {
+        let listeners = Listeners::start(&self.robot, self.record(), &self.serve, entries, clock)?;
+        let listening = listeners.as_ref().map(Listeners::feed);
+        if let Some(Listening { feed, progress: Some(_), .. }) = &listening {
+            feed.put(clock.now(), What::Configuration(self.text.clone()));
+        }
+        let recordings = self.recordings().transpose()?;
+        let served = crate::runtime()?.block_on(session(Beside { listening, recordings }));
+        // What they listen to has ended: the file is completed, and readers are sent away.
+        let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(self.json));
+        if let (Err(Failure::Connection(_)), Some(file)) = (&served, self.record()) {
+            // Nothing was heard: the next try may have the name.
+            let _ = std::fs::remove_file(file);
+        }
+        served.and(recorded)
+    }
+
+    /// The writer of fallbacks, where they are wanted.
+    fn recordings(&self) -> Option<Result<Recordings, Failure>> {
+        let directory = self.run.recordings.as_ref()?;
+        let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);
+        let kept = Kept { files, bytes: self.run.recordings_bytes };
+        Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
+    }
+}
