@@ -201,21 +201,157 @@ fn modules_of_the_engine_import_only_from_lower_floors() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Where a maker is chosen: by arguments, a configuration, or what a board sends.
+const CHOOSING: &[&str] = &[
+    "port-linux/src/args.rs",
+    "port-linux/src/cli.rs",
+    "port-linux/src/beside.rs",
+    "port-linux/src/watch/device.rs",
+    "boards/nucleo-h743zi/src/main.rs",
+    "boards/qemu-mps2/src/main.rs",
+    "boards/w5500-evb-pico2/src/main.rs",
+];
+
+/// A maker of controllers, by what the code calls its types and modules, and the places that may.
+struct Maker {
+    name: &'static str,
+    types: &'static [&'static str],
+    modules: &'static [&'static str],
+    /// Folders and files, by what they need the name for.
+    places: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// Everything else is written once for all makers. Another one is another entry here.
+const MAKERS: &[Maker] = &[
+    Maker {
+        name: "KRC",
+        types: &["Krc", "Fri"],
+        modules: &["krc", "fri"],
+        places: &[
+            ("its protocol, and its side of the engine", &["core/src/wire/fri", "core/src/engine/krc"]),
+            (
+                "its side of each port",
+                &["port-embassy/src/krc.rs", "boards/app/src/krc.rs", "port-linux/src/maker/krc"],
+            ),
+            ("choosing a maker", CHOOSING),
+            ("configuration files", &["port-linux/config/src"]),
+            ("the log lines of boards", &["boards/app/src/milestone.rs"]),
+            (
+                "lists of all wire formats",
+                &[
+                    "core/src/frame.rs",
+                    "core/src/frame",
+                    "core/src/wire/layout.rs",
+                    "port-linux/src/decode.rs",
+                    "port-linux/src/export",
+                    "port-linux/src/feed",
+                    "port-linux/src/record/recording.rs",
+                    "port-linux/src/serve/lines.rs",
+                ],
+            ),
+            ("its simulator", &["port-linux/src/simulate/krc"]),
+        ],
+    },
+    Maker {
+        name: "UR",
+        types: &["Ur"],
+        modules: &["ur"],
+        places: &[
+            ("its side of the engine", &["core/src/engine/ur"]),
+            (
+                "its side of each port, which is what the port for microcontrollers was first made for",
+                &["port-embassy/src", "boards/app/src/ur.rs", "port-linux/src/maker/ur", "port-linux/src/net.rs"],
+            ),
+            ("choosing a maker", CHOOSING),
+            ("configuration files", &["port-linux/config/src"]),
+            ("the log lines of boards", &["boards/app/src/milestone.rs"]),
+            ("commands that only its controllers have", &["port-linux/src/demo", "port-linux/src/io"]),
+            ("names of its ports", &["port-linux/src/show/states.rs"]),
+        ],
+    },
+];
+
+/// Where makers are looked for.
+const NAMING: &[&str] = &[
+    "core/src",
+    "port-embassy/src",
+    "port-linux/src",
+    "port-linux/config/src",
+    "boards/app/src",
+    "boards/nucleo-h743zi/src",
+    "boards/qemu-mps2/src",
+    "boards/w5500-evb-pico2/src",
+];
+
+impl Maker {
+    /// Whether `code` names one of its types, or something in one of its modules.
+    fn is_named_in(&self, code: &str) -> bool {
+        let inside_of_a_name = |c: char| c.is_alphanumeric() || c == '_';
+        let is_type = |word: &str| {
+            let rest = self.types.iter().find_map(|prefix| word.strip_prefix(prefix));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        };
+        let mut modules = code.match_indices("::").filter_map(|(at, _)| {
+            let before = &code[..at];
+            before.rsplit(|c| !inside_of_a_name(c)).next()
+        });
+        code.split(|c| !inside_of_a_name(c)).any(is_type) || modules.any(|module| self.modules.contains(&module))
+    }
+
+    /// What is wrong with `files`, which are all that there are: those that name it outside of its places, and places that
+    /// none of them needs.
+    fn misplaced(&self, files: &[(PathBuf, String)]) -> Vec<String> {
+        let naming: Vec<&Path> =
+            files.iter().filter(|(_, code)| self.is_named_in(code)).map(|(path, _)| path.as_path()).collect();
+        let places = || self.places.iter().flat_map(|(_, places)| *places);
+        let outside = naming.iter().filter(|path| !places().any(|place| path.starts_with(place)));
+        let outside = outside.map(|path| {
+            format!(
+                "{} names {}: it is for every maker. Put what only {} needs into its folders, or add the file to MAKERS with \
+                 what it needs the name for",
+                path.display(),
+                self.name,
+                self.name
+            )
+        });
+        let unneeded = places().filter(|place| !naming.iter().any(|path| path.starts_with(place)));
+        let unneeded =
+            unneeded.map(|place| format!("nothing in {place} names {} any more: take it out of MAKERS", self.name));
+        outside.chain(unneeded).collect()
+    }
+}
+
 #[test]
-fn only_their_own_folders_know_the_peers_of_an_engine() {
-    for (path, text) in sources(&workspace().join("core/src")) {
-        let code = code(&text);
-        let own = |folder: &str| path.starts_with(folder);
-        // Tests and telemetry's two kinds of datagram name both; what every engine has names neither.
-        if own("telemetry") || own("drive") || path.iter().any(|part| part == "tests" || part == "tests.rs") {
-            continue;
-        }
-        for (peer, folder) in [("krc", "engine/krc"), ("ur", "engine/ur")] {
-            let names = ["crate::engine::", "super::", "self::"].map(|root| format!("{root}{peer}::"));
-            let named = names.iter().any(|name| code.contains(name.as_str()));
-            assert!(own(folder) || !named, "{} names {peer}", path.display());
+fn a_maker_is_named_in_its_own_places_only() {
+    let mut files = Vec::new();
+    for folder in NAMING {
+        for (path, text) in sources(&workspace().join(folder)) {
+            if !path.iter().any(|part| part == "tests" || part == "tests.rs") {
+                files.push((Path::new(folder).join(path), code(&text)));
+            }
         }
     }
+    let wrong: Vec<String> = MAKERS.iter().flat_map(|maker| maker.misplaced(&files)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_maker_outside_of_its_places_is_found_and_so_is_a_place_that_nothing_needs() {
+    let places: &[(&str, &[&str])] = &[("a reason", &["a/krc", "a/list.rs"])];
+    let krc = Maker { name: "KRC", types: &["Krc", "Fri"], modules: &["krc", "fri"], places };
+    for named in ["x: &KrcEvent", "Framing::Fri => 4", "use a::krc::{self, B};", "fri::PORT", "<Krc as Peer<7>>::Event"]
+    {
+        assert!(krc.is_named_in(named), "{named}");
+    }
+    for other in ["Friction", "is_krc(x)", "sukrc::x", "krc: bool", "Krcs", "Krc5", "LinkId::FRI", "a::b::krc"] {
+        assert!(!krc.is_named_in(other), "{other}");
+    }
+    let files = [("a/krc/mod.rs", "Krc"), ("a/run.rs", "match x { Krc => 1 }"), ("a/list.rs", "Other")];
+    let files = files.map(|(path, code)| (PathBuf::from(path), code.to_owned()));
+    let wrong = krc.misplaced(&files);
+    let [outside, unneeded] = wrong.as_slice() else { panic!("{wrong:?}") };
+    assert!(outside.starts_with("a/run.rs names KRC:"), "{outside}");
+    assert!(unneeded.starts_with("nothing in a/list.rs names KRC"), "{unneeded}");
 }
 
 #[test]

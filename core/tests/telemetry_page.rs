@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
+use outrigger_core::engine::ur::Ur;
 use outrigger_core::link::{Grade, Metric};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{MasterSafetyState, MessageSource, Reason, SafetyMode};
-use outrigger_core::telemetry::{Hello, Message, UrDatagram};
+use outrigger_core::telemetry::{Hello, Message, PeerDatagram};
 use outrigger_core::time::Instant;
 
 fn page() -> String {
@@ -40,8 +41,8 @@ fn the_example_is_what_is_sent() {
         .map(|byte| u8::from_str_radix(byte, 16).expect("a byte"))
         .collect();
     let message = Message::Hello(Hello { board: "b", build: "1", version: "0.1.0" });
-    let datagram = UrDatagram { boot: 300, sequence: 7, at: Instant::from_micros(1_500_000), message };
-    assert_eq!(UrDatagram::decode(&bytes), Ok(datagram.clone()));
+    let datagram = PeerDatagram::<6, Ur<'_>> { boot: 300, sequence: 7, at: Instant::from_micros(1_500_000), message };
+    assert_eq!(PeerDatagram::<6, Ur<'_>>::decode(&bytes), Ok(datagram.clone()));
     let mut out = [0; 64];
     let length = datagram.encode(&mut out).expect("room");
     assert_eq!(out[..length], bytes);

@@ -14,8 +14,7 @@ use crate::time::{Duration, Instant};
 pub const CHUNK_MAX: usize = 1024;
 
 /// What one datagram says, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
-/// report: [`UrStatus`](crate::engine::ur::UrStatus) and [`UrEvent`](crate::engine::ur::UrEvent), or
-/// [`KrcStatus`](crate::engine::krc::KrcStatus) and [`KrcEvent`](crate::engine::krc::KrcEvent).
+/// report: [`Peer::Status`](crate::engine::Peer::Status) and [`Peer::Event`](crate::engine::Peer::Event).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]

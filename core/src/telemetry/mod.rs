@@ -16,9 +16,7 @@ pub use message::{
 };
 pub use sampler::{Device, Pace, Sampler};
 
-use crate::engine::krc::{KrcEvent, KrcStatus};
-use crate::engine::ur::{UrEvent, UrStatus};
-use crate::engine::{Data, PeerStatus};
+use crate::engine::{Data, Peer, PeerStatus};
 use crate::time::Instant;
 
 /// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
@@ -27,10 +25,8 @@ pub const DATAGRAM_MAX: usize = 1200;
 /// What every datagram begins with; the last byte counts the formats. A letter for the kind of controller follows.
 pub const MAGIC: &[u8; 5] = b"ORTM\x04";
 
-/// A datagram of a device beside a controller of Universal Robots.
-pub type UrDatagram<'a> = Datagram<'a, 6, UrStatus, UrEvent>;
-/// A datagram of a device beside a KRC.
-pub type KrcDatagram<'a> = Datagram<'a, 7, KrcStatus, KrcEvent>;
+/// A datagram of a device beside the kind of controller that an engine has `P` for.
+pub type PeerDatagram<'a, const N: usize, P> = Datagram<'a, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;
 
 /// One datagram.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

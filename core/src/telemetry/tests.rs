@@ -6,12 +6,14 @@ use super::*;
 use crate::engine::LinkId;
 use crate::engine::tests::bench::Bench;
 use crate::engine::ur::{Memory, UrConfig};
-use crate::engine::ur::{Ur, UrStatus};
+use crate::engine::ur::{Ur, UrEvent, UrStatus};
 use crate::engine::{Event, Input, replay};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::Mode;
 use crate::robot::Reason;
 use crate::time::Duration;
+
+type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
 
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
 
@@ -279,7 +281,7 @@ fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_coun
         sampler.observe(&engine, now);
         let mut out = [0; DATAGRAM_MAX];
         while let Some(length) = sampler.poll(now, &mut out) {
-            match KrcDatagram::decode(&out[..length]).expect("telemetry").message {
+            match PeerDatagram::<7, Krc>::decode(&out[..length]).expect("telemetry").message {
                 Message::Status(status) => told = Some(status),
                 Message::Motion(motion) => positions = Some(motion.positions),
                 _ => {}
@@ -308,7 +310,7 @@ fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_coun
         Datagram { boot: 7, sequence: u32::MAX, at: Instant::from_micros(most), message: Message::Status(told) };
     let mut out = [0; DATAGRAM_MAX];
     let length = datagram.encode(&mut out).expect("it fits");
-    assert_eq!(KrcDatagram::decode(&out[..length]), Ok(datagram));
+    assert_eq!(PeerDatagram::<7, Krc>::decode(&out[..length]), Ok(datagram));
     assert_eq!(UrDatagram::decode(&out[..length]).err(), Some(TelemetryError::OtherKind));
 }
 

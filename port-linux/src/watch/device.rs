@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use outrigger_core::command::Sample;
 use outrigger_core::engine::LinkId;
-use outrigger_core::engine::ur::link_name;
+use outrigger_core::engine::krc::Krc;
+use outrigger_core::engine::ur::{Ur, link_name};
 use outrigger_core::link::Bin;
 use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{
-    Datagram, HistogramKind, HistogramReport, KrcDatagram, Message, PortReport, Recording, TelemetryError, UrDatagram,
+    Datagram, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
 };
 use outrigger_core::time::{Duration, Instant};
 
@@ -134,12 +135,12 @@ impl Device {
             return if self.strangers == 1 { vec![say(now, "stranger", text)] } else { vec![] };
         }
         let mut notices = Vec::new();
-        let taken = match UrDatagram::decode(bytes) {
+        let taken = match PeerDatagram::<6, Ur<'_>>::decode(bytes) {
             Ok(datagram) => {
                 self.hear(datagram, now, &mut notices);
                 Ok(())
             }
-            Err(TelemetryError::OtherKind) => KrcDatagram::decode(bytes).map(|datagram| {
+            Err(TelemetryError::OtherKind) => PeerDatagram::<7, Krc>::decode(bytes).map(|datagram| {
                 self.hear(datagram, now, &mut notices);
             }),
             Err(error) => Err(error),

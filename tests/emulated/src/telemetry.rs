@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger_core::engine::krc::KrcStatus;
+use outrigger_core::engine::krc::{Krc, KrcStatus};
 use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
 use outrigger_core::engine::ur::{LINKS, Memory, Next, Ur, UrEvent, UrStatus, link_name};
 use outrigger_core::engine::{Event, LinkId, ReplayError, Replayed, replay};
@@ -11,9 +11,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::sensor::Figures;
-use outrigger_core::telemetry::{
-    Chunk, Datagram as Sent, KrcDatagram, Message, Motion, Status, TelemetryError, UrDatagram,
-};
+use outrigger_core::telemetry::{Chunk, Datagram as Sent, Message, Motion, PeerDatagram, Status, TelemetryError};
 
 use crate::peer::Datagram;
 
@@ -97,13 +95,13 @@ impl Telemetry {
         let mut telemetry = Self::default();
         let mut boots = BTreeMap::new();
         for datagram in datagrams {
-            match UrDatagram::decode(&datagram.bytes) {
+            match PeerDatagram::<6, Ur<'_>>::decode(&datagram.bytes) {
                 Ok(sent) => {
                     telemetry.count(&sent, &mut boots);
                     telemetry.take_of_ur(&sent.message);
                     telemetry.take(&sent.message);
                 }
-                Err(TelemetryError::OtherKind) => match KrcDatagram::decode(&datagram.bytes) {
+                Err(TelemetryError::OtherKind) => match PeerDatagram::<7, Krc>::decode(&datagram.bytes) {
                     Ok(sent) => {
                         telemetry.count(&sent, &mut boots);
                         match &sent.message {
