@@ -201,6 +201,52 @@ fn modules_of_the_engine_import_only_from_lower_floors() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What of `imported`, modules with what each imports, is part of a circle, or between two.
+fn circle(mut imported: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
+    loop {
+        let modules: BTreeSet<String> = imported.keys().cloned().collect();
+        for (module, names) in &mut imported {
+            names.retain(|name| name != module && modules.contains(name));
+        }
+        let wanted: BTreeSet<String> = imported.values().flatten().cloned().collect();
+        imported.retain(|module, names| !names.is_empty() && wanted.contains(module));
+        if imported.len() == modules.len() {
+            return imported;
+        }
+    }
+}
+
+#[test]
+fn modules_of_the_port_for_linux_import_each_other_in_no_circle() {
+    let mut imported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources(&workspace().join("port-linux/src")) {
+        // What is at the root is above all of them.
+        if path != Path::new("lib.rs") && !path.iter().any(|part| part == "tests.rs") {
+            imported.entry(module_of(&path)).or_default().extend(imports(&path, &text));
+        }
+    }
+    let circle = circle(imported);
+    assert!(circle.is_empty(), "in a circle: {circle:?}");
+}
+
+#[test]
+fn a_circle_is_found_whatever_is_above_and_below_it() {
+    let of = |modules: &[(&str, &[&str])]| {
+        let sets = modules.iter().map(|(module, names)| {
+            let names = names.iter().map(|name| (*name).to_owned());
+            ((*module).to_owned(), names.collect())
+        });
+        circle(sets.collect()).into_keys().collect::<Vec<_>>()
+    };
+    let top: (&str, &[&str]) = ("cli", &["run", "exit"]);
+    let bottom: (&str, &[&str]) = ("exit", &["elsewhere", "exit"]);
+    assert_eq!(of(&[top, ("run", &["show", "exit"]), ("show", &["exit"]), bottom]), [] as [&str; 0]);
+    assert_eq!(
+        of(&[top, ("run", &["show"]), ("show", &["log"]), ("log", &["run", "exit"]), bottom]),
+        ["log", "run", "show"]
+    );
+}
+
 /// Where a maker is chosen: by arguments, a configuration, or what a board sends.
 const CHOOSING: &[&str] = &[
     "port-linux/src/args.rs",

@@ -54,6 +54,7 @@ pub mod signals;
 pub mod simulate;
 pub mod syscalls;
 pub mod target;
+mod terminal;
 pub mod timer;
 pub mod watch;
 pub mod worker;

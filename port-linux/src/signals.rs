@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::show::terminal;
+use crate::terminal;
 use crate::worker::{Worker, within};
 
 /// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.

@@ -1,6 +1,7 @@
 //! `outrigger io`: what is on the terminals of a robot, and setting its outputs. Nothing here moves the arm.
 
-pub(crate) mod setting;
+mod args;
+mod setting;
 mod terminals;
 
 use outrigger_core::engine::Engine;
@@ -19,7 +20,6 @@ use outrigger_core::law::JointServo;
 use outrigger_core::time::{Duration, Instant};
 
 use self::terminals::Terminals;
-use crate::args::IoArgs;
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
@@ -31,7 +31,8 @@ use crate::show::words;
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
 
-pub use setting::{FORMS, Setting};
+pub use self::args::IoArgs;
+pub use self::setting::{FORMS, Setting};
 
 /// Longest wait for a session.
 const FIRST_SESSION: Duration = Duration::from_secs(10);

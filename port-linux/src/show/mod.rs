@@ -11,7 +11,6 @@ pub(crate) mod shown;
 mod snapshot;
 mod states;
 mod straight;
-pub(crate) mod terminal;
 mod view;
 pub mod words;
 
@@ -30,6 +29,7 @@ pub use self::states::States;
 use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
 use crate::json::Json;
+use crate::terminal;
 use crate::worker::{Joined, Worker, within};
 
 /// Messages that wait for the thread that speaks: a second of snapshots and a burst of events. What is older than that is of no

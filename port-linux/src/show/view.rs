@@ -20,7 +20,8 @@ use ratatui::widgets::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
-use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, shown, terminal, words};
+use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, shown, words};
+use crate::terminal;
 
 #[cfg(test)]
 mod tests;

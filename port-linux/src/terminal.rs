@@ -15,13 +15,13 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 const AS_IT_WAS: &[u8] = b"\x1b[?1049l\x1b[?25h";
 
 /// Takes it for the view.
-pub(super) fn take() -> io::Result<DefaultTerminal> {
+pub(crate) fn take() -> io::Result<DefaultTerminal> {
     TAKEN.store(true, Ordering::Release);
     ratatui::try_init()
 }
 
 /// Gives it back on the thread that draws.
-pub(super) fn leave() {
+pub(crate) fn leave() {
     if TAKEN.swap(false, Ordering::AcqRel) {
         let _ = ratatui::try_restore();
     }
@@ -42,14 +42,14 @@ pub(crate) fn give_back() {
 }
 
 /// Whether `file` takes something within `millis`.
-pub(super) fn takes_something(file: &impl AsFd, millis: i64) -> bool {
+pub(crate) fn takes_something(file: &impl AsFd, millis: i64) -> bool {
     let mut looked = [PollFd::new(file, PollFlags::OUT)];
     let patience = Timespec { tv_sec: millis / 1_000, tv_nsec: millis % 1_000 * 1_000_000 };
     poll(&mut looked, Some(&patience)).is_ok_and(|ready| ready > 0)
 }
 
 /// Whether the terminal behind `file` was closed.
-pub(super) fn is_gone(file: &impl AsFd) -> bool {
+pub(crate) fn is_gone(file: &impl AsFd) -> bool {
     let mut looked = [PollFd::new(file, PollFlags::IN)];
     let answered = poll(&mut looked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
