@@ -2,7 +2,7 @@
 //! takes nothing. Each time the first zero velocity is at the controller 50 ms after a key or a signal, and a second one has
 //! ended the process within 200 ms.
 //!
-//! One after the other. Nothing is tried again: a time may be longer by what a processor of this machine stood still for
+//! Few at once. Nothing is tried again: a time may be longer by what a processor of this machine stood still for
 //! meanwhile, see [`within`].
 
 mod obstacles;
@@ -38,7 +38,7 @@ const INTERRUPT: Asks = Asks::Signal(rustix::process::Signal::INT);
 const TERMINATE: Asks = Asks::Signal(rustix::process::Signal::TERM);
 const CONTROL_C: Asks = Asks::Key(3);
 
-/// One test after the other: each wants to be woken in time.
+/// Few at once: each wants to be woken in time.
 fn attempt(body: fn()) {
     outrigger_emulated::tries::attempt(std::thread::current().name().unwrap_or_default(), body);
 }

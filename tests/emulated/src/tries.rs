@@ -12,7 +12,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use outrigger_core::robot::Reason;
@@ -22,6 +22,8 @@ use crate::standstill::{self, TELLING, Window};
 
 /// So often a test is tried.
 const ATTEMPTS: u32 = 3;
+/// So many tests of a program are tried at once: each waits most of its time, and wants to be woken when it is due.
+const AT_ONCE: usize = 3;
 /// What a machine that stood still before a window is still behind with in it.
 const BEFORE: Duration = Duration::from_millis(20);
 /// The file that tries and excuses are counted in.
@@ -193,19 +195,40 @@ pub fn runs(name: &str) {
     NAME.set(name.into());
 }
 
-/// Runs the body of a test in real time, no other one beside it.
+/// Runs the body of a test in real time, beside few others.
 ///
 /// # Panics
 /// Where the body does; where it came too late although no processor stood still then, or each time.
 pub fn attempt(name: &str, body: fn()) {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _seat = Seat::wait_for();
     runs(name);
     judge(
         || catch_unwind(body),
         |window| standstill::seen().longest(window),
         |what, stood| Note { again: true, test: name.into(), what: what.into(), stood }.tell(),
     );
+}
+
+/// A place among those that run at once; free again when it is dropped.
+struct Seat;
+
+static TAKEN: Mutex<usize> = Mutex::new(0);
+static FREED: Condvar = Condvar::new();
+
+impl Seat {
+    fn wait_for() -> Self {
+        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = FREED.wait_while(taken, |taken| *taken >= AT_ONCE).unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
+        Self
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        FREED.notify_one();
+    }
 }
 
 /// The same for a test of the built-in harness. What it starts goes before other programs, where that is granted: then nothing
