@@ -237,6 +237,12 @@ fn text_of<'l>(line: &'l str, key: &str) -> &'l str {
     line.split_once(&format!("\"{key}\":\"")).and_then(|(_, rest)| rest.split_once('"')).map_or("", |(text, _)| text)
 }
 
+/// When that was, by the program's own clock: who reads the line may be late.
+fn seconds_of(line: &str) -> f64 {
+    let time = line.split_once("\"time\":").and_then(|(_, rest)| rest.split(',').next());
+    time.and_then(|time| time.parse().ok()).unwrap_or_else(|| panic!("no time in {line}"))
+}
+
 /// What is in force, without the number of kilobytes that happen to be locked.
 fn in_force(file: &File) -> String {
     let line = Run::new(file).until(&["\"in-force\""]);
@@ -285,12 +291,9 @@ fn ending(file: &File) -> String {
 /// Whether the end was held for at least 1.5 s.
 fn held(file: &File) -> String {
     let mut run = Run::new(file);
-    run.until(&["Arming → Command"]);
-    let from = Clock::start();
-    run.until(&["\"ending\""]);
-    let micros = from.now().since(outrigger_core::time::Instant::ZERO).as_micros();
+    let [from, until] = ["Arming → Command", "\"ending\""].map(|word| seconds_of(&run.until(&[word])));
     // The motion lasts half a second; a busy machine only makes it longer, and the default holds for one.
-    if micros >= 2_400_000 { "long".into() } else { "short".into() }
+    if until - from >= 2.4 { "long".into() } else { "short".into() }
 }
 
 /// Whether a fallback is recorded.
