@@ -2,7 +2,7 @@
 
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::{Engine, Peer};
-use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::time::Duration;
 
 use crate::net::Net;
@@ -22,8 +22,8 @@ pub async fn run<const N: usize, P: Peer<N>, L: Law<N>>(
     drive(net, &mut engine, application, WRITE_LIMIT).await;
 }
 
-/// A law for sessions in which nobody requests.
+/// A law for sessions in which nobody requests: of the type that `run` has, so that no engine is compiled twice.
 #[must_use]
-pub fn idle<const N: usize>() -> JointServo<N> {
-    JointServo::new(Reference::Hold, JointServoConfig::default())
+pub fn idle<const N: usize>() -> AnyLaw<N> {
+    AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()))
 }

@@ -170,7 +170,6 @@ mod tests {
 
     use outrigger_core::engine::Input;
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
-    use outrigger_core::law::AnyLaw;
     use outrigger_core::time::Duration;
     use outrigger_core::wire::fri::MeasurementRepr;
 
@@ -185,7 +184,7 @@ mod tests {
     /// What a run puts into its recording of an engine with a small recorder: header and pieces, and how many inputs it had.
     fn recorded() -> (Vec<Box<[u8]>>, u32) {
         let mut memory = vec![0; 256 << 10];
-        let law = AnyLaw::JointServo(engine::idle());
+        let law = engine::idle();
         let engine = KrcEngine::new(KrcConfig::default(), law, ()).expect("an engine");
         let mut engine = engine.with_recorder(&mut memory);
         let feed = Feed::new(1 << 13);

@@ -16,7 +16,7 @@ use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::law::{Standoff, StandoffConfig};
+use outrigger_core::law::{AnyLaw, Law as _, Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
@@ -127,7 +127,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         newest: ControllerTime::default(),
         figures: None,
     };
-    ur::run(config, law, &mut net, &mut demo, 0).await?;
+    ur::run(config, AnyLaw::Standoff(law), &mut net, &mut demo, 0).await?;
 
     let Demo { panel, mut record, script, world, figures, .. } = demo;
     record.truths = world.truths();
@@ -187,8 +187,6 @@ fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)
     facts
 }
 
-type Law = Standoff<6>;
-
 struct Demo {
     panel: Panel<UrController>,
     sources: Sources,
@@ -238,7 +236,7 @@ impl Demo {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, Law> for Demo {
+impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Demo {
     async fn next(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
@@ -282,7 +280,7 @@ impl<'m> Application<6, Ur<'m>, Law> for Demo {
         self.record.turnarounds.push(turnaround);
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, Law>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: Instant) {
         let figures = engine.figures(now);
         if let Some(age) = figures.age {
             self.record.ages.push((now, age));
@@ -296,9 +294,9 @@ impl<'m> Application<6, Ur<'m>, Law> for Demo {
         self.figures = Some(figures);
         let epoch = engine.mode_machine().epoch();
         self.look(Sight { now, mode: engine.mode(), epoch, latch: engine.latch(), unmet: engine.unmet(now) });
-        self.panel.observe(engine, now, || match engine.mode() {
-            Mode::Command => vec![("standoff error".into(), format!("{:+.3} mm", engine.law().error() * 1e3))],
-            Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => vec![],
+        self.panel.observe(engine, now, || match (engine.mode(), engine.law().standoff_error()) {
+            (Mode::Command, Some(error)) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
+            _ => vec![],
         });
     }
 }

@@ -16,7 +16,7 @@ use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusa
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::law::JointServo;
+use outrigger_core::law::AnyLaw;
 use outrigger_core::time::{Duration, Instant};
 
 use self::terminals::Terminals;
@@ -178,7 +178,7 @@ impl Desk {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, JointServo<6>> for Desk {
+impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
     async fn next(&mut self) -> Input {
         if self.is_over() && !self.ending {
             self.ending = true;
@@ -232,7 +232,7 @@ impl<'m> Application<6, Ur<'m>, JointServo<6>> for Desk {
         }
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, JointServo<6>>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: Instant) {
         let Some(terminals) = Terminals::of(engine).filter(|_| engine.peer().is_up(LinkId::REALTIME)) else {
             self.established = None;
             return;

@@ -26,7 +26,7 @@ const BURST: usize = 64;
 async fn beside() -> (Net, KrcEngine<'static, AnyLaw<7>>, Peer) {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let net = Net::listening(anywhere, Clock::start(), None).await.expect("a socket");
-    let engine = KrcEngine::new(KrcConfig::default(), AnyLaw::JointServo(engine::idle()), ()).expect("an engine");
+    let engine = KrcEngine::new(KrcConfig::default(), engine::idle(), ()).expect("an engine");
     let krc = Peer::bind(anywhere).expect("another");
     krc.connect(net.local().expect("an address")).expect("the loopback");
     krc.set_nonblocking(true).expect("a socket can");

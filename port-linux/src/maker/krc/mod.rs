@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrlConvention};
 use outrigger_core::engine::{Engine, Event, ReplayError, Replayed};
-use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::law::Law;
 use outrigger_core::time::{Duration, Instant};
 
 pub(crate) use self::checked::checked;
@@ -70,7 +70,7 @@ pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
 /// See [`ReplayError`].
 pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
     // Which law it was, and what it remembered, is in the recording.
-    outrigger_core::engine::replay::<7, Krc, _>(dump, AnyLaw::JointServo(engine::idle()), ())
+    outrigger_core::engine::replay::<7, Krc, _>(dump, engine::idle(), ())
 }
 
 /// A KRC that is listened to.

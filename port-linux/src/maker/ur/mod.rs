@@ -21,7 +21,7 @@ use outrigger_core::engine::ur::{
     ConnectConfig, Memory, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions,
 };
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config};
-use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::law::Law;
 use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
 use tokio::sync::{mpsc, watch};
@@ -97,7 +97,7 @@ pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
     let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
     let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     // Which law it was, and what it remembered, is in the recording.
-    outrigger_core::engine::replay::<6, Ur<'_>, _>(dump, AnyLaw::JointServo(engine::idle()), memory)
+    outrigger_core::engine::replay::<6, Ur<'_>, _>(dump, engine::idle(), memory)
 }
 
 /// A controller that is connected to, and why it is not.
