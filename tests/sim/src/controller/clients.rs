@@ -78,9 +78,7 @@ impl Controller {
         let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase != Phase::Closed) else { return 0 };
         let Some(bytes) = connection.down.receive(now, buffer.len()) else { return 0 };
         connection.read += bytes.len() as u64;
-        for (slot, byte) in buffer.iter_mut().zip(&bytes) {
-            *slot = *byte;
-        }
+        buffer[..bytes.len()].copy_from_slice(&bytes);
         if connection.phase == Phase::Closing && connection.down.queued() == 0 {
             connection.phase = Phase::Closed;
         }
