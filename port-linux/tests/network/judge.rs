@@ -18,10 +18,8 @@ const REST: f64 = 0.001;
 const RESTS: Duration = Duration::from_millis(20);
 /// How far apart our clock and the program's may be taken to be.
 const CLOCKS: Duration = Duration::from_millis(2);
-/// A standstill of this machine is looked for so long before a fallback, and ends commanding if it is so long: half of
-/// `stale_after`, the other half being what a state is old when it begins.
+/// A standstill of this machine is looked for so long before a fallback.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
-const ENDING: Duration = Duration::from_millis(20);
 
 /// A row of the table.
 pub(super) struct Figures {
@@ -80,12 +78,12 @@ pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
         }
         let window = left.clock.window(end.at, end.at).and_before(LOOKED_BACK);
         if row.ends(beside) == Ends::Never {
-            let excused = nobodys_fallback(reason.name(), window, ENDING).passes(reason.name());
+            let excused = nobodys_fallback(reason.name(), window, beside.ending()).passes(reason.name());
             assert!(excused, "it changes something: {story}");
         } else {
             let named: Vec<_> =
                 Reason::ALL.iter().copied().filter(|reason| names_the_network(*reason, beside)).collect();
-            falls_back_for(reason.name(), &named, window, ENDING, || story.clone());
+            falls_back_for(reason.name(), &named, window, beside.ending(), || story.clone());
         }
         *fallbacks.entry(reason.name()).or_default() += 1;
     }

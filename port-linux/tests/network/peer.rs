@@ -42,6 +42,15 @@ impl Beside {
         }
     }
 
+    /// A standstill of this machine ends commanding if it is so long: half of `stale_after`, which is 40 ms on a stream and
+    /// three periods beside a KRC; the other half is what a state is old when it begins.
+    pub(super) const fn ending(self) -> Duration {
+        Duration::from_micros(match self {
+            Self::Rtde | Self::Realtime => 20_000,
+            Self::Krc => 7_500,
+        })
+    }
+
     pub(super) const fn period(self) -> Duration {
         Duration::from_millis(match self {
             Self::Rtde => 2,
