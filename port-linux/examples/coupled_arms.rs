@@ -2,8 +2,8 @@
 //! force that the second meets.
 //!
 //! ```text
-//! cargo run --release -p outrigger-linux --example coupled_arms                                simulated arms
-//! cargo run --release -p outrigger-linux --example coupled_arms -- --leader 0.0.0.0:49938 --follower 0.0.0.0:49939
+//! cargo run --release -p outrigger --example coupled_arms                                simulated arms
+//! cargo run --release -p outrigger --example coupled_arms -- --leader 0.0.0.0:49938 --follower 0.0.0.0:49939
 //! ```
 //!
 //! The leader is in Cartesian impedance: its target gives way to the hand, and the follower's force is added to its
@@ -19,6 +19,8 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use clap::Parser;
+use outrigger::clock::Clock;
+use outrigger::signals::{Leaves, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
@@ -26,8 +28,6 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Wrench};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_linux::clock::Clock;
-use outrigger_linux::signals::{Leaves, Signals};
 use outrigger_sim::kinematics::Vec3;
 use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
 

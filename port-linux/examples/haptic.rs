@@ -2,8 +2,8 @@
 //! half its size, the force at the tool is sent back, and its trigger closes a gripper through a KRL variable.
 //!
 //! ```text
-//! cargo run --release -p outrigger-linux --example haptic                                      simulated arm and device
-//! cargo run --release -p outrigger-linux --example haptic -- --krc 0.0.0.0:49938 --device 0.0.0.0:47100
+//! cargo run --release -p outrigger --example haptic                                      simulated arm and device
+//! cargo run --release -p outrigger --example haptic -- --krc 0.0.0.0:49938 --device 0.0.0.0:47100
 //! ```
 //!
 //! The device sends lines `MICROS X Y Z PEDAL TRIGGER`, a datagram each, 20 to 1000 a second: its own clock, metres along
@@ -17,6 +17,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser;
+use outrigger::clock::Clock;
+use outrigger::signals::{Leaves, Signals};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, KrcConfig, ToolImpedance};
@@ -25,8 +27,6 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::fri::KrlIndex;
-use outrigger_linux::clock::Clock;
-use outrigger_linux::signals::{Leaves, Signals};
 use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
 use tokio::net::UdpSocket;
 

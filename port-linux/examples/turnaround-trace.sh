@@ -10,7 +10,7 @@ set -euo pipefail
 program=${1:-target/release/outrigger}
 seconds=${2:-60}
 command -v strace >/dev/null || { echo "this needs strace (Debian: apt-get install strace)" >&2; exit 2; }
-[ -x "$program" ] || { echo "no program $program: cargo build --release -p outrigger-linux" >&2; exit 2; }
+[ -x "$program" ] || { echo "no program $program: cargo build --release -p outrigger" >&2; exit 2; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

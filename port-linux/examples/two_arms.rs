@@ -2,8 +2,8 @@
 //! does the other.
 //!
 //! ```text
-//! cargo run --release -p outrigger-linux --example two_arms                                    simulated arms
-//! cargo run --release -p outrigger-linux --example two_arms -- --left 0.0.0.0:49938 --right 0.0.0.0:49939
+//! cargo run --release -p outrigger --example two_arms                                    simulated arms
+//! cargo run --release -p outrigger --example two_arms -- --left 0.0.0.0:49938 --right 0.0.0.0:49939
 //! ```
 
 mod krc;
@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::time::Duration as StdDuration;
 
 use clap::Parser;
+use outrigger::clock::Clock;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
@@ -24,7 +25,6 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
-use outrigger_linux::clock::Clock;
 use outrigger_sim::krc::Options;
 
 use self::krc::{Arm, Trouble};

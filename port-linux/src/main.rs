@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    outrigger_linux::cli::main()
+    outrigger::cli::main()
 }

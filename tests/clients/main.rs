@@ -21,9 +21,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use outrigger::args::{ControllerArgs, RecordArgs};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_linux::args::{ControllerArgs, RecordArgs};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
 use outrigger_sim::{krc, udp};
@@ -238,7 +238,7 @@ fn reads_a_recording(software: SoftwareVersion) {
         uncompressed: false,
         json: true,
     };
-    outrigger_linux::beside::record(&args).expect("a recording");
+    outrigger::beside::record(&args).expect("a recording");
     let path = workspace().join("tests/clients/mcap_reads.py");
     let understood = run(&python().to_string_lossy(), &[&path.to_string_lossy(), &file.to_string_lossy()]);
     std::fs::remove_file(&file).expect("it was read");

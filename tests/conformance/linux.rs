@@ -8,6 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use outrigger::clock::Clock;
+use outrigger::config::RobotAddress;
+use outrigger::maker::ur;
+use outrigger::net::Net;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
@@ -16,10 +20,6 @@ use outrigger_core::link::{Grade, GradeLimitsTuning, GradeTuning, Share};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time;
-use outrigger_linux::clock::Clock;
-use outrigger_linux::config::RobotAddress;
-use outrigger_linux::maker::ur;
-use outrigger_linux::net::Net;
 use outrigger_sim::controller::{Action, Controller};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::tcp::{Running, Server};
@@ -237,7 +237,7 @@ impl Drop for LinuxBench {
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
     let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);
-    let runtime = outrigger_linux::runtime().expect("a runtime");
+    let runtime = outrigger::runtime().expect("a runtime");
     runtime.block_on(async {
         tokio::select! {
             ended = ur::run(config, law, &mut net, &mut desk, 0) => ended.expect("a configuration that can be run"),

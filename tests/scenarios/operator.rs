@@ -1,5 +1,6 @@
 //! Nothing arms by itself: what a host's file asks for at the start is asked once, and never after a word of an operator.
 
+use outrigger::config::Configuration;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::{Event, Input};
@@ -7,7 +8,6 @@ use outrigger_core::law::{AnyLaw, LawConfig};
 use outrigger_core::mode::{Epoch, Mode, OperatorConfig};
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::time::Duration;
-use outrigger_linux::config::Configuration;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::world::Surface;

@@ -6,6 +6,10 @@ use outrigger_core::engine::ur::UrEvent;
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr};
 
+use outrigger::clock::Clock;
+use outrigger::config::RobotAddress;
+use outrigger::maker::ur;
+use outrigger::net::Net;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
@@ -14,10 +18,6 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
-use outrigger_linux::clock::Clock;
-use outrigger_linux::config::RobotAddress;
-use outrigger_linux::maker::ur;
-use outrigger_linux::net::Net;
 
 /// Between two turning points: slow enough for any block to end in mid-motion.
 const STROKE_MILLIS: u64 = 4_000;
@@ -30,7 +30,7 @@ pub(crate) fn run(port_base: u16) {
     let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
     let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
-    let runtime = outrigger_linux::runtime().expect("a runtime");
+    let runtime = outrigger::runtime().expect("a runtime");
     let mut operator = Operator { inputs: None, commanded: false };
     runtime.block_on(ur::run(UrConfig::default(), law, &mut net, &mut operator, 0)).expect("a configuration");
 }

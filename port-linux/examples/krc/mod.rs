@@ -10,6 +10,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use outrigger::clock::Clock;
+use outrigger::net::Net;
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::krc::{Krc as Peer, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
 use outrigger_core::engine::{Event, Input};
@@ -19,8 +21,6 @@ use outrigger_core::robot::{Reason, State};
 use outrigger_core::time::{Duration as Span, Instant};
 use outrigger_core::trajectory::Progress;
 use outrigger_core::wire::fri::KrlVariables;
-use outrigger_linux::clock::Clock;
-use outrigger_linux::net::Net;
 use outrigger_sim::krc::{Krc, Options, Truth};
 use outrigger_sim::udp::{Running, Server};
 

@@ -24,7 +24,7 @@ const COLUMNS: [&str; 10] = [
 const HEAD: &str = "\
 # The program on a network that loses, delays, repeats and reorders packets
 
-Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-linux --test network`, as root, in real time: figures of one
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger --test network`, as root, in real time: figures of one
 run, other runs differ. The machine: virtual, two processors, Linux, real-time priority for everything that takes part; four
 rows at a time.
 
@@ -122,6 +122,6 @@ pub(super) fn is_of_this_code() {
         });
         rows.map(|row| row.trim_end_matches(" |").to_owned()).collect()
     };
-    let anew = "OUTRIGGER_BLESS=1 cargo test -p outrigger-linux --test network";
+    let anew = "OUTRIGGER_BLESS=1 cargo test -p outrigger --test network";
     assert_eq!(first_cells(&committed), first_cells(&text(&Rows::new())), "{anew} writes it anew");
 }

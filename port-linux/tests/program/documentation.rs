@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use outrigger::config::{AnyConfiguration, Board, Configuration};
 use outrigger_core::checksum::crc32;
 use outrigger_core::command::SampleValue;
 use outrigger_core::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading};
-use outrigger_linux::config::{AnyConfiguration, Board, Configuration};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use outrigger::clock::Clock;
+use outrigger::config::{Format, SourceInput, SourceSettings};
+use outrigger::sensor::{Arrival, Sources};
 use outrigger_core::command::SampleValue;
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::sensor::{FRAME_MAX, Reading};
-use outrigger_linux::clock::Clock;
-use outrigger_linux::config::{Format, SourceInput, SourceSettings};
-use outrigger_linux::sensor::{Arrival, Sources};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// The sensor's end, and the name of the other one.

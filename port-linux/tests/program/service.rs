@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use outrigger::config::AnyConfiguration;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
-use outrigger_linux::config::AnyConfiguration;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
 

@@ -13,6 +13,7 @@ use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use outrigger::config::AnyConfiguration;
 use outrigger_core::engine::krc::KrcEngine;
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
@@ -21,7 +22,6 @@ use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
-use outrigger_linux::config::AnyConfiguration;
 
 use self::peer::Peer;
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use outrigger::config::{AnyConfiguration, Key, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
-use outrigger_linux::config::{AnyConfiguration, Key, Takes, keys};
 
 use super::file::File;
 use super::{krc, process, ur};

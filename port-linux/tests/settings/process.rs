@@ -7,11 +7,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use outrigger::clock::Clock;
+use outrigger::config::{Configuration, parse_software};
+use outrigger::sensor::{Arrival, Sources};
 use outrigger_core::command::SampleValue;
 use outrigger_core::sensor::Reading;
-use outrigger_linux::clock::Clock;
-use outrigger_linux::config::{Configuration, parse_software};
-use outrigger_linux::sensor::{Arrival, Sources};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 
@@ -371,7 +371,7 @@ fn polled(file: &File) -> String {
     let sockets = descriptors.filter_map(|number: i32| {
         rustix::process::pidfd_getfd(&pidfd, number, rustix::process::PidfdGetfdFlags::empty()).ok()
     });
-    let polled = sockets.filter(|socket| outrigger_linux::syscalls::busy_poll(socket).is_ok_and(|micros| micros == 37));
+    let polled = sockets.filter(|socket| outrigger::syscalls::busy_poll(socket).is_ok_and(|micros| micros == 37));
     format!("polls: {}", polled.count() > 0)
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use outrigger::config::{Configuration, KrcConfiguration, parse_software};
 use outrigger_core::command::outputs::{DigitalOutput, Write};
 use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
-use outrigger_linux::config::{Configuration, KrcConfiguration, parse_software};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::time::SimTime;
@@ -136,7 +136,7 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
     rig.run_for(Duration::from_secs(scene.goes_on));
     let mut lines = lines(&rig);
     let software = parse_software(scene.software).expect("a version");
-    lines.push(outrigger_linux::maker::ur::coast::describe(&config, software));
+    lines.push(outrigger::maker::ur::coast::describe(&config, software));
     lines
 }
 
