@@ -1,5 +1,6 @@
 //! What runs in virtual time, and what only reads sources: one program, so that it is linked once.
 
+mod citations;
 mod fri;
 mod layering;
 mod limits;

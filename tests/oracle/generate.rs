@@ -56,7 +56,7 @@ impl Writer<'_> {
     fn row(&mut self, row: &Row, wanted: Option<i64>) {
         match (row.name.as_str(), wanted) {
             ("newline", _) => self.bytes.push(b'\n'),
-            // Told from a date by its size and from a later form by its first byte: section 4.3.1.
+            // Told from a date by its size and from a later form by its first byte: core/docs/protocol/ur-client-interfaces.md 4.3.1.
             ("buildNumber", _) => self.bytes.extend([0, 0, 1, 2]),
             ("buildDate", _) => self.bytes.extend(b"03-05-2019, 06:39:00"),
             ("scriptLineNumber", _) => self.bytes.extend([0, 0, 0, 7]),

@@ -115,7 +115,7 @@ pub fn common_name(name: &str) -> String {
 
 fn same_value(seen: &Seen, value: &Value) -> bool {
     match (seen.kind, value) {
-        // Section 2.5: a mask is a double, or (by some accounts) an integer that never reaches bit 52.
+        // core/docs/protocol/ur-client-interfaces.md 2.5: a mask is a double, or (by some accounts) an integer that never reaches bit 52.
         (Kind::Mask, Value::F64(raw)) => {
             let number = f64::from_bits(*raw);
             let mask = if *raw >> 52 == 0 { *raw } else { number.round() as u64 };

@@ -150,7 +150,7 @@ The base joint moves at 0.8 rad/s; a fault begins just after a command has gone 
 how long after the fault began, then the time from there to rest of the *simulated joint*, measured / bound. *Goes on*:
 commanding did not end within 4 s. Names, lengths and arguments are those of `--fault`.
 
-Bound (design 8): `t` = 40 ms of the last command, for where the stop itself does not get through, then v/a, two cycles
+Bound (`core/docs/mode-machine.md 10`): `t` = 40 ms of the last command, for where the stop itself does not get through, then v/a, two cycles
 and the drives' lag. Where the network holds text back, what went out before the fall arrives late and is executed for a
 cycle, until the zero velocity behind it supersedes it: there the longest such delay stands in place of `t`. Text that is
 not acknowledged when its `t` is over is dropped with its connection, so that mostly nothing arrives so late. a = 10 rad/s²,

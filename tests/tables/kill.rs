@@ -97,7 +97,7 @@ fn run(loss: Loss, software: SoftwareVersion, form: FormChoice, mode: Mode) -> R
     Rest { bound: bound(&rig, loss, form, mode, speed), measured: rig.record().rest_after(lost) }
 }
 
-/// The bound of design 8 for this loss.
+/// The bound of `core/docs/mode-machine.md 10` for this loss.
 fn bound(rig: &Rig<'_>, loss: Loss, form: FormChoice, mode: Mode, speed: f64) -> Option<Duration> {
     let config = rig.engine().config();
     let options = rig.controller.options();
@@ -181,7 +181,7 @@ good. In Command the base joint moves at {SPEED} rad/s, and the loss comes just 
 worst moment. In Stopping it comes just after the first zero velocity has arrived. In Monitor and Arming nothing moves. Each row was run with the text form it
 names; * marks the form that is the default for this software.
 
-Bound (design 8): reaction + v/a + 2 cycles, and the drives' lag until the joint is below {REST} rad/s. Reaction: `t` =
+Bound (`core/docs/mode-machine.md 10`): reaction + v/a + 2 cycles, and the drives' lag until the joint is below {REST} rad/s. Reaction: `t` =
 40 ms of the last command, and one cycle more on 3.1 and 3.2, where `speedj` returns a cycle after its speed is reached and
 a `sleep` follows; for the sensor its age limit of 100 ms and three cycles, two of them bridged. a: 10 rad/s².
 

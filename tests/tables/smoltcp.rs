@@ -324,7 +324,7 @@ later exactly one frame of port 30003 is lost:
   it came; time from the loss to rest, measured / bound; what is latched. *Never*: the connection was reset before.
 * *longest pause* between two states in Monitor, where nothing is answered / in Command, where every state is.
 
-Bound (design 8): `t` = 40 ms of the last command, then v/a with a = 10 rad/s², two cycles, and the drives' lag; asserted.
+Bound (`core/docs/mode-machine.md 10`): `t` = 40 ms of the last command, then v/a with a = 10 rad/s², two cycles, and the drives' lag; asserted.
 
 What decides:
 

@@ -85,7 +85,7 @@ enum Service {
     Unknown,
 }
 
-/// The message types that controllers send (`ur-client-interfaces` 1.1).
+/// The message types that controllers send (`core/docs/protocol/ur-client-interfaces.md 1.1`).
 fn is_primary(kind: u8) -> bool {
     matches!(kind, 0xff | 5 | 16 | 20 | 22..=25)
 }

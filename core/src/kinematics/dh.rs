@@ -54,8 +54,9 @@ const LARGEST_SHIFT: f64 = 1_000.0;
 const LARGEST_ANGLE: f64 = 100.0;
 
 impl<const N: usize> DhParameters<N> {
-    /// From four arrays in the order of the kinematics-info sub-package (`ur-client-interfaces` 3.7): θ
-    /// \[rad\], a \[m\], d \[m\], α \[rad\], as the robot itself sends them (absolute, calibrated).
+    /// From four arrays in the order of the kinematics-info sub-package
+    /// (`core/docs/protocol/ur-client-interfaces.md 3.7`): θ \[rad\], a \[m\], d \[m\], α \[rad\], as the robot itself
+    /// sends them (absolute, calibrated).
     ///
     /// # Errors
     /// The first joint with a number that cannot be.

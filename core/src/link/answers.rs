@@ -1,4 +1,4 @@
-//! Who mirrors whose counter, and how soon: answer rate and round trip (`kuka-fri` C2).
+//! Who mirrors whose counter, and how soon: answer rate and round trip (`core/docs/protocol/kuka-fri.md C2`).
 
 use super::sequence::Counter;
 use super::timing::{SlidingMean, WINDOW};

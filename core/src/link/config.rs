@@ -28,11 +28,11 @@ settings! {
     /// | jitter | 0.5 / 1.0 / 2.0 ms | 0.8 / 2.0 / 4.0 ms | 0.10 / 0.25 / 0.50 T |
     /// | misses | 2 / 5 / 10 | 1 / 2 / 4 | 1 / 2 / 4 |
     ///
-    /// (`Perfect` / `Ok` / `Bad`.) The fractions are those of `kuka-fri` C3. On a stream they have floors in time,
-    /// because both ends are ordinary schedulers there: an idle two-core Linux machine wakes a sleeping reader
-    /// 0.05 … 0.5 ms late, which is a quarter of a 2 ms period and harmless to a command that is accepted up to
-    /// 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction alone would
-    /// only grade the scheduler.
+    /// (`Perfect` / `Ok` / `Bad`.) The fractions are those of `core/docs/protocol/kuka-fri.md C3`. On a stream they
+    /// have floors in time, because both ends are ordinary schedulers there: an idle two-core Linux machine wakes a
+    /// sleeping reader 0.05 … 0.5 ms late, which is a quarter of a 2 ms period and harmless to a command that is
+    /// accepted up to 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction
+    /// alone would only grade the scheduler.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct LinkConfig in "" by datagram(period: Duration) {
@@ -48,8 +48,8 @@ settings! {
     pub tuning LinkTuning {
         /// Grade needed to begin commanding. Default `Ok`.
         pub entry: Grade = Grade::Ok,
-        /// The newest state is stale when older than this: design 4's S. It must not exceed the time after which the
-        /// arm stops by itself. Default 40 ms on a stream, 3 periods otherwise.
+        /// The newest state is stale when older than this, which must not exceed the time after which the arm stops
+        /// by itself. Default 40 ms on a stream, 3 periods otherwise.
         pub stale_after: Duration [0.0002 to 5.0 "s"] = period.times(3),
         /// Consecutive misses that end commanding when exceeded. Default `stale_after` in periods.
         pub max_misses: u32 [1 to 1000000] = 3,

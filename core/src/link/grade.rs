@@ -1,4 +1,4 @@
-//! Grade of a link: fast to fall, slow to rise (`kuka-fri` C3).
+//! Grade of a link: fast to fall, slow to rise (`core/docs/protocol/kuka-fri.md C3`).
 
 use super::timing::WINDOW;
 use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning, settings, words};

@@ -10,11 +10,12 @@
 //! | may it go on? | [`staying`](LinkMonitor::staying) | age, misses, our own stall, a whole window of `Unacceptable` |
 //! | when to look again? | [`next_deadline`](LinkMonitor::next_deadline) | the next miss |
 //!
-//! *Age* is the arrival on our clock minus the controller's time mapped to our clock, so a backlog read after a
-//! stall is old however late it is read. A byte stream has no reflected counter: there the cycle number is the
-//! controller's time in periods, *received* is the share of cycles published, *delay* is how much later than a
-//! period the next state came, and what would need a reflection is `None`, not zero. Links with a mirrored
-//! counter add [`Answers`]. What the peer has not acknowledged is judged by [`Unacked`]. Definitions: `kuka-fri` part C; thresholds: [`LinkConfig`].
+//! *Age* is the arrival on our clock minus the controller's time mapped to our clock, so a backlog read after a stall
+//! is old however late it is read. A byte stream has no reflected counter: there the cycle number is the controller's
+//! time in periods, *received* is the share of cycles published, *delay* is how much later than a period the next state
+//! came, and what would need a reflection is `None`, not zero. Links with a mirrored counter add [`Answers`]. What the
+//! peer has not acknowledged is judged by [`Unacked`]. Definitions: `core/docs/protocol/kuka-fri.md C1–C5`;
+//! thresholds: [`LinkConfig`].
 
 mod answers;
 mod clock;

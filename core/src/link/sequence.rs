@@ -1,4 +1,4 @@
-//! Order of counters: in order, lost, duplicate, reordered, restarted (`kuka-fri` C2).
+//! Order of counters: in order, lost, duplicate, reordered, restarted (`core/docs/protocol/kuka-fri.md C2`).
 
 /// A wrapping counter of a link: FRI counts in `u16`, the cycle number derived from a controller's clock is `u64`.
 pub trait Counter: Copy {

@@ -1,4 +1,4 @@
-//! Inter-arrival, jitter and sliding means, in integers (`kuka-fri` C2).
+//! Inter-arrival, jitter and sliding means, in integers (`core/docs/protocol/kuka-fri.md C2`).
 
 use crate::time::{Duration, Instant, quotient};
 

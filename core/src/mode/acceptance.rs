@@ -46,8 +46,9 @@ impl Proof {
 
 /// What is known of acceptance. A field is `None` where this firmware, or this path, does not have it.
 ///
-/// Fill `program_state` only where the numbers are known to mean what they seem to (`ur-client-interfaces` 2.5:
-/// unconfirmed on 30003): the best proof present decides, and a wrong one blocks.
+/// Fill `program_state` only where the numbers are known to mean what they seem to
+/// (`core/docs/protocol/ur-client-interfaces.md 2.5`: unconfirmed on 30003): the best proof present decides, and a
+/// wrong one blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {

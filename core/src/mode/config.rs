@@ -35,8 +35,8 @@ settings! {
         pub arming_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(10),
         /// A fact older than this is not held. Default 300 ms: three of the slowest port's messages.
         pub evidence_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(300),
-        /// Longest time without a timely state in `Arming` and `Command`: design 4's S, not above the time after
-        /// which the arm stops by itself. Default 40 ms, at least three cycles.
+        /// Longest time without a timely state in `Arming` and `Command`; not above the time after which the arm
+        /// stops by itself. Default 40 ms, at least three cycles.
         pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(40).max(cycle.times(3)),
         /// Zero velocities before the `stopj`. Default 3.
         pub stop_cycles: u8 [1 to 10] = 3,

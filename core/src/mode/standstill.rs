@@ -4,7 +4,7 @@ use crate::robot::{ControllerTime, JointPositions, State, settings};
 use crate::time::{Duration, Instant};
 
 settings! {
-    /// What counts as rest (design 5).
+    /// What counts as rest (`core/docs/mode-machine.md 9`).
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct StandstillConfig in "standstill." {

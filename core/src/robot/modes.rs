@@ -1,4 +1,4 @@
-//! The controller's enumerations (`ur-client-interfaces` 3.13).
+//! The controller's enumerations (`core/docs/protocol/ur-client-interfaces.md 3.13`).
 
 use super::Generation;
 use super::wire_enum::wire_enum;
@@ -123,7 +123,8 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Who sent a robot message (`ur-client-interfaces` 4.4); the per-joint numbers stay `Unknown`.
+    /// Who sent a robot message (`core/docs/protocol/ur-client-interfaces.md 4.4`); the per-joint numbers stay
+    /// `Unknown`.
     MessageSource: i8 {
         RobotInterface = -2 "ROBOT_INTERFACE",
         RtMachine = -3 "RTMACHINE",

@@ -1,7 +1,7 @@
 //! Every field of a message by its name in the specification, in snake_case.
 //!
 //! `visit` of a view calls [`FieldVisitor::field`] once per field that exists, in wire order. Names are those of
-//! `ur-client-interfaces` in snake_case; several reserved fields of one layout carry their offset
+//! `core/docs/protocol/ur-client-interfaces.md` in snake_case; several reserved fields of one layout carry their offset
 //! (`reserved_820`). A printer and a comparison with an independent decoder need nothing else.
 
 use super::layout::{Flag, Mask};

@@ -22,7 +22,7 @@ impl From<bool> for Flag {
     }
 }
 
-/// A bit mask that travels as a double (`ur-client-interfaces` 2.5).
+/// A bit mask that travels as a double (`core/docs/protocol/ur-client-interfaces.md 2.5`).
 ///
 /// Some sources read the eight bytes as an integer. Both are understood: a double of at least 1 has exponent bits
 /// set, and no mask reaches bit 52.

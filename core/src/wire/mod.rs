@@ -3,8 +3,8 @@
 //! The rules every format keeps:
 //!
 //! * **One table.** A fixed layout is written once, a field a line with offset, type, unit and meaning, as the
-//!   specification has it (`ur-client-interfaces`). The line becomes a `zerocopy` field, a getter, a
-//!   field of the `Repr` and a line of the [`fields`] visitor; its offset is checked when compiling.
+//!   specification has it (`core/docs/protocol/ur-client-interfaces.md`). The line becomes a `zerocopy` field, a
+//!   getter, a field of the `Repr` and a line of the [`fields`] visitor; its offset is checked when compiling.
 //! * **Checked once.** `new_checked` validates all lengths; the getters of a view are total.
 //! * **By size.** Controllers append fields between releases. A field exists where its end is within the message;
 //!   an absent one is `None`; bytes after the last known field are ignored.

@@ -1,4 +1,4 @@
-//! The real-time packet of ports 30003 and 30013 (`ur-client-interfaces` 2).
+//! The real-time packet of ports 30003 and 30013 (`core/docs/protocol/ur-client-interfaces.md 2`).
 //!
 //! The controller sends one packet per control cycle, 125 Hz up to CB3 and 500 Hz after: a length and doubles,
 //! no type byte, no version, no checksum. Only the length tells the layout:
@@ -312,8 +312,8 @@ impl Repr {
 
 /// Whether a stream could hold a packet that starts with `head`: the length is a packet's and the time is one.
 ///
-/// A polluted stream has no other sign of where a packet begins (`ur-client-interfaces` 1.2). A time below a
-/// microsecond is the pattern of integers read as a double; beyond 10⁹ s no controller stays up.
+/// A polluted stream has no other sign of where a packet begins (`core/docs/protocol/ur-client-interfaces.md 1.2`). A
+/// time below a microsecond is the pattern of integers read as a double; beyond 10⁹ s no controller stays up.
 #[must_use]
 pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
     let (size, time) = head.split_first_chunk::<4>()?;

@@ -1,12 +1,13 @@
-//! What differs between software versions (`ur-client-interfaces` 3.1, 4.2, 5.4–5.6 and 6), asked by capability and
-//! decided by the whole version. Where the exact release is not known, the choice made here is said.
+//! What differs between software versions (`core/docs/protocol/ur-client-interfaces.md 3.1, 4.2, 5.4–5.6, 6`), asked by
+//! capability and decided by the whole version. Where the exact release is not known, the choice made here is said.
 
 use std::time::Duration;
 
 use outrigger_core::robot::{Generation, SoftwareVersion};
 use outrigger_core::wire::rtde;
 
-/// What follows a `speedj` whose time has passed and whose program has ended (spec 5.4).
+/// What follows a `speedj` whose time has passed and whose program has ended
+/// (core/docs/protocol/ur-client-interfaces.md 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterT {
     /// The arm keeps its velocity until the next command or a limit (reported for CB2, 3.0 and 3.1).
@@ -15,7 +16,7 @@ pub enum AfterT {
     Stops,
 }
 
-/// What an e-Series controller in local mode does with text (spec 5.6).
+/// What an e-Series controller in local mode does with text (core/docs/protocol/ur-client-interfaces.md 5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalMode {
     /// Ignores it without a word (reports of 2019–2021).
@@ -56,8 +57,9 @@ impl Firmware {
         Duration::from_micros(self.generation().period_micros())
     }
 
-    /// How long before a control cycle text must have arrived to run in it. 8 ms controllers were measured to
-    /// take what comes within 3 ms of a state (spec 2.6); for e-Series the same share of the cycle is assumed.
+    /// How long before a control cycle text must have arrived to run in it. 8 ms controllers were measured to take what
+    /// comes within 3 ms of a state (core/docs/protocol/ur-client-interfaces.md 2.6); for e-Series the same share of
+    /// the cycle is assumed.
     #[must_use]
     pub fn intake(self) -> Duration {
         self.period() * 5 / 8
@@ -69,13 +71,14 @@ impl Firmware {
         self.at_least(3, 10)
     }
 
-    /// Whether 30004 exists (`ur-rtde` 1).
+    /// Whether 30004 exists (`core/docs/protocol/ur-rtde.md 1`).
     #[must_use]
     pub fn rtde(self) -> bool {
         self.at_least(3, 4)
     }
 
-    /// Bytes of names that one recipe may have (`ur-rtde` 2): the guide's 2048, from 5.10 what a package carries.
+    /// Bytes of names that one recipe may have (`core/docs/protocol/ur-rtde.md 2`): the guide's 2048, from 5.10 what a
+    /// package carries.
     #[must_use]
     pub fn rtde_names(self) -> usize {
         if self.at_least(5, 10) { rtde::MAX_SIZE } else { rtde::MAX_NAMES }
@@ -105,7 +108,8 @@ impl Firmware {
         self.at_least(3, 10) && self.generation() == Generation::Cb3
     }
 
-    /// Types of the robot state message in the order they are sent; `first` after connecting (spec 3.1).
+    /// Types of the robot state message in the order they are sent; `first` after connecting
+    /// (core/docs/protocol/ur-client-interfaces.md 3.1).
     #[must_use]
     pub fn sub_packages(self, first: bool) -> &'static [u8] {
         match (self.generation(), first) {
@@ -133,9 +137,9 @@ impl Firmware {
         self.generation() == Generation::PolyScopeX
     }
 
-    /// Whether running programs are announced by key messages on 30001, and exceptions name line and column: from 3.14 on
-    /// the CB series, where the vendor's tests of its client library rely on both (spec 4.3); of older software that is not
-    /// known.
+    /// Whether running programs are announced by key messages on 30001, and exceptions name line and column: from 3.14
+    /// on the CB series, where the vendor's tests of its client library rely on both
+    /// (core/docs/protocol/ur-client-interfaces.md 4.3); of older software that is not known.
     #[must_use]
     pub fn follows_programs(self) -> bool {
         self.at_least(3, 14)
@@ -159,19 +163,19 @@ impl Firmware {
         if self.at_least(3, 1) { SpeedJTime::Optional } else { SpeedJTime::Minimum }
     }
 
-    /// Whether the dashboard server exists (`ur-dashboard` 1).
+    /// Whether the dashboard server exists (`core/docs/protocol/ur-dashboard.md 1`).
     #[must_use]
     pub fn dashboard(self) -> bool {
         self.generation() < Generation::PolyScopeX
     }
 
-    /// Whether the Robot API exists (`ur-dashboard` 6).
+    /// Whether the Robot API exists (`core/docs/protocol/ur-dashboard.md 6`).
     #[must_use]
     pub fn robot_api(self) -> bool {
         self.at_least(10, 11)
     }
 
-    /// Whether the operator can switch services off (`ur-client-interfaces` 5.6).
+    /// Whether the operator can switch services off (`core/docs/protocol/ur-client-interfaces.md 5.6`).
     #[must_use]
     pub fn has_service_switches(self) -> bool {
         self.at_least(5, 10)
@@ -208,7 +212,7 @@ impl Firmware {
     }
 
     /// Whether a client's force sensor has the right sign of its torques, and `ft_rtde_input_enable` exists: from 3.14.1 and
-    /// 5.9.1 (`ur-rtde` 7).
+    /// 5.9.1 (`core/docs/protocol/ur-rtde.md 7`).
     #[must_use]
     pub fn external_torques_are_right(self) -> bool {
         let SoftwareVersion { minor, bugfix, .. } = self.0;

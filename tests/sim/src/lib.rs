@@ -31,7 +31,7 @@
 //! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
 //! rate.
 //!
-//! # The checklist of a faithful controller (`ur-client-interfaces` 5.8)
+//! # The checklist of a faithful controller (`core/docs/protocol/ur-client-interfaces.md 5.8`)
 //!
 //! | point | what | where | held by |
 //! |---|---|---|---|
@@ -43,11 +43,11 @@
 //! | 6 | programs: assembling, replacing, latency, queue, messages | `program`, `controller::text` | `tests/programs.rs` |
 //! | 7 | `speedj` by firmware, and what follows its time | [`arm`], `program::host`, [`firmware`] | `tests/programs.rs` |
 //! | 8 | nothing without newline; a client that closes early | `controller::text`, [`controller`] | `tests/programs.rs` |
-//! | `ur-rtde` 10 | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
-//! | `ur-dashboard` 1–5 | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
-//! | `ur-client-interfaces` 5.5 | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
-//! | `ur-dashboard` 6 | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
-//! | 5.6, 5.7 | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
+//! | `core/docs/protocol/ur-rtde.md 10` | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
+//! | `core/docs/protocol/ur-dashboard.md 1–5` | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
+//! | `core/docs/protocol/ur-client-interfaces.md 5.5` | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
+//! | `core/docs/protocol/ur-dashboard.md 6` | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
+//! | `core/docs/protocol/ur-client-interfaces.md 5.6, 5.7` | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 

@@ -33,7 +33,7 @@ pub struct ArmModel {
     pub lengths: Lengths,
     /// Nominal speed of each joint \[deg/s\].
     nominal_speed_deg: [f64; 6],
-    /// Number in configuration data (`robotType`, spec 3.8).
+    /// Number in configuration data (`robotType`, core/docs/protocol/ur-client-interfaces.md 3.8).
     pub robot_type: i32,
     /// Number in configuration data (`robotSubType`); 3 was recorded for a UR5e.
     pub robot_sub_type: i32,

@@ -37,7 +37,7 @@ impl Default for PowerTiming {
     }
 }
 
-/// A protective stop cannot be unlocked earlier than this after it occurred (`ur-dashboard` 3).
+/// A protective stop cannot be unlocked earlier than this after it occurred (`core/docs/protocol/ur-dashboard.md 3`).
 pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
 
 /// Power of the arm.
@@ -285,7 +285,7 @@ impl Robot {
         }
     }
 
-    /// The safety status: it tells the kinds of safeguard stop apart (`ur-dashboard` 4).
+    /// The safety status: it tells the kinds of safeguard stop apart (`core/docs/protocol/ur-dashboard.md 4`).
     #[must_use]
     pub fn safety_status(&self) -> SafetyMode {
         match self.stop {

@@ -1,4 +1,5 @@
-//! Services that the operator can switch off (`ur-client-interfaces` 5.6): from 5.10 on and on PolyScope X.
+//! Services that the operator can switch off (`core/docs/protocol/ur-client-interfaces.md 5.6`): from 5.10 on and on
+//! PolyScope X.
 
 use crate::port::Port;
 

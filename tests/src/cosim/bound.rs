@@ -1,4 +1,4 @@
-//! When the arm must be at rest (design 8): the reaction, then v/a, then two cycles, and what the drives lag behind.
+//! When the arm must be at rest (`core/docs/mode-machine.md 10`): the reaction, then v/a, then two cycles, and what the drives lag behind.
 
 use std::time::Duration;
 

@@ -13,15 +13,15 @@ use super::record::Command;
 /// Watches every text with the simulation's own knowledge: when each state was really published, and what the operator
 /// really asked for.
 ///
-/// | rule | design |
+/// | rule | origin |
 /// |---|---|
-/// | text that moves only in `Command`, without a latch, after a request that is newer than the last fall | 5 |
-/// | one moving command per state at most | 4 |
-/// | a moving command only to a state whose true age, beyond the fastest ever seen, is at most a period and the margin | 4 |
-/// | no joint above its limit | 5 |
-/// | one text that sets outputs per state at most, only to a state that a moving command could answer, after that command | 5 |
-/// | `Offline`: no text. `Monitor`: at most one `stopj` per connection | 5 |
-/// | `Stopping`: at most the zero velocities of the configuration, then one `stopj`, then nothing | 5 |
+/// | text that moves only in `Command`, without a latch, after a request that is newer than the last fall | `core/docs/mode-machine.md 5` |
+/// | one moving command per state at most | `core/docs/links.md 2` |
+/// | a moving command only to a state whose true age, beyond the fastest ever seen, is at most a period and the margin | `core/docs/links.md 2` |
+/// | no joint above its limit | `core/docs/mode-machine.md 11` |
+/// | one text that sets outputs per state at most, only to a state that a moving command could answer, after that command | `core/docs/mode-machine.md 11` |
+/// | `Offline`: no text. `Monitor`: at most one `stopj` per connection | `core/docs/mode-machine.md 9` |
+/// | `Stopping`: at most the zero velocities of the configuration, then one `stopj`, then nothing | `core/docs/mode-machine.md 1` |
 #[derive(Debug, Default)]
 pub struct Rules {
     requested: bool,

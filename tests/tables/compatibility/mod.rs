@@ -75,9 +75,10 @@ fn every_capability_works_as_the_table_says_on_every_software() {
 const HEAD: &str = "# Compatibility
 
 Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::compatibility`, in virtual time: every cell is what
-came of trying it on a simulated controller with that software. The simulator does what `ur-client-interfaces`, `ur-rtde`
-and `ur-dashboard` say of each version; where they do not know, it has an option, and this table its default. A row marked
-*recorded* was also checked against traffic of a real controller (or the vendor's URSim), on the ports named.
+came of trying it on a simulated controller with that software. The simulator does what
+`core/docs/protocol/ur-client-interfaces.md`, `core/docs/protocol/ur-rtde.md` and `core/docs/protocol/ur-dashboard.md` say
+of each version; where they do not know, it has an option, and this table its default. A row marked *recorded* was also
+checked against traffic of a real controller (or the vendor's URSim), on the ports named.
 ";
 
 const COMMANDING: &str = "\

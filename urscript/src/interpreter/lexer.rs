@@ -25,7 +25,7 @@ pub(super) enum Token<'s> {
 
 impl Token<'_> {
     /// Whether no statement can end here: `=`, an operator or a comma. A line end that follows, with a comment before it or
-    /// without, is none (`ur-external-control` 5.1).
+    /// without, is none (`core/docs/protocol/ur-external-control.md 5.1`).
     fn wants_a_value(self) -> bool {
         match self {
             Self::Word(word) => matches!(word, "and" | "or" | "xor" | "not"),

@@ -25,7 +25,7 @@ enum State {
     },
 }
 
-/// The conversation with one dashboard server (`ur-dashboard`).
+/// The conversation with one dashboard server (`core/docs/protocol/ur-dashboard.md`).
 ///
 /// | state | goes on with | otherwise |
 /// |---|---|---|

@@ -1,4 +1,4 @@
-//! Power, brakes, stops, programs and the pendant of a controller (`ur-dashboard`).
+//! Power, brakes, stops, programs and the pendant of a controller (`core/docs/protocol/ur-dashboard.md`).
 //!
 //! * A [`Service`] carries single requests: [`Client`] to a dashboard server,
 //!   [`robot_api::Client`](super::robot_api::Client) to the Robot API of PolyScope X.

@@ -1,4 +1,5 @@
-//! The client of PolyScope X's Robot API (`ur-dashboard` 6), which takes the requests of a dashboard.
+//! The client of PolyScope X's Robot API (`core/docs/protocol/ur-dashboard.md 6`), which takes the requests of a
+//! dashboard.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use crate::wire::robot_api::{Call, FIRST, HttpError, PORT, Response, VERSION, Va
 
 /// Longest reply in the words of a dashboard, and longest refusal \[B\].
 const LINE: usize = 560;
-/// What a dashboard says before the name of a program (`ur-dashboard` 3).
+/// What a dashboard says before the name of a program (`core/docs/protocol/ur-dashboard.md 3`).
 const LOADED: &[u8] = b"Loaded program: ";
 
 /// What an exchange is for.

@@ -1,4 +1,5 @@
-//! Inputs of RTDE that set outputs: what is claimed on a connection, and what a write is in them (`ur-rtde` 7).
+//! Inputs of RTDE that set outputs: what is claimed on a connection, and what a write is in them
+//! (`core/docs/protocol/ur-rtde.md 7`).
 //!
 //! An input has one owner. Only what is claimed is asked for, each group by itself: one that is in use, or that this
 //! software does not have, does not take the others with it.

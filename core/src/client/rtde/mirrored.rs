@@ -1,4 +1,5 @@
-//! Commands through registers, each measured by when the controller's program mirrors its number (`ur-rtde` 6, 7).
+//! Commands through registers, each measured by when the controller's program mirrors its number
+//! (`core/docs/protocol/ur-rtde.md 6, 7`).
 //!
 //! A command is sent by [`RegisterCommands::send`] through a [`Client`] that has the registers as one of its recipes of
 //! inputs and the mirror among its outputs; each of its data is shown to [`RegisterCommands::take`]:

@@ -1,4 +1,5 @@
-//! A client of Real-Time Data Exchange, port 30004 (`ur-rtde`), on its own: for recorders, tools and other sessions.
+//! A client of Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`), on its own: for recorders, tools
+//! and other sessions.
 //!
 //! | step | asks | goes on | otherwise |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! Commands as they lie in general purpose registers (`ur-rtde` 6, 7).
+//! Commands as they lie in general purpose registers (`core/docs/protocol/ur-rtde.md 6, 7`).
 //!
 //! A command is eight input registers that are set up as one recipe and so are always written whole: a command word,
 //! the command's number, and six speeds. A program on the controller reads them in its cycle, and writes the number it

@@ -1,6 +1,6 @@
 //! A program file, before it is sent: what is in it, what cannot work, and which of its lines the controller means.
 
-/// A file of URScript text as the controller's ports take it (`ur-client-interfaces` 5.1).
+/// A file of URScript text as the controller's ports take it (`core/docs/protocol/ur-client-interfaces.md 5.1`).
 ///
 /// Lines before the first statement are not sent: outside a program the controller counts none of them, and its line
 /// numbers would not be the file's.

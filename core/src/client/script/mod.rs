@@ -1,8 +1,9 @@
 //! A program file sent to a controller, and what became of it: over 30001, the only port that says so.
 //!
-//! The text ports answer nothing (`ur-client-interfaces` 5.1). What is known of a program comes from what the primary
-//! interface tells everybody: key messages (5.x, and CB3 from 3.14), exceptions with line and column, error codes, and the state that
-//! says whether any program runs. [`Upload`] judges by these; old software has only the last, and [`Evidence`] says so.
+//! The text ports answer nothing (`core/docs/protocol/ur-client-interfaces.md 5.1`). What is known of a program comes
+//! from what the primary interface tells everybody: key messages (5.x, and CB3 from 3.14), exceptions with line and
+//! column, error codes, and the state that says whether any program runs. [`Upload`] judges by these; old software has
+//! only the last, and [`Evidence`] says so.
 
 mod file;
 mod judge;
@@ -29,8 +30,8 @@ pub struct UploadConfig {
     pub baseline: Duration,
     /// Longest wait for news of the program once it is sent. Default 3 s.
     pub verdict: Duration,
-    /// So much longer per line: a controller compiles everything first (`ur-client-interfaces` 5.2; how long that takes
-    /// is not documented). Default 5 ms.
+    /// So much longer per line: a controller compiles everything first
+    /// (`core/docs/protocol/ur-client-interfaces.md 5.2`; how long that takes is not documented). Default 5 ms.
     pub per_line: Duration,
     /// How long to go on listening after the start, for a program that fails at once, and because old software drops
     /// a program whose sender is gone (5.7). Default 0.5 s.

@@ -38,7 +38,8 @@ pub struct ArmLimits {
 }
 
 impl Default for ArmLimits {
-    /// An LWR 4+ (`kuka-fri` A11): the lower of the published speeds; braking at 5 rad/s², which nobody has published.
+    /// An LWR 4+ (`core/docs/protocol/kuka-fri.md A11`): the lower of the published speeds; braking at 5 rad/s², which
+    /// nobody has published.
     fn default() -> Self {
         let radians = |degrees: [f32; JOINTS]| degrees.map(f32::to_radians);
         Self {
@@ -159,7 +160,7 @@ impl KrcConfig {
     }
 
     /// For how long a KRC of this period is taken to go on by itself when answers are missing: as long as missing
-    /// measurements are forgiven. What it really bridges is not published (`kuka-fri` A11).
+    /// measurements are forgiven. What it really bridges is not published (`core/docs/protocol/kuka-fri.md A11`).
     pub(super) fn bridged(&self, period: Duration) -> Duration {
         period.times(u64::from(self.of(period).link.max_misses).saturating_add(1))
     }

@@ -1,4 +1,5 @@
-//! Control schemes with the fields each of them takes (`kuka-fri` A8). Flags are not chosen, they follow from the scheme.
+//! Control schemes with the fields each of them takes (`core/docs/protocol/kuka-fri.md A8`). Flags are not chosen, they
+//! follow from the scheme.
 
 use crate::math::{Rotation, Vector3};
 use crate::robot::{BadValue, JointVelocities, Wrench, settings, words};
@@ -36,7 +37,8 @@ settings! {
     }
 }
 
-/// Which frame a KRC expects/// Which frame a KRC expects back before it starts: not known (`kuka-fri` A10.2).
+/// Which frame a KRC expects back before it starts: not known
+/// (`core/docs/protocol/kuka-fri.md A10.2`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -55,7 +57,7 @@ pub enum MirroredFrame {
 words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured" = Measured });
 
 /// The frame in which a KRC gives its Jacobian and the force at the tool: `$STIFFNESS.TASKFRAME` of the KRL program
-/// (`kuka-fri` A5). Nothing on the wire says which it is.
+/// (`core/docs/protocol/kuka-fri.md A5`). Nothing on the wire says which it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -149,7 +151,7 @@ impl Control {
     }
 
     /// Writes flags and parameters; `frame` leads the tool. Torque and force are added only where the KRC `follows`:
-    /// elsewhere it wants to be mirrored (`kuka-fri` A10.2).
+    /// elsewhere it wants to be mirrored (`core/docs/protocol/kuka-fri.md A10.2`).
     pub(super) fn write(&self, frame: Frame, follows: bool, command: &mut CommandRepr) {
         command.cmd_flags = self.flags().bits();
         // A frame that was never set is an error on the KRC, whether it counts or not.

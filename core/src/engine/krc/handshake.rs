@@ -1,4 +1,5 @@
-//! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention (`kuka-fri` A12).
+//! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention
+//! (`core/docs/protocol/kuka-fri.md A12`).
 
 use crate::robot::words;
 use crate::wire::fri::{ControlScheme, KrlIndex, KrlVariables};

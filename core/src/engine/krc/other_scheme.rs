@@ -1,4 +1,4 @@
-//! Whether the KRC commands in a control scheme that we lead (`kuka-fri` A8).
+//! Whether the KRC commands in a control scheme that we lead (`core/docs/protocol/kuka-fri.md A8`).
 
 use super::control::Control;
 use crate::mode::Mode;

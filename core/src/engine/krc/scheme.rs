@@ -1,4 +1,5 @@
-//! Changing the control scheme, where the KRC takes it, and its parameters, at any time (`kuka-fri` A8).
+//! Changing the control scheme, where the KRC takes it, and its parameters, at any time
+//! (`core/docs/protocol/kuka-fri.md A8`).
 
 use super::control::{Control, JointImpedance, ToolImpedance};
 use super::peer::Krc;

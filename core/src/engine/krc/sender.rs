@@ -1,5 +1,5 @@
-//! Who is listened to (`kuka-fri` A13.6): the configured address, or the first that sends a measurement, until it falls
-//! silent.
+//! Who is listened to (`core/docs/protocol/kuka-fri.md A13.6`): the configured address, or the first that sends a
+//! measurement, until it falls silent.
 
 use core::net::{IpAddr, SocketAddr};
 

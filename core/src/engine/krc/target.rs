@@ -1,4 +1,4 @@
-//! The target: approved speeds become positions, which is all that FRI takes (`kuka-fri` A6).
+//! The target: approved speeds become positions, which is all that FRI takes (`core/docs/protocol/kuka-fri.md A6`).
 //!
 //! Kept in `f64`: a cycle's share of a slow motion is below the last place of an `f32` angle.
 

@@ -409,7 +409,7 @@ impl Bench {
         }
     }
 
-    /// The invariants of design 5, after each input.
+    /// What each mode may send (`core/docs/mode-machine.md 1, 9`), after each input.
     fn check(&self, texts: usize, events_before: usize) {
         let mut fell_back = None;
         for event in &self.events[events_before..] {

@@ -46,7 +46,7 @@ impl Identity {
 type Release = (u8, u8);
 
 /// Packet sizes with the oldest software that sends them, at a period of 8 ms and of 2 ms
-/// (`ur-client-interfaces` 2.1); in the order of size.
+/// (`core/docs/protocol/ur-client-interfaces.md 2.1`); in the order of size.
 const OLDEST: [(usize, Release, Release); 9] = [
     (756, (1, 5), (1, 5)),
     (764, (1, 7), (1, 7)),

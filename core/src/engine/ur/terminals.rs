@@ -4,7 +4,7 @@ use crate::command::outputs::{AnalogDomain, ShownAnalog};
 use crate::math::double::to_f32;
 use crate::wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
-/// Terminals of the control box (masterboard data, `ur-client-interfaces` 3.5).
+/// Terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoardIo {
@@ -23,7 +23,7 @@ pub struct BoardIo {
     pub analog_output_domains: [u8; 2],
 }
 
-/// Terminals of the tool (tool data, `ur-client-interfaces` 3.4).
+/// Terminals of the tool (tool data, `core/docs/protocol/ur-client-interfaces.md 3.4`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolIo {

@@ -85,7 +85,8 @@ impl TextConfig {
 }
 
 /// Whether the arm is recorded to stop by itself when the `t` of a one-line `speedj` has passed
-/// (`ur-client-interfaces` 5.4): from 3.5 on. On 1.x to 3.1 it is recorded to keep its speed; between them nothing is.
+/// (`core/docs/protocol/ur-client-interfaces.md 5.4`): from 3.5 on. On 1.x to 3.1 it is recorded to keep its speed;
+/// between them nothing is.
 fn stops_by_itself(software: SoftwareVersion) -> bool {
     software.at_least(3, 5)
 }

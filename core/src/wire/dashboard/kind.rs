@@ -75,7 +75,7 @@ macro_rules! requests {
     };
 }
 
-// PolyScope X: the Robot API of 10.11, and what 10.12 (API 3.1.4) added (`ur-dashboard` 6).
+// PolyScope X: the Robot API of 10.11, and what 10.12 (API 3.1.4) added (`core/docs/protocol/ur-dashboard.md 6`).
 requests! {
     /// Load a program: its file, from the folder of programs or absolute.
     Load(Argument<'a>) "load", From(1, 4), From(5, 0), From(10, 11), true;

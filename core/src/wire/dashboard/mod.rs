@@ -1,4 +1,4 @@
-//! The dashboard server, port 29999 (`ur-dashboard` 1–4): one line asks, one line answers.
+//! The dashboard server, port 29999 (`core/docs/protocol/ur-dashboard.md 1–4`): one line asks, one line answers.
 //!
 //! It belongs to the controller's user interface: it powers the arm, releases brakes, loads and plays programs and
 //! tells about all of it. It cannot move the arm by itself. CB2 from software 1.4 on, CB3 and e-Series have it;

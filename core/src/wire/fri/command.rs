@@ -1,4 +1,4 @@
-//! What a remote computer answers (`kuka-fri` A6).
+//! What a remote computer answers (`core/docs/protocol/kuka-fri.md A6`).
 
 use zerocopy::little_endian::{F32, U16, U32};
 

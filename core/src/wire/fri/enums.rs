@@ -1,4 +1,4 @@
-//! Enumerations of FRI (`kuka-fri` A7).
+//! Enumerations of FRI (`core/docs/protocol/kuka-fri.md A7`).
 
 use crate::robot::wire_enum;
 

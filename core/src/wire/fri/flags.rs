@@ -1,4 +1,4 @@
-//! Which fields of a command count (`kuka-fri` A6, A8).
+//! Which fields of a command count (`core/docs/protocol/kuka-fri.md A6, A8`).
 
 use super::ControlScheme;
 

@@ -1,4 +1,5 @@
-//! Cartesian values by axis, and the one place that knows their order on the wire (`kuka-fri` A2).
+//! Cartesian values by axis, and the one place that knows their order on the wire
+//! (`core/docs/protocol/kuka-fri.md A2`).
 
 use zerocopy::little_endian::F32;
 

@@ -1,4 +1,4 @@
-//! The header of both datagrams (`kuka-fri` A3), and which of the two some bytes are.
+//! The header of both datagrams (`core/docs/protocol/kuka-fri.md A3`), and which of the two some bytes are.
 
 use zerocopy::little_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,4 +1,4 @@
-//! The variables that a KRL program and the remote computer share (`kuka-fri` A4).
+//! The variables that a KRL program and the remote computer share (`core/docs/protocol/kuka-fri.md A4`).
 
 use zerocopy::little_endian::{F32, I32, U16};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

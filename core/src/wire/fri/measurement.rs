@@ -1,4 +1,4 @@
-//! What the KRC sends in each cycle (`kuka-fri` A5).
+//! What the KRC sends in each cycle (`core/docs/protocol/kuka-fri.md A5`).
 
 use zerocopy::little_endian::{F32, U16, U32};
 

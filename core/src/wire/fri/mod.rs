@@ -1,4 +1,4 @@
-//! KUKA's Fast Research Interface 1.0 over UDP (`kuka-fri` A1–A8): LWR 4 and 4+ on a KRC2 lr.
+//! KUKA's Fast Research Interface 1.0 over UDP (`core/docs/protocol/kuka-fri.md A1–A8`): LWR 4 and 4+ on a KRC2 lr.
 //!
 //! One datagram is one message of a fixed size. The controller (KRC) sends a [`Measurement`] in each cycle, the remote
 //! computer answers each with a [`Command`]. There is no checksum beyond UDP's, no token and no version but the
@@ -39,7 +39,7 @@ pub use measurement::{Measurement, MeasurementRepr};
 /// Joints of the arm.
 pub const JOINTS: usize = 7;
 
-/// The UDP port that a remote computer listens on where nothing else was agreed (`kuka-fri` A1).
+/// The UDP port that a remote computer listens on where nothing else was agreed (`core/docs/protocol/kuka-fri.md A1`).
 pub const DEFAULT_PORT: u16 = 49_938;
 
 /// Size of a measurement \[B\].

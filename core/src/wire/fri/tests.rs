@@ -1,4 +1,4 @@
-//! The golden datagrams of the specification (`kuka-fri` A16), and what must be refused.
+//! The golden datagrams of the specification (`core/docs/protocol/kuka-fri.md A16`), and what must be refused.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
 //! Sub-packages about boards and the tool flange: tool data (2), masterboard (3), tool communication (11) and tool
-//! mode (12). `ur-client-interfaces` 3.4, 3.5 and 3.11.
+//! mode (12). `core/docs/protocol/ur-client-interfaces.md 3.4, 3.5, 3.11`.
 
 use super::package::sub_package;
 use crate::robot::{MasterOnOffState, MasterSafetyState, SafetyMode, ToolMode};

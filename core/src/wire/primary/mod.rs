@@ -1,5 +1,5 @@
 //! The primary and secondary interface, ports 30001, 30002 and their read-only twins 30011 and 30012
-//! (`ur-client-interfaces` 1.1, 3 and 4).
+//! (`core/docs/protocol/ur-client-interfaces.md 1.1, 3, 4`).
 //!
 //! A message is a length that includes itself, a type byte and a body. Robot state (16) comes at 10 Hz and is a
 //! sequence of [`SubPackages`]; robot messages (20) and program state (25) come when something happens. The other

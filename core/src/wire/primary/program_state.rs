@@ -1,5 +1,5 @@
-//! Program-state messages, type 25 (`ur-client-interfaces` 4.5): names and values of a program's global variables,
-//! on 30001 from 3.0 on.
+//! Program-state messages, type 25 (`core/docs/protocol/ur-client-interfaces.md 4.5`): names and values of a program's
+//! global variables, on 30001 from 3.0 on.
 //!
 //! The newline that ends a variable is not escaped inside binary values, so values are read by type. Lists may hold
 //! lists: the iterator keeps the open ones in a fixed stack and gives a flat sequence of [`Element`]s.

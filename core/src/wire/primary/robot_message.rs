@@ -1,5 +1,5 @@
-//! Robot messages, type 20 (`ur-client-interfaces` 4.1 to 4.4): what the controller has to say, on 30001; on 30002
-//! only the version message and one undocumented kind.
+//! Robot messages, type 20 (`core/docs/protocol/ur-client-interfaces.md 4.1–4.4`): what the controller has to say, on
+//! 30001; on 30002 only the version message and one undocumented kind.
 //!
 //! Several kinds changed their form between releases. Where the release that made the change is not known, the
 //! part that is common to all is decoded and the rest is given raw.

@@ -1,5 +1,5 @@
 //! Sub-packages about the arm's geometry and limits: kinematics info (5) and configuration data (6), sent in the
-//! first state message and when they change. `ur-client-interfaces` 3.7 and 3.8.
+//! first state message and when they change. `core/docs/protocol/ur-client-interfaces.md 3.7, 3.8`.
 
 use super::package::sub_package;
 use crate::wire::layout::{record, total};

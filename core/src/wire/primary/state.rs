@@ -1,4 +1,4 @@
-//! The robot-state message (type 16) as a sequence of sub-packages (`ur-client-interfaces` 3.1).
+//! The robot-state message (type 16) as a sequence of sub-packages (`core/docs/protocol/ur-client-interfaces.md 3.1`).
 
 use super::hardware::{self, MasterboardData, MasterboardDataCb2, ToolCommunicationInfo, ToolData, ToolModeInfo};
 use super::package::{self, SubPackageRepr};
@@ -272,8 +272,9 @@ impl<'b> RobotStateWriter<'b> {
     }
 }
 
-/// The size of sub-package `package_type` as controllers with this software send it, without Euromap 67; `None`
-/// where they do not send it (`ur-client-interfaces` 3.1). Types 5 and 6 are sent in the first message only.
+/// The size of sub-package `package_type` as controllers with this software send it, without Euromap 67; `None` where
+/// they do not send it (`core/docs/protocol/ur-client-interfaces.md 3.1`). Types 5 and 6 are sent in the first message
+/// only.
 ///
 /// Where the specification knows only that a size changed "later", the first release after the observed one counts.
 #[must_use]

@@ -1,5 +1,6 @@
-//! Sub-packages that tell how the robot is: robot mode (0), joints (1), Cartesian pose (4), force mode (7),
-//! buttons (8), calibration forces (9), safety (10) and singularity (13). `ur-client-interfaces` 3.2 to 3.11.
+//! Sub-packages that tell how the robot is: robot mode (0), joints (1), Cartesian pose (4), force mode (7), buttons
+//! (8), calibration forces (9), safety (10) and singularity (13).
+//! `core/docs/protocol/ur-client-interfaces.md 3.2–3.11`.
 
 use super::package::sub_package;
 use crate::robot::{ControlMode, ControllerTime, Generation, JointMode, RobotMode};

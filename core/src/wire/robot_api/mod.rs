@@ -1,4 +1,5 @@
-//! The Robot API of PolyScope X over HTTP/1.1 (`ur-dashboard` 6): calls as bytes, and answers out of bytes.
+//! The Robot API of PolyScope X over HTTP/1.1 (`core/docs/protocol/ur-dashboard.md 6`): calls as bytes, and answers out
+//! of bytes.
 //!
 //! A [`Call`] is one HTTP request on a connection of its own. [`Response`] takes the answer in pieces of any size, in
 //! memory of its own, and keeps one member of its JSON text. There are two generations of the API, told apart by the

@@ -1,4 +1,4 @@
-//! Lists joined by commas: names in requests, type words in replies (`ur-rtde` 3.4, 3.5).
+//! Lists joined by commas: names in requests, type words in replies (`core/docs/protocol/ur-rtde.md 3.4, 3.5`).
 //!
 //! Controllers ignore a comma after the last item, and so do these.
 

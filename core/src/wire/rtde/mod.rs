@@ -1,4 +1,5 @@
-//! Real-Time Data Exchange, port 30004 (`ur-rtde`): from software 3.4 on every CB3, e-Series and PolyScope X.
+//! Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`): from software 3.4 on every CB3, e-Series and
+//! PolyScope X.
 //!
 //! A client asks for variables by name once; then the controller sends their values, and takes values of inputs, as
 //! packages without names or types. Both directions are packages of a length, a letter and a payload:

@@ -1,4 +1,5 @@
-//! Every variable by its name: type, direction, unit, and the software that has it first (`ur-rtde` 6–8).
+//! Every variable by its name: type, direction, unit, and the software that has it first
+//! (`core/docs/protocol/ur-rtde.md 6–8`).
 
 use super::DataType;
 use super::DataType::{Bool, Double, Int32, Uint8, Uint32, Uint64, Vector3d, Vector6Int32, Vector6d};
@@ -251,7 +252,7 @@ macro_rules! rows {
 /// `external_force_torque` has the right sign of its torques from 3.14.1 and 5.9.1.
 #[rustfmt::skip]
 static TABLE: &[Row] = rows! {
-    // Section 7.
+    // core/docs/protocol/ur-rtde.md 7
     "speed_slider_mask" Uint32 input "-";
     "speed_slider_fraction" Double input "0…1";
     "standard_digital_output_mask" Uint8 input "-";
@@ -265,7 +266,7 @@ static TABLE: &[Row] = rows! {
     "standard_analog_output_0" Double input "0…1";
     "standard_analog_output_1" Double input "0…1";
     "external_force_torque" Vector6d input "N, Nm";
-    // Section 6: the lower registers are by convention a fieldbus's.
+    // core/docs/protocol/ur-rtde.md 6: the lower registers are by convention a fieldbus's.
     "input_bit_registers0_to_31" Uint32 both "-";
     "input_bit_registers32_to_63" Uint32 both "-";
     "input_bit_register_" [64..=127] Bool both "-" since UPPER;
@@ -280,7 +281,7 @@ static TABLE: &[Row] = rows! {
     "output_int_register_" [24..=47] Int32 out "-" since UPPER;
     "output_double_register_" [0..=23] Double out "-";
     "output_double_register_" [24..=47] Double out "-" since UPPER;
-    // Section 8.
+    // core/docs/protocol/ur-rtde.md 8
     "timestamp" Double out "s";
     "target_q" Vector6d out "rad";
     "target_qd" Vector6d out "rad/s";

@@ -1,4 +1,4 @@
-//! What controllers send (`ur-rtde` 3).
+//! What controllers send (`core/docs/protocol/ur-rtde.md 3`).
 
 use super::text::TextMessage;
 use super::{Package, PackageType, Protocol, TypeList, payload, start};

@@ -1,4 +1,4 @@
-//! What clients send (`ur-rtde` 3).
+//! What clients send (`core/docs/protocol/ur-rtde.md 3`).
 
 use super::text::TextMessage;
 use super::{NameList, Package, PackageType, Protocol, payload, start};

@@ -1,4 +1,4 @@
-//! Text messages (`ur-rtde` 3.3).
+//! Text messages (`core/docs/protocol/ur-rtde.md 3.3`).
 
 use super::{Package, PackageType, Protocol, payload, start};
 use crate::wire::{Take, WireError, WireErrorKind};

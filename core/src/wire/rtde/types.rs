@@ -1,4 +1,4 @@
-//! The types of variables (`ur-rtde` 4).
+//! The types of variables (`core/docs/protocol/ur-rtde.md 4`).
 
 use crate::wire::fields::{FieldVisitor, Wire};
 use crate::wire::layout::Flag;

@@ -97,8 +97,8 @@ impl Controller {
         self.connections.get(&conn).is_some_and(|c| matches!(c.phase, Phase::Open | Phase::Closing))
     }
 
-    /// A client closes. What it sent before is still taken, unless it closed too early (spec 5.7) and the
-    /// controller minds.
+    /// A client closes. What it sent before is still taken, unless it closed too early
+    /// (core/docs/protocol/ur-client-interfaces.md 5.7) and the controller minds.
     pub fn disconnect(&mut self, conn: Conn) {
         const ENOUGH: u64 = 79;
         let Some(connection) = self.connections.get_mut(&conn) else { return };

@@ -162,7 +162,8 @@ impl Controller {
         }
     }
 
-    /// During boot the service is restarted once: connections closed, its clock from zero (`ur-rtde` 10).
+    /// During boot the service is restarted once: connections closed, its clock from zero
+    /// (`core/docs/protocol/ur-rtde.md 10`).
     pub(super) fn restart_rtde(&mut self) {
         if self.rtde_restart.take_if(|at| *at <= self.now).is_some() {
             self.close_where(|port| port == Port::Rtde);

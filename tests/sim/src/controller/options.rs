@@ -100,7 +100,8 @@ pub struct Options {
     pub fixed_stop_deceleration: f64,
     /// Deceleration of protective, safeguard and emergency stops \[rad/s²\]; not documented, assumed.
     pub stop_deceleration: f64,
-    /// Whether a client that closes before it has read 79 bytes loses a program that has not started (spec 5.7).
+    /// Whether a client that closes before it has read 79 bytes loses a program that has not started
+    /// (core/docs/protocol/ur-client-interfaces.md 5.7).
     pub needs_79_bytes: bool,
     /// Whether the box has the Euromap 67 interface, which lengthens the masterboard data.
     pub euromap67: bool,

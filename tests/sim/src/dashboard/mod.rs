@@ -1,4 +1,4 @@
-//! The dashboard server (`ur-dashboard` 1–5): one line in, one line out.
+//! The dashboard server (`core/docs/protocol/ur-dashboard.md 1–5`): one line in, one line out.
 //!
 //! Which requests exist depends on the software; requests that change something need remote control on e-Series,
 //! as it was when the connection was opened. From 3.3 on an operation is answered when it is over, before that at once.

@@ -1,4 +1,5 @@
-//! Every request with the software that brought it (`ur-dashboard` 3), and what it is answered with.
+//! Every request with the software that brought it (`core/docs/protocol/ur-dashboard.md 3`), and what it is answered
+//! with.
 
 use outrigger_core::robot::{Generation, SoftwareVersion};
 

@@ -1,4 +1,4 @@
-//! The arm under its control schemes, one millisecond at a time (`kuka-fri` A8).
+//! The arm under its control schemes, one millisecond at a time (`core/docs/protocol/kuka-fri.md A8`).
 //!
 //! | scheme | law |
 //! |---|---|

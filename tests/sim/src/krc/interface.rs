@@ -1,5 +1,5 @@
-//! The interface itself: monitor and command, what a command may say, and what becomes of the setpoint (`kuka-fri`
-//! A10, A11, A15).
+//! The interface itself: monitor and command, what a command may say, and what becomes of the setpoint
+//! (`core/docs/protocol/kuka-fri.md A10, A11, A15`).
 //!
 //! | input | behaviour |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! A simulated KRC2 lr with an LWR 4+, as far as its Fast Research Interface goes (`kuka-fri` A15, and beyond).
+//! A simulated KRC2 lr with an LWR 4+, as far as its Fast Research Interface goes
+//! (`core/docs/protocol/kuka-fri.md A15`, and beyond).
 //!
 //! [`Krc`] is sans-IO: it lives in virtual time, sends measurements through [`Krc::poll_transmit`] and takes commands by
 //! [`Krc::receive`]. [`crate::udp`] is the driver for kernel sockets; tests drive it directly.

@@ -1,5 +1,5 @@
-//! What a simulated KRC can be told to be. Where no public source says how a real one behaves (`kuka-fri`:
-//! UNCONFIRMED), the behaviour is an option, and its default is named here.
+//! What a simulated KRC can be told to be. Where no public source says how a real one behaves
+//! (`core/docs/protocol/kuka-fri.md`: UNCONFIRMED), the behaviour is an option, and its default is named here.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The KRL program: when it calls the functions of FRI, and what it makes of the shared variables (`kuka-fri` A4, A12).
+//! The KRL program: when it calls the functions of FRI, and what it makes of the shared variables
+//! (`core/docs/protocol/kuka-fri.md A4, A12`).
 
 use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quality};
 

@@ -160,7 +160,7 @@ impl OperationTiming {
     }
 }
 
-/// Two reports of a kind cannot be had within this time (`ur-dashboard` 3).
+/// Two reports of a kind cannot be had within this time (`core/docs/protocol/ur-dashboard.md 3`).
 const BETWEEN_REPORTS: Duration = Duration::from_secs(30);
 
 /// The operator's interface of one controller.

@@ -1,4 +1,5 @@
-//! The functions by which a program meets RTDE clients: registers and watchdogs (`ur-rtde` 5.1, 6).
+//! The functions by which a program meets RTDE clients: registers and watchdogs
+//! (`core/docs/protocol/ur-rtde.md 5.1, 6`).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Programs on the controller (spec 5): one primary program at a time, secondary programs beside it, and what
-//! happens to the arm when one is replaced, paused, stopped or over.
+//! Programs on the controller (core/docs/protocol/ur-client-interfaces.md 5): one primary program at a time, secondary
+//! programs beside it, and what happens to the arm when one is replaced, paused, stopped or over.
 
 mod exchange;
 mod host;
@@ -79,7 +79,8 @@ const FOREIGN_TURN: f64 = 2.0;
 /// Its acceleration \[rad/s²\].
 const FOREIGN_ACCELERATION: f64 = 1.0;
 
-/// Long programs start late (spec 5.2): beyond these lines, each takes this long. Figures are assumed.
+/// Long programs start late (core/docs/protocol/ur-client-interfaces.md 5.2): beyond these lines, each takes this long.
+/// Figures are assumed.
 const COMPILE: (usize, Duration) = (10, Duration::from_micros(100));
 
 fn compile_time(text: &str) -> Duration {
@@ -200,7 +201,7 @@ impl Programs {
     }
 
     /// What is told of the program while the arm is asked to move, or not, in RTDE's numbering, which is the likely one
-    /// on 30003 (spec 2.5).
+    /// on 30003 (core/docs/protocol/ur-client-interfaces.md 2.5).
     pub(crate) fn state(&self, moves: bool) -> ProgramState {
         match (self.running(), self.paused()) {
             (_, true) if moves => ProgramState::Pausing,
@@ -368,7 +369,8 @@ impl Programs {
         (true, moves)
     }
 
-    /// The program that moved the arm is over or was replaced by one that does not move it (spec 5.4).
+    /// The program that moved the arm is over or was replaced by one that does not move it
+    /// (core/docs/protocol/ur-client-interfaces.md 5.4).
     fn nobody_moves(&self, plant: &mut Plant) {
         let keeps = self.after_t == AfterT::KeepsMoving && (self.gave_time || !plant.firmware.stops_without_t());
         if !(keeps && matches!(plant.arm.motion, Motion::Speed { .. })) {
@@ -376,7 +378,8 @@ impl Programs {
         }
     }
 
-    /// Nobody moves the arm any more: speeds ramp down, servoing ends abruptly (spec 5.2).
+    /// Nobody moves the arm any more: speeds ramp down, servoing ends abruptly
+    /// (core/docs/protocol/ur-client-interfaces.md 5.2).
     fn release(&self, arm: &mut Arm) {
         match arm.motion {
             Motion::Speed { .. } | Motion::Move { .. } => {

@@ -1,4 +1,5 @@
-//! The Robot API of PolyScope X (`ur-dashboard` 6): HTTP requests to the operator's interface, from 10.11 on.
+//! The Robot API of PolyScope X (`core/docs/protocol/ur-dashboard.md 6`): HTTP requests to the operator's interface,
+//! from 10.11 on.
 //!
 //! Two generations are told apart: 10.11, and 10.12 with queries and transfer of programs. Words for modes and states
 //! are those of the dashboard, which is not confirmed, except `REMOTE`.

@@ -1,4 +1,4 @@
-//! Every input variable, and what writing it does (`ur-rtde` 6, 7).
+//! Every input variable, and what writing it does (`core/docs/protocol/ur-rtde.md 6, 7`).
 
 use std::collections::BTreeMap;
 

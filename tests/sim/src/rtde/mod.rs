@@ -1,4 +1,4 @@
-//! Real-Time Data Exchange, port 30004 (`ur-rtde`): what all its clients share.
+//! Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`): what all its clients share.
 //!
 //! The specification leaves open what happens to a register whose writer has gone (here it keeps its value), how much a
 //! slow reader may leave unread, and more that [`RtdeOptions`] has a choice for.

@@ -1,4 +1,4 @@
-//! Every output variable with its value on the simulated arm (`ur-rtde` 8).
+//! Every output variable with its value on the simulated arm (`core/docs/protocol/ur-rtde.md 8`).
 //!
 //! Types are those of the values. Where the specification does not confirm the first software, e-Series sends the
 //! variable if the options say so, from the release that one source names where one does.

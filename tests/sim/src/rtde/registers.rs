@@ -1,4 +1,5 @@
-//! The general purpose registers (`ur-rtde` 6): written by clients and read by programs, and the other way round.
+//! The general purpose registers (`core/docs/protocol/ur-rtde.md 6`): written by clients and read by programs, and the
+//! other way round.
 
 /// Registers of each number type.
 pub const NUMBERS: usize = 48;

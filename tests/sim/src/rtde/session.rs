@@ -1,4 +1,4 @@
-//! One client's conversation (`ur-rtde` 3, 10): requests in, replies and effects out.
+//! One client's conversation (`core/docs/protocol/ur-rtde.md 3, 10`): requests in, replies and effects out.
 
 use outrigger_core::wire::rtde::{ControllerVersion, HEADER_LEN, Level, MAX_SIZE, Reply, TextMessage, TypeList};
 

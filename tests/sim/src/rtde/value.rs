@@ -1,5 +1,5 @@
-//! Values and type words as RTDE sends them (`ur-rtde` 4), written here once more: the simulator reads and writes
-//! values without the core.
+//! Values and type words as RTDE sends them (`core/docs/protocol/ur-rtde.md 4`), written here once more: the simulator
+//! reads and writes values without the core.
 
 /// A value with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]

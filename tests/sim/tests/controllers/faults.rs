@@ -253,7 +253,7 @@ fn a_digital_input_is_high_for_as_long_as_it_is_pressed_and_leaves_the_others_al
         bench.run(cycles);
         let packets = bench.messages(conn);
         let newest = packets.last().expect("states");
-        assert_eq!(f64_at(newest, 684), bits, "digital inputs, `ur-client-interfaces` 2.2");
+        assert_eq!(f64_at(newest, 684), bits, "digital inputs, `core/docs/protocol/ur-client-interfaces.md 2.2`");
     }
 }
 

@@ -22,7 +22,8 @@ fn sub_package(bench: &mut Bench, conn: Conn, kind: u8) -> Vec<u8> {
     rest[..i32_at(rest, 0) as usize].to_vec()
 }
 
-/// Digital outputs, domains and values of the analogue outputs as the masterboard data has them (`ur-client-interfaces` 3.5).
+/// Digital outputs, domains and values of the analogue outputs as the masterboard data has them
+/// (`core/docs/protocol/ur-client-interfaces.md 3.5`).
 fn masterboard(bench: &mut Bench, conn: Conn) -> (i32, [u8; 2], [f64; 2]) {
     let data = sub_package(bench, conn, 3);
     let cb2 = data.len() == 64;

@@ -1,4 +1,4 @@
-//! The steps that are counted. Budgets of design rank first; the others stand a little above what was counted, so
+//! The steps that are counted. Budgets of the README rank first; the others stand a little above what was counted, so
 //! that growth is noticed.
 
 use core::hint::black_box;

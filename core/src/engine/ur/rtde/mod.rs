@@ -1,4 +1,5 @@
-//! Real-Time Data Exchange (`ur-rtde`) as a session's source of states, by the client of [`crate::client::rtde`].
+//! Real-Time Data Exchange (`core/docs/protocol/ur-rtde.md`) as a session's source of states, by the client of
+//! [`crate::client::rtde`].
 
 mod link;
 mod states;
