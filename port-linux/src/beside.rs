@@ -13,6 +13,7 @@ use crate::args::{
 };
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
+use crate::law::BoxedLaw;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
 use crate::run::Plan;
@@ -139,8 +140,9 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
     run::run(KrcController::new(robot, listen), config, law, &plan)
 }
 
-fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<AnyLaw<N>, Failure> {
-    AnyLaw::new(law).map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
+fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
+    let law = AnyLaw::new(law);
+    law.map(BoxedLaw::new).map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }
 
 /// `outrigger check-config`.

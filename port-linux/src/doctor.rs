@@ -8,10 +8,10 @@ use outrigger_core::time::{Duration, Instant};
 use crate::check;
 use crate::clock::Clock;
 use crate::config::SourceSettings;
-use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::latency::{self, Latency};
+use crate::law::BoxedLaw;
 use crate::maker::{Controller, Examined, Maker, Shows};
 use crate::panel::{Panel, Wish};
 use crate::show::events::PeerEvent as _;
@@ -56,7 +56,7 @@ pub(crate) fn examine<const N: usize, C: Controller<N>>(
         let mut net = controller.open(clock, None).await?;
         let panel = Panel::new("doctor", Format::Lines, clock, controller, Some(seconds))?;
         let mut examination = Examination { panel, seen: None };
-        C::run(config, engine::idle(), &mut net, &mut examination, 0).await?;
+        C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()
     })?;
     Ok(seen.report(&config))

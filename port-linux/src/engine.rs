@@ -2,7 +2,7 @@
 
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::{Engine, Peer};
-use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::Law;
 use outrigger_core::time::Duration;
 
 use crate::net::Net;
@@ -20,10 +20,4 @@ pub async fn run<const N: usize, P: Peer<N>, L: Law<N>>(
     let mut recorder = vec![0; recorder];
     let mut engine = engine.with_recorder(&mut recorder);
     drive(net, &mut engine, application, WRITE_LIMIT).await;
-}
-
-/// A law for sessions in which nobody requests: of the type that `run` has, so that no engine is compiled twice.
-#[must_use]
-pub fn idle<const N: usize>() -> AnyLaw<N> {
-    AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()))
 }

@@ -35,6 +35,7 @@ pub mod host;
 pub mod io;
 pub mod json;
 pub mod latency;
+mod law;
 mod lines;
 pub mod lock;
 pub mod maker;

@@ -4,8 +4,8 @@ use outrigger_core::engine::Config;
 
 use crate::args::MonitorArgs;
 use crate::clock::Clock;
-use crate::engine;
 use crate::exit::Outcome;
+use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::panel::{Onlooker, Panel};
 use crate::show::Format;
@@ -23,7 +23,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     crate::runtime()?.block_on(async {
         let mut net = controller.open(clock, None).await?;
         let mut onlooker = Onlooker::new(Panel::new("monitor", format, clock, controller, args.seconds)?);
-        C::run(config, engine::idle(), &mut net, &mut onlooker, 0).await?;
+        C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()
     })
 }

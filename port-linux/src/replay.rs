@@ -174,8 +174,8 @@ mod tests {
     use outrigger_core::wire::fri::MeasurementRepr;
 
     use super::*;
-    use crate::engine;
     use crate::feed::{Feed, Item, What};
+    use crate::law::BoxedLaw;
     use crate::maker::krc;
     use crate::run::tail::Tail;
 
@@ -184,7 +184,7 @@ mod tests {
     /// What a run puts into its recording of an engine with a small recorder: header and pieces, and how many inputs it had.
     fn recorded() -> (Vec<Box<[u8]>>, u32) {
         let mut memory = vec![0; 256 << 10];
-        let law = engine::idle();
+        let law = BoxedLaw::idle();
         let engine = KrcEngine::new(KrcConfig::default(), law, ()).expect("an engine");
         let mut engine = engine.with_recorder(&mut memory);
         let feed = Feed::new(1 << 13);

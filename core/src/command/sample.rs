@@ -1,5 +1,6 @@
 //! Readings of sensors, as the port hands them in.
 
+use crate::robot::Reason;
 use crate::time::Instant;
 
 /// A sensor, by the number its configuration gave it.
@@ -98,6 +99,14 @@ impl<'a> Samples<'a> {
     #[must_use]
     pub fn of(&self, source: SourceId) -> Option<&'a Sample> {
         self.0.iter().find(|s| s.source == source)
+    }
+
+    /// The first number of this source's reading.
+    ///
+    /// # Errors
+    /// [`Reason::SourceStale`] where there is none.
+    pub fn first(&self, source: SourceId) -> Result<f32, Reason> {
+        self.of(source).map(|sample| sample.value.first()).ok_or(Reason::SourceStale)
     }
 }
 

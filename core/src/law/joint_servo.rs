@@ -142,12 +142,6 @@ impl<const N: usize> JointServo<N> {
         &self.config
     }
 
-    /// Where the joints were to be in the last step, and how fast; all zero before the first.
-    #[must_use]
-    pub const fn setpoint(&self) -> &Setpoint<N> {
-        &self.setpoint
-    }
-
     /// Where the joints should be now, and how fast: advances a running motion.
     fn reference(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         match &mut self.motion {
@@ -225,6 +219,10 @@ impl<const N: usize> Law<N> for JointServo<N> {
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         self.arm(state)?;
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
+    }
+
+    fn setpoint(&self) -> Option<&Setpoint<N>> {
+        Some(&self.setpoint)
     }
 
     fn progress(&self) -> Progress {

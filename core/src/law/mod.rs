@@ -30,7 +30,7 @@ use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::robot::{BadValue, JointVelocities, Reason, State};
 use crate::time::Duration;
-use crate::trajectory::Progress;
+use crate::trajectory::{Progress, Setpoint};
 
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize> {
@@ -45,11 +45,15 @@ pub trait Law<const N: usize> {
         let _ = posture;
     }
 
-    /// Takes the state as the place to begin from, so that the first step asks for no jump.
+    /// Takes the state as the place to begin from, so that the first step asks for no jump. A law that remembers nothing has
+    /// nothing to take.
     ///
     /// # Errors
     /// Why the law cannot begin here.
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason>;
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        let _ = state;
+        Ok(())
+    }
 
     /// The joint speeds wanted now \[rad/s\]. `dt` is zero where the controller's clock stood still and may
     /// be long after lost states.
@@ -78,6 +82,11 @@ pub trait Law<const N: usize> {
     /// How far a motion with an end has come.
     fn progress(&self) -> Progress {
         Progress::Endless
+    }
+
+    /// What the joints are to follow now; `None` for a law that follows no positions.
+    fn setpoint(&self) -> Option<&Setpoint<N>> {
+        None
     }
 
     /// Measured minus wanted distance of the tool to the workpiece at the last step \[m\]; `None` for a law that holds none.
@@ -225,6 +234,10 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn progress(&self) -> Progress {
         each!(self, law => Law::<N>::progress(law))
+    }
+
+    fn setpoint(&self) -> Option<&Setpoint<N>> {
+        each!(self, law => Law::<N>::setpoint(law))
     }
 
     fn standoff_error(&self) -> Option<f32> {

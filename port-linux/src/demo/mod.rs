@@ -16,7 +16,7 @@ use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::law::{AnyLaw, Law as _, Standoff, StandoffConfig};
+use outrigger_core::law::{Law as _, Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
@@ -31,6 +31,7 @@ use crate::config::RobotAddress;
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
 use crate::host;
+use crate::law::BoxedLaw;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
 use crate::panel::{Panel, Wish};
@@ -127,7 +128,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         newest: ControllerTime::default(),
         figures: None,
     };
-    ur::run(config, AnyLaw::Standoff(law), &mut net, &mut demo, 0).await?;
+    ur::run(config, BoxedLaw::new(law), &mut net, &mut demo, 0).await?;
 
     let Demo { panel, mut record, script, world, figures, .. } = demo;
     record.truths = world.truths();
@@ -236,7 +237,7 @@ impl Demo {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Demo {
+impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
     async fn next(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
@@ -280,7 +281,7 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Demo {
         self.record.turnarounds.push(turnaround);
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, BoxedLaw<6>>, now: Instant) {
         let figures = engine.figures(now);
         if let Some(age) = figures.age {
             self.record.ages.push((now, age));

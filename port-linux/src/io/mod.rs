@@ -16,14 +16,13 @@ use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusa
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::law::AnyLaw;
 use outrigger_core::time::{Duration, Instant};
 
 use self::terminals::Terminals;
 use crate::clock::Clock;
-use crate::engine;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
+use crate::law::BoxedLaw;
 use crate::maker::ur;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
@@ -66,7 +65,7 @@ pub fn run(args: &IoArgs) -> Outcome {
     crate::runtime()?.block_on(async {
         let mut net = Net::connecting(&target.address, target.ip, clock, None);
         let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
-        ur::run(config, engine::idle(), &mut net, &mut desk, 0).await?;
+        ur::run(config, BoxedLaw::idle(), &mut net, &mut desk, 0).await?;
         desk.outcome()
     })
 }
@@ -178,7 +177,7 @@ impl Desk {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
+impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
     async fn next(&mut self) -> Input {
         if self.is_over() && !self.ending {
             self.ending = true;
@@ -232,7 +231,7 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
         }
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, BoxedLaw<6>>, now: Instant) {
         let Some(terminals) = Terminals::of(engine).filter(|_| engine.peer().is_up(LinkId::REALTIME)) else {
             self.established = None;
             return;

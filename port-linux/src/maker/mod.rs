@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, Engine, Event, LinkId, Options, Peer, PeerStatus};
-use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::law::Law;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -229,5 +229,5 @@ pub(crate) trait Summary: Default {
 /// The same beside an engine with `N` joints.
 pub(crate) trait Tally<const N: usize, P: Peer<N>>: Summary {
     /// Looks at the engine, after each of its inputs.
-    fn observe(&mut self, engine: &Engine<'_, N, P, AnyLaw<N>>, now: Instant);
+    fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant);
 }

@@ -10,12 +10,11 @@ use std::task::{Context, Poll, Waker};
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::law::AnyLaw;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr};
 
 use super::*;
-use crate::engine;
+use crate::law::BoxedLaw;
 use crate::maker::krc::KrcTally;
 use crate::maker::{Summary as _, Tally as _};
 
@@ -23,10 +22,10 @@ use crate::maker::{Summary as _, Tally as _};
 const BURST: usize = 64;
 
 /// Sockets and an engine, with the socket of somebody who sends to them.
-async fn beside() -> (Net, KrcEngine<'static, AnyLaw<7>>, Peer) {
+async fn beside() -> (Net, KrcEngine<'static, BoxedLaw<7>>, Peer) {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let net = Net::listening(anywhere, Clock::start(), None).await.expect("a socket");
-    let engine = KrcEngine::new(KrcConfig::default(), engine::idle(), ()).expect("an engine");
+    let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::idle(), ()).expect("an engine");
     let krc = Peer::bind(anywhere).expect("another");
     krc.connect(net.local().expect("an address")).expect("the loopback");
     krc.set_nonblocking(true).expect("a socket can");
@@ -66,7 +65,7 @@ struct Operator {
     counts: KrcCounts,
 }
 
-impl Application<7, Krc, AnyLaw<7>> for Operator {
+impl Application<7, Krc, BoxedLaw<7>> for Operator {
     async fn next(&mut self) -> Input {
         match self.words.pop_front() {
             Some(word) => word,
@@ -83,7 +82,7 @@ impl Application<7, Krc, AnyLaw<7>> for Operator {
         self.tally.answered(turnaround);
     }
 
-    fn observe(&mut self, engine: &mut KrcEngine<'_, AnyLaw<7>>, now: Instant) {
+    fn observe(&mut self, engine: &mut KrcEngine<'_, BoxedLaw<7>>, now: Instant) {
         self.tally.observe(engine, now);
         self.counts = engine.peer().counts();
     }
@@ -93,7 +92,7 @@ impl Application<7, Krc, AnyLaw<7>> for Operator {
 async fn look(
     looks: usize,
     net: &mut Net,
-    engine: &mut KrcEngine<'static, AnyLaw<7>>,
+    engine: &mut KrcEngine<'static, BoxedLaw<7>>,
     operator: &mut Operator,
 ) -> Poll<()> {
     let mut driving = pin!(drive(net, engine, operator, Duration::from_millis(100)));

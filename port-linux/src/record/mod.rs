@@ -17,9 +17,9 @@ pub use self::read::{Raw, each_raw, is_none, is_recording};
 pub use self::recorder::Recorder;
 use crate::args::RecordArgs;
 use crate::clock::Clock;
-use crate::engine;
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
+use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::panel::{Onlooker, Panel};
 use crate::show::{Format, tell};
@@ -52,7 +52,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
         let panel = Panel::new("record", Format::choose(args.json), clock, controller, args.seconds)?;
         let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks);
         tokio::select! {
-            ended = C::run(config, engine::idle(), &mut net, &mut onlooker, 0) => ended?,
+            ended = C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0) => ended?,
             never = apart => match never {},
         }
         onlooker.finish()

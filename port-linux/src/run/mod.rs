@@ -10,7 +10,7 @@ use std::sync::Arc;
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, DUMP_END_LEN, Engine, Event, Input, Peer};
-use outrigger_core::law::{AnyLaw, Law as _};
+use outrigger_core::law::Law as _;
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
@@ -25,6 +25,7 @@ use crate::config::{End, RunSettings, SourceInput, SourceSettings, Start};
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::json::Json;
+use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally};
 use crate::panel::{Panel, Wish};
@@ -48,7 +49,7 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 pub(crate) fn run<const N: usize, C: Controller<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
-    law: AnyLaw<N>,
+    law: BoxedLaw<N>,
     plan: &Plan,
 ) -> Outcome {
     let clock = Clock::start();
@@ -258,7 +259,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
     }
 
     /// Hands over what the recorder holds, to be written to a file of its own.
-    fn write_recording<const N: usize, P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, AnyLaw<N>>, reason: Reason) {
+    fn write_recording<const N: usize, P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
         let mut header = [0; AROUND - DUMP_END_LEN];
@@ -310,7 +311,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
     }
 }
 
-impl<const N: usize, P, M, T> Application<N, P, AnyLaw<N>> for Service<M, T>
+impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T>
 where
     P: Peer<N, Event = M::Event>,
     M: Shows<N, P>,
@@ -350,7 +351,7 @@ where
         self.tally.answered(turnaround);
     }
 
-    fn observe(&mut self, engine: &mut Engine<'_, N, P, AnyLaw<N>>, now: Instant) {
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
         let (mode, law) = (engine.mode(), engine.law());
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
             (self.progress, self.tail) = (None, None);
@@ -405,7 +406,7 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
 }
 
 /// What the law has to show: an error only while it is measured, in every cycle.
-fn values<const N: usize>(law: &AnyLaw<N>, mode: Mode) -> Vec<(String, String)> {
+fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode) -> Vec<(String, String)> {
     match law.standoff_error() {
         Some(_) if mode != Mode::Command => vec![],
         Some(error) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],

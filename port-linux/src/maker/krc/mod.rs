@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::config::{FIRST_PORT, RobotAddress};
 use crate::engine;
 use crate::exit::Failure;
+use crate::law::BoxedLaw;
 use crate::net::Net;
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice};
@@ -70,7 +71,7 @@ pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
 /// See [`ReplayError`].
 pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
     // Which law it was, and what it remembered, is in the recording.
-    outrigger_core::engine::replay::<7, Krc, _>(dump, engine::idle(), ())
+    outrigger_core::engine::replay::<7, Krc, _>(dump, BoxedLaw::idle(), ())
 }
 
 /// A KRC that is listened to.

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::Event;
 use outrigger_core::engine::krc::{Krc, KrcCounts, KrcEngine, KrcEvent};
-use outrigger_core::law::AnyLaw;
+use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -39,7 +39,7 @@ struct End {
 }
 
 impl Tally<7, Krc> for KrcTally {
-    fn observe(&mut self, engine: &KrcEngine<'_, AnyLaw<7>>, now: Instant) {
+    fn observe<L: Law<7>>(&mut self, engine: &KrcEngine<'_, L>, now: Instant) {
         if std::mem::take(&mut self.answered) {
             self.count(engine, now);
         }
@@ -59,7 +59,7 @@ impl Tally<7, Krc> for KrcTally {
 }
 
 impl KrcTally {
-    fn count(&mut self, engine: &KrcEngine<'_, AnyLaw<7>>, now: Instant) {
+    fn count<L: Law<7>>(&mut self, engine: &KrcEngine<'_, L>, now: Instant) {
         self.commands += 1;
         self.commanding += u64::from(engine.mode() == Mode::Command);
         let [perfect, ok, bad, unacceptable] = &mut self.ours;

@@ -35,6 +35,7 @@ use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Failure;
 use crate::feed::Feed;
+use crate::law::BoxedLaw;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice, Word};
@@ -97,7 +98,7 @@ pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
     let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
     let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     // Which law it was, and what it remembered, is in the recording.
-    outrigger_core::engine::replay::<6, Ur<'_>, _>(dump, engine::idle(), memory)
+    outrigger_core::engine::replay::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), memory)
 }
 
 /// A controller that is connected to, and why it is not.

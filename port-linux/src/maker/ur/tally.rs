@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::ur::{Ur, UrEvent};
 use outrigger_core::engine::{Engine, Event};
-use outrigger_core::law::{AnyLaw, Law as _};
+use outrigger_core::law::Law;
 use outrigger_core::link::Histogram;
 use outrigger_core::time::{Duration, Instant};
 
@@ -21,10 +21,10 @@ pub(crate) struct UrTally {
 }
 
 impl Tally<6, Ur<'_>> for UrTally {
-    fn observe(&mut self, engine: &Engine<'_, 6, Ur<'_>, AnyLaw<6>>, _: Instant) {
+    fn observe<L: Law<6>>(&mut self, engine: &Engine<'_, 6, Ur<'_>, L>, _: Instant) {
         let law = engine.law();
-        if let (Some(state), AnyLaw::JointServo(servo)) = (engine.state(), law) {
-            self.tracking.observe(state, engine.mode(), servo, law.progress());
+        if let Some(state) = engine.state() {
+            self.tracking.observe(state, engine.mode(), law, law.progress());
         }
     }
 }

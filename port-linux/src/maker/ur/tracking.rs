@@ -1,6 +1,6 @@
 //! How well the joints followed their reference, from the states alone.
 
-use outrigger_core::law::JointServo;
+use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, JointPositions, State};
 use outrigger_core::time::Duration;
@@ -57,7 +57,8 @@ struct Reaction {
 
 impl Tracking {
     /// Looks at the newest state, after the law has answered it.
-    pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, servo: &JointServo<6>, progress: Progress) {
+    pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
+        let Some(Setpoint { positions, velocities }) = law.setpoint() else { return };
         if self.newest == Some(state.controller_time) {
             return;
         }
@@ -69,7 +70,6 @@ impl Tracking {
                 self.noise = [noisy_target.max(target), noisy_joint.max(joint)];
             }
             Mode::Command => {
-                let Setpoint { positions, velocities } = servo.setpoint();
                 let origin = self.origin.get_or_insert(state.positions);
                 self.wanted.observe(positions, origin);
                 self.reached.observe(&state.positions, origin);
@@ -189,7 +189,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use outrigger_core::command::Samples;
-    use outrigger_core::law::{JointServoConfig, Law as _, Reference};
+    use outrigger_core::law::{JointServo, JointServoConfig, Reference};
     use outrigger_core::robot::JointVelocities;
     use outrigger_core::trajectory::{Trajectory, Waypoint};
 
