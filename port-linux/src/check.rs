@@ -105,6 +105,10 @@ impl Lines {
         };
         let end = match run.end {
             End::Never => "ends when it is told to".to_owned(),
+            End::Over => format!(
+                "ends {} s after the motion, after a fallback or a release, or where the request is not granted",
+                run.settle.as_secs_f32()
+            ),
             End::Done => format!("ends {} s after the motion, or after a fallback", run.settle.as_secs_f32()),
         };
         self.say("run", format!("commands {request}; {end}"));

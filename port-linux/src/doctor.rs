@@ -13,10 +13,11 @@ use crate::host;
 use crate::latency::{self, Latency};
 use crate::law::BoxedLaw;
 use crate::maker::{Controller, Examined, Maker, Shows};
-use crate::panel::{Panel, Wish};
+use crate::panel::{Operators, Panel, Wish};
 use crate::show::events::PeerEvent as _;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::{Format, say};
+use crate::signals::Leaves;
 
 /// Time for which this host's wake-ups are measured.
 const HOST_SPAN: Duration = Duration::from_secs(2);
@@ -54,7 +55,8 @@ pub(crate) fn examine<const N: usize, C: Controller<N>>(
 ) -> Result<Vec<String>, Failure> {
     let seen: C::Examined = crate::runtime()?.block_on(async {
         let mut net = controller.open(clock, None).await?;
-        let panel = Panel::new("doctor", Format::Lines, clock, controller, Some(seconds))?;
+        let operators = Operators::here(Leaves::Nothing)?;
+        let panel = Panel::new("doctor", Format::Lines, clock, controller, operators, Some(seconds));
         let mut examination = Examination { panel, seen: None };
         C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()

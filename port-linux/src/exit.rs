@@ -1,9 +1,10 @@
 //! How a command ends: the exit codes that scripts rely on.
 
+use std::fmt;
 use std::process::ExitCode;
 
 /// Why a command did not do what it was asked to. Each kind has its exit code.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Failure {
     /// Exit code 1: a file, a stream or a configuration is not what it should be.
     #[error("{0}")]
@@ -17,6 +18,13 @@ pub enum Failure {
     /// Exit code 4: a fallback, a fault, or a check that failed.
     #[error("{0}")]
     Fault(String),
+}
+
+/// As it is told: `fn main() -> Result<(), outrigger::Failure>` shows it so.
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told())
+    }
 }
 
 impl Failure {

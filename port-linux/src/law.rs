@@ -10,11 +10,20 @@ use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint};
 
 /// A law on the heap.
-pub(crate) struct BoxedLaw<const N: usize>(Box<dyn Law<N> + Send>);
+pub(crate) struct BoxedLaw<const N: usize> {
+    law: Box<dyn Law<N> + Send>,
+    /// What each step needs, where that is not the law's to say.
+    sources: Option<Vec<SourceId>>,
+}
 
 impl<const N: usize> BoxedLaw<N> {
     pub(crate) fn new(law: impl Law<N> + Send + 'static) -> Self {
-        Self(Box::new(law))
+        Self { law: Box::new(law), sources: None }
+    }
+
+    /// One that needs every one of `sources`, whatever it says of itself.
+    pub(crate) fn sensing(law: impl Law<N> + Send + 'static, sources: Vec<SourceId>) -> Self {
+        Self { law: Box::new(law), sources: Some(sources) }
     }
 
     /// For sessions in which nobody requests, and for recordings, which have the law in them.
@@ -31,50 +40,50 @@ impl<const N: usize> fmt::Debug for BoxedLaw<N> {
 
 impl<const N: usize> Law<N> for BoxedLaw<N> {
     fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        self.0.use_kinematics(chain);
+        self.law.use_kinematics(chain);
     }
 
     fn use_posture(&mut self, posture: &Posture<N>) {
-        self.0.use_posture(posture);
+        self.law.use_posture(posture);
     }
 
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.0.arm(state)
+        self.law.arm(state)
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
-        self.0.step(state, samples, dt)
+        self.law.step(state, samples, dt)
     }
 
     fn sources(&self) -> &[SourceId] {
-        self.0.sources()
+        self.sources.as_deref().unwrap_or_else(|| self.law.sources())
     }
 
     fn suspend(&mut self) {
-        self.0.suspend();
+        self.law.suspend();
     }
 
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.0.resume(state)
+        self.law.resume(state)
     }
 
     fn progress(&self) -> Progress {
-        self.0.progress()
+        self.law.progress()
     }
 
     fn setpoint(&self) -> Option<&Setpoint<N>> {
-        self.0.setpoint()
+        self.law.setpoint()
     }
 
     fn standoff_error(&self) -> Option<f32> {
-        self.0.standoff_error()
+        self.law.standoff_error()
     }
 
     fn save(&self, out: &mut [u8]) -> Option<usize> {
-        self.0.save(out)
+        self.law.save(out)
     }
 
     fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        self.0.restore(saved)
+        self.law.restore(saved)
     }
 }

@@ -46,6 +46,7 @@ pub mod record;
 pub mod recordings;
 mod replay;
 pub mod report;
+mod robot;
 mod run;
 pub mod script;
 pub mod sensor;
@@ -62,13 +63,23 @@ pub mod worker;
 
 pub use outrigger_config as config;
 
+pub use outrigger_core as core;
+pub use outrigger_core::command::{Samples, SourceId};
+pub use outrigger_core::law::Law;
+pub use outrigger_core::mode::Mode;
+pub use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
+pub use outrigger_core::time::Duration;
+
+pub use self::exit::Failure;
+pub use self::robot::{Ended, Robot, Running, Seen, Sensor, States};
+
 /// The one-threaded runtime that every command with sockets runs on.
 ///
 /// # Errors
-/// [`exit::Failure::BadInput`] with what the kernel refuses.
-pub fn runtime() -> Result<tokio::runtime::Runtime, exit::Failure> {
+/// [`Failure::BadInput`] with what the kernel refuses.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| exit::Failure::BadInput(format!("cannot start the runtime: {error}")))
+        .map_err(|error| Failure::BadInput(format!("cannot start the runtime: {error}")))
 }

@@ -7,8 +7,9 @@ use crate::clock::Clock;
 use crate::exit::Outcome;
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
-use crate::panel::{Onlooker, Panel};
+use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::Format;
+use crate::signals::Leaves;
 
 /// Looks at `controller`.
 ///
@@ -21,8 +22,9 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
 ) -> Outcome {
     let (clock, format) = (Clock::start(), Format::choose(args.json));
     crate::runtime()?.block_on(async {
+        let operators = Operators::here(Leaves::Nothing)?;
         let mut net = controller.open(clock, None).await?;
-        let mut onlooker = Onlooker::new(Panel::new("monitor", format, clock, controller, args.seconds)?);
+        let mut onlooker = Onlooker::new(Panel::new("monitor", format, clock, controller, operators, args.seconds));
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()
     })

@@ -8,7 +8,7 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::clock::{Clock, std_duration};
@@ -76,11 +76,44 @@ impl From<Key> for Wish {
     fn from(key: Key) -> Self {
         match key {
             Key::HangUp => Self::End(HANG_UP),
+            Key::End(who) => Self::End(who),
             Key::Request(seen) => Self::Request(seen),
             Key::Resume(seen) => Self::Resume(seen),
             Key::Release => Self::Release,
             Key::Acknowledge => Self::Acknowledge,
         }
+    }
+}
+
+/// Who speaks to a session: this process's signals and the keys of its view, or a handle in the same process.
+#[derive(Debug)]
+pub struct Operators {
+    /// `None` where signals are somebody else's.
+    signals: Option<Signals>,
+    sender: UnboundedSender<Key>,
+    keys: UnboundedReceiver<Key>,
+}
+
+impl Operators {
+    /// Whoever sits before this process, which `leaves` that where it is ended at once.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where signals cannot be handled.
+    pub fn here(leaves: Leaves) -> Result<Self, Failure> {
+        Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
+    }
+
+    /// Those who speak by [`sender`](Self::sender) alone.
+    #[must_use]
+    pub fn elsewhere() -> Self {
+        let (sender, keys) = unbounded_channel();
+        Self { signals: None, sender, keys }
+    }
+
+    /// Where to speak from.
+    #[must_use]
+    pub fn sender(&self) -> UnboundedSender<Key> {
+        self.sender.clone()
     }
 }
 
@@ -97,7 +130,7 @@ pub struct Panel<M> {
     maker: M,
     show: Show,
     keys: UnboundedReceiver<Key>,
-    signals: Signals,
+    signals: Option<Signals>,
     /// Also a session in which nothing happens is shown.
     look: Interval,
     /// When to end by itself.
@@ -121,17 +154,21 @@ pub struct Panel<M> {
 }
 
 impl<M: Maker> Panel<M> {
-    /// A panel that speaks in `format` and ends after `seconds`; inside of a runtime.
-    ///
-    /// # Errors
-    /// [`Failure::BadInput`] where signals cannot be handled.
-    pub fn new(title: &str, format: Format, clock: Clock, maker: M, seconds: Option<u64>) -> Result<Self, Failure> {
-        let (sender, keys) = unbounded_channel();
-        let signals = Signals::listen(if title == "run" { Leaves::AnArm } else { Leaves::Nothing })?;
+    /// A panel for these `operators` that speaks in `format` and ends after `seconds`; inside of a runtime.
+    #[must_use]
+    pub fn new(
+        title: &str,
+        format: Format,
+        clock: Clock,
+        maker: M,
+        operators: Operators,
+        seconds: Option<u64>,
+    ) -> Self {
+        let Operators { signals, sender, keys } = operators;
         let now = clock.now();
         let mut look = interval(std_duration(format.pace()));
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Ok(Self {
+        Self {
             show: Show::start(format, title, sender),
             clock,
             maker,
@@ -147,11 +184,12 @@ impl<M: Maker> Panel<M> {
             grades: Grades::default(),
             newest: None,
             newest_shown: None,
-            unmet: (matches!(title, "run" | "monitor") && format == Format::Lines).then(Unmet::default),
+            unmet: (matches!(title, "run" | "monitor") && matches!(format, Format::Lines | Format::Remarks))
+                .then(Unmet::default),
             last_fallback: None,
             feed: None,
             next_figures: now,
-        })
+        }
     }
 
     /// From now on events, also those that people are spared, and figures of the link are put into `feed` as well.
@@ -171,7 +209,7 @@ impl<M: Maker> Panel<M> {
             }
         };
         let wish = tokio::select! {
-            signal = self.signals.next() => Wish::End(signal),
+            signal = next_signal(&mut self.signals) => Wish::End(signal),
             Some(key) = self.keys.recv() => key.into(),
             () = time_up => Wish::End("time is up"),
             _ = self.look.tick() => Wish::Look,
@@ -395,6 +433,13 @@ where
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let progress = self.progress.as_deref();
         self.panel.observe(engine, now, || progress.map_or_else(Vec::new, Progress::shown));
+    }
+}
+
+async fn next_signal(signals: &mut Option<Signals>) -> &'static str {
+    match signals {
+        Some(signals) => signals.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -42,15 +42,21 @@ pub trait Options: Data {
 
 /// A value that can be recorded.
 #[cfg(feature = "postcard")]
-pub trait Data: Copy + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned {}
+pub trait Data:
+    Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned
+{
+}
 #[cfg(feature = "postcard")]
-impl<T: Copy + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned> Data for T {}
+impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned> Data
+    for T
+{
+}
 
 /// A value.
 #[cfg(not(feature = "postcard"))]
-pub trait Data: Copy + core::fmt::Debug + PartialEq {}
+pub trait Data: Copy + Send + 'static + core::fmt::Debug + PartialEq {}
 #[cfg(not(feature = "postcard"))]
-impl<T: Copy + core::fmt::Debug + PartialEq> Data for T {}
+impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq> Data for T {}
 
 impl<const N: usize, P> Config<N, P> {
     /// Monitors for the configured sensors.

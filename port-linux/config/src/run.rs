@@ -50,9 +50,12 @@ pub enum End {
     Never,
     /// When the motion is done and held for a while, or when a fallback has brought the arm to rest.
     Done,
+    /// When commanding is over in whatever way, or cannot begin: the same, and a release, and a request by this process that
+    /// was not granted in time.
+    Over,
 }
 
-words!(End { "never" = Never, "done" = Done });
+words!(End { "never" = Never, "done" = Done, "over" = Over });
 
 impl RunSettings {
     /// Range of [`recordings_bytes`](Self::recordings_bytes).

@@ -34,10 +34,11 @@ use crate::host;
 use crate::law::BoxedLaw;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
-use crate::panel::{Panel, Wish};
+use crate::panel::{Operators, Panel, Wish};
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell};
+use crate::signals::Leaves;
 use crate::target::Target;
 use crate::worker::{writable_within, write_within};
 
@@ -116,7 +117,7 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let panel = Panel::new("demo", Format::choose(false), clock, controller, None)?;
+    let panel = Panel::new("demo", Format::choose(false), clock, controller, Operators::here(Leaves::Nothing)?, None);
     let mut demo = Demo {
         panel,
         sources,

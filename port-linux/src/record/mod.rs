@@ -21,8 +21,9 @@ use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
-use crate::panel::{Onlooker, Panel};
+use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
+use crate::signals::Leaves;
 
 /// Topic of the configuration that a run began with.
 pub(crate) const CONFIGURATION: &str = "/engine/configuration";
@@ -49,7 +50,8 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
         let (sender, remarks) = tokio::sync::mpsc::unbounded_channel();
         let apart = controller.apart(&config, clock, feed.clone(), sender);
         let mut net = controller.open(clock, None).await?.with_feed(&feed, C::APART);
-        let panel = Panel::new("record", Format::choose(args.json), clock, controller, args.seconds)?;
+        let operators = Operators::here(Leaves::Nothing)?;
+        let panel = Panel::new("record", Format::choose(args.json), clock, controller, operators, args.seconds);
         let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks);
         tokio::select! {
             ended = C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0) => ended?,

@@ -9,7 +9,7 @@ use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Progress};
 use crate::record::Recorder;
 use crate::serve::Server;
-use crate::show::tell;
+use crate::show::{Format, tell};
 
 /// A remark about a listener at the start: kind, text, fields.
 type Remark = (&'static str, String, Vec<(&'static str, String)>);
@@ -76,7 +76,7 @@ impl Listeners {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the recording is not complete.
-    pub(super) fn finish(self, json: bool) -> Outcome {
+    pub(super) fn finish(self, format: Format) -> Outcome {
         let Self { feed, recorder, server } = self;
         drop(feed);
         let recorded = recorder.map(Recorder::finish).transpose();
@@ -84,7 +84,7 @@ impl Listeners {
             server.finish();
         }
         match recorded? {
-            Some(said) if !json => tell(&format!("{said}\n")),
+            Some(said) if matches!(format, Format::View | Format::Lines) => tell(&format!("{said}\n")),
             _ => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, DUMP_END_LEN, Engine, Event, Input, Peer};
 use outrigger_core::law::Law as _;
 use outrigger_core::mode::{Epoch, Mode, Transition};
-use outrigger_core::robot::Reason;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 
@@ -21,17 +21,19 @@ use self::plan::Beside;
 pub(crate) use self::plan::Plan;
 use self::tail::Tail;
 use crate::clock::{Clock, utc_now};
-use crate::config::{End, RunSettings, SourceInput, SourceSettings, Start};
+use crate::config::{End, RunSettings, SourceSettings, Start};
 use crate::exit::{Failure, Outcome};
 use crate::host;
 use crate::json::Json;
 use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally};
-use crate::panel::{Panel, Wish};
+use crate::panel::{Operators, Panel, Wish};
 use crate::recordings::{Recordings, Report, next_report};
+use crate::robot::{Watched, Watcher};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
+use crate::signals::Leaves;
 
 /// Bytes of the recorder: several seconds of the fastest stream in each half.
 const RECORDER: usize = 8 << 20;
@@ -47,11 +49,26 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 /// [`Failure::BadInput`] for what the core or the kernel refuses, [`Failure::Connection`] where there never was a session
 /// or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
 pub(crate) fn run<const N: usize, C: Controller<N>>(
-    mut controller: C,
+    controller: C,
     config: Config<N, C::Options>,
     law: BoxedLaw<N>,
     plan: &Plan,
 ) -> Outcome {
+    session(controller, config, law, plan, Operators::here(Leaves::AnArm)?, None)?.outcome()
+}
+
+/// The same for these `operators`, beside a `watcher`: how it ended.
+///
+/// # Errors
+/// Those of [`run`], but for the fallback.
+pub(crate) fn session<const N: usize, C: Controller<N>>(
+    mut controller: C,
+    config: Config<N, C::Options>,
+    law: BoxedLaw<N>,
+    plan: &Plan,
+    operators: Operators,
+    watcher: Option<Watcher<N, C::Event>>,
+) -> Result<Finished, Failure> {
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
     plan.carry_out(clock, C::ENTRIES, async |beside| {
@@ -61,37 +78,65 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
         }
         let listens = controller.listens();
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
-        let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, beside)?;
+        let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, operators, beside)?;
         if let Some(listens) = listens {
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
         let recorder = service.recorder();
+        let mut service = Watched::new(service, watcher);
         C::run(config, law, &mut net, &mut service, recorder).await?;
-        service.finish(plan.json)
+        service.inner.finish(plan.format)
     })
 }
 
-/// How a run with these sources speaks.
-fn format(json: bool, sources: &[SourceSettings]) -> Format {
-    match Format::choose(json) {
-        // The view would read the sensor's lines as keys.
-        Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
-        format => format,
-    }
-}
-
-const fn operator_help(format: Format, request: Start) -> &'static str {
-    match (format, request) {
+/// How its operator is spoken with; `None` where nobody sits before this process.
+const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
+    Some(match (format, request) {
         (Format::View, Start::Operator) => {
             "keys: r requests command, c continues a suspended motion, s stops, a acknowledges, q ends"
         }
         (Format::View, Start::Start) => {
             "requests by itself once; keys: r, c continues a suspended motion, s stops, a acknowledges, q ends"
         }
-        (_, Start::Operator) => "lines on standard input: request, resume, release, acknowledge, quit",
-        (_, Start::Start) => {
+        (Format::Lines | Format::Json, Start::Operator) => {
+            "lines on standard input: request, resume, release, acknowledge, quit"
+        }
+        (Format::Lines | Format::Json, Start::Start) => {
             "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
         }
+        (Format::Remarks | Format::Silent, _) => return None,
+    })
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    /// The last fallback, where nobody has acknowledged it or commanded again.
+    pub(crate) fallback: Option<Reason>,
+    /// What the one request would have been refused for, where it was never granted.
+    pub(crate) refused: Option<ReasonSet>,
+    /// The controller runs on this machine.
+    here: bool,
+}
+
+impl Finished {
+    /// For the command.
+    fn outcome(self) -> Outcome {
+        if let Some(why) = self.refusal() {
+            return Err(Failure::Fault(why));
+        }
+        self.fallback.map_or(Ok(()), |reason| Err(failed_by(reason, self.here)))
+    }
+
+    /// Why commanding never began, where the one request was not granted.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let each = self
+            .refused?
+            .iter()
+            .map(|reason| format!("{} ({}): {}", reason.text(), reason.name(), words::advice(reason, self.here)));
+        let each: Vec<_> = each.collect();
+        let what = if each.is_empty() { "it was refused".into() } else { format!("not met: {}", each.join("; ")) };
+        Some(format!("commanding never began: {what}"))
     }
 }
 
@@ -122,6 +167,10 @@ struct Service<M: Maker, T> {
     fell_back: Option<Reason>,
     /// The reason nobody has acknowledged.
     latch: Option<Reason>,
+    /// The one request is not asked any more.
+    lapsed: bool,
+    /// What spoke against the request of a run that is over with it.
+    refused: Option<ReasonSet>,
     /// The fallback whose recording is written once the arm rests.
     unrecorded: Option<Reason>,
     recordings: Option<Recordings>,
@@ -135,10 +184,17 @@ struct Service<M: Maker, T> {
 
 impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
     /// Opens the sensors and asks the operating system for what the plan wants.
-    fn start(plan: &Plan, clock: Clock, maker: M, coast: Coast<M::Event>, beside: Beside) -> Result<Self, Failure> {
-        let format = format(plan.json, &plan.sources);
-        let sources = Sources::open(&plan.sources, clock, format != Format::View)?;
-        let mut panel = Panel::new("run", format, clock, maker, None)?;
+    fn start(
+        plan: &Plan,
+        clock: Clock,
+        maker: M,
+        coast: Coast<M::Event>,
+        operators: Operators,
+        beside: Beside,
+    ) -> Result<Self, Failure> {
+        let format = plan.format;
+        let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
+        let mut panel = Panel::new("run", format, clock, maker, operators, None);
         let (mut progress, mut tail) = (None, None);
         if let Some(Listening { feed, progress: recorder, remarks }) = beside.listening {
             tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
@@ -157,7 +213,9 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         }
         let asked = plan.host.asked();
         panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
-        panel.say("operator", operator_help(format, plan.run.request).into(), vec![]);
+        if let Some(help) = operator_help(format, plan.run.request) {
+            panel.say("operator", help.into(), vec![]);
+        }
         Ok(Self {
             panel,
             tally: T::default(),
@@ -172,6 +230,8 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             ending: None,
             fell_back: None,
             latch: None,
+            lapsed: false,
+            refused: None,
             unrecorded: None,
             recordings: beside.recordings,
             recorded: 0,
@@ -253,8 +313,10 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         }
         let over = matches!(from, Mode::Arming | Mode::Stopping | Mode::Command)
             && matches!(to, Mode::Monitor | Mode::Offline);
-        if over && self.fell_back.is_some() && self.settings.end == End::Done {
-            self.end("a fallback");
+        match (self.settings.end, self.fell_back) {
+            (End::Done | End::Over, Some(_)) if over => self.end("a fallback"),
+            (End::Over, None) if over => self.end("the release"),
+            _ => {}
         }
     }
 
@@ -280,14 +342,14 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         self.panel.say("recording", text, fields);
     }
 
-    fn finish(mut self, json: bool) -> Outcome {
+    fn finish(mut self, format: Format) -> Result<Finished, Failure> {
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
         left.iter().for_each(|report| self.recorded(report));
         let here = self.panel.is_here();
-        let Self { panel, tally, ending, fell_back, latch, .. } = self;
+        let Self { panel, tally, ending, fell_back, latch, refused, .. } = self;
         panel.finish()?;
         let standing = latch.or(fell_back);
-        let text = if json {
+        let text = if format == Format::Json {
             let mut json = Json::default();
             json.begin_object().key("type").text("summary").key("ended_by").text(ending.unwrap_or_default());
             json.key("fallback");
@@ -301,13 +363,10 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         } else {
             tally.text()
         };
-        if !text.is_empty() {
+        if !text.is_empty() && !matches!(format, Format::Remarks | Format::Silent) {
             tell(&format!("{text}\n"))?;
         }
-        match standing {
-            None => Ok(()),
-            Some(reason) => Err(failed_by(reason, here)),
-        }
+        Ok(Finished { fallback: standing, refused, here })
     }
 }
 
@@ -343,6 +402,7 @@ where
                 }
             }
             Event::Transition(transition) => self.transition(transition),
+            Event::Lapsed(_) if self.settings.end == End::Over => self.lapsed = true,
             _ => {}
         }
     }
@@ -361,10 +421,14 @@ where
             tail.put(engine, now);
         }
         self.latch = engine.latch();
+        if std::mem::take(&mut self.lapsed) {
+            self.refused = Some(engine.unmet(now));
+            self.end("the request, which was not granted");
+        }
         self.tally.observe(engine, now);
         if mode == Mode::Command && law.progress() == Progress::Finished {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
-            if self.settings.end == End::Done && now >= done_at {
+            if self.settings.end != End::Never && now >= done_at {
                 self.end("the motion is done");
             }
         }

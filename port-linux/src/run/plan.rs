@@ -6,10 +6,11 @@ use super::listeners::{Listeners, Listening};
 use super::{AROUND, RECORDER};
 use crate::args::RunArgs;
 use crate::clock::Clock;
-use crate::config::{HostSettings, RunSettings, ServeSettings, SourceSettings};
-use crate::exit::{Failure, Outcome};
+use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings};
+use crate::exit::Failure;
 use crate::feed::What;
 use crate::recordings::{Kept, Recordings};
+use crate::show::Format;
 
 /// What a configuration says of a run, whatever the controller.
 pub(crate) struct Plan {
@@ -21,7 +22,7 @@ pub(crate) struct Plan {
     serve: ServeSettings,
     /// The configuration as it was written.
     text: String,
-    pub(super) json: bool,
+    pub(super) format: Format,
 }
 
 /// Who takes part in a run beside its operator.
@@ -45,7 +46,23 @@ impl Plan {
         let path = args.config.display();
         let text = std::fs::read_to_string(&args.config)
             .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
-        Ok(Self { robot, sources, run, host, serve, text, json: args.json })
+        let format = match Format::choose(args.json) {
+            // The view would read the sensor's lines as keys.
+            Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
+            format => format,
+        };
+        Ok(Self { robot, sources, run, host, serve, text, format })
+    }
+
+    /// Of a program that has no file of it.
+    pub(crate) fn of_program(
+        robot: String,
+        sources: Vec<SourceSettings>,
+        run: RunSettings,
+        host: HostSettings,
+        format: Format,
+    ) -> Self {
+        Self { robot, sources, run, host, serve: ServeSettings::default(), text: String::new(), format }
     }
 
     fn record(&self) -> Option<&Path> {
@@ -53,26 +70,28 @@ impl Plan {
     }
 
     /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.
-    pub(super) fn carry_out(
+    pub(super) fn carry_out<T>(
         &self,
         clock: Clock,
         entries: usize,
-        session: impl AsyncFnOnce(Beside) -> Outcome,
-    ) -> Outcome {
+        session: impl AsyncFnOnce(Beside) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let listeners = Listeners::start(&self.robot, self.record(), &self.serve, entries, clock)?;
         let listening = listeners.as_ref().map(Listeners::feed);
-        if let Some(Listening { feed, progress: Some(_), .. }) = &listening {
+        if let Some(Listening { feed, progress: Some(_), .. }) = &listening
+            && !self.text.is_empty()
+        {
             feed.put(clock.now(), What::Configuration(self.text.clone()));
         }
         let recordings = self.recordings().transpose()?;
         let served = crate::runtime()?.block_on(session(Beside { listening, recordings }));
         // What they listen to has ended: the file is completed, and readers are sent away.
-        let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(self.json));
+        let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(self.format));
         if let (Err(Failure::Connection(_)), Some(file)) = (&served, self.record()) {
             // Nothing was heard: the next try may have the name.
             let _ = std::fs::remove_file(file);
         }
-        served.and(recorded)
+        served.and_then(|served| recorded.map(|()| served))
     }
 
     /// The writer of fallbacks, where they are wanted.

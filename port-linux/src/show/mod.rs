@@ -58,6 +58,10 @@ pub enum Format {
     Lines,
     /// One JSON object per event and second.
     Json,
+    /// One line per event on standard error: a program's own output is its own.
+    Remarks,
+    /// Nothing.
+    Silent,
 }
 
 impl Format {
@@ -109,6 +113,8 @@ impl Notice {
 pub enum Key {
     /// The terminal was closed: end the command.
     HangUp,
+    /// End it; the word says who asked.
+    End(&'static str),
     /// Ask to command, having seen this epoch.
     Request(Epoch),
     /// Ask to go on with a motion that was suspended.
@@ -166,8 +172,10 @@ impl Show {
         }
         let speaker = Worker::start("output", move || match format {
             Format::View => view::run(&title, &receiver, &keys),
-            Format::Lines => speak(&receiver, &missed, line),
-            Format::Json => speak(&receiver, &missed, json),
+            Format::Lines => speak(&receiver, &missed, Standard::Output, |message| Some(line(message))),
+            Format::Json => speak(&receiver, &missed, Standard::Output, |message| Some(json(message))),
+            Format::Remarks => speak(&receiver, &missed, Standard::Error, remark),
+            Format::Silent => receiver.into_iter().for_each(drop),
         });
         let (sender, speaker) = match speaker {
             Ok(speaker) => (Some(sender), Some(speaker)),
@@ -246,6 +254,15 @@ fn line(message: &Message) -> String {
     }
 }
 
+/// What happened; how things stand is the program's to say.
+fn remark(message: &Message) -> Option<String> {
+    match message {
+        Message::Snapshot(_) => None,
+        Message::Notice(notice) => Some(format!("outrigger: {}", notice_line(notice).trim_start())),
+        Message::Text(text) => Some(format!("outrigger: {text}")),
+    }
+}
+
 fn json(message: &Message) -> String {
     let mut json = Json::default();
     match message {
@@ -262,10 +279,11 @@ fn notice_line(notice: &Notice) -> String {
 
 /// Prints one line per message until the sender is gone. What nobody reads any more is drained, what cannot be written is
 /// counted.
-fn speak(messages: &Receiver<Dated>, lost: &Lost, text_of: impl Fn(&Message) -> String) {
-    let mut out = Straight::new(Standard::Output);
+fn speak(messages: &Receiver<Dated>, lost: &Lost, to: Standard, text_of: impl Fn(&Message) -> Option<String>) {
+    let mut out = Straight::new(to);
     while let Ok((epoch, message)) = messages.recv() {
-        match writeln!(out, "{}", text_of(&message)) {
+        let Some(text) = text_of(&message) else { continue };
+        match writeln!(out, "{text}") {
             Ok(()) => shown::show(epoch),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 for _ in messages {}

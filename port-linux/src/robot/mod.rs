@@ -1,0 +1,210 @@
+//! The front door: a robot, a law, its sensors.
+
+mod beside;
+mod running;
+mod sensor;
+mod states;
+mod watched;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions};
+use outrigger_core::engine::ur::{Ur, UrConfig};
+use outrigger_core::engine::{Config, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::mode::OperatorConfig;
+use outrigger_core::time::Duration;
+
+use self::beside::{Beside, Job, krc, ur};
+pub use self::running::{Ended, Running};
+pub use self::sensor::Sensor;
+pub use self::states::States;
+pub use self::watched::Seen;
+pub(crate) use self::watched::{Watched, Watcher};
+use crate::config::{End, HostSettings, RobotAddress, RunSettings, SourceSettings, Start};
+use crate::exit::Failure;
+use crate::law::BoxedLaw;
+use crate::show::Format;
+use crate::target::Target;
+
+/// A robot with `N` joints, and how it is to be run beside: [`Robot::ur`], [`Robot::krc`].
+///
+/// Nothing is sent to it before [`run`](Self::run), [`start`](Self::start) or [`states`](Self::states) is called. What
+/// happens then is told on standard error, a line each, unless [`quiet`](Self::quiet) says otherwise: above all, what a
+/// request waits for.
+pub struct Robot<const N: usize, P: Peer<N>> {
+    name: String,
+    config: Config<N, P::Options>,
+    host: HostSettings,
+    run: RunSettings,
+    format: Format,
+    beside: Arc<dyn Beside<N, P>>,
+}
+
+impl Robot<6, Ur<'static>> {
+    /// The controller of Universal Robots at `address`: `host`, or `host:port-base` where its ports are moved (with base B its
+    /// port p is at B + p − 29999, as a simulated controller may have it).
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no address, [`Failure::Connection`] for a name that nobody has.
+    pub fn ur(address: &str) -> Result<Self, Failure> {
+        let address: RobotAddress = address.parse().map_err(Failure::Usage)?;
+        let target = Target::resolve(&address)?;
+        Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
+    }
+}
+
+impl Robot<7, Krc> {
+    /// The KRC at the IP address `krc`, whose measurements arrive at `listen`, an address and port of this machine, e.g.
+    /// `"0.0.0.0:49938"`. Nobody else's are heard; with `krc` 0.0.0.0 the first who sends is the KRC.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no address.
+    pub fn krc(krc: &str, listen: &str) -> Result<Self, Failure> {
+        let no =
+            |what: &str, text: &str, example: &str| Failure::Usage(format!("'{text}' is no {what}, e.g. {example}"));
+        let address: std::net::IpAddr = krc.parse().map_err(|_| no("IP address of a KRC", krc, "192.168.0.10"))?;
+        let local = "local address and port";
+        let at: SocketAddr = listen.parse().map_err(|_| no(local, listen, "0.0.0.0:49938"))?;
+        let peer = KrcOptions { address: Some(address).filter(|ip| !ip.is_unspecified()), ..KrcOptions::default() };
+        let config = KrcConfig { peer, ..KrcConfig::default() };
+        Ok(Self::new(krc.to_owned(), config, self::krc(krc.to_owned(), at)))
+    }
+}
+
+impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
+    fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn Beside<N, P>>) -> Self {
+        let run = RunSettings { request: Start::Start, end: End::Over, ..RunSettings::default() };
+        Self { name, config, host: HostSettings::default(), run, format: Format::Remarks, beside }
+    }
+
+    /// What the engine is told: limits, link, modes, and what only this kind of controller has. Its sensors are those given to
+    /// [`run`](Self::run), whatever `sources` says.
+    #[must_use]
+    pub fn with_config(mut self, config: Config<N, P::Options>) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// What the engine is told now.
+    #[must_use]
+    pub const fn config(&self) -> &Config<N, P::Options> {
+        &self.config
+    }
+
+    /// What is asked of the operating system for the thread that commands: scheduling, processor, locked memory. What it
+    /// refuses is a failure.
+    #[must_use]
+    pub fn with_host(mut self, host: HostSettings) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// How long a request waits for what speaks against it; by default 60 s, at most an hour.
+    #[must_use]
+    pub fn start_within(mut self, time: std::time::Duration) -> Self {
+        self.run.start_within = Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// Records everything that crosses the links, and what the engine did, to this file, as `outrigger run --record` does.
+    #[must_use]
+    pub fn recording_to(mut self, file: impl Into<PathBuf>) -> Self {
+        self.run.record = Some(file.into());
+        self
+    }
+
+    /// Writes a recording of each fallback into this directory, which `outrigger replay` runs again.
+    #[must_use]
+    pub fn recording_fallbacks_to(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.run.recordings = Some(directory.into());
+        self
+    }
+
+    /// Says nothing on standard error.
+    #[must_use]
+    pub const fn quiet(mut self) -> Self {
+        self.format = Format::Silent;
+        self
+    }
+
+    /// Requests once, moves the arm by `law` from the readings of `sensors`, and returns when that is over and the arm rests:
+    /// the motion of the law has an end and is there, a fallback, or a release (SIGINT, SIGTERM, SIGHUP; a line of the robot's,
+    /// where the configuration has one). It never requests again.
+    ///
+    /// `sensors` is one [`Sensor`], or an array or list of up to four, or `None`. Each has to be fresh for the arm to move, and
+    /// the law gets the readings of all.
+    ///
+    /// Signals are this function's from now on, for the life of the process: a second one ends the process at once.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] and [`Failure::BadInput`] for what was given and for what the operating system refuses,
+    /// [`Failure::Connection`] where there never was a session within 10 s or another process of this machine commands the
+    /// robot, [`Failure::Fault`], with what speaks against it, where the request was not granted within
+    /// [`start_within`](Self::start_within).
+    pub fn run<L>(&self, law: L, sensors: impl IntoIterator<Item = Sensor>) -> Result<Ended, Failure>
+    where
+        L: Law<N> + Send + 'static,
+    {
+        Running::start(&self.beside, self.job(law, sensors)?, true)?.wait()
+    }
+
+    /// The same in a thread of its own, and leaves signals alone: the handle shows how it stands, and takes an operator's
+    /// words. After a fallback or a release the session goes on without motion, until the handle requests again, stops it, or
+    /// is dropped.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] and [`Failure::BadInput`] for what was given; everything else comes by [`Running::stop`] and
+    /// [`Running::wait`].
+    pub fn start<L>(&self, law: L, sensors: impl IntoIterator<Item = Sensor>) -> Result<Running<N, P::Event>, Failure>
+    where
+        L: Law<N> + Send + 'static,
+    {
+        let mut job = self.job(law, sensors)?;
+        job.run.end = End::Never;
+        Running::start(&self.beside, job, false)
+    }
+
+    /// Reads the robot's states, and asks nothing of it: a KRC is answered by its own setpoint, which moves nothing.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the operating system gives no thread; everything else comes with the first state.
+    pub fn states(&self) -> Result<States<N>, Failure> {
+        States::start(&self.beside, self.config, self.format)
+    }
+
+    fn job<L>(&self, law: L, sensors: impl IntoIterator<Item = Sensor>) -> Result<Job<N, P>, Failure>
+    where
+        L: Law<N> + Send + 'static,
+    {
+        let numbered = (0..).zip(sensors).map(|(number, sensor): (u8, Sensor)| sensor.settings(number));
+        let sources: Vec<SourceSettings> = numbered.collect::<Result<_, _>>()?;
+        let mut config = self.config;
+        let room = config.sources.len();
+        if sources.len() > room {
+            return Err(Failure::Usage(format!("found {} sensors, expected at most {room}", sources.len())));
+        }
+        config.sources = std::array::from_fn(|number| sources.get(number).map(|source: &SourceSettings| source.judged));
+        config.operator = OperatorConfig { start_within: Some(self.run.start_within), ..config.operator };
+        let ids = sources.iter().map(|source| source.judged.id).collect();
+        let law = BoxedLaw::sensing(law, ids);
+        Ok(Job {
+            robot: self.name.clone(),
+            config,
+            law,
+            sources,
+            run: self.run.clone(),
+            host: self.host.clone(),
+            format: self.format,
+        })
+    }
+}
+
+impl<const N: usize, P: Peer<N>> fmt::Debug for Robot<N, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Robot").field("name", &self.name).finish_non_exhaustive()
+    }
+}

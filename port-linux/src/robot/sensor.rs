@@ -1,0 +1,160 @@
+//! Sensors of a program: where readings arrive, and what is expected of them.
+
+use std::iter::{Once, once};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration as StdDuration;
+
+use outrigger_core::command::{SourceConfig, SourceId};
+use outrigger_core::time::Duration;
+
+use crate::config::{Format, SourceInput, SourceSettings};
+use crate::exit::Failure;
+
+/// A sensor on this host or its network, whose readings a law is given.
+///
+/// A reading is a line of text with one to six numbers, `0.0512` or `seq=17 0.0512`, in a datagram or from a serial device;
+/// [`postcard`](Self::postcard) says that it comes in the binary form of [`outrigger_core::sensor`]. The
+/// [`SourceId`] of a robot's first sensor is 0, of the next 1, up to 3.
+///
+/// Every sensor handed to [`Robot::run`](super::Robot::run) has to be fresh: without a reading of each, at most 0.1 s old, the
+/// arm is not commanded.
+///
+/// ```
+/// # fn main() -> Result<(), outrigger::Failure> {
+/// use outrigger::Sensor;
+///
+/// let distance = Sensor::udp("0.0.0.0:5005").from("192.168.56.7")?.range(0.0, 0.3).scale(1e-3);
+/// # let _ = distance;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sensor {
+    input: Input,
+    format: Format,
+    scale: f32,
+    judged: SourceConfig,
+}
+
+#[derive(Clone, Debug)]
+enum Input {
+    /// As it was given, to be read where the sensor is opened: what is wrong with it is told there.
+    Udp {
+        listen: String,
+        from: Option<IpAddr>,
+    },
+    Serial {
+        device: PathBuf,
+        baud: u32,
+    },
+}
+
+impl Sensor {
+    /// Datagrams at this local address and port, e.g. `"0.0.0.0:5005"`, from anybody until [`from`](Self::from) names one.
+    #[must_use]
+    pub fn udp(listen: &str) -> Self {
+        Self::new(Input::Udp { listen: listen.to_owned(), from: None })
+    }
+
+    /// A serial device at this rate \[Bd\], e.g. `"/dev/ttyACM0"` at 115 200.
+    #[must_use]
+    pub fn serial(device: impl Into<PathBuf>, baud: u32) -> Self {
+        Self::new(Input::Serial { device: device.into(), baud })
+    }
+
+    fn new(input: Input) -> Self {
+        // Of a sensor that nobody knows, repeats are normal.
+        let judged =
+            SourceConfig { stuck_after: None, ..SourceConfig::new(SourceId::default(), 1, f32::MIN, f32::MAX) };
+        Self { input, format: Format::Text, scale: 1.0, judged }
+    }
+
+    /// Takes datagrams from this IP address only.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is none, and for a sensor without datagrams.
+    pub fn from(mut self, sender: &str) -> Result<Self, Failure> {
+        let Input::Udp { from, .. } = &mut self.input else {
+            return Err(Failure::Usage(format!("a serial device has no sender '{sender}'; leave `from` out")));
+        };
+        let expected = || Failure::Usage(format!("'{sender}' is no IP address of a sensor, e.g. 192.168.56.7"));
+        *from = Some(sender.parse().map_err(|_| expected())?);
+        Ok(self)
+    }
+
+    /// Numbers in each reading, 1 to 6; by default 1.
+    #[must_use]
+    pub const fn values(mut self, count: u8) -> Self {
+        self.judged.channels = count;
+        self
+    }
+
+    /// What every number is multiplied by, to come to SI units; by default 1.
+    #[must_use]
+    pub const fn scale(mut self, factor: f32) -> Self {
+        self.scale = factor;
+        self
+    }
+
+    /// The lowest and the highest number that is a measurement, in SI units; by default any.
+    #[must_use]
+    pub const fn range(mut self, min: f32, max: f32) -> Self {
+        (self.judged.min, self.judged.max) = (min, max);
+        self
+    }
+
+    /// Readings older than this are not used; by default 100 ms, at most 10 s.
+    #[must_use]
+    pub fn max_age(mut self, age: StdDuration) -> Self {
+        self.judged.max_age = Duration::from_micros(u64::try_from(age.as_micros()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// Bit-identical readings for this long mean a frozen sensor; by default they may repeat for ever.
+    #[must_use]
+    pub fn stuck_after(mut self, time: StdDuration) -> Self {
+        self.judged.stuck_after = Some(Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
+        self
+    }
+
+    /// Readings come in the binary form.
+    #[must_use]
+    pub const fn postcard(mut self) -> Self {
+        self.format = Format::Postcard;
+        self
+    }
+
+    /// The same as a file would say it, of the source with this number.
+    pub(super) fn settings(self, number: u8) -> Result<SourceSettings, Failure> {
+        let input = match self.input {
+            Input::Serial { device, baud } => SourceInput::Serial { device, baud },
+            Input::Udp { listen, from } => {
+                let expected = "expected a local address and port, e.g. 0.0.0.0:5005";
+                let at: Result<SocketAddr, _> = listen.parse();
+                let listen =
+                    at.map_err(|_| Failure::Usage(format!("sensor {number}: {expected}, found '{listen}'")))?;
+                SourceInput::Udp { listen, from }
+            }
+        };
+        Ok(SourceSettings {
+            name: format!("sensor {number}"),
+            input,
+            format: self.format,
+            values: usize::from(self.judged.channels),
+            scale: self.scale,
+            offset: 0.0,
+            judged: SourceConfig { id: SourceId(number), ..self.judged },
+        })
+    }
+}
+
+/// One sensor is a list of sensors, too.
+impl IntoIterator for Sensor {
+    type Item = Self;
+    type IntoIter = Once<Self>;
+
+    fn into_iter(self) -> Once<Self> {
+        once(self)
+    }
+}

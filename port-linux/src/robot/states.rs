@@ -1,0 +1,79 @@
+//! A robot's states, one behind the other.
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use outrigger_core::engine::{Config, Peer};
+use outrigger_core::robot::State;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::beside::Beside;
+use super::running::{PROGRAM, in_thread};
+use super::{Seen, Watcher};
+use crate::exit::{Failure, Outcome};
+use crate::panel::Operators;
+use crate::show::{Format, Key};
+
+/// States that wait for their reader: an eighth of a second at 500 Hz.
+const WAITING: usize = 64;
+
+/// States as they arrive: [`Robot::states`](super::Robot::states). A reader that is behind by more than 64 misses some. A
+/// session that is lost is made again, and its states follow; one that never came is an error, and the end.
+pub struct States<const N: usize> {
+    states: Receiver<State<N>>,
+    operator: UnboundedSender<Key>,
+    thread: Option<JoinHandle<Outcome>>,
+}
+
+impl<const N: usize> States<N> {
+    pub(super) fn start<P>(
+        beside: &Arc<dyn Beside<N, P>>,
+        config: Config<N, P::Options>,
+        format: Format,
+    ) -> Result<Self, Failure>
+    where
+        P: Peer<N> + 'static,
+        P::Event: Send,
+        P::Options: Send,
+    {
+        let operators = Operators::elsewhere();
+        let operator = operators.sender();
+        let (sender, states) = sync_channel(WAITING);
+        let watcher = Watcher { seen: Arc::<Mutex<Seen<N>>>::default(), events: None, states: Some(sender) };
+        let beside = Arc::clone(beside);
+        let thread = in_thread(move || beside.look(config, format, operators, watcher))?;
+        Ok(Self { states, operator, thread: Some(thread) })
+    }
+}
+
+impl<const N: usize> Iterator for States<N> {
+    type Item = Result<State<N>, Failure>;
+
+    /// The next state; `None` behind an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Ok(state) = self.states.recv() {
+            return Some(Ok(state));
+        }
+        match self.thread.take()?.join() {
+            Ok(outcome) => outcome.err().map(Err),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl<const N: usize> Drop for States<N> {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = self.operator.send(Key::End(PROGRAM));
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<const N: usize> fmt::Debug for States<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("States").finish_non_exhaustive()
+    }
+}

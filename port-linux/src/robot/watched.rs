@@ -1,0 +1,110 @@
+//! What a loop lets a handle in another thread see, without ever waiting for it.
+
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex};
+
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::link::Grade;
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::robot::{ControllerTime, Reason, ReasonSet, State};
+use outrigger_core::time::{Duration, Instant};
+
+/// How a session stood at its engine's last input.
+#[derive(Clone, Debug)]
+pub struct Seen<const N: usize> {
+    /// The mode.
+    pub mode: Mode,
+    /// The first reason since the last acknowledge.
+    pub latch: Option<Reason>,
+    /// What a request would be refused for.
+    pub unmet: ReasonSet,
+    /// Grade of the link that states come by.
+    pub grade: Grade,
+    /// The newest state; `None` while there is no session.
+    pub state: Option<State<N>>,
+    /// A request that is made with it is one of somebody who has seen this.
+    pub(super) epoch: Epoch,
+}
+
+impl<const N: usize> Default for Seen<N> {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Offline,
+            latch: None,
+            unmet: ReasonSet::EMPTY,
+            grade: Grade::Unacceptable,
+            state: None,
+            epoch: Epoch::default(),
+        }
+    }
+}
+
+/// The loop's side of a handle.
+pub(crate) struct Watcher<const N: usize, E> {
+    pub(super) seen: Arc<Mutex<Seen<N>>>,
+    pub(super) events: Option<SyncSender<Event<E>>>,
+    pub(super) states: Option<SyncSender<State<N>>>,
+}
+
+/// An application, and who else watches its engine.
+pub(crate) struct Watched<A, const N: usize, E> {
+    pub(crate) inner: A,
+    watcher: Option<Watcher<N, E>>,
+    newest: Option<ControllerTime>,
+    /// Events that found no room.
+    lost: u32,
+}
+
+impl<A, const N: usize, E> Watched<A, N, E> {
+    pub(crate) const fn new(inner: A, watcher: Option<Watcher<N, E>>) -> Self {
+        Self { inner, watcher, newest: None, lost: 0 }
+    }
+}
+
+impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application<N, P, L> for Watched<A, N, P::Event> {
+    fn next(&mut self) -> impl Future<Output = Input> {
+        self.inner.next()
+    }
+
+    fn event(&mut self, event: Event<P::Event>) {
+        if let Some(events) = self.watcher.as_ref().and_then(|watcher| watcher.events.as_ref()) {
+            if self.lost > 0 && events.try_send(Event::Lost(self.lost)).is_ok() {
+                self.lost = 0;
+            }
+            // Nobody is left to tell where the handle is gone.
+            if let Err(TrySendError::Full(_)) = events.try_send(event) {
+                self.lost = self.lost.saturating_add(1);
+            }
+        }
+        self.inner.event(event);
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.inner.answered(turnaround);
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        if let Some(watcher) = &self.watcher {
+            let state = engine.state();
+            // Somebody looks at it just now: the next input is soon enough.
+            if let Ok(mut seen) = watcher.seen.try_lock() {
+                *seen = Seen {
+                    mode: engine.mode(),
+                    latch: engine.latch(),
+                    unmet: engine.unmet(now),
+                    grade: engine.grade(),
+                    state: state.copied(),
+                    epoch: engine.mode_machine().epoch(),
+                };
+            }
+            let fresh = state.filter(|state| self.newest.replace(state.controller_time) != Some(state.controller_time));
+            if let (Some(state), Some(states)) = (fresh, &watcher.states) {
+                // A reader that is behind reads what waits, and then goes on with newer ones.
+                let _ = states.try_send(*state);
+            }
+        }
+        self.inner.observe(engine, now);
+    }
+}
