@@ -1,8 +1,8 @@
 //! A law of one's own beside a KRC: the last joint of an LWR turns until a distance sensor reads 50 mm.
 //!
 //! ```text
-//! cargo run --release -- sim krc --remote 127.0.0.1:49938       or a real KRC, and its address and 0.0.0.0:49938 behind the --
-//! cargo run --release -p outrigger --example follow_krc -- 127.0.0.1 127.0.0.1:49938
+//! cargo run --release -- sim krc --remote 127.0.0.1:49938       or a real KRC, and 0.0.0.0:49938 behind the --
+//! cargo run --release -p outrigger --example follow_krc -- 127.0.0.1:49938
 //! while sleep 0.02; do echo 0.055; done > /dev/udp/127.0.0.1/5006     a sensor (bash)
 //! ```
 
@@ -18,12 +18,7 @@ impl Law<7> for Follow {
 }
 
 fn main() -> Result<(), outrigger::Failure> {
-    let [krc, listen] = [(1, "192.168.0.10"), (2, "0.0.0.0:49938")].map(argument);
-    let robot = Robot::krc(&krc, &listen)?;
+    let robot = Robot::krc("0.0.0.0", &std::env::args().nth(1).unwrap_or_else(|| "0.0.0.0:49938".into()))?;
     println!("{}", robot.run(Follow, Sensor::udp("127.0.0.1:5006").from("127.0.0.1")?)?);
     Ok(())
-}
-
-fn argument((at, default): (usize, &str)) -> String {
-    std::env::args().nth(at).unwrap_or_else(|| default.into())
 }

@@ -1,20 +1,38 @@
-//! Outrigger on Linux: what `outrigger-core` leaves to its host, and the `outrigger` command.
+//! Reads a Universal Robots arm or a KUKA LWR every control cycle, judges whether the link is good enough to command it, and
+//! moves it by a law of yours from local sensors.
 //!
-//! | module | is |
-//! |---|---|
-//! | [`cli`], [`args`] | the command line and its exit codes; what each command takes |
-//! | [`beside`] | `monitor`, `record`, `doctor`, `run`, `check-config`, `replay`: beside a controller of any kind |
-//! | [`dashboard`], [`decode`], [`demo`], [`export`], [`mod@io`], [`script`], [`simulate`], [`watch`] | a command each |
-//! | [`config`] | the configuration file: package `outrigger-config`, which boards use too |
-//! | [`engine`], [`net`], [`clock`], [`timer`], [`sensor`] | the engine's memory, sockets, time and sensors |
-//! | [`maker`] | one kind of controller each: how it is reached and run beside, and what a person sees of it |
-//! | [`panel`] | the operator's side of a session |
-//! | [`feed`], [`record`], [`serve`] | what arrives, goes out and happens, for many readers |
-//! | [`recordings`] | recordings of fallbacks, as files |
-//! | [`host`], [`latency`], [`lock`], [`signals`], [`syscalls`], [`worker`] | what is asked of the operating system |
-//! | [`show`], [`json`], [`report`] | live view, plain and machine-readable lines, the report page |
+//! ```no_run
+//! use outrigger::{Duration, JointVelocities, Law, Reason, Robot, Samples, Sensor, SourceId, State};
 //!
-//! Nothing here decides about the protocol: bytes, links, modes and laws are the core's.
+//! /// Turns the last joint until a distance sensor reads 50 mm.
+//! struct Follow;
+//!
+//! impl Law<6> for Follow {
+//!     fn step(&mut self, _: &State<6>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
+//!         let error = samples.first(SourceId(0))? - 0.050;
+//!         Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * error]))
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), outrigger::Failure> {
+//!     let robot = Robot::ur("192.168.56.101")?; // or Robot::krc("192.168.0.10", "0.0.0.0:49938")?
+//!     robot.run(Follow, Sensor::udp("0.0.0.0:5005").from("192.168.56.7")?)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! * [`Robot::run`] commands until that is over, [`Robot::start`] in a thread of its own, [`Robot::states`] only reads.
+//! * A [`Law`] is asked for joint speeds once for each fresh state; [`core::law`] has three that are ready-made.
+//! * What a law wants is held to the [limits](core::command::Limits) of the [configuration](Robot::with_config), and goes out
+//!   only while the link, the robot and every sensor are good enough: [`core::mode`] says when that is.
+//! * The command `outrigger` of the same package does this from a file, shows, records and replays it, and has simulated
+//!   controllers to try it on: `outrigger sim ur`.
+//!
+//! Outrigger is not a safety component: see the README for what to keep.
+//!
+//! Further modules are for programs with a loop of their own ([`host`]), and for what is shown, recorded and handed to others
+//! ([`show`], [`record`], [`feed`]). Nothing here decides about a protocol: bytes, links, modes and laws are
+//! [`outrigger_core`]'s.
 #![deny(unsafe_code)]
 
 pub mod args;
@@ -72,6 +90,11 @@ pub use outrigger_core::time::Duration;
 
 pub use self::exit::Failure;
 pub use self::robot::{Ended, Robot, Running, Seen, Sensor, States};
+
+/// The README's programs are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 /// The one-threaded runtime that every command with sockets runs on.
 ///

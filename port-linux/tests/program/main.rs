@@ -4,6 +4,7 @@ mod command_line;
 mod dashboard;
 mod documentation;
 mod examples;
+mod front_door;
 mod io;
 mod krc;
 mod piped;
