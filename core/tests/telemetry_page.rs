@@ -64,15 +64,5 @@ fn every_enumeration_is_numbered_as_listed() {
     check("SafetyMode", SafetyMode::NAMED.iter().map(|(mode, _)| (mode.name(), number(mode))).collect());
     check("MasterSafety", MasterSafetyState::NAMED.iter().map(|(state, _)| (state.name(), number(state))).collect());
     check("MessageSource", MessageSource::NAMED.iter().map(|(source, _)| (source.name(), number(source))).collect());
-    let metrics = [
-        Metric::Samples,
-        Metric::Received,
-        Metric::Delay,
-        Metric::Jitter,
-        Metric::Misses,
-        Metric::Age,
-        Metric::Epoch,
-        Metric::LocalStall,
-    ];
-    check("Metric", metrics.iter().map(|metric| (metric.name(), number(metric))).collect());
+    check("Metric", Metric::ALL.iter().map(|metric| (metric.name(), number(metric))).collect());
 }

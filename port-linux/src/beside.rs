@@ -177,8 +177,8 @@ pub fn check_config(args: &CheckConfigArgs) -> Outcome {
 /// # Errors
 /// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
 pub fn replay(args: &ReplayArgs) -> Outcome {
-    replay::run(args, |dump| match ur::replay(dump) {
-        Err(ReplayError::OtherKind) => krc::replay(dump),
+    replay::run(args, |dump, link| match ur::replay(dump, link) {
+        Err(ReplayError::OtherKind) => krc::replay(dump, link),
         replayed => replayed,
     })
 }

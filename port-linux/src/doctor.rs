@@ -15,6 +15,7 @@ use crate::law::BoxedLaw;
 use crate::maker::{Controller, Examined, Maker, Shows};
 use crate::panel::{Operators, Panel, Wish};
 use crate::show::events::PeerEvent as _;
+use crate::show::grade::LastSeconds;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::{Format, say};
 use crate::signals::Leaves;
@@ -53,15 +54,17 @@ pub(crate) fn examine<const N: usize, C: Controller<N>>(
     seconds: u64,
     clock: Clock,
 ) -> Result<Vec<String>, Failure> {
-    let seen: C::Examined = crate::runtime()?.block_on(async {
+    let (seen, last_seconds): (C::Examined, _) = crate::runtime()?.block_on(async {
         let mut net = controller.open(clock, None).await?;
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("doctor", Format::Lines, clock, controller, operators, Some(seconds));
-        let mut examination = Examination { panel, seen: None };
+        let mut examination = Examination { panel, seen: None, last_seconds: LastSeconds::default() };
         C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()
     })?;
-    Ok(seen.report(&config))
+    let findings = seen.report(&config);
+    say!("{last_seconds}");
+    Ok(findings)
 }
 
 fn verdict(findings: &[String]) -> Outcome {
@@ -94,12 +97,14 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
 struct Examination<M, S> {
     panel: Panel<M>,
     seen: Option<S>,
+    last_seconds: LastSeconds,
 }
 
 impl<M: Maker, S> Examination<M, S> {
-    fn seen(self) -> Result<S, Failure> {
+    fn seen(self) -> Result<(S, String), Failure> {
         self.panel.finish()?;
-        self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))
+        let seen = self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))?;
+        Ok((seen, self.last_seconds.table()))
     }
 }
 
@@ -131,6 +136,9 @@ where
             && let Some(seen) = S::of(engine, now, self.seen.as_ref())
         {
             self.seen = Some(seen);
+            if self.last_seconds.is_due(now) {
+                self.last_seconds.look(now, &engine.figures(now));
+            }
         }
     }
 }

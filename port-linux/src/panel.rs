@@ -16,6 +16,7 @@ use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Progress, What};
 use crate::maker::{Facts, Maker, Showing, Shows};
 use crate::show::events::PeerEvent as _;
+use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
 use crate::show::{Format, Key, Notice, Show, Snapshot};
 use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
@@ -120,9 +121,6 @@ impl Operators {
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
-/// Time between two figures of the link in a feed.
-const FIGURES: Duration = Duration::from_millis(100);
-
 /// The operator's side of a session with `maker`.
 #[derive(Debug)]
 pub struct Panel<M> {
@@ -150,7 +148,8 @@ pub struct Panel<M> {
     last_fallback: Option<Reason>,
     /// Where events and figures go as well.
     feed: Option<Feed>,
-    next_figures: Instant,
+    /// For the reason that the link's grade is low.
+    last_seconds: LastSeconds,
 }
 
 impl<M: Maker> Panel<M> {
@@ -188,7 +187,7 @@ impl<M: Maker> Panel<M> {
                 .then(Unmet::default),
             last_fallback: None,
             feed: None,
-            next_figures: now,
+            last_seconds: LastSeconds::default(),
         }
     }
 
@@ -240,7 +239,10 @@ impl<M: Maker> Panel<M> {
             self.begun = true;
             self.accepted = (self.clock.now(), 0);
         }
-        let Some(notice) = self.maker.notice(event, self.clock.now()) else { return };
+        let Some(mut notice) = self.maker.notice(event, self.clock.now()) else { return };
+        if let Event::GradeLow(low) = event {
+            self.last_seconds.explain(low, &mut notice);
+        }
         if let Event::Transition(transition) = event {
             self.show.epoch(transition.epoch);
         }
@@ -316,9 +318,12 @@ impl<M: Maker> Panel<M> {
     {
         self.maker.observe(engine);
         let stands = engine.peer().is_established();
-        if let Some(feed) = self.feed.as_ref().filter(|_| stands && now >= self.next_figures) {
-            self.next_figures = now + FIGURES;
-            feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(engine.figures(now)) });
+        if stands && self.last_seconds.is_due(now) {
+            let figures = engine.figures(now);
+            self.last_seconds.look(now, &figures);
+            if let Some(feed) = &self.feed {
+                feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(figures) });
+            }
         }
         self.last_fallback = engine.latch().or(self.last_fallback);
         if now < self.next_snapshot {

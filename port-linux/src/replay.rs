@@ -4,15 +4,17 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
+use outrigger_core::engine::{Engine, Event, Peer, ReplayError, Replayed, dump_end, recorded_transitions};
+use outrigger_core::law::Law;
 use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::record::{ENGINE, LOG, each_message, is_recording};
+use crate::show::grade::{LastSeconds, of_cause, why_low};
 
 /// Runs an engine again from a dump, beside the kind of controller that it was made beside.
-type Again = fn(&[u8]) -> Result<Replayed, ReplayError>;
+type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
 
 /// Where recordings of versions before have their engine's inputs.
 const FIRST_FORM: &str = "/engine/inputs";
@@ -102,23 +104,55 @@ fn whole_by(line: &[u8]) -> Outcome {
     Ok(())
 }
 
+/// What the engine said again of its link: each change of grade with the figure that decided, and why a grade was too low.
+#[derive(Debug, Default)]
+pub(crate) struct LinkStory {
+    last_seconds: LastSeconds,
+    lines: Vec<(Instant, String)>,
+}
+
+impl LinkStory {
+    /// Looks at the engine, which runs again.
+    pub(crate) fn watch<const N: usize, P: Peer<N>, L: Law<N>>(
+        &mut self,
+        engine: &Engine<'_, N, P, L>,
+        at: Instant,
+        event: Option<&Event<P::Event>>,
+    ) {
+        match event {
+            Some(Event::Grade(change)) => {
+                let why = of_cause(&change.cause, change.to > change.from);
+                self.lines.push((at, format!("link {} → {}: {why}", change.from.name(), change.to.name())));
+            }
+            Some(Event::GradeLow(low)) => {
+                let last = self.last_seconds.of(low.cause.metric);
+                self.lines.push((at, format!("{}; {last}", why_low(low, false))));
+            }
+            Some(_) => {}
+            None if self.last_seconds.is_due(at) => self.last_seconds.look(at, &engine.figures(at)),
+            None => {}
+        }
+    }
+}
+
 /// What was replayed so far.
 #[derive(Debug)]
 struct Story {
     again: Again,
     text: String,
+    link: LinkStory,
     from: Option<Instant>,
     total: Replayed,
 }
 
 impl Story {
     fn of(again: Again) -> Self {
-        Self { again, text: String::new(), from: None, total: Replayed::default() }
+        Self { again, text: String::new(), link: LinkStory::default(), from: None, total: Replayed::default() }
     }
 
     /// One dump.
     fn replay(&mut self, dump: &[u8]) -> Outcome {
-        let replayed = (self.again)(dump);
+        let replayed = (self.again)(dump, &mut self.link);
         let advice = match &replayed {
             Err(ReplayError::NoDump) => {
                 "; give a file of run.recordings, one that `watch` wrote, or the .mcap of `run --record`"
@@ -144,14 +178,20 @@ impl Story {
         }
     }
 
+    /// The transitions as they were recorded, and between them what the engine said again of its link.
     fn transitions(&mut self, dump: &[u8]) {
+        let mut lines = std::mem::take(&mut self.link.lines);
         for transition in recorded_transitions(dump) {
-            let seconds = transition.at.since(Instant::ZERO).as_secs_f64();
-            self.text.push_str(&format!("{seconds:9.3} s  {} → {}", transition.from.name(), transition.to.name()));
+            let mut text = format!("{} → {}", transition.from.name(), transition.to.name());
             if let Some(reason) = transition.reason {
-                self.text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
+                text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
             }
-            self.text.push('\n');
+            lines.push((transition.at, text));
+        }
+        // What the link did at the same moment comes first: it is the reason.
+        lines.sort_by_key(|(at, _)| *at);
+        for (at, text) in lines {
+            self.text.push_str(&format!("{:9.3} s  {text}\n", at.since(Instant::ZERO).as_secs_f64()));
         }
     }
 

@@ -155,6 +155,8 @@ pub(crate) struct Log {
     pub(crate) marks: BTreeSet<String>,
     pub(crate) transitions: Vec<String>,
     pub(crate) events: Vec<(SimTime, String)>,
+    /// The event before said by which figure the link's grade is too low.
+    grade_low: bool,
     /// Bytes that went out, and how a person reads them.
     pub(crate) written: Vec<(SimTime, &'static str, Vec<u8>)>,
 }
@@ -166,6 +168,17 @@ impl Log {
 
     /// Notes an event, and marks what it names.
     pub(crate) fn note<E: words::PeerEvent>(&mut self, at: SimTime, event: &Event<E>) {
+        // A grade that is too low says by which figure right before; that is no event of its own here.
+        let is_for_grade = match event {
+            Event::GradeLow(low) => {
+                assert!(!std::mem::replace(&mut self.grade_low, true), "{low:?} twice");
+                return;
+            }
+            Event::Refused(refusal) => refusal.reason == Reason::GradeLow,
+            Event::Transition(change) => change.from != Mode::Stopping && change.reason == Some(Reason::GradeLow),
+            _ => false,
+        };
+        assert_eq!(std::mem::take(&mut self.grade_low), is_for_grade, "{}", words::of(event));
         let text = words::of(event);
         self.mark("event", words::kind(&text));
         if let Event::Transition(change) = event {

@@ -6,6 +6,7 @@ use outrigger_core::engine::ur::{DownCause, KnownBy, Next};
 use outrigger_core::engine::ur::{UrEvent, link_name};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::frame::Found;
+use outrigger_core::link::Metric;
 use outrigger_core::mode::{Contact, Lapse, Transition};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::{Report, ReportKind};
@@ -64,7 +65,13 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
             format!("refused {} by {} {}", refusal.word.name(), refusal.by.name(), refusal.reason.name())
         }
         Event::Grade(change) => {
-            format!("grade {} {} {}", change.from.name(), change.to.name(), change.cause.name())
+            // Which of the two directions it was is not told apart here.
+            let cause = match change.cause.metric {
+                Metric::Answered => Metric::Received,
+                Metric::Unanswered => Metric::Misses,
+                metric => metric,
+            };
+            format!("grade {} {} {}", change.from.name(), change.to.name(), cause.name())
         }
         Event::ClockJump(count) => format!("clock-jump {count}"),
         Event::LocalStall => "local-stall".into(),

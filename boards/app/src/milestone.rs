@@ -8,7 +8,7 @@ use core::net::Ipv4Addr;
 use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::engine::ur::{Identity, Next, UrEvent};
 use outrigger_core::engine::{Event, LinkId};
-use outrigger_core::link::GradeChange;
+use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Trouble;
@@ -44,6 +44,8 @@ pub enum Milestone<E> {
     Peer(E, Option<Trouble>),
     /// The grade of the link changed.
     Grade(GradeChange),
+    /// By which figure it is too low for what follows.
+    GradeLow(GradeLow),
     /// A request was accepted.
     Arming,
     /// Command was granted, for the how manyth time since boot.
@@ -154,6 +156,7 @@ impl<E: PeerEvent> Milestone<E> {
                 told.then(|| Self::Peer(event, link.and_then(trouble)))
             }
             Event::Grade(change) => Some(Self::Grade(change)),
+            Event::GradeLow(low) => Some(Self::GradeLow(low)),
             Event::Refused(refusal) => Some(Self::Refused(refusal)),
             Event::Transition(transition) => Self::of_transition(&transition, armed),
             Event::PendantOverridden => Some(Self::PendantOverridden),
@@ -196,7 +199,12 @@ impl<E: PeerEvent> Milestone<E> {
             Self::Peer(event, trouble) => event.log(*trouble),
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
-            Self::Grade(change) => info!("grade: {} -> {} ({})", change.from, change.to, change.cause),
+            Self::Grade(GradeChange { from, to, cause }) => {
+                info!("grade: {} -> {} ({} {}, limit {})", from, to, cause.metric, cause.measured, cause.limit);
+            }
+            Self::GradeLow(GradeLow { grade, cause }) => {
+                info!("grade low: {} ({} {}, limit {})", grade, cause.metric, cause.measured, cause.limit);
+            }
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),
             Self::Armed(times) => info!("armed again ({})", times),

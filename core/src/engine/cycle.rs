@@ -491,7 +491,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.after(transition, events);
         let gap = self.link.config().stale_after;
         let outcome = self.operator.observe(levels, fresh, gap, &mut self.mode, &self.evidence, now);
-        outcome.is_some_and(|outcome| self.carry_out(&outcome, events))
+        outcome.is_some_and(|outcome| self.carry_out(&outcome, now, events))
     }
 
     /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
@@ -644,13 +644,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// An operator, who saw `epoch`, asks to command; `resume` goes on with a suspended motion.
     pub(super) fn request<E>(&mut self, epoch: Epoch, now: Instant, resume: bool, events: &mut Events<E>) {
         let asked = self.operator.request(epoch, &mut self.mode, &self.evidence, now);
-        self.begin(asked, resume, events);
+        self.begin(asked, resume, now, events);
     }
 
     /// A pin of this device has another level; whether that has acknowledged.
     pub(super) fn pin<E>(&mut self, contact: Contact, high: bool, now: Instant, events: &mut Events<E>) -> bool {
         let outcome = self.operator.pin(contact, high, &mut self.mode, &self.evidence, now);
-        self.carry_out(&outcome, events)
+        self.carry_out(&outcome, now, events)
     }
 
     /// The operator takes the request back.
@@ -674,13 +674,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// What lines have said; whether they have acknowledged.
-    fn carry_out<E>(&mut self, outcome: &Outcome, events: &mut Events<E>) -> bool {
+    fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {
             events.push(Event::Refused(refusal));
         }
         if let Some(asked) = outcome.requested {
-            self.begin(asked, false, events);
+            self.begin(asked, false, now, events);
         }
         if let Some(lapse) = outcome.lapsed {
             events.push(Event::Lapsed(lapse));
@@ -688,7 +688,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         outcome.acknowledged.is_some()
     }
 
-    fn begin<E>(&mut self, asked: Result<Option<Transition>, Refusal>, resume: bool, events: &mut Events<E>) {
+    fn begin<E>(
+        &mut self,
+        asked: Result<Option<Transition>, Refusal>,
+        resume: bool,
+        now: Instant,
+        events: &mut Events<E>,
+    ) {
         match asked {
             Ok(transition) => {
                 if transition.is_some() {
@@ -696,7 +702,17 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 }
                 self.after(transition, events);
             }
-            Err(refusal) => events.push(Event::Refused(refusal)),
+            Err(refusal) => {
+                self.explain(Some(refusal.reason), now, events);
+                events.push(Event::Refused(refusal));
+            }
+        }
+    }
+
+    /// By which figure, where the reason is the link's grade.
+    fn explain<E>(&self, reason: Option<Reason>, now: Instant, events: &mut Events<E>) {
+        if reason == Some(Reason::GradeLow) {
+            events.push(Event::GradeLow(self.link.grade_low(now)));
         }
     }
 
@@ -753,6 +769,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.law.suspend();
         }
         self.begun = false;
+        // The end of a stop repeats why it began.
+        self.explain(transition.reason.filter(|_| transition.from != Mode::Stopping), transition.at, events);
         events.push(Event::Transition(transition));
     }
 }

@@ -6,7 +6,7 @@ use heapless::Vec;
 
 use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
-use crate::link::GradeChange;
+use crate::link::{GradeChange, GradeLow};
 use crate::mode::{Lapse, Refusal, Transition};
 
 /// Something an operator or a log should know. None of them needs an answer.
@@ -47,6 +47,9 @@ pub enum Event<P> {
     PendantOverridden,
     /// About this kind of controller.
     Peer(P),
+    /// The [`Refused`](Self::Refused) or [`Transition`](Self::Transition) that follows is for
+    /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow): by this figure.
+    GradeLow(GradeLow),
 }
 
 /// Events waiting to be taken.

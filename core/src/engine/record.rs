@@ -9,6 +9,7 @@ use core::net::SocketAddr;
 
 use super::Engine;
 use super::config::{Config, ConfigError, Options as _};
+use super::event::Event;
 use super::io::{Input, LinkId};
 use super::keep::{Keeper, KeptFallback};
 use super::peer::{MemorySizes, Peer, Received};
@@ -401,6 +402,19 @@ pub fn replay<const N: usize, P: Peer<N>, L: Law<N>>(
     law: L,
     memory: P::Memory,
 ) -> Result<Replayed, ReplayError> {
+    replay_watched::<N, P, L>(dump, law, memory, |_, _, _| {})
+}
+
+/// The same, and `watch` is shown the engine after each input, when that was, and what it reported.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub fn replay_watched<const N: usize, P: Peer<N>, L: Law<N>>(
+    dump: &[u8],
+    law: L,
+    memory: P::Memory,
+    mut watch: impl FnMut(&Engine<'_, N, P, L>, Instant, Option<Event<P::Event>>),
+) -> Result<Replayed, ReplayError> {
     let header = Header::read(dump)?;
     let mut engine = in_memory::<N, P, L>(header.sizes, header.config::<N, P>()?, law, memory)?;
 
@@ -436,7 +450,10 @@ pub fn replay<const N: usize, P: Peer<N>, L: Law<N>>(
             let entry = number.saturating_add(1);
             return Err(ReplayError::Diverged { entry, at, recorded: None, now: left_over });
         }
-        while engine.poll_event().is_some() {}
+        while let Some(event) = engine.poll_event() {
+            watch(&engine, at, Some(event));
+        }
+        watch(&engine, at, None);
     }
     if replayed.inputs == 0 {
         return Err(ReplayError::NoDump);

@@ -55,9 +55,9 @@ words!(Grade { "Bad" = Bad, "Ok" = Ok, "Perfect" = Perfect });
 pub enum Metric {
     /// Fewer than 100 cycles were seen since the start or restart.
     Samples,
-    /// Share of cycles received, or of answers where the peer reflects a counter.
+    /// Share of the last 100 cycles received.
     Received,
-    /// Mean lateness between arrivals, or mean round trip where the peer reflects a counter.
+    /// Mean lateness between arrivals.
     Delay,
     /// RFC 3550 jitter.
     Jitter,
@@ -69,9 +69,48 @@ pub enum Metric {
     Epoch,
     /// This device itself stood still.
     LocalStall,
+    /// Share of our answers that the peer has seen in time, where it reflects a counter.
+    Answered,
+    /// Consecutive answers that it has not seen.
+    Unanswered,
+}
+
+/// What a figure is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// In parts of 10 000, at least its limit.
+    Share,
+    /// In µs, at most its limit.
+    Micros,
+    /// As often, at most its limit.
+    Count,
 }
 
 impl Metric {
+    /// Every figure, in the order of its number.
+    pub const ALL: [Self; 10] = [
+        Self::Samples,
+        Self::Received,
+        Self::Delay,
+        Self::Jitter,
+        Self::Misses,
+        Self::Age,
+        Self::Epoch,
+        Self::LocalStall,
+        Self::Answered,
+        Self::Unanswered,
+    ];
+
+    /// What its values are counted in.
+    #[must_use]
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Received | Self::Answered => Unit::Share,
+            Self::Delay | Self::Jitter | Self::Age | Self::LocalStall => Unit::Micros,
+            Self::Samples | Self::Misses | Self::Epoch | Self::Unanswered => Unit::Count,
+        }
+    }
+
     /// The name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -84,8 +123,47 @@ impl Metric {
             Self::Age => "age",
             Self::Epoch => "epoch",
             Self::LocalStall => "local_stall",
+            Self::Answered => "answered",
+            Self::Unanswered => "unanswered",
         }
     }
+}
+
+/// The figure that decided on a grade, and the limit that decided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct GradeCause {
+    /// Which figure.
+    pub metric: Metric,
+    /// Whose limit: the grade that was lost, was reached, or is not reached.
+    pub grade: Grade,
+    /// What was measured, in the [unit](Metric::unit) of the figure.
+    pub measured: u32,
+    /// What is allowed, in the same unit. Where a grade is to be reached, the limit less the tenth that rising asks for.
+    pub limit: u32,
+}
+
+impl GradeCause {
+    /// Whether what was measured is within the limit.
+    #[must_use]
+    pub const fn is_within(&self) -> bool {
+        match (self.metric, self.metric.unit()) {
+            (Metric::Samples, _) | (_, Unit::Share) => self.measured >= self.limit,
+            (_, Unit::Micros | Unit::Count) => self.measured <= self.limit,
+        }
+    }
+}
+
+/// Commanding was refused, or ended, by the grade of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct GradeLow {
+    /// The grade at that moment.
+    pub grade: Grade,
+    /// What keeps it from rising.
+    pub cause: GradeCause,
 }
 
 /// The grade changed.
@@ -98,7 +176,7 @@ pub struct GradeChange {
     /// After.
     pub to: Grade,
     /// Falling: the figure beyond its limit. Rising: the figure that was last to come within.
-    pub cause: Metric,
+    pub cause: GradeCause,
 }
 
 settings! {
@@ -227,6 +305,16 @@ impl GradeTable {
         [perfect, ok, bad].into_iter().try_for_each(GradeLimits::check_ranges)
     }
 
+    /// What `grade` asks for; where it is to be `reached`, with the margin that rising asks for.
+    pub(super) const fn of(&self, grade: Grade, reached: bool) -> GradeLimits {
+        let limits = match grade {
+            Grade::Unacceptable | Grade::Bad => &self.bad,
+            Grade::Ok => &self.ok,
+            Grade::Perfect => &self.perfect,
+        };
+        if reached { limits.strict() } else { *limits }
+    }
+
     fn judge(&self, measured: &Measured, strict: bool) -> (Grade, Option<Metric>) {
         if let Some(metric) = measured.broken {
             return (Grade::Unacceptable, Some(metric));
@@ -293,8 +381,9 @@ impl Grader {
         self.held_by
     }
 
-    /// `cycle` counts accepted states; a call between states repeats it.
-    pub(super) fn update(&mut self, measured: &Measured, cycle: u64, now: Instant) -> Option<GradeChange> {
+    /// The grades before and after, where it changes: by [`Self::held_by`]. `cycle` counts accepted states; a call between
+    /// states repeats it.
+    pub(super) fn update(&mut self, measured: &Measured, cycle: u64, now: Instant) -> Option<[Grade; 2]> {
         let Judged { earned: (earned, broken), deserved, .. } = self.judged(measured);
         if earned < self.grade {
             self.deserved = None;
@@ -327,9 +416,8 @@ impl Grader {
         }
     }
 
-    fn change_to(&mut self, to: Grade) -> GradeChange {
-        let from = core::mem::replace(&mut self.grade, to);
-        GradeChange { from, to, cause: self.held_by }
+    const fn change_to(&mut self, to: Grade) -> [Grade; 2] {
+        [core::mem::replace(&mut self.grade, to), to]
     }
 }
 
@@ -383,7 +471,7 @@ mod tests {
         }
 
         /// The changes of the next `cycles`, with the cycle of each.
-        fn feed(&mut self, measured: &Measured, cycles: u64) -> Vec<(u64, GradeChange)> {
+        fn feed(&mut self, measured: &Measured, cycles: u64) -> Vec<(u64, [Grade; 2])> {
             let mut changes = Vec::new();
             for _ in 0..cycles {
                 self.cycle += 1;
@@ -414,7 +502,8 @@ mod tests {
         for (bad, to, cause) in cases {
             let mut fed = Fed::perfect();
             let changes = fed.feed(&bad, 1_000);
-            assert_eq!(changes, [(401, GradeChange { from: Grade::Perfect, to, cause })]);
+            assert_eq!(changes, [(401, [Grade::Perfect, to])]);
+            assert_eq!(fed.grader.held_by(), cause);
         }
     }
 
@@ -438,8 +527,8 @@ mod tests {
             let _ = fed.feed(&stays, 2_000);
             assert_eq!((fed.grader.grade(), fed.grader.held_by()), (Grade::Ok, held_by));
             let changes = fed.feed(&rises, 1_000);
-            let up = GradeChange { from: Grade::Ok, to: Grade::Perfect, cause: held_by };
-            assert_eq!(changes, [(2_101, up)], "a whole window, and the figure that held it is named");
+            assert_eq!(changes, [(2_101, [Grade::Ok, Grade::Perfect])], "a whole window");
+            assert_eq!(fed.grader.held_by(), held_by, "the figure that held it is named");
         }
     }
 

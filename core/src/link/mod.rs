@@ -33,7 +33,10 @@ mod tests;
 
 pub use answers::{AnswerFigures, Answers};
 pub use config::{LinkConfig, LinkKind, LinkTuning};
-pub use grade::{Grade, GradeChange, GradeLimits, GradeLimitsTuning, GradeTable, GradeTuning, Metric, Share};
+pub use grade::{
+    Grade, GradeCause, GradeChange, GradeLimits, GradeLimitsTuning, GradeLow, GradeTable, GradeTuning, Metric, Share,
+    Unit,
+};
 pub use histogram::{BINS, Bin, Histogram};
 pub use monitor::{Answer, Figures, Histograms, LinkMonitor, Observation};
 pub use sequence::{Counter, Sequence, SequenceJudge, SequenceRules, SequenceTotals};

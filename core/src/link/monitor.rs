@@ -3,7 +3,7 @@
 use super::answers::AnswerFigures;
 use super::clock::{ClockMap, Reading};
 use super::config::{LinkConfig, LinkKind, in_periods};
-use super::grade::{Grade, GradeChange, Grader, Measured, Metric};
+use super::grade::{Grade, GradeCause, GradeChange, GradeLow, Grader, Measured, Metric};
 use super::histogram::Histogram;
 use super::sequence::{Counter, Sequence, SequenceJudge, SequenceTotals};
 use super::stall::StallDetector;
@@ -60,7 +60,7 @@ pub struct Figures {
     /// Grade now.
     pub grade: Grade,
     /// What keeps it from rising, or did last.
-    pub held_by: Metric,
+    pub held_by: GradeCause,
     /// Counts up with each restart of the controller's clock or counter.
     pub epoch: u32,
     /// Sequence totals of this epoch.
@@ -259,6 +259,17 @@ impl LinkMonitor {
         }
     }
 
+    /// The grade at `now` and what keeps it from rising: why commanding is refused, or ends, by `GradeLow`.
+    #[must_use]
+    pub fn grade_low(&self, now: Instant) -> GradeLow {
+        GradeLow { grade: self.grader.grade(), cause: self.held_by(now) }
+    }
+
+    fn held_by(&self, now: Instant) -> GradeCause {
+        let measured = self.measured(self.broken(now), 0, now);
+        self.cause(self.grader.grade().better(), true, &measured, now)
+    }
+
     /// When the next cycle will count as missing, or the newest state as stale; `None` before the first state
     /// and once it is stale.
     #[must_use]
@@ -308,7 +319,7 @@ impl LinkMonitor {
     pub fn figures(&self, now: Instant) -> Figures {
         Figures {
             grade: self.grader.grade(),
-            held_by: self.grader.held_by(),
+            held_by: self.held_by(now),
             epoch: self.epochs,
             sequence: self.judge.totals(),
             late: self.epoch.late,
@@ -406,30 +417,65 @@ impl LinkMonitor {
     }
 
     fn update_grade(&mut self, broken: Option<Metric>, gap: u32, now: Instant) -> Option<GradeChange> {
-        let misses = self.consecutive_misses(now).max(gap);
-        let measured = match self.config.kind {
-            LinkKind::Stream => Measured {
-                broken,
-                received: self.epoch.received.per_10_000(),
-                delay: self.epoch.lateness.mean(),
-                jitter: Some(self.epoch.jitter.jitter()),
-                misses,
-            },
-            LinkKind::Datagram => Measured {
-                broken,
-                // Both directions: cycles of the peer that arrived, and answers of ours that it has seen.
-                received: self.epoch.received.per_10_000().min(self.answers.map(|a| a.rate)),
-                delay: self.epoch.lateness.mean(),
-                jitter: Some(self.epoch.jitter.jitter()),
-                misses: misses.max(self.answers.map_or(0, |a| a.consecutive_misses)),
-            },
-        };
+        let measured = self.measured(broken, gap, now);
         let change = self.grader.update(&measured, self.judge.totals().accepted, now);
         self.unacceptable_since = match self.grader.grade() {
             Grade::Unacceptable => self.unacceptable_since.or(Some(now)),
             Grade::Bad | Grade::Ok | Grade::Perfect => None,
         };
-        change
+        let [from, to] = change?;
+        let rises = to > from;
+        let whose = if rises { to } else { to.better() };
+        Some(GradeChange { from, to, cause: self.cause(whose, rises, &measured, now) })
+    }
+
+    fn measured(&self, broken: Option<Metric>, gap: u32, now: Instant) -> Measured {
+        let misses = self.consecutive_misses(now).max(gap);
+        let received = self.epoch.received.per_10_000();
+        // Both directions of a datagram link: cycles of the peer that arrived, and answers of ours that it has seen.
+        let (received, misses) = match self.config.kind {
+            LinkKind::Stream => (received, misses),
+            LinkKind::Datagram => (
+                received.min(self.answers.map(|a| a.rate)),
+                misses.max(self.answers.map_or(0, |a| a.consecutive_misses)),
+            ),
+        };
+        let (delay, jitter) = (self.epoch.lateness.mean(), Some(self.epoch.jitter.jitter()));
+        Measured { broken, received, delay, jitter, misses }
+    }
+
+    /// The figure that holds the grade, of `measured`, beside its limit for `grade`, which may be one to be `reached`.
+    /// Asked for where a grade changes or is shown, never in every cycle.
+    fn cause(&self, grade: Grade, reached: bool, measured: &Measured, now: Instant) -> GradeCause {
+        let (limits, answers) = (self.config.limits.of(grade, reached), self.answers);
+        let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
+        let (delay, jitter) = (measured.delay.unwrap_or_default(), measured.jitter.unwrap_or_default());
+        let received = measured.received.unwrap_or(0);
+        let mut metric = self.grader.held_by();
+        let (value, limit) = match metric {
+            Metric::Samples => {
+                let seen = self.epoch.received.len();
+                let answered = answers.filter(|_| self.config.kind == LinkKind::Datagram && seen >= WINDOW);
+                (answered.map_or(seen, |a| a.judged), WINDOW)
+            }
+            Metric::Received | Metric::Answered => {
+                let ours = self.config.kind == LinkKind::Datagram && Some(received) != self.epoch.received.per_10_000();
+                metric = if ours { Metric::Answered } else { Metric::Received };
+                (received.into(), limits.received.0.into())
+            }
+            Metric::Misses | Metric::Unanswered => {
+                let ours = self.config.kind == LinkKind::Datagram
+                    && answers.is_some_and(|a| a.consecutive_misses == measured.misses && a.consecutive_misses > 0);
+                metric = if ours { Metric::Unanswered } else { Metric::Misses };
+                (measured.misses, limits.misses)
+            }
+            Metric::Delay => (micros(delay), micros(limits.delay)),
+            Metric::Jitter => (micros(jitter), micros(limits.jitter)),
+            Metric::Age => (self.clock.age(now).map_or(u32::MAX, micros), micros(self.config.stale_after)),
+            Metric::Epoch => (self.epochs, 0),
+            Metric::LocalStall => (micros(self.stall.longest()), micros(self.config.stall)),
+        };
+        GradeCause { metric, grade, measured: value, limit }
     }
 
     /// A figure that alone makes the link unacceptable.

@@ -80,7 +80,7 @@ fn the_grade_climbs_one_step_per_window_and_never_before_a_hundred_cycles() {
     assert_eq!(link.grade(), Grade::Perfect);
     let steps: Vec<_> = link.changes.iter().map(|c| (c.from, c.to)).collect();
     assert_eq!(steps, [(Grade::Unacceptable, Grade::Bad), (Grade::Bad, Grade::Ok), (Grade::Ok, Grade::Perfect)]);
-    assert_eq!(link.changes[0].cause, Metric::Samples);
+    assert_eq!(link.changes[0].cause.metric, Metric::Samples);
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn silence_is_seen_by_every_measure_and_named() {
     for (until, grade) in [(7_000, Grade::Ok), (13_000, Grade::Bad), (23_000, Grade::Unacceptable)] {
         let to_go = until - link.monitor.age(link.now()).expect("seen").as_micros();
         let change = link.silence(to_go).expect("the grade falls");
-        assert_eq!((change.to, change.cause), (grade, Metric::Misses));
+        assert_eq!((change.to, change.cause.metric), (grade, Metric::Misses));
     }
     assert_eq!(link.monitor.staying(link.now()), Ok(()));
     let _ = link.silence(17_001);
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
-    assert_eq!(link.monitor.figures(link.now()).held_by, Metric::Age);
+    assert_eq!(link.monitor.figures(link.now()).held_by.metric, Metric::Age);
     assert_eq!(link.monitor.next_deadline(link.now()), None);
 }
 
@@ -197,7 +197,7 @@ fn our_own_stall_is_named_before_the_bytes_queued_behind_it() {
     link.now += 100_000;
     assert!(link.monitor.local_stall(link.now(), due));
     let change = link.monitor.tick(link.now()).expect("the grade falls");
-    assert_eq!((change.to, change.cause), (Grade::Unacceptable, Metric::LocalStall));
+    assert_eq!((change.to, change.cause.metric), (Grade::Unacceptable, Metric::LocalStall));
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
     // Fresh bytes do not take it back.
     let _ = link.read(649, 1_000_000 + 649 * 2_000);
@@ -224,7 +224,7 @@ fn a_clock_that_goes_back_or_far_ahead_is_a_new_epoch() {
         let cycle = 1_600_u64.wrapping_add_signed(jump);
         let seen = link.read(cycle, 1_000_000 + 1_600 * 2_000);
         assert_eq!((seen.sequence, seen.fault), (Sequence::NewEpoch, Some(Reason::ClockJump)), "jump {jump}");
-        assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Unacceptable, Metric::Epoch)));
+        assert_eq!(seen.change.map(|c| (c.to, c.cause.metric)), Some((Grade::Unacceptable, Metric::Epoch)));
         assert_eq!(link.monitor.epoch(), 1);
         let figures = link.monitor.figures(link.now());
         assert_eq!((figures.interval.count, figures.sequence.accepted, figures.jitter), (0, 1, Duration::ZERO));
@@ -265,7 +265,7 @@ fn skipped_cycles_are_lost_ones_and_lower_the_share_received() {
     // Six at once are more than the 40 ms within which a state must be fresh.
     let seen = link.read(608, 1_000_000 + 608 * 8_000);
     assert_eq!((seen.sequence, seen.fault), (Sequence::Lost(6), Some(Reason::StatesMissed)));
-    assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Unacceptable, Metric::Misses)));
+    assert_eq!(seen.change.map(|c| (c.to, c.cause.metric)), Some((Grade::Unacceptable, Metric::Misses)));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn cycles_skipped_without_taking_their_time_count_as_misses() {
     // The stamp is four cycles ahead of the arrival.
     let seen = link.read(604, 1_000_000 + 600 * 8_000);
     assert_eq!((seen.sequence, seen.deviation), (Sequence::Lost(4), Some(-32_000)));
-    assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Bad, Metric::Misses)));
+    assert_eq!(seen.change.map(|c| (c.to, c.cause.metric)), Some((Grade::Bad, Metric::Misses)));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_hole_seen_only_by_the_state_that_ends_it_counts_as_misses() {
     link.run(0..600, |_| 0);
     let seen = link.read(600, 1_000_000 + 603 * 8_000);
     assert_eq!(link.monitor.consecutive_misses(link.now()), 2, "it is old itself");
-    assert_eq!(seen.change.map(|c| (c.to, c.cause)), Some((Grade::Bad, Metric::Misses)));
+    assert_eq!(seen.change.map(|c| (c.to, c.cause.metric)), Some((Grade::Bad, Metric::Misses)));
 }
 
 #[test]
@@ -388,14 +388,14 @@ fn each_answer_figure_grades_a_datagram_link() {
     let cases = [
         (ANSWERED, Grade::Perfect, Metric::Samples),
         (AnswerFigures { judged: 99, ..ANSWERED }, Grade::Unacceptable, Metric::Samples),
-        (AnswerFigures { rate: 9_400, ..ANSWERED }, Grade::Bad, Metric::Received),
-        (AnswerFigures { consecutive_misses: 2, ..ANSWERED }, Grade::Bad, Metric::Misses),
+        (AnswerFigures { rate: 9_400, ..ANSWERED }, Grade::Bad, Metric::Answered),
+        (AnswerFigures { consecutive_misses: 2, ..ANSWERED }, Grade::Bad, Metric::Unanswered),
         // The peer's wait for its next cycle is in it.
         (AnswerFigures { round_trip: Some(Duration::from_micros(990)), ..ANSWERED }, Grade::Perfect, Metric::Samples),
     ];
     for (figures, grade, held_by) in cases {
         let monitor = datagrams_answered(figures);
-        assert_eq!((monitor.grade(), monitor.figures(Instant::ZERO).held_by), (grade, held_by), "{figures:?}");
+        assert_eq!((monitor.grade(), monitor.figures(Instant::ZERO).held_by.metric), (grade, held_by), "{figures:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::{Channel, Lapse, Refusal};
 use outrigger_core::time::Instant;
 
-use super::{Notice, words};
+use super::{Notice, grade, words};
 
 /// What the words need beside the event.
 pub struct Surroundings<'a> {
@@ -74,13 +74,16 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
             )
         }
         Event::Grade(change) => {
-            let text = format!("link {} → {}: {}", change.from.name(), change.to.name(), change.cause.name());
-            let fields = vec![
-                ("from", change.from.name().into()),
-                ("to", change.to.name().into()),
-                ("cause", change.cause.name().into()),
-            ];
+            let why = grade::of_cause(&change.cause, change.to > change.from);
+            let text = format!("link {} → {}: {why}", change.from.name(), change.to.name());
+            let mut fields = vec![("from", change.from.name().into()), ("to", change.to.name().into())];
+            fields.extend(grade::fields(&change.cause));
             ("grade", text, fields)
+        }
+        Event::GradeLow(low) => {
+            let mut fields = vec![("grade", low.grade.name().into())];
+            fields.extend(grade::fields(&low.cause));
+            ("grade-low", grade::why_low(low, around.here), fields)
         }
         Event::ClockJump(count) => {
             ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])

@@ -1,11 +1,11 @@
 //! What lines tell of things that go on: grades of the link, and what keeps commanding from beginning.
 
-use outrigger_core::link::{Grade, GradeChange, Metric};
+use outrigger_core::link::{Grade, GradeCause, GradeChange};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ReasonSet;
 use outrigger_core::time::{Duration, Instant};
 
-use super::words;
+use super::{grade, words};
 
 /// People are told of changes of grade at most once in this time.
 pub(crate) const PACE: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ pub(crate) struct Grades {
     /// What was said last, or was there before the first change.
     said: Option<Grade>,
     newest: Option<GradeChange>,
-    worst: Option<(Grade, Metric)>,
+    worst: Option<(Grade, GradeCause)>,
 }
 
 impl Grades {
@@ -49,13 +49,9 @@ impl Grades {
         self.said_at = Some(now);
         let between = if fell_between { format!("{} → ", worst.name()) } else { String::new() };
         let cause = if fell_between { fell_by } else { newest.cause };
-        let text = format!("link {} → {between}{}: {}", said.name(), newest.to.name(), cause.name());
         let fell = fell_between || newest.to < said;
-        Some(if fell {
-            format!("{text}: {}", words::of_metric(cause, here))
-        } else {
-            format!("{text} within its limit")
-        })
+        let text = format!("link {} → {between}{}: {}", said.name(), newest.to.name(), grade::of_cause(&cause, !fell));
+        Some(if fell { format!("{text}; {}", words::of_metric(cause.metric, here)) } else { text })
     }
 }
 
@@ -90,25 +86,35 @@ impl Unmet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outrigger_core::link::Metric;
     use outrigger_core::robot::Reason;
 
     fn at(millis: u64) -> Instant {
         Instant::from_micros(millis * 1_000)
     }
 
-    fn change(from: Grade, to: Grade, cause: Metric) -> GradeChange {
-        GradeChange { from, to, cause }
+    fn change(from: Grade, to: Grade, metric: Metric) -> GradeChange {
+        let grade = if to > from { to } else { to.better() };
+        GradeChange { from, to, cause: GradeCause { metric, grade, measured: 3_000, limit: 2_000 } }
     }
+
+    const RISE: &str = "link Ok → Perfect: 3000 cycles in a row did not come, rising to Perfect asks for at most 2000 \
+                        (a tenth inside session.grade.perfect.misses)";
 
     #[test]
     fn a_fall_right_after_a_rise_is_told() {
         let mut grades = Grades::default();
         grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
-        assert_eq!(grades.next(at(0), false).as_deref(), Some("link Ok → Perfect: misses within its limit"));
+        assert_eq!(grades.next(at(0), false).as_deref(), Some(RISE));
         grades.note(change(Grade::Perfect, Grade::Bad, Metric::Jitter));
         assert_eq!(grades.next(at(300), false), None, "not yet");
         let told = grades.next(at(1_000), false).expect("the fall");
-        assert!(told.starts_with("link Perfect → Bad: jitter: "), "{told}");
+        assert!(
+            told.starts_with(
+                "link Perfect → Bad: jitter 3.00 ms, Ok asks for at most 2.00 ms (session.grade.ok.jitter); "
+            ),
+            "{told}"
+        );
     }
 
     #[test]
@@ -119,7 +125,10 @@ mod tests {
         grades.note(change(Grade::Perfect, Grade::Unacceptable, Metric::Age));
         grades.note(change(Grade::Unacceptable, Grade::Ok, Metric::Misses));
         let told = grades.next(at(1_200), false).expect("what became of it");
-        assert!(told.starts_with("link Perfect → Unacceptable → Ok: age: "), "{told}");
+        assert!(
+            told.starts_with("link Perfect → Unacceptable → Ok: the newest state is 3.00 ms old, at most 2.00 ms "),
+            "{told}"
+        );
         // Up and down again is where it was.
         grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
         grades.note(change(Grade::Perfect, Grade::Ok, Metric::Jitter));

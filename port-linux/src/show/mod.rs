@@ -4,6 +4,7 @@
 //! where that thread is behind. The thread may hang in a write for ever; nobody waits for it longer than a second.
 
 pub mod events;
+pub(crate) mod grade;
 pub mod histogram;
 mod keys;
 pub(crate) mod log;

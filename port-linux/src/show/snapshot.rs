@@ -5,7 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, State};
 use outrigger_core::time::{Duration, Instant};
 
-use super::States;
+use super::{States, grade};
 use crate::json::Json;
 
 /// A session at one instant.
@@ -228,7 +228,11 @@ impl Snapshot {
 
 fn link(json: &mut Json, figures: &Figures) {
     let ms = |span: Duration| span.as_micros() as f64 / 1e3;
-    json.key("held_by").text(figures.held_by.name()).key("age_ms");
+    json.key("held_by").text(figures.held_by.metric.name());
+    for (key, text) in grade::fields(&figures.held_by).iter().skip(1) {
+        json.key(&format!("held_by_{key}")).text(text);
+    }
+    json.key("age_ms");
     match figures.age {
         Some(age) => json.float(ms(age)),
         None => json.null(),

@@ -20,7 +20,7 @@ use ratatui::widgets::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::snapshot::Field;
-use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, shown, words};
+use super::{Dated, Key, Message, Notice, Snapshot, complain, grade, next, notice_line, shown, words};
 use crate::terminal;
 
 #[cfg(test)]
@@ -342,7 +342,7 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
     let mut lines = vec![
         Line::from(vec![
             Span::from(figures.grade.name()).fg(grade_color(figures.grade)).bold(),
-            Span::from(format!("   held by {}", figures.held_by.name())).fg(SOFT),
+            Span::from(format!("   held by {}", grade::in_short(&figures.held_by))).fg(SOFT),
         ]),
         Line::from(format!("age {}   jitter {}", figures.age.map_or("-".into(), ms), ms(figures.jitter))),
     ];
@@ -361,7 +361,7 @@ fn draw_link(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         )),
     ]);
     let block = panel("link");
-    let meaning = words::of_metric(figures.held_by, snapshot.here);
+    let meaning = words::of_metric(figures.held_by.metric, snapshot.here);
     if figures.grade != Grade::Perfect {
         let mut explained = lines.clone();
         explained.insert(1, Line::from(meaning).fg(SOFT));

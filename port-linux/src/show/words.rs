@@ -12,7 +12,7 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
             "the controller runs on this machine: see that it still does, and that the machine has time for both"
         }
         Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
-        Reason::GradeLow => "see the grade's cause in `outrigger monitor`",
+        Reason::GradeLow => "the line before says by which figure; see `outrigger doctor`",
         Reason::LocalStall => "give the process a core and a real-time priority; see `outrigger doctor`",
         Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
         _ => reason.advice(),
@@ -38,6 +38,12 @@ pub const fn of_metric(metric: Metric, here: bool) -> &'static str {
         (Metric::Misses, true) => "cycles in a row did not come; this machine has too little time for both sides",
         (Metric::Age, false) => "the newest state is old; look at the network and at `outrigger doctor`",
         (Metric::Age, true) => "the newest state is old; this machine has too little time for both sides",
+        (Metric::Answered | Metric::Unanswered, false) => {
+            "this side answers too late, or its answers are lost; look at the network and at `outrigger doctor`"
+        }
+        (Metric::Answered | Metric::Unanswered, true) => {
+            "this side answers too late; this machine has too little time for both sides"
+        }
         (Metric::Epoch, _) => "the controller's clock began anew; wait for 100 cycles",
         (Metric::LocalStall, _) => "this program itself stood still; see `outrigger doctor`",
     }

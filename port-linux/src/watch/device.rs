@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use outrigger_core::command::Sample;
-use outrigger_core::engine::LinkId;
 use outrigger_core::engine::krc::Krc;
 use outrigger_core::engine::ur::{Ur, link_name};
+use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::Bin;
 use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{
@@ -18,6 +18,7 @@ use super::say;
 use crate::clock::utc_now;
 use crate::maker::{OnBoard, Standing};
 use crate::show::events::{PeerEvent, Surroundings, notice};
+use crate::show::grade::LastSeconds;
 use crate::show::{Arm, Notice, Snapshot};
 
 /// What is known of the board.
@@ -53,6 +54,8 @@ pub(super) struct Device {
     written: Option<u32>,
     rate: (Instant, u64, f32),
     last_fallback: Option<Reason>,
+    /// Of its link, for the reason that its grade is low.
+    last_seconds: LastSeconds,
 }
 
 /// A recording of the board.
@@ -92,6 +95,7 @@ impl Device {
             written: None,
             rate: (Instant::ZERO, 0, 0.0),
             last_fallback: None,
+            last_seconds: LastSeconds::default(),
         }
     }
 
@@ -170,6 +174,9 @@ impl Device {
             Message::Status(status) => {
                 self.last_fallback = status.latch.or(self.last_fallback);
                 self.standing = Some(S::standing(&status));
+                if self.last_seconds.is_due(at) {
+                    self.last_seconds.look(at, &status.link);
+                }
             }
             Message::Motion(motion) => {
                 self.arm = Some(S::arm(&motion));
@@ -229,7 +236,11 @@ impl Device {
                 let port = |port| SocketAddr::new(self.robot.unwrap_or(Ipv4Addr::UNSPECIFIED).into(), port);
                 let trouble = |link: LinkId| self.troubles.get(link.index()).cloned().flatten();
                 let around = Surroundings { at, here: false, address: &port, trouble: &trouble };
-                notices.extend(notice(&event, &around));
+                let mut told = notice(&event, &around);
+                if let (Some(notice), Event::GradeLow(low)) = (&mut told, &event) {
+                    self.last_seconds.explain(low, notice);
+                }
+                notices.extend(told);
             }
             Message::Port(report) => self.port(&report, now, notices),
             Message::Settings(chunk) => {

@@ -66,9 +66,14 @@ impl Drop for Run {
 
 impl Run {
     fn start(configuration: &Path, robot: u16) -> Self {
+        Self::start_with(configuration, robot, &[])
+    }
+
+    fn start_with(configuration: &Path, robot: u16, more: &[&str]) -> Self {
         let robot = format!("127.0.0.1:{robot}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
             .args(["run", shown(configuration), "--robot", &robot])
+            .args(more)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -172,6 +177,49 @@ fn a_fallback_is_told_once_its_file_is_whole_and_a_file_that_is_cut_off_is_refus
             "{length} bytes: {said}"
         );
         assert!(refused.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_grade_that_is_too_low_is_told_with_figure_limit_key_and_last_seconds_by_run_doctor_and_replay() {
+    let folder = folder("recordings-grade");
+    std::fs::create_dir_all(&folder).expect("room");
+    let (controller, file) = (controller(55_000), folder.join("run.mcap"));
+    let configuration = configuration(&folder);
+    let text = std::fs::read_to_string(&configuration).expect("written");
+    // No link has less jitter than none.
+    let never = "session.entry = \"Perfect\"\nsession.grade.perfect.jitter = 0.0\n";
+    std::fs::write(&configuration, format!("{never}{text}")).expect("room");
+    let mut run = Run::start_with(&configuration, controller.port_base(), &["--record", shown(&file)]);
+    run.until(&["Offline → Monitor"]);
+    std::thread::sleep(Duration::from_secs(3));
+    run.say("request\n");
+    let told = run.until(&["rising to Perfect asks for at most 0 µs"]);
+    let (why, key) = ("jitter ", "session.grade.perfect.jitter");
+    let seconds = "oldest first: most jitter [ms] ";
+    for expected in [why, key, seconds] {
+        assert!(told.contains(expected), "{expected} in {told}");
+    }
+    assert!(run.until(&["refused"]).contains("(GradeLow)"));
+    let seen = run.quit();
+
+    let replayed = outrigger(&["replay", shown(&file)]);
+    let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert_eq!(replayed.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&replayed.stderr));
+    assert!(said.contains("link Unacceptable → Bad: 100 of the 100 cycles"), "{said}");
+    let again = said.lines().find(|line| line.contains("rising to Perfect asks for at most 0 µs"));
+    let again = again.unwrap_or_else(|| panic!("not told again: {said} {seen:#?}"));
+    // The same figure, from the same inputs.
+    let figure = |line: &str| line.split("jitter ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
+    assert_eq!(figure(again), figure(&told), "{again}");
+    assert!(again.contains(seconds), "{again}");
+
+    let robot = format!("127.0.0.1:{}", controller.port_base());
+    let examined = outrigger(&["doctor", &robot, "--config", shown(&configuration), "--seconds", "2"]);
+    let said = String::from_utf8_lossy(&examined.stdout).into_owned();
+    assert_eq!(examined.status.code(), Some(4), "{said}");
+    for expected in ["rising to Perfect asks for at most 0 µs", key, "s ago  states  lost  late"] {
+        assert!(said.contains(expected), "{expected} in {said}");
     }
 }
 

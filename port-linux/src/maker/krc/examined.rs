@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcEngine, KrcReport};
 use outrigger_core::law::Law;
-use outrigger_core::link::{Figures, Grade, Histogram};
+use outrigger_core::link::{Figures, Grade, GradeLow, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use outrigger_core::wire::fri::{FriState, Quality};
 
 use super::words;
 use crate::maker::Examined;
+use crate::show::grade::why_low;
 use crate::show::histogram::{bars, quantiles};
 use crate::show::say;
 
@@ -59,13 +60,13 @@ impl Examined<7, Krc> for KrcExamined {
             say!("{}", bars(histogram).trim_end());
         }
         let figures = &self.figures;
-        if matches!(figures.grade, Grade::Unacceptable | Grade::Bad) {
+        if self.unmet.contains(Reason::GradeLow) || figures.grade < Grade::Ok {
+            let low = GradeLow { grade: figures.grade, cause: figures.held_by };
             findings.push(format!(
-            "the link's grade is {}, held by {}: use a cable between KRC and this host alone, and give the process a core \
-             (host.cpu) and a real-time priority (host.scheduling = \"fifo\")",
-            figures.grade.name(),
-            figures.held_by.name()
-        ));
+                "{}: use a cable between KRC and this host alone, and give the process a core (host.cpu) and a real-time \
+                 priority (host.scheduling = \"fifo\")",
+                why_low(&low, false)
+            ));
         }
         if let Some(quality) = self.quality.filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
             findings.push(format!("the KRC rates the link {}: most KRL programs wait for PERFECT", quality.name()));

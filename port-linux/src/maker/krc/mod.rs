@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 
 use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrlConvention};
-use outrigger_core::engine::{Engine, Event, ReplayError, Replayed};
+use outrigger_core::engine::{Engine, Event, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
 use outrigger_core::time::{Duration, Instant};
 
@@ -24,6 +24,7 @@ use crate::engine;
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
 use crate::net::Net;
+use crate::replay::LinkStory;
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice};
 
@@ -65,13 +66,15 @@ pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     Ok(KrcConfig { peer, ..KrcConfig::default() })
 }
 
-/// Runs the engine again from a recording.
+/// Runs the engine again from a recording, and tells `link` what it says of its link.
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
+pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
     // Which law it was, and what it remembered, is in the recording.
-    outrigger_core::engine::replay::<7, Krc, _>(dump, BoxedLaw::idle(), ())
+    replay_watched::<7, Krc, _>(dump, BoxedLaw::idle(), (), |engine, at, event| {
+        link.watch(engine, at, event.as_ref());
+    })
 }
 
 /// A KRC that is listened to.

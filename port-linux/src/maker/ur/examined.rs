@@ -3,12 +3,13 @@
 use outrigger_core::engine::ur::{Identity, TextPath, Ur, UrConfig};
 use outrigger_core::engine::{Engine, LinkId};
 use outrigger_core::law::Law;
-use outrigger_core::link::{Figures, Grade, Histogram};
-use outrigger_core::robot::{ReasonSet, SoftwareVersion};
+use outrigger_core::link::{Figures, Grade, GradeLow, Histogram};
+use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
 use outrigger_core::time::Instant;
 
 use super::coast;
 use crate::maker::Examined;
+use crate::show::grade::why_low;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::say;
 
@@ -46,7 +47,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
         let software = identity.software;
         let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
         say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
-        let Figures { grade, held_by, sequence, jitter, late, .. } = self.figures;
+        let Figures { grade, held_by: cause, sequence, jitter, late, .. } = self.figures;
         say!(
             "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
             self.rate(),
@@ -58,12 +59,8 @@ impl Examined<6, Ur<'_>> for UrExamined {
         );
         say!("  time between states: {}", quantiles(&self.intervals));
         say!("{}", bars(&self.intervals).trim_end());
-        if matches!(grade, Grade::Unacceptable | Grade::Bad) {
-            findings.push(format!(
-                "the link's grade is {}, held by {}: check cable, switch and load",
-                grade.name(),
-                held_by.name()
-            ));
+        if self.unmet.contains(Reason::GradeLow) || grade < Grade::Ok {
+            findings.push(why_low(&GradeLow { grade, cause }, false));
         }
         say!("self-stop: {}", self_stop(config, software));
         let acceptance = match (self.program_told, self.packet_tells) {
@@ -75,7 +72,8 @@ impl Examined<6, Ur<'_>> for UrExamined {
         say!("{}", coast::describe(config, software));
         let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
         say!("pendant: {}", coast::pendant(sees));
-        for reason in self.unmet.iter() {
+        // The link is named above, in more words.
+        for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
             findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
         }
         findings

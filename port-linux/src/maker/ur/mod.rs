@@ -20,7 +20,7 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{
     ConnectConfig, Memory, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions,
 };
-use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config};
+use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config, replay_watched};
 use outrigger_core::law::Law;
 use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
@@ -37,6 +37,7 @@ use crate::exit::Failure;
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
 use crate::net::{Net, Trouble};
+use crate::replay::LinkStory;
 use crate::show::events::{Surroundings, notice};
 use crate::show::{Arm, Notice, Word};
 use crate::target::Target;
@@ -86,11 +87,11 @@ pub(crate) fn judging_as(engine: UrConfig) -> UrConfig {
     }
 }
 
-/// Runs the engine again from a recording.
+/// Runs the engine again from a recording, and tells `link` what it says of its link.
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
+pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
     let mut windows = Windows::new();
     let claims = recorded_config::<6, Ur<'_>>(dump).map(|config| config.peer.connect.claims).unwrap_or_default();
     let mut room = ClaimRoom::new();
@@ -98,7 +99,9 @@ pub fn replay(dump: &[u8]) -> Result<Replayed, ReplayError> {
     let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
     let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     // Which law it was, and what it remembered, is in the recording.
-    outrigger_core::engine::replay::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), memory)
+    replay_watched::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), memory, |engine, at, event| {
+        link.watch(engine, at, event.as_ref());
+    })
 }
 
 /// A controller that is connected to, and why it is not.

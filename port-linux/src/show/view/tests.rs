@@ -250,7 +250,7 @@ fn on_a_screen_below_24_rows_mode_link_newest_event_and_keys_stay() {
 fn what_holds_the_grade_down_is_explained_where_there_is_room() {
     let mut arm = snapshot(lwr());
     if let Some(figures) = &mut arm.figures {
-        figures.held_by = outrigger_core::link::Metric::Misses;
+        figures.held_by.metric = outrigger_core::link::Metric::Misses;
     }
     shows(
         &drawn("monitor", Some(arm), 160, 40),
