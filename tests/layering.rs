@@ -13,7 +13,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (4, &["client"]),
     (3, &["law", "frame", "sensor"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
-    (1, &["robot", "time", "math", "checksum"]),
+    (1, &["robot", "time", "math", "checksum", "packed"]),
 ];
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.

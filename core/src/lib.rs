@@ -10,7 +10,7 @@
 //! | 4 | [`client`] |
 //! | 3 | [`frame`], [`law`], [`sensor`] |
 //! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
-//! | 1 | [`robot`], [`time`], [`math`], [`checksum`] |
+//! | 1 | [`robot`], [`time`], [`math`], [`checksum`], `packed` (feature `postcard`) |
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -47,6 +47,8 @@ pub mod law;
 pub mod link;
 pub mod math;
 pub mod mode;
+#[cfg(feature = "postcard")]
+mod packed;
 pub mod recorder;
 pub mod robot;
 pub mod sensor;

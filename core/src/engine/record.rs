@@ -15,6 +15,7 @@ use super::keep::{Keeper, KeptFallback};
 use super::peer::{MemorySizes, Peer, Received};
 use crate::law::Law;
 use crate::mode::Transition;
+use crate::packed;
 use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::robot::Text;
 use crate::time::{Duration, Instant};
@@ -167,7 +168,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         header.put(&(P::Options::KIND, self.peer.memory_sizes()))?;
         header.put_with(|room| {
             let (length, room) = room.split_first_chunk_mut()?;
-            let config = postcard::to_slice(self.config(), room).ok()?.len();
+            let config = packed::to_slice(self.config(), room)?.len();
             *length = u32::try_from(config).ok()?.to_le_bytes();
             config.checked_add(length.len())
         })?;
@@ -187,7 +188,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
             return;
         }
         let mut bytes = [0; 128];
-        if let Ok(bytes) = postcard::to_slice(input, &mut bytes) {
+        if let Some(bytes) = packed::to_slice(input, &mut bytes) {
             self.recorder.append(Kind::Input, now, &[bytes]);
         }
     }
@@ -199,7 +200,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
             return;
         }
         let mut head = [0; 64];
-        let Ok(head) = postcard::to_slice(&(link, arrival, from), &mut head) else { return };
+        let Some(head) = packed::to_slice(&(link, arrival, from), &mut head) else { return };
         self.recorder.append(Kind::Received, now, &[head, self.peer.received(link, count)]);
     }
 
@@ -217,7 +218,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     fn append_outcomes(&mut self, now: Instant) {
         for transition in self.events.transitions() {
             let mut bytes = [0; 32];
-            if let Ok(bytes) = postcard::to_slice(transition, &mut bytes) {
+            if let Some(bytes) = packed::to_slice(transition, &mut bytes) {
                 self.recorder.append(Kind::Transition, now, &[bytes]);
             }
         }
@@ -278,7 +279,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         match entry.kind {
             Kind::Checkpoint => self.load(entry.payload),
             Kind::Input => {
-                self.handle(entry.at, postcard::from_bytes(entry.payload).ok()?);
+                self.handle(entry.at, packed::from_bytes(entry.payload)?);
                 Some(())
             }
             Kind::Received => {
@@ -300,7 +301,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     /// has, where not.
     fn compare(&mut self, entry: &Entry<'_>, transitions: usize) -> Result<(), [Option<Outcome>; 2]> {
         if entry.kind == Kind::Transition {
-            let recorded = postcard::from_bytes(entry.payload).ok();
+            let recorded = packed::from_bytes(entry.payload);
             let now = self.events.transitions().get(transitions).copied();
             return if now == recorded { Ok(()) } else { Err([recorded, now].map(|t| t.map(Outcome::Transition))) };
         }
@@ -374,7 +375,7 @@ impl<'d> Header<'d> {
         if self.kind != P::Options::KIND {
             return Err(ReplayError::OtherKind);
         }
-        postcard::from_bytes(self.config).map_err(|_| ReplayError::NoDump)
+        packed::from_bytes(self.config).ok_or(ReplayError::NoDump)
     }
 }
 
@@ -382,7 +383,7 @@ impl<'d> Header<'d> {
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
     let recorded = Header::read(dump).map_or(&[][..], |header| header.entries);
     let transitions = entries(recorded).filter(|entry| entry.kind == Kind::Transition);
-    transitions.filter_map(|entry| postcard::from_bytes(entry.payload).ok())
+    transitions.filter_map(|entry| packed::from_bytes(entry.payload))
 }
 
 /// What the engine that made `dump` was told; `None` for bytes that are no whole dump of an engine beside such a controller.

@@ -6,6 +6,7 @@ use super::config::{Config, Options};
 use crate::checksum::crc32;
 use crate::command::{MAX_SOURCES, SourceConfig, SourceId};
 use crate::law::LawConfig;
+use crate::packed;
 use crate::sensor::{Form, Scale};
 use crate::time::Duration;
 
@@ -152,7 +153,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
         let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
-        let content = &*postcard::to_slice(self, room).ok()?;
+        let content = &*packed::to_slice(self, room)?;
         let length = u32::try_from(content.len()).ok()?;
         let (to_magic, rest) = header.split_first_chunk_mut()?;
         *to_magic = *MAGIC;
@@ -186,10 +187,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
         if !whole || crc32(content) != u32::from_le_bytes(*expected) {
             return Err(SettingsError::Damaged);
         }
-        match postcard::take_from_bytes(content) {
-            Ok((settings, [])) => Ok(settings),
-            Ok(_) | Err(_) => Err(SettingsError::OtherVersion),
-        }
+        packed::from_bytes(content).ok_or(SettingsError::OtherVersion)
     }
 
     /// The sensors, each with its source.

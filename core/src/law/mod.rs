@@ -116,12 +116,12 @@ macro_rules! recordable {
     () => {
         #[cfg(feature = "postcard")]
         fn save(&self, out: &mut [u8]) -> Option<usize> {
-            postcard::to_slice(self, out).ok().map(|written| written.len())
+            crate::packed::to_slice(self, out).map(|written| written.len())
         }
 
         #[cfg(feature = "postcard")]
         fn restore(&mut self, saved: &[u8]) -> Option<()> {
-            *self = postcard::from_bytes(saved).ok()?;
+            *self = crate::packed::from_bytes(saved)?;
             Some(())
         }
     };

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::packed;
+
 /// Writes values one after the other.
 #[derive(Debug)]
 pub struct Saver<'b> {
@@ -18,7 +20,7 @@ impl<'b> Saver<'b> {
 
     /// Appends `value`; `None` where there is no room for it.
     pub fn put<T: Serialize + ?Sized>(&mut self, value: &T) -> Option<()> {
-        self.put_with(|rest| postcard::to_slice(value, rest).ok().map(|bytes| bytes.len()))
+        self.put_with(|rest| packed::to_slice(value, rest).map(|bytes| bytes.len()))
     }
 
     /// Appends what `write` puts into the room that is left; it returns how much that is.
@@ -52,7 +54,7 @@ impl<'b> Loader<'b> {
 
     /// The next value; `None` where the bytes are none.
     pub fn take<T: Deserialize<'b>>(&mut self) -> Option<T> {
-        let (value, rest) = postcard::take_from_bytes(self.rest).ok()?;
+        let (value, rest) = packed::take(self.rest)?;
         self.rest = rest;
         Some(value)
     }

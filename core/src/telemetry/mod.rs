@@ -17,6 +17,7 @@ pub use message::{
 pub use sampler::{Device, Pace, Sampler};
 
 use crate::engine::{Data, Peer, PeerStatus};
+use crate::packed;
 use crate::time::Instant;
 
 /// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
@@ -82,7 +83,7 @@ impl<'a, const N: usize, S: PeerStatus, E: Data> Datagram<'a, N, S, E> {
         *magic = *MAGIC;
         let (kind, room) = room.split_first_mut()?;
         *kind = S::KIND;
-        let content = postcard::to_slice(self, room).ok()?;
+        let content = packed::to_slice(self, room)?;
         content.len().checked_add(MAGIC.len())?.checked_add(1)
     }
 
@@ -105,9 +106,6 @@ impl<'a, const N: usize, S: PeerStatus, E: Data> Datagram<'a, N, S, E> {
         if *kind != S::KIND {
             return Err(TelemetryError::OtherKind);
         }
-        match postcard::take_from_bytes(content) {
-            Ok((datagram, [])) => Ok(datagram),
-            Ok(_) | Err(_) => Err(TelemetryError::Malformed),
-        }
+        packed::from_bytes(content).ok_or(TelemetryError::Malformed)
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Image {
     pub(crate) constants: u64,
     /// Code by the group of its crate.
     pub(crate) code: BTreeMap<&'static str, u64>,
+    /// Code of the core by its module: `engine/ur`, `link`.
+    pub(crate) modules: BTreeMap<String, u64>,
     /// Statics by size, largest first.
     pub(crate) statics: Vec<(u64, String)>,
 }
@@ -61,12 +63,17 @@ impl Image {
         instructions.dedup();
         statics.sort_unstable_by(|a, b| b.cmp(a));
         let mut code: BTreeMap<&'static str, u64> = GROUPS.iter().map(|group| (*group, 0)).collect();
+        let mut modules = BTreeMap::new();
         for frames in inlined(elf, &instructions) {
             // The function that somebody wrote here, in whatever it was inlined.
-            *code.entry(group_of(outside_the_library(&frames).unwrap_or_default())).or_default() += 2;
+            let file = outside_the_library(&frames).unwrap_or_default();
+            *code.entry(group_of(file)).or_default() += 2;
+            if let Some(module) = module_of(file) {
+                *modules.entry(module).or_default() += 2;
+            }
         }
         let (flash, ram) = (of(&[".text"]) + constants, of(&[".data", ".bss", ".uninit"]));
-        Self { flash, ram, constants, code, statics }
+        Self { flash, ram, constants, code, modules, statics }
     }
 
     /// What `groups` have of code and constants, all constants taken for theirs: an upper bound.
@@ -114,6 +121,7 @@ fn group_of(file: &str) -> &'static str {
         ("/boards/app/", "app"),
         ("/boards/", "board"),
         ("/tests/", "board"),
+        ("/core/src/packed/", "serialisation"),
         ("/core/src/", "core"),
     ];
     let Some(foreign) = file.split_once("/index.crates.io-").and_then(|(_, rest)| rest.split('/').nth(1)) else {
@@ -135,6 +143,18 @@ fn group_of(file: &str) -> &'static str {
         }
         "cortex-m" | "cortex-m-rt" | "vcell" | "rp-pac" | "embassy-hal-internal" => "HAL",
         _ => "executor, time, log",
+    }
+}
+
+/// The module of the core that a file is of, as the folder it is in or its own name; of the engine what is below it.
+fn module_of(file: &str) -> Option<String> {
+    let (_, path) = file.split_once("/core/src/")?;
+    let path = path.split(".rs").next()?;
+    let mut parts = path.split('/').filter(|part| *part != "mod");
+    let module = parts.next()?;
+    match (module, parts.next()) {
+        ("engine" | "wire" | "client" | "robot", Some(below)) => Some(format!("{module}/{below}")),
+        _ => Some(module.to_owned()),
     }
 }
 

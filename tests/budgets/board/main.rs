@@ -17,12 +17,17 @@ use outrigger_embassy::{Buffers, Windows};
 /// Flash of what is ours, and RAM of one session with its socket buffers \[B\].
 const FLASH: u64 = 64 * 1024;
 const SESSION: u64 = 20 * 1024;
+/// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
+const SERIALISATION: u64 = 25_000;
 /// What the flash budget is about; the core library and what a board adds are not.
 const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
 /// Names the file that a board's firmware is built with, in place of its own.
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The board whose firmware beside a KRC is measured: the other session, on one board for all.
 const BESIDE_KRC: &str = "qemu-mps2";
+/// The images that are shown module by module, and the smallest module that is [B].
+const IN_MODULES: [&str; 3] = ["engine, smallest", "qemu-mps2", "qemu-mps2, KRC"];
+const LEAST_MODULE: u64 = 256;
 /// Numbers may differ by a part in a hundred from the committed ones: paths in messages are as long as they are.
 const SLACK: u64 = 100;
 
@@ -154,6 +159,8 @@ fn report() -> Report {
     let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
     let flash = small.code_of(&OURS) + small.constants + port;
     report.known("flash of the smallest engine, its loop and port-embassy: code, all constants [B]", flash, FLASH);
+    let serialisation = images.iter().map(|(.., image)| image.code["serialisation"]).max().unwrap_or(0);
+    report.budget("serialisation in the image that has most of it [B]", serialisation, SERIALISATION);
     let engine = small.statics.iter().find(|(_, name)| name.ends_with("::ENGINE")).map_or(0, |(size, _)| *size);
     let (windows, sockets) = (size_of::<Windows>() as u64, size_of::<Buffers>() as u64);
     let session = format!("RAM of a session: engine {engine}, its windows {windows}, socket buffers {sockets} [B]");
@@ -172,6 +179,20 @@ fn report() -> Report {
     row("constants (no crate known)", &|image| image.constants);
     row("**flash**", &|image| image.flash);
     row("**RAM** without the stack", &|image| image.ram);
+
+    report.say(MODULES);
+    let shown: Vec<_> = images.iter().filter(|(name, ..)| IN_MODULES.contains(&name.as_str())).collect();
+    report.head(&[&["module"], &*shown.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>()].concat());
+    let mut modules: Vec<&String> = shown.iter().flat_map(|(.., image)| image.modules.keys()).collect();
+    modules.sort_unstable();
+    modules.dedup();
+    for module in modules {
+        let sizes: Vec<u64> = shown.iter().map(|(.., image)| image.modules.get(module).copied().unwrap_or(0)).collect();
+        if sizes.iter().any(|size| *size >= LEAST_MODULE) {
+            let cells = std::iter::once(module as &dyn std::fmt::Display);
+            report.line(&cells.chain(sizes.iter().map(|size| size as _)).collect::<Vec<_>>());
+        }
+    }
 
     report.say("\n## Statics of at least 256 B\n\n");
     report.head(&["image", "static", "B"]);
@@ -255,6 +276,13 @@ this table alone.
 An instruction belongs to the crate of the innermost function that is not the standard library's, in whatever it was
 inlined; *core library* is what is left, compiler routines among it. Constants carry no trace of their crate. The flash
 budget is about core, urscript and port-embassy; what they are made with (zerocopy, heapless) is counted as core.
+
+";
+
+const MODULES: &str = "
+## Code of the core by module [B]
+
+Where the rows *core* above come from, for the engine and for one board: what has at least 256 B in one of them.
 
 ";
 

@@ -38,7 +38,7 @@ fn any<T>(value: T) -> T {
 
 /// Bytes of unknown content and length.
 fn any_bytes() -> &'static [u8] {
-    static BYTES: [u8; 2048] = [0; 2048];
+    static BYTES: [u8; 16] = [0; 16];
     any::<&[u8]>(&BYTES)
 }
 
