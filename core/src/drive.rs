@@ -62,6 +62,14 @@ pub trait Socket: Read + Write {
 
     /// What the peer has not acknowledged at `now`.
     fn unacked(&mut self, now: Instant) -> Unacked;
+
+    /// Whether it makes use of [`put_off`](Self::put_off).
+    const PUTS_OFF: bool = false;
+
+    /// The states of the cycle come by another connection: what this one brings may be read some 50 ms late. Its end may not.
+    fn put_off(&mut self, off: bool) {
+        let _ = off;
+    }
 }
 
 /// One UDP socket.
@@ -324,6 +332,12 @@ where
         }
         while let Some(event) = self.engine.poll_event() {
             self.application.event(event);
+        }
+        if S::PUTS_OFF {
+            let states = self.engine.peer().states_from().map(LinkId::index);
+            for (index, socket) in self.sockets.streams.iter_mut().enumerate() {
+                socket.put_off(states.is_some_and(|states| states != index));
+            }
         }
         self.application.observe(self.engine, self.clock.now());
     }

@@ -20,6 +20,7 @@ use std::rc::Rc;
 
 use clap::Parser;
 use outrigger::clock::Clock;
+use outrigger::reactor;
 use outrigger::signals::{Leaves, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
@@ -117,8 +118,7 @@ impl Law<7> for Copying {
 }
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime.map_err(Trouble::from).and_then(|runtime| runtime.block_on(run(&Args::parse()))) {
+    match reactor::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("coupled_arms: {trouble}");
@@ -187,17 +187,20 @@ async fn run(args: &Args) -> Result<(), Trouble> {
 
     let mut began: Option<(Instant, JointPositions<7>)> = None;
     let (mut story, mut ending) = (Story::default(), false);
-    let mut line = tokio::time::interval(std::time::Duration::from_millis(500));
+    let mut next_line = clock.now();
     let mut signals = Signals::listen(Leaves::AnArm)?;
     loop {
         let mut over = false;
         tokio::select! {
             () = leader.turn() => {}
             () = follower.turn() => {}
-            _ = line.tick() => if began.is_some() {
-                let force = follower.seen().state.and_then(|state| state.tcp_force).unwrap_or_default();
-                println!("the follower meets {:6.1?} N", force.force);
-            },
+            () = reactor::sleep_until(clock, next_line) => {
+                next_line = next_line + Duration::from_millis(500);
+                if began.is_some() {
+                    let force = follower.seen().state.and_then(|state| state.tcp_force).unwrap_or_default();
+                    println!("the follower meets {:6.1?} N", force.force);
+                }
+            }
             _ = signals.next() => over = true,
         }
         leader.tell();

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use outrigger::clock::Clock;
+use outrigger::reactor::{self, Datagrams};
 use outrigger::signals::{Leaves, Signals};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::Input;
@@ -25,10 +26,9 @@ use outrigger_core::engine::krc::{Control, KrcConfig, ToolImpedance};
 use outrigger_core::law::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::KrlIndex;
 use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
-use tokio::net::UdpSocket;
 
 use self::krc::{Arm, Trouble};
 
@@ -88,8 +88,7 @@ impl Reading {
 }
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime.map_err(Trouble::from).and_then(|runtime| runtime.block_on(run(&Args::parse()))) {
+    match reactor::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("haptic: {trouble}");
@@ -118,7 +117,7 @@ type Tool = Arm<CartesianTwist<7>>;
 /// | 6 | is silent: the arm falls back |
 /// | 7 | is back; an operator acknowledges and asks |
 struct Story {
-    socket: UdpSocket,
+    socket: Datagrams,
     began: Option<Instant>,
     height: Option<f32>,
     clutched: f32,
@@ -129,9 +128,9 @@ struct Story {
 }
 
 impl Story {
-    async fn new(device: SocketAddr) -> Result<Self, Trouble> {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        socket.connect(device).await?;
+    fn new(device: SocketAddr) -> Result<Self, Trouble> {
+        let socket = Datagrams::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        socket.connect(device)?;
         let (began, height, clutched, force) = (None, None, 0.0, 0.0);
         Ok(Self { socket, began, height, clutched, force, closed: false, fell_back: false, again: false })
     }
@@ -152,10 +151,10 @@ impl Story {
         let line = format!("{} {aside} 0.0 {} {pedal} {trigger}", now.as_micros(), -down);
         if !silent {
             // What cannot be sent is lost: the arm then falls back, and says why.
-            let _ = self.socket.try_send(line.as_bytes());
+            let _ = self.socket.send(line.as_bytes());
         }
         let mut reply = [0; 64];
-        while let Ok(size) = self.socket.try_recv(&mut reply) {
+        while let Ok(size) = self.socket.recv(&mut reply) {
             let told: Vec<f32> = String::from_utf8_lossy(&reply[..size])
                 .split_ascii_whitespace()
                 .filter_map(|word| word.parse().ok())
@@ -214,24 +213,24 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     };
     config.sources[0] = Some(source);
     let at = if args.krc.is_some() { args.device } else { SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) };
-    let device = UdpSocket::bind(at).await?;
+    let device = Datagrams::bind(at)?;
     let mut story = match args.krc {
         Some(_) => None,
-        None => Some(Story::new(device.local_addr()?).await?),
+        None => Some(Story::new(device.local_addr()?)?),
     };
     let mut arm = Arm::open("arm", args.krc, obstacle(), config, CartesianTwist::new(law), clock).await?;
     let gripper = KrlIndex::from_krl(16).ok_or("there are 16 variables")?;
 
     let mut before: Option<Reading> = None;
     let (mut seq, mut ending) = (0_u32, false);
-    let mut tick = tokio::time::interval(std::time::Duration::from_millis(10));
+    let mut next_tick = clock.now();
     let mut signals = Signals::listen(Leaves::AnArm)?;
     let mut bytes = [0; 256];
     loop {
         let mut over = false;
         tokio::select! {
             () = arm.turn() => {}
-            received = device.recv_from(&mut bytes) => {
+            received = device.next(&mut bytes) => {
                 let (size, from) = received?;
                 if let Some(reading) = Reading::parse(&bytes[..size]) {
                     let [x, y, z] = reading.speed(before.as_ref());
@@ -246,14 +245,17 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                     let opening = seen.krl.map_or(0.0, |krl| krl.real(gripper));
                     let [x, y, z] = force.force;
                     // A device that is gone misses a line.
-                    let _ = device.try_send_to(format!("{x:.3} {y:.3} {z:.3} {opening:.4}").as_bytes(), from);
+                    let _ = device.send_to(format!("{x:.3} {y:.3} {z:.3} {opening:.4}").as_bytes(), from);
                 } else {
                     println!("{from} sent no reading: MICROS X Y Z PEDAL TRIGGER is one");
                 }
             }
-            _ = tick.tick() => if let Some(story) = &mut story {
-                over = story.go_on(&mut arm, clock.now());
-            },
+            () = reactor::sleep_until(clock, next_tick) => {
+                next_tick = next_tick + Duration::from_millis(10);
+                if let Some(story) = &mut story {
+                    over = story.go_on(&mut arm, clock.now());
+                }
+            }
             _ = signals.next() => over = true,
         }
         arm.tell();

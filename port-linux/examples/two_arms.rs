@@ -13,10 +13,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::Duration as StdDuration;
 
 use clap::Parser;
 use outrigger::clock::Clock;
+use outrigger::reactor;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
@@ -30,7 +30,7 @@ use outrigger_sim::krc::Options;
 use self::krc::{Arm, Trouble};
 
 /// How long both may take to be ready, and longer than any motion of the file.
-const PATIENCE: StdDuration = StdDuration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long the ends are held.
 const SETTLING: Duration = Duration::from_millis(500);
 /// How far from its end an arm may stand \[degrees\].
@@ -109,8 +109,7 @@ fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
 }
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime.map_err(Trouble::from).and_then(|runtime| runtime.block_on(run(&Args::parse()))) {
+    match reactor::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("two_arms: {trouble}");
@@ -150,13 +149,12 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut starts = [None; 2];
     let (mut turns_apart, mut ending) = (0_u64, false);
     let mut settled = None;
-    let patience = tokio::time::sleep(PATIENCE);
-    tokio::pin!(patience);
+    let patience = clock.now() + PATIENCE;
     loop {
         tokio::select! {
             () = a.turn() => {}
             () = b.turn() => {}
-            () = &mut patience => return Err("not done within a minute: does a KRC send measurements?".into()),
+            () = reactor::sleep_until(clock, patience) => return Err("not done within a minute: does a KRC send measurements?".into()),
         }
         for arm in [&mut a, &mut b] {
             arm.tell();

@@ -42,6 +42,11 @@ impl Clock {
     }
 }
 
+/// The standard library's instant of now, for timers.
+pub(crate) fn std_now() -> StdInstant {
+    StdInstant::now()
+}
+
 /// The longest the standard library needs to know of `span`.
 #[must_use]
 pub fn std_duration(span: Duration) -> StdDuration {

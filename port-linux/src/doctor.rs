@@ -54,7 +54,7 @@ pub(crate) fn examine<const N: usize, C: Controller<N>>(
     seconds: u64,
     clock: Clock,
 ) -> Result<Vec<String>, Failure> {
-    let (seen, last_seconds): (C::Examined, _) = crate::runtime()?.block_on(async {
+    let (seen, last_seconds): (C::Examined, _) = crate::block_on(async {
         let mut net = controller.open(clock, None).await?;
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("doctor", Format::Lines, clock, controller, operators, Some(seconds));

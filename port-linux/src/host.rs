@@ -16,7 +16,6 @@ pub struct InForce {
     processors: Vec<usize>,
     locked_kib: Option<u64>,
     busy_poll_micros: Option<u32>,
-    spin: bool,
 }
 
 /// Applies `settings` to the calling thread. What is asked for and not granted is a failure: a loop that
@@ -54,7 +53,7 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
             ));
         }
     }
-    Ok(InForce { busy_poll_micros: settings.busy_poll_micros, spin: settings.spin, ..in_force() })
+    Ok(InForce { busy_poll_micros: settings.busy_poll_micros, ..in_force() })
 }
 
 /// What is in force for the calling thread.
@@ -63,13 +62,7 @@ pub fn in_force() -> InForce {
     let processors = sched_getaffinity(None)
         .map(|set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
         .unwrap_or_default();
-    InForce {
-        scheduling: syscalls::scheduling().ok(),
-        processors,
-        locked_kib: locked_kib(),
-        busy_poll_micros: None,
-        spin: false,
-    }
+    InForce { scheduling: syscalls::scheduling().ok(), processors, locked_kib: locked_kib(), busy_poll_micros: None }
 }
 
 /// Kernel and processor of this machine, for reports.
@@ -113,10 +106,7 @@ impl fmt::Display for InForce {
             Some(kib) => write!(f, ", {kib} KiB locked")?,
         }
         if let Some(micros) = self.busy_poll_micros {
-            write!(f, ", device polled for {micros} µs before sleeping")?;
-        }
-        if self.spin {
-            f.write_str(", spinning on sockets")?;
+            write!(f, ", awake from {micros} µs before each state")?;
         }
         Ok(())
     }

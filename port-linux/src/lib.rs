@@ -60,6 +60,7 @@ pub mod maker;
 mod monitor;
 pub mod net;
 pub mod panel;
+pub mod reactor;
 pub mod record;
 pub mod recordings;
 mod replay;
@@ -75,7 +76,6 @@ pub mod simulate;
 pub mod syscalls;
 pub mod target;
 mod terminal;
-pub mod timer;
 pub mod watch;
 pub mod worker;
 
@@ -96,7 +96,15 @@ pub use self::robot::{Ended, Robot, Running, Seen, Sensor, States};
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// The one-threaded runtime that every command with sockets runs on.
+/// Runs a session on this thread.
+///
+/// # Errors
+/// Those of `session`; [`Failure::BadInput`] with what the kernel refuses.
+pub fn block_on<T>(session: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    reactor::block_on(session).map_err(|error| Failure::BadInput(format!("cannot wait for sockets: {error}")))?
+}
+
+/// The one-threaded runtime of what is beside an engine: requests to a controller, readers of a feed.
 ///
 /// # Errors
 /// [`Failure::BadInput`] with what the kernel refuses.

@@ -1,6 +1,7 @@
-//! Sockets and the clock for `core::drive`, on a current-thread runtime.
+//! Sockets and the clock for `core::drive`, inside of [`reactor::block_on`](crate::reactor::block_on).
 
 mod datagrams;
+mod pace;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -13,16 +14,17 @@ use std::rc::Rc;
 use outrigger_core::drive;
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::LINKS;
-use outrigger_core::time::Instant;
+use outrigger_core::time::{Duration, Instant};
 
 pub use self::datagrams::Datagrams;
+use self::pace::Pace;
 use self::stream::Robot;
 pub use self::stream::{Link, cannot_connect};
 use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::Failure;
 use crate::feed::{Feed, Tap};
-use crate::timer::Timer;
+use crate::reactor;
 
 /// The kernel's sockets for one robot.
 pub struct Net {
@@ -58,23 +60,23 @@ impl Trouble {
 
 impl Net {
     /// Sockets that connect to the robot at `address`, which has been resolved to `ip`.
+    ///
+    /// From `busy_poll_micros` before a state is due the loop does not sleep.
     #[must_use]
     pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
-        let trouble = Trouble::default();
+        let (trouble, pace) = (Trouble::default(), pace(clock, busy_poll_micros));
         let robot = Robot { address: address.clone(), ip };
-        let streams = LINKS.map(|id| Link::new(id, robot.clone(), clock, busy_poll_micros, trouble.clone())).into();
-        Self { clock: PortClock { clock, exact: None }, streams, datagrams: None, trouble }
+        let streams = LINKS.map(|id| Link::new(id, robot.clone(), clock, pace, trouble.clone())).into();
+        Self { clock: PortClock(clock), streams, datagrams: None, trouble }
     }
 
-    /// A socket that listens at `at` for a robot that sends by itself. Its deadlines are kept to the microsecond: a cycle
-    /// may take no longer than a millisecond.
+    /// A socket that listens at `at` for a robot that sends by itself.
     ///
     /// # Errors
-    /// [`Failure::Connection`] where the address is taken, [`Failure::BadInput`] for what the kernel refuses.
+    /// [`Failure::Connection`] where the address is taken.
     pub async fn listening(at: SocketAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Self, Failure> {
-        let datagrams = Datagrams::listen(at, clock, busy_poll_micros).await?;
-        let timer = Timer::new(clock).map_err(|error| Failure::BadInput(format!("cannot make a timer: {error}")))?;
-        let clock = PortClock { clock, exact: Some(timer) };
+        let datagrams = Datagrams::listen(at, clock, pace(clock, busy_poll_micros))?;
+        let clock = PortClock(clock);
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
     }
 
@@ -115,25 +117,20 @@ impl drive::Net for Net {
     }
 }
 
-/// The process's clock. Timers wake late, never early: the runtime's resolve 1 ms and cost no system call, one of the kernel's
-/// own resolves a microsecond.
-#[derive(Debug)]
-pub struct PortClock {
-    clock: Clock,
-    exact: Option<Timer>,
+fn pace(clock: Clock, busy_poll_micros: Option<u32>) -> Pace {
+    Pace::new(clock, busy_poll_micros.map(|micros| Duration::from_micros(micros.into())))
 }
+
+/// The process's clock, with the time-outs of the reactor.
+#[derive(Clone, Copy, Debug)]
+pub struct PortClock(Clock);
 
 impl drive::Clock for PortClock {
     fn now(&self) -> Instant {
-        self.clock.now()
+        self.0.now()
     }
 
     async fn sleep_until(&self, at: Instant) {
-        if let Some(timer) = &self.exact
-            && timer.until(at).await.is_ok()
-        {
-            return;
-        }
-        tokio::time::sleep_until(self.clock.std_instant(at).into()).await;
+        reactor::sleep_until(self.0, at).await;
     }
 }

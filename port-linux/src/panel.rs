@@ -9,12 +9,12 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::clock::{Clock, std_duration};
+use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Progress, What};
 use crate::maker::{Facts, Maker, Showing, Shows};
+use crate::reactor;
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
@@ -130,7 +130,7 @@ pub struct Panel<M> {
     keys: UnboundedReceiver<Key>,
     signals: Option<Signals>,
     /// Also a session in which nothing happens is shown.
-    look: Interval,
+    next_look: Instant,
     /// When to end by itself.
     end_at: Option<Instant>,
     first_session_by: Option<Instant>,
@@ -153,7 +153,7 @@ pub struct Panel<M> {
 }
 
 impl<M: Maker> Panel<M> {
-    /// A panel for these `operators` that speaks in `format` and ends after `seconds`; inside of a runtime.
+    /// A panel for these `operators` that speaks in `format` and ends after `seconds`.
     #[must_use]
     pub fn new(
         title: &str,
@@ -165,15 +165,13 @@ impl<M: Maker> Panel<M> {
     ) -> Self {
         let Operators { signals, sender, keys } = operators;
         let now = clock.now();
-        let mut look = interval(std_duration(format.pace()));
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             show: Show::start(format, title, sender),
             clock,
             maker,
             keys,
             signals,
-            look,
+            next_look: now,
             end_at: seconds.map(|seconds| now + Duration::from_secs(seconds)),
             first_session_by: Some(now + FIRST_SESSION),
             begun: false,
@@ -201,17 +199,19 @@ impl<M: Maker> Panel<M> {
     /// The operator's next wish. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
-        let time_up = async {
-            match deadline {
-                Some(at) => tokio::time::sleep_until(self.clock.std_instant(at).into()).await,
-                None => std::future::pending().await,
-            }
+        let (first, time_up) = match deadline {
+            Some(at) if at <= self.next_look => (at, true),
+            _ => (self.next_look, false),
         };
         let wish = tokio::select! {
             signal = next_signal(&mut self.signals) => Wish::End(signal),
             Some(key) = self.keys.recv() => key.into(),
-            () = time_up => Wish::End("time is up"),
-            _ = self.look.tick() => Wish::Look,
+            () = reactor::sleep_until(self.clock, first) => if time_up {
+                Wish::End("time is up")
+            } else {
+                self.next_look = self.clock.now() + self.show.format().pace();
+                Wish::Look
+            },
         };
         if let Wish::End(_) = wish {
             self.end_now();

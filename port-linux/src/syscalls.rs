@@ -3,11 +3,10 @@
 #![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
 
 use std::io;
-use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 use rustix::ioctl::{Getter, ioctl};
-use tokio::io::unix::AsyncFd;
 
 /// `SIOCOUTQ` of `linux/sockios.h`, the same number as `TIOCOUTQ`.
 const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
@@ -85,52 +84,20 @@ pub fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
-/// Lets reads of `socket` poll the network device for up to `micros` µs before they sleep (`SO_BUSY_POLL`).
+/// Waits until one of `descriptors` is ready, or for so long; without end where no time is given. How many are ready.
 ///
 /// # Errors
-/// `EPERM` where raising it needs `CAP_NET_ADMIN`; `ENOPROTOOPT` where the kernel is built without it.
-pub fn set_busy_poll(socket: impl AsFd, micros: u32) -> io::Result<()> {
-    let value = libc::c_int::try_from(micros).unwrap_or(libc::c_int::MAX);
-    // SAFETY: the option takes one `int`, which outlives the call.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_BUSY_POLL,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// For how long reads of `socket` poll the network device before they sleep \[µs\].
-///
-/// # Errors
-/// Those of the kernel; `ENOPROTOOPT` where it is built without it.
-pub fn busy_poll(socket: impl AsFd) -> io::Result<u32> {
-    let mut value: libc::c_int = 0;
-    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the option gives one `int` into `value`, whose size `length` says; both outlive the call.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_BUSY_POLL,
-            (&raw mut value).cast(),
-            &raw mut length,
-        )
-    };
-    if result == 0 { Ok(u32::try_from(value).unwrap_or_default()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// A descriptor that the runtime of the calling thread watches.
-///
-/// # Errors
-/// Those of the kernel.
-pub fn watched(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: an owned descriptor stays open, and the same, for as long as it is owned.
-    unsafe { AsyncFd::register(descriptor) }.map_err(Into::into)
+/// `EINTR` where a signal came first.
+pub fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the slice and the time outlive the call; a number that is no descriptor's is told as such.
+    let ready =
+        unsafe { libc::ppoll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, timeout, std::ptr::null()) };
+    usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
 #[cfg(test)]

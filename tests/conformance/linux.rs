@@ -237,13 +237,13 @@ impl Drop for LinuxBench {
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
     let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);
-    let runtime = outrigger::runtime().expect("a runtime");
-    runtime.block_on(async {
+    let over = outrigger::reactor::block_on(async {
         tokio::select! {
             ended = ur::run(config, law, &mut net, &mut desk, 0) => ended.expect("a configuration that can be run"),
             _ = ended => {}
         }
     });
+    over.expect("a reactor");
     shared.log().over = true;
     shared.changed.notify_all();
 }

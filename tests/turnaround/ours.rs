@@ -30,9 +30,8 @@ pub(crate) fn run(port_base: u16) {
     let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
     let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
-    let runtime = outrigger::runtime().expect("a runtime");
     let mut operator = Operator { inputs: None, commanded: false };
-    runtime.block_on(ur::run(UrConfig::default(), law, &mut net, &mut operator, 0)).expect("a configuration");
+    outrigger::block_on(ur::run(UrConfig::default(), law, &mut net, &mut operator, 0)).expect("a configuration");
 }
 
 fn to_and_fro() -> Trajectory<6> {

@@ -128,6 +128,11 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
         cycle: &Cycle<N, L>,
     ) -> Option<Instant>;
 
+    /// The link whose states are heeded, where others carry only what can wait.
+    fn states_from(&self) -> Option<LinkId> {
+        None
+    }
+
     /// Whether bytes of the link were reported as not acknowledged.
     fn has_unacked(&self, link: LinkId) -> bool;
 

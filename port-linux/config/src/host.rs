@@ -14,10 +14,8 @@ settings! {
         pub lock_memory: bool = false,
         /// The one processor to run on.
         pub cpu: Option<usize> [0 to 1023] = None,
-        /// How long a read polls the network device before it sleeps \[µs\].
+        /// From how long before a state is due the loop looks at its sockets without sleeping \[µs\].
         pub busy_poll_micros at "busy_poll": Option<u32> [1 to 10000] = None,
-        /// Whether the loop spins on its sockets instead of sleeping until something arrives.
-        pub spin: bool = false,
     }
 }
 
@@ -36,10 +34,7 @@ impl HostSettings {
             asked.push(format!("processor {cpu}"));
         }
         if let Some(micros) = self.busy_poll_micros {
-            asked.push(format!("device polling for {micros} µs"));
-        }
-        if self.spin {
-            asked.push("spinning".into());
+            asked.push(format!("awake from {micros} µs before each state"));
         }
         if asked.is_empty() { "nothing".into() } else { asked.join(", ") }
     }

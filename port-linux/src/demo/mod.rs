@@ -35,6 +35,7 @@ use crate::law::BoxedLaw;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
 use crate::panel::{Operators, Panel, Wish};
+use crate::reactor;
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell};
@@ -45,7 +46,7 @@ use crate::worker::{writable_within, write_within};
 const DISTANCE: f32 = 0.05;
 const SENSOR: SourceId = SourceId(0);
 /// How often the script looks, besides at every state.
-const GLANCE: StdDuration = StdDuration::from_millis(10);
+const GLANCE: Duration = Duration::from_millis(10);
 /// So long a disk may take for the report.
 const DISK: StdDuration = StdDuration::from_secs(10);
 
@@ -60,7 +61,7 @@ pub fn run(args: &DemoArgs) -> Outcome {
         // Half a minute of work is not done for a page that cannot be written.
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let report = crate::runtime()?.block_on(play(args.seconds, clock))?;
+    let report = crate::block_on(play(args.seconds, clock))?;
     let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
     });
@@ -244,6 +245,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
             if let Some(input) = self.inputs.pop_front() {
                 return input;
             }
+            let glance = self.clock.now() + GLANCE;
             tokio::select! {
                 wish = self.panel.next() => match wish {
                     Wish::End(_) => return Input::Shutdown,
@@ -253,7 +255,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
                     return Input::Sample(reading.sample(SENSOR, at));
                 },
-                () = tokio::time::sleep(GLANCE) => return Input::Tick,
+                () = reactor::sleep_until(self.clock, glance) => return Input::Tick,
             }
         }
     }

@@ -25,6 +25,7 @@ use crate::json::Json;
 use crate::law::BoxedLaw;
 use crate::maker::ur;
 use crate::net::{Net, Trouble};
+use crate::reactor;
 use crate::show::events::{Surroundings, notice};
 use crate::show::words;
 use crate::signals::{Leaves, Signals};
@@ -62,7 +63,7 @@ pub fn run(args: &IoArgs) -> Outcome {
         let claims = writes.iter().filter_map(Claim::of);
         config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
     }
-    crate::runtime()?.block_on(async {
+    crate::block_on(async {
         let mut net = Net::connecting(&target.address, target.ip, clock, None);
         let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
         ur::run(config, BoxedLaw::idle(), &mut net, &mut desk, 0).await?;
@@ -191,12 +192,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
             self.under_way += 1;
             return Input::Set(write);
         }
-        let over = async {
-            match self.end.filter(|_| !self.ending) {
-                Some(at) => tokio::time::sleep_until(self.clock.std_instant(at).into()).await,
-                None => std::future::pending().await,
-            }
-        };
+        let over = reactor::sleep_until_some(self.clock, self.end.filter(|_| !self.ending));
         tokio::select! {
             _ = self.signals.next() => {
                 if matches!(self.task, Task::Set(_)) && !self.ending {

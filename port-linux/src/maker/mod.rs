@@ -121,7 +121,7 @@ pub(crate) trait Controller<const N: usize>:
         clock: Clock,
         feed: Feed,
         remarks: UnboundedSender<String>,
-    ) -> impl Future<Output = Infallible> + use<Self, N> {
+    ) -> impl Future<Output = Infallible> + Send + 'static + use<Self, N> {
         let _ = (config, clock, feed, remarks);
         std::future::pending()
     }

@@ -3,28 +3,29 @@
 use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::task::Poll;
 
 use outrigger_core::drive;
-use tokio::io::ReadBuf;
-use tokio::net::UdpSocket;
 
+use super::pace::Pace;
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::Tap;
-use crate::syscalls;
+use crate::reactor::{self, For};
 
 /// A socket that listens since it was made.
 #[derive(Debug)]
 pub struct Datagrams {
-    socket: UdpSocket,
+    socket: reactor::Datagrams,
     clock: Clock,
     tap: Option<Tap>,
+    pace: Pace,
 }
 
 impl Datagrams {
-    /// Listens at `at`; reads poll the network device for `busy_poll_micros` where that is given.
-    pub(super) async fn listen(at: SocketAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Self, Failure> {
-        let socket = UdpSocket::bind(at).await.map_err(|error| {
+    /// Listens at `at`.
+    pub(super) fn listen(at: SocketAddr, clock: Clock, pace: Pace) -> Result<Self, Failure> {
+        let socket = reactor::Datagrams::bind(at).map_err(|error| {
             let hint = match error.kind() {
                 ErrorKind::AddrInUse => "; is another remote computer running? One alone can answer a KRC",
                 ErrorKind::AddrNotAvailable => "; it has to be an address of this machine, or 0.0.0.0",
@@ -32,12 +33,7 @@ impl Datagrams {
             };
             Failure::Connection(format!("cannot listen on {at}: {error}{hint}"))
         })?;
-        if let Some(micros) = busy_poll_micros {
-            syscalls::set_busy_poll(&socket, micros).map_err(|error| {
-                Failure::BadInput(format!("host.busy_poll: the kernel refuses ({error}); grant CAP_NET_ADMIN"))
-            })?;
-        }
-        Ok(Self { socket, clock, tap: None })
+        Ok(Self { socket, clock, tap: None, pace })
     }
 
     pub(super) fn local(&self) -> std::io::Result<SocketAddr> {
@@ -57,24 +53,32 @@ impl drive::Datagrams for Datagrams {
     }
 
     async fn receive(&mut self, window: &mut [u8]) -> (usize, SocketAddr) {
-        loop {
-            let mut room = ReadBuf::new(window);
-            // By polling: who waits for it stays known to the socket where this future is dropped.
-            if let Ok(from) = poll_fn(|context| self.socket.poll_recv_from(context, &mut room)).await {
-                let bytes = room.filled();
-                if let Some(tap) = &mut self.tap {
-                    tap.received(self.clock.now(), bytes);
-                }
-                return (bytes.len(), from);
-            }
+        let Self { socket, .. } = self;
+        let received = poll_fn(|_| match socket.poll_io(For::Reading, |socket| socket.recv_from(window)) {
+            Poll::Ready(Ok(received)) => Poll::Ready(received),
             // An error is of one datagram; where it stays, others have their turn.
-            tokio::task::yield_now().await;
+            Poll::Ready(Err(_)) => {
+                socket.is_named(For::Reading);
+                Poll::Pending
+            }
+            Poll::Pending => Poll::Pending,
+        })
+        .await;
+        // The newest of those that wait is answered.
+        socket.again();
+        if self.tap.is_some() || self.pace.is_asked_for() {
+            let now = self.clock.now();
+            self.pace.arrived(now);
+            if let Some(tap) = &mut self.tap {
+                tap.received(now, window.get(..received.0).unwrap_or_default());
+            }
         }
+        received
     }
 
     fn send(&mut self, bytes: &[u8], to: SocketAddr) {
         // What cannot be sent is lost, as on any network; the peer and the link monitor notice.
-        if self.socket.try_send_to(bytes, to).is_ok()
+        if self.socket.send_to(bytes, to).is_ok()
             && let Some(tap) = &mut self.tap
         {
             tap.sent(self.clock.now(), bytes);

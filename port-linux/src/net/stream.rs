@@ -1,22 +1,30 @@
 //! Connections to a robot, one after another on each link.
 
-use std::future::{Future, poll_fn};
-use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::pin::{Pin, pin};
+use std::future::poll_fn;
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
-use outrigger_core::time::Instant;
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream};
+use outrigger_core::time::{Duration, Instant};
+use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay, set_tcp_quickack};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 
 use super::Trouble;
+use super::pace::Pace;
 use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::{TOO_FEW_FILES, is_too_few_files};
 use crate::feed::Tap;
+use crate::reactor::{self, For, Watched};
 use crate::syscalls;
+
+/// So long apart a connection is read that brings nothing the cycle waits for.
+const PUT_OFF: Duration = Duration::from_millis(50);
+/// So much later where nothing else wakes the loop by then.
+const SLACK: Duration = Duration::from_millis(20);
+/// Before bytes are a cycle old, nothing depends on whether they are acknowledged: the next state brings that.
+const ASKED_AFTER: Duration = Duration::from_millis(2);
 
 /// Where the robot is, for every connection to it.
 #[derive(Clone, Debug)]
@@ -31,12 +39,17 @@ pub struct Link {
     robot: Robot,
     state: LinkState,
     outstanding: Outstanding,
+    /// When the oldest byte was written that may not be acknowledged, as far as was asked; whether some were not.
+    unasked: Option<Instant>,
+    waiting: bool,
     clock: Clock,
-    busy_poll_micros: Option<u32>,
+    pace: Pace,
     trouble: Trouble,
-    /// Something was read: Linux falls back to delayed acknowledgements by itself, and an old controller then waits for
-    /// them. Asked for once what was read is answered, which must not wait for it.
+    /// Something was read and nothing written since, which would carry the acknowledgement: Linux falls back to delayed ones
+    /// by itself, and an old controller then waits for them.
     acknowledge: bool,
+    /// When it is read next, where states come by another connection.
+    put_off: Option<Instant>,
     /// Who listens to what crosses the socket.
     tap: Option<Tap>,
     /// The port of the present connection, as the controller numbers it.
@@ -45,21 +58,24 @@ pub struct Link {
 
 enum LinkState {
     Closed,
-    Opening(SocketAddr, Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>),
-    Open(SocketAddr, TcpStream),
+    Opening(SocketAddr, Watched<TcpStream>),
+    Open(SocketAddr, Watched<TcpStream>),
 }
 
 impl Link {
-    pub(super) fn new(id: LinkId, robot: Robot, clock: Clock, busy_poll_micros: Option<u32>, trouble: Trouble) -> Self {
+    pub(super) fn new(id: LinkId, robot: Robot, clock: Clock, pace: Pace, trouble: Trouble) -> Self {
         Self {
             id,
             robot,
             state: LinkState::Closed,
             outstanding: Outstanding::default(),
+            unasked: None,
+            waiting: false,
             clock,
-            busy_poll_micros,
+            pace,
             trouble,
             acknowledge: false,
+            put_off: None,
             tap: None,
             port: 0,
         }
@@ -74,26 +90,11 @@ impl Link {
         self.tap = Some(tap);
     }
 
-    fn stream(&mut self) -> io::Result<&mut TcpStream> {
-        match &mut self.state {
+    fn stream(&self) -> io::Result<&Watched<TcpStream>> {
+        match &self.state {
             LinkState::Open(_, stream) => Ok(stream),
             LinkState::Closed | LinkState::Opening(..) => Err(io::ErrorKind::NotConnected.into()),
         }
-    }
-
-    /// Options that every connection needs before its first byte.
-    fn connecting(&self, to: SocketAddr) -> io::Result<impl Future<Output = io::Result<TcpStream>> + use<>> {
-        let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        socket.set_nodelay(true)?;
-        if let Some(micros) = self.busy_poll_micros {
-            syscalls::set_busy_poll(&socket, micros)?;
-        }
-        Ok(async move {
-            let stream = socket.connect(to).await?;
-            // The controller's first packets must not wait for a delayed acknowledgement either.
-            stream.set_quickack(true)?;
-            Ok(stream)
-        })
     }
 
     fn tell_closed(&mut self) {
@@ -130,22 +131,25 @@ impl drive::Socket for Link {
     fn open(&mut self, endpoint: Endpoint) {
         let to = SocketAddr::new(self.robot.ip, self.robot.address.port(endpoint.port));
         self.port = endpoint.port;
-        self.outstanding = Outstanding::default();
-        match self.connecting(to) {
-            Ok(connecting) => self.state = LinkState::Opening(to, Box::pin(connecting)),
+        (self.outstanding, self.unasked, self.waiting) = (Outstanding::default(), None, false);
+        (self.acknowledge, self.put_off) = (false, None);
+        match connecting(to) {
+            Ok(stream) => self.state = LinkState::Opening(to, stream),
             Err(error) => self.refused(to, &error),
         }
     }
 
     async fn opened(&mut self) -> bool {
-        let (to, result) = match &mut self.state {
+        let (to, result) = match &self.state {
             LinkState::Closed => return false,
             LinkState::Open(..) => return true,
-            LinkState::Opening(to, connecting) => (*to, connecting.await),
+            LinkState::Opening(to, stream) => (*to, poll_fn(|_| stream.poll_io(For::Writing, connected)).await),
         };
         match result {
-            Ok(stream) => {
-                self.state = LinkState::Open(to, stream);
+            Ok(()) => {
+                if let LinkState::Opening(to, stream) = std::mem::replace(&mut self.state, LinkState::Closed) {
+                    self.state = LinkState::Open(to, stream);
+                }
                 if let Some(tap) = &mut self.tap {
                     tap.opened(self.clock.now(), self.port);
                 }
@@ -159,7 +163,7 @@ impl drive::Socket for Link {
         match &self.state {
             // With no lingering the kernel resets the connection when it is closed, and drops what is queued.
             LinkState::Open(at, stream) => {
-                if let Err(error) = stream.set_zero_linger() {
+                if let Err(error) = set_socket_linger(&**stream, Some(std::time::Duration::ZERO)) {
                     self.trouble.note(self.id, format!("cannot reset the connection to {at}: {error}"));
                 }
             }
@@ -174,7 +178,42 @@ impl drive::Socket for Link {
 
     fn unacked(&mut self, now: Instant) -> Unacked {
         let LinkState::Open(_, stream) = &self.state else { return Unacked::default() };
-        syscalls::unacknowledged(stream).map(|bytes| self.outstanding.waiting(bytes, now)).unwrap_or_default()
+        if !self.waiting && self.unasked.is_none_or(|since| now.since(since) < ASKED_AFTER) {
+            return Unacked::default();
+        }
+        let unacked = syscalls::unacknowledged(&**stream).map(|bytes| self.outstanding.waiting(bytes, now));
+        let unacked = unacked.unwrap_or_default();
+        self.waiting = unacked.bytes > 0;
+        self.unasked = self.waiting.then(|| now - unacked.age);
+        unacked
+    }
+
+    const PUTS_OFF: bool = true;
+
+    fn put_off(&mut self, off: bool) {
+        if off != self.put_off.is_some() {
+            self.put_off = off.then_some(Instant::ZERO);
+        }
+    }
+}
+
+/// A connection that is being made, with the options that it needs before its first byte.
+fn connecting(to: SocketAddr) -> io::Result<Watched<TcpStream>> {
+    let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
+    set_tcp_nodelay(&socket, true)?;
+    match connect(&socket, &to) {
+        Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(Watched::new(socket.into())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// How an attempt to connect has ended.
+fn connected(stream: &TcpStream) -> io::Result<()> {
+    match stream.take_error()? {
+        Some(error) => Err(error),
+        // The controller's first packets must not wait for a delayed acknowledgement either.
+        None => Ok(set_tcp_quickack(stream, true)?),
     }
 }
 
@@ -184,33 +223,67 @@ impl embedded_io_async::ErrorType for Link {
 
 impl embedded_io_async::Read for Link {
     async fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
-        let clock = self.clock;
-        let acknowledge = std::mem::take(&mut self.acknowledge);
-        let stream = self.stream()?;
-        if acknowledge {
-            stream.set_quickack(true)?;
+        let room = window.len();
+        let Self { state: LinkState::Open(_, stream), put_off, clock, acknowledge, .. } = self else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if std::mem::take(acknowledge) {
+            set_tcp_quickack(&**stream, true)?;
         }
-        let mut window = ReadBuf::new(window);
-        let read = poll_fn(|cx| pin!(&mut *stream).poll_read(cx, &mut window)).await;
-        let arrived = clock.now();
-        if read.is_err() || window.filled().is_empty() {
-            self.tell_closed();
-            return read.map(|()| 0);
+        let mut read_now = |mut stream: &TcpStream| stream.read(window);
+        let read = match put_off {
+            None => poll_fn(|_| stream.poll_io(For::Reading, &mut read_now)).await,
+            Some(at) => loop {
+                if !stream.is_named(For::Ending) && clock.now() < *at {
+                    reactor::sleep_until(*clock, *at + SLACK).await;
+                }
+                let read = read_now(stream);
+                *at = clock.now() + PUT_OFF;
+                match read {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    read => break read,
+                }
+            },
+        };
+        let arrived = self.clock.now();
+        let count = match read {
+            Ok(count) if count > 0 => count,
+            ended => {
+                self.tell_closed();
+                return ended;
+            }
+        };
+        self.acknowledge = self.put_off.is_none();
+        match &mut self.put_off {
+            // As much again may wait.
+            Some(at) if count == room => *at = Instant::ZERO,
+            Some(_) => {}
+            None => {
+                if count == room {
+                    self.stream()?.again();
+                }
+                self.pace.arrived(arrived);
+            }
         }
-        self.acknowledge = true;
         if let Some(tap) = &mut self.tap {
-            tap.received(arrived, window.filled());
+            tap.received(arrived, window.get(..count).unwrap_or_default());
         }
-        Ok(window.filled().len())
+        Ok(count)
     }
 }
 
 impl embedded_io_async::Write for Link {
     async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let clock = self.clock;
         let stream = self.stream()?;
-        let written = poll_fn(|cx| pin!(&mut *stream).poll_write(cx, bytes)).await?;
-        let now = clock.now();
+        let written = match (&**stream).write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                poll_fn(|_| stream.poll_io(For::Writing, |mut stream| stream.write(bytes))).await?
+            }
+            written => written?,
+        };
+        let now = self.clock.now();
+        self.acknowledge = false;
+        self.unasked = self.unasked.or(Some(now));
         self.outstanding.wrote(written, now);
         if let Some(tap) = &mut self.tap {
             tap.sent(now, bytes.get(..written).unwrap_or_default());

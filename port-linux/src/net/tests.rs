@@ -2,10 +2,10 @@
 //! time.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::poll_fn;
 use std::net::UdpSocket as Peer;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
@@ -17,6 +17,7 @@ use super::*;
 use crate::law::BoxedLaw;
 use crate::maker::krc::KrcTally;
 use crate::maker::{Summary as _, Tally as _};
+use crate::reactor;
 
 /// So many datagrams are received at most before the newest measurement among them is answered.
 const BURST: usize = 64;
@@ -46,6 +47,10 @@ fn measurement(counter: u16) -> [u8; MEASUREMENT_LEN] {
     let mut bytes = [0; MEASUREMENT_LEN];
     repr.emit(&mut bytes).expect("room for a measurement");
     bytes
+}
+
+fn in_a_reactor(body: impl Future<Output = ()>) {
+    reactor::block_on(body).expect("a reactor");
 }
 
 /// Whichever measurements have been answered.
@@ -88,7 +93,7 @@ impl Application<7, Krc, BoxedLaw<7>> for Operator {
     }
 }
 
-/// Lets the loop have `looks` looks at its sockets, the runtime between them; whether it has ended.
+/// Lets the loop have `looks` looks at its sockets; whether it has ended.
 async fn look(
     looks: usize,
     net: &mut Net,
@@ -96,72 +101,87 @@ async fn look(
     operator: &mut Operator,
 ) -> Poll<()> {
     let mut driving = pin!(drive(net, engine, operator, Duration::from_millis(100)));
-    for _ in 0..looks {
-        if driving.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-            return Poll::Ready(());
+    let mut looked = 0;
+    poll_fn(|context| {
+        let ended = driving.as_mut().poll(context);
+        looked += 1;
+        if ended.is_pending() && looked < looks {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
-        tokio::task::yield_now().await;
-    }
-    Poll::Pending
+        Poll::Ready(ended)
+    })
+    .await
 }
 
-#[tokio::test]
-async fn of_a_flood_no_more_than_a_burst_is_read_before_an_answer() {
-    let (mut net, mut engine, krc) = beside().await;
-    // Each before a burst but one of datagrams that are none, as many as a socket's buffer holds by default.
-    for counter in [1, 2, 3] {
-        krc.send(&measurement(counter)).expect("room");
-        (1..BURST).for_each(|_| assert_eq!(krc.send(&[0]).expect("room"), 1));
-    }
-    let mut operator = Operator::default();
-    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Pending);
-    assert_eq!(answered(&krc), [1, 2, 3]);
-    let counts = operator.counts;
-    assert_eq!((counts.measurements, counts.commands, counts.malformed), (3, 3, 3 * (BURST as u64 - 1)));
-    assert_eq!(engine.histograms().turnaround.count(), 3);
-}
-
-#[tokio::test]
-async fn measurements_that_wait_together_are_one_answer_to_the_newest_and_every_number_of_the_summary_has_a_name() {
-    let (mut net, mut engine, krc) = beside().await;
-    (10..20).for_each(|counter| assert!(krc.send(&measurement(counter)).is_ok()));
-    let mut operator = Operator::default();
-    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Pending);
-    assert_eq!((answered(&krc), operator.counts.overtaken), (vec![19], 9));
-    operator.words.push_back(Input::Shutdown);
-    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Ready(()));
-    let summary = operator.tally.text();
-    for name in ["9 overtaken by a newer one", "perfect / ok / bad / unacceptable", "our grade [%]", "the KRC's [%]"] {
-        assert!(summary.contains(name), "{name} in {summary}");
-    }
-}
-
-#[tokio::test]
-async fn an_operator_is_heard_before_a_flood_is_read() {
-    let (mut net, mut engine, krc) = beside().await;
-    (0..3 * BURST).for_each(|_| assert!(krc.send(&[0]).is_ok()));
-    let mut operator = Operator { words: [Input::Release, Input::Shutdown].into(), ..Operator::default() };
-    assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Ready(()));
-    assert!(operator.counts.malformed <= 2, "{:?}", operator.counts);
-}
-
-#[tokio::test]
-async fn a_datagram_wakes_the_loop_that_waits_for_it() {
-    let (mut net, mut engine, krc) = beside().await;
-    let krc = tokio::net::UdpSocket::from_std(krc).expect("a socket");
-    let mut operator = Operator::default();
-    let exchange = async {
-        // The loop waits by then: nothing else will wake it.
-        for _ in 0..10 {
-            tokio::task::yield_now().await;
+#[test]
+fn of_a_flood_no_more_than_a_burst_is_read_before_an_answer() {
+    in_a_reactor(async {
+        let (mut net, mut engine, krc) = beside().await;
+        // Each before a burst but one of datagrams that are none, as many as a socket's buffer holds by default.
+        for counter in [1, 2, 3] {
+            krc.send(&measurement(counter)).expect("room");
+            (1..BURST).for_each(|_| assert_eq!(krc.send(&[0]).expect("room"), 1));
         }
-        krc.send(&measurement(7)).await.expect("room");
-        krc.recv(&mut [0; COMMAND_LEN]).await.expect("an answer")
-    };
-    tokio::select! {
-        biased;
-        () = drive(&mut net, &mut engine, &mut operator, Duration::from_millis(100)) => panic!("nobody ended it"),
-        length = exchange => assert_eq!(length, COMMAND_LEN),
-        () = tokio::time::sleep(std::time::Duration::from_secs(30)) => panic!("it was not woken"),
-    }
+        let mut operator = Operator::default();
+        assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Pending);
+        assert_eq!(answered(&krc), [1, 2, 3]);
+        let counts = operator.counts;
+        assert_eq!((counts.measurements, counts.commands, counts.malformed), (3, 3, 3 * (BURST as u64 - 1)));
+        assert_eq!(engine.histograms().turnaround.count(), 3);
+    });
+}
+
+#[test]
+fn measurements_that_wait_together_are_one_answer_to_the_newest_and_every_number_of_the_summary_has_a_name() {
+    in_a_reactor(async {
+        let (mut net, mut engine, krc) = beside().await;
+        (10..20).for_each(|counter| assert!(krc.send(&measurement(counter)).is_ok()));
+        let mut operator = Operator::default();
+        assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Pending);
+        assert_eq!((answered(&krc), operator.counts.overtaken), (vec![19], 9));
+        operator.words.push_back(Input::Shutdown);
+        assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Ready(()));
+        let summary = operator.tally.text();
+        for name in
+            ["9 overtaken by a newer one", "perfect / ok / bad / unacceptable", "our grade [%]", "the KRC's [%]"]
+        {
+            assert!(summary.contains(name), "{name} in {summary}");
+        }
+    });
+}
+
+#[test]
+fn an_operator_is_heard_before_a_flood_is_read() {
+    in_a_reactor(async {
+        let (mut net, mut engine, krc) = beside().await;
+        (0..3 * BURST).for_each(|_| assert!(krc.send(&[0]).is_ok()));
+        let mut operator = Operator { words: [Input::Release, Input::Shutdown].into(), ..Operator::default() };
+        assert_eq!(look(10, &mut net, &mut engine, &mut operator).await, Poll::Ready(()));
+        assert!(operator.counts.malformed <= 2, "{:?}", operator.counts);
+    });
+}
+
+#[test]
+fn a_datagram_wakes_the_loop_that_waits_for_it() {
+    in_a_reactor(async {
+        let (mut net, mut engine, krc) = beside().await;
+        let mut operator = Operator::default();
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let exchange = std::thread::spawn(move || {
+            // The loop waits by then: nothing else will wake it.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            krc.set_nonblocking(false).expect("a socket can");
+            krc.send(&measurement(7)).expect("room");
+            tell.send(krc.recv(&mut [0; COMMAND_LEN]).expect("an answer")).expect("heard");
+        });
+        let clock = Clock::start();
+        tokio::select! {
+            biased;
+            () = drive(&mut net, &mut engine, &mut operator, Duration::from_millis(100)) => panic!("nobody ended it"),
+            length = told => assert_eq!(length, Ok(COMMAND_LEN)),
+            () = reactor::sleep_until(clock, clock.now() + Duration::from_secs(30)) => panic!("it was not woken"),
+        }
+        exchange.join().expect("no panic");
+    });
 }

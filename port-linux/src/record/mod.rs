@@ -9,6 +9,8 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::convert::Infallible;
+
 use outrigger_core::engine::Config;
 
 pub use self::file::{raw_topic, sent_topic};
@@ -24,6 +26,7 @@ use crate::maker::Controller;
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
 use crate::signals::Leaves;
+use crate::worker::Worker;
 
 /// Topic of the configuration that a run began with.
 pub(crate) const CONFIGURATION: &str = "/engine/configuration";
@@ -43,20 +46,28 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     args: &RecordArgs,
 ) -> Outcome {
     let (clock, runtime) = (Clock::start(), crate::runtime()?);
+    let (beside, mut ended) = tokio::sync::mpsc::channel::<Infallible>(1);
     let feed = Feed::new(C::ENTRIES);
     let recorder = Recorder::start(&args.out, feed.reader(), clock, &args.robot.to_string(), !args.uncompressed)?;
     let progress = recorder.progress();
-    let session = runtime.block_on(async move {
+    let session = crate::block_on(async move {
+        // Dropped at the end of the session.
+        let _beside = beside;
         let (sender, remarks) = tokio::sync::mpsc::unbounded_channel();
         let apart = controller.apart(&config, clock, feed.clone(), sender);
+        let follow = async move {
+            tokio::select! {
+                never = apart => match never {},
+                _ = ended.recv() => {}
+            }
+        };
+        let refused = |error| Failure::BadInput(format!("cannot start a thread: {error}"));
+        let _apart = Worker::start("apart", move || runtime.block_on(follow)).map_err(refused)?;
         let mut net = controller.open(clock, None).await?.with_feed(&feed, C::APART);
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("record", Format::choose(args.json), clock, controller, operators, args.seconds);
         let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks);
-        tokio::select! {
-            ended = C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0) => ended?,
-            never = apart => match never {},
-        }
+        C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()
     });
     let said = recorder.finish();

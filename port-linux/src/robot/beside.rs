@@ -77,7 +77,7 @@ where
         watcher: Watcher<N, C::Event>,
     ) -> Outcome {
         let (clock, mut controller) = (Clock::start(), (self.controller)());
-        crate::runtime()?.block_on(async {
+        crate::block_on(async {
             let mut net = controller.open(clock, None).await?;
             let onlooker = Onlooker::new(Panel::new("states", format, clock, controller, operators, None));
             let mut watched = Watched::new(onlooker, Some(watcher));

@@ -204,13 +204,6 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         }
         // After the threads that only show things: they need none of it.
         let in_force = host::apply(&plan.host)?;
-        if plan.host.spin {
-            tokio::spawn(async {
-                loop {
-                    tokio::task::yield_now().await;
-                }
-            });
-        }
         let asked = plan.host.asked();
         panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
         if let Some(help) = operator_help(format, plan.run.request) {

@@ -4,20 +4,23 @@
 
 pub mod serial;
 
+use std::fmt;
 use std::fs::File;
+use std::future::poll_fn;
 use std::io::{BufRead, Read as _};
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 
 use outrigger_core::command::SampleValue;
 use outrigger_core::mode::Epoch;
 use outrigger_core::sensor::{Decoder, Form, NotAReading, Reading, Scale, word};
 use outrigger_core::time::{Duration, Instant};
-use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 
-use crate::clock::{Clock, std_duration};
+use crate::clock::Clock;
 use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
+use crate::reactor::{self, Datagrams};
 use crate::show::shown;
 
 /// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
@@ -62,10 +65,20 @@ pub enum Arrival {
 }
 
 /// All sources of a configuration, opened.
-#[derive(Debug)]
 pub struct Sources {
     arrivals: mpsc::Receiver<Arrival>,
     listening: Vec<SocketAddr>,
+    /// Those that this thread reads itself.
+    reading: Vec<Reader>,
+}
+
+/// Reads one source to its end.
+type Reader = Pin<Box<dyn Future<Output = ()>>>;
+
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sources").field("listening", &self.listening).finish_non_exhaustive()
+    }
 }
 
 impl Sources {
@@ -75,12 +88,13 @@ impl Sources {
     /// [`Failure::BadInput`] naming the source and what the kernel said.
     pub fn open(settings: &[SourceSettings], clock: Clock, operator: bool) -> Result<Self, Failure> {
         let (sender, arrivals) = mpsc::channel(WAITING);
-        let mut listening = Vec::new();
+        let (mut listening, mut reading) = (Vec::new(), Vec::new());
         for (index, source) in settings.iter().enumerate() {
             let feed = Feed { index, settings: source.clone(), clock, sender: sender.clone(), next_seq: 0 };
-            let address =
+            let (address, reader) =
                 feed.start().map_err(|error| Failure::BadInput(format!("source \"{}\": {error}", source.name)))?;
             listening.extend(address);
+            reading.extend(reader);
         }
         let stdin_source = settings.iter().position(|source| source.input == SourceInput::Stdin);
         if operator || stdin_source.is_some() {
@@ -91,7 +105,7 @@ impl Sources {
             spawn_named("stdin", move || read_stdin(feed, &sender))
                 .map_err(|error| Failure::BadInput(format!("cannot read standard input: {error}")))?;
         }
-        Ok(Self { arrivals, listening })
+        Ok(Self { arrivals, listening, reading })
     }
 
     /// Where datagrams are awaited, in the order of the sources that await them.
@@ -102,7 +116,12 @@ impl Sources {
 
     /// The next arrival; `None` when every source has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Arrival> {
-        self.arrivals.recv().await
+        let Self { arrivals, reading, .. } = self;
+        poll_fn(|context| {
+            reading.retain_mut(|reader| reader.as_mut().poll(context).is_pending());
+            arrivals.poll_recv(context)
+        })
+        .await
     }
 }
 
@@ -116,17 +135,14 @@ struct Feed {
 }
 
 impl Feed {
-    /// Begins to read; the address where that is a socket's.
-    fn start(self) -> std::io::Result<Option<SocketAddr>> {
+    /// Begins to read; the address where that is a socket's, and what reads it where that is no thread.
+    fn start(self) -> std::io::Result<(Option<SocketAddr>, Option<Reader>)> {
         match self.settings.input.clone() {
             SourceInput::Udp { listen, from } => {
-                let socket = std::net::UdpSocket::bind(listen)
+                let socket = Datagrams::bind(listen)
                     .map_err(|e| std::io::Error::new(e.kind(), format!("cannot listen on {listen}: {e}")))?;
-                socket.set_nonblocking(true)?;
-                let socket = UdpSocket::from_std(socket)?;
                 let address = socket.local_addr()?;
-                tokio::spawn(self.read_datagrams(socket, from));
-                return Ok(Some(address));
+                return Ok((Some(address), Some(Box::pin(self.read_datagrams(socket, from)))));
             }
             SourceInput::Serial { device, baud } => {
                 let port = serial::open(&device, baud).map_err(|e| {
@@ -135,19 +151,19 @@ impl Feed {
                 spawn_named("serial", move || self.read_serial(port))?;
             }
             SourceInput::Simulated { mean, amplitude, period, rate } => {
-                tokio::spawn(self.simulate(mean, amplitude, period, rate));
+                return Ok((None, Some(Box::pin(self.simulate(mean, amplitude, period, rate)))));
             }
             // The one reader of standard input serves the operator too.
             SourceInput::Stdin => {}
         }
-        Ok(None)
+        Ok((None, None))
     }
 
-    async fn read_datagrams(mut self, socket: UdpSocket, from: Option<IpAddr>) {
+    async fn read_datagrams(mut self, socket: Datagrams, from: Option<IpAddr>) {
         // One byte more than the longest that counts, so that a longer one shows.
         let mut datagram = [0; LONGEST + 1];
         loop {
-            let (len, sender) = match socket.recv_from(&mut datagram).await {
+            let (len, sender) = match socket.next(&mut datagram).await {
                 Ok(received) => received,
                 // An ICMP error of somebody else's making must not end the source.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => continue,
@@ -210,10 +226,11 @@ impl Feed {
 
     async fn simulate(mut self, mean: f32, amplitude: f32, period: f32, rate: f32) {
         let step = Duration::from_micros((1e6 / rate) as u64);
-        let mut ticks = tokio::time::interval(std_duration(step));
+        let mut due = self.clock.now();
         loop {
-            ticks.tick().await;
+            reactor::sleep_until(self.clock, due).await;
             let at = self.clock.now();
+            due = due + step;
             let phase = at.since(Instant::ZERO).as_secs_f64() / f64::from(period) * std::f64::consts::TAU;
             let values = [mean + amplitude * phase.sin() as f32; SampleValue::CAPACITY];
             // The configuration admits no other counts.

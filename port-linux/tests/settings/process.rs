@@ -104,8 +104,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("host.priority", "7", "host.scheduling = \"fifo\"", in_force),
     row("host.lock_memory", "true", "", in_force),
     row("host.cpu", "0", "", in_force),
-    row("host.busy_poll", "37", "", polled),
-    row("host.spin", "true", "", sleeps),
+    row("host.busy_poll", "10000", "", sleeps),
     row(
         "source[].name",
         "\"other\"",
@@ -357,24 +356,6 @@ fn readers(file: &File) -> String {
     format!("refused: {}", line.contains("\"refused\""))
 }
 
-/// The sockets of the program whose reads poll the device for so long.
-fn polled(file: &File) -> String {
-    let mut run = Run::new(file);
-    let line = run.until(&["Offline → Monitor"]);
-    if !line.contains("Offline") {
-        return line;
-    }
-    let pid = rustix::process::Pid::from_child(&run.child);
-    let pidfd = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).expect("a child");
-    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", run.child.id())).expect("a process");
-    let descriptors = descriptors.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let sockets = descriptors.filter_map(|number: i32| {
-        rustix::process::pidfd_getfd(&pidfd, number, rustix::process::PidfdGetfdFlags::empty()).ok()
-    });
-    let polled = sockets.filter(|socket| outrigger::syscalls::busy_poll(socket).is_ok_and(|micros| micros == 37));
-    format!("polls: {}", polled.count() > 0)
-}
-
 /// Whether the thread of the loop sleeps: gives its processor away by itself, at least at every fifth state.
 fn sleeps(file: &File) -> String {
     let file = file.with("serve.listen", "\"127.0.0.1:0\"");
@@ -401,7 +382,7 @@ fn sources(file: &File) -> Result<Sources, String> {
 }
 
 fn in_a_runtime<T>(body: impl AsyncFnOnce() -> T) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(body())
+    outrigger::reactor::block_on(body()).expect("a reactor")
 }
 
 fn opened(file: &File) -> String {

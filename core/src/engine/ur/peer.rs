@@ -670,6 +670,10 @@ impl<'m> Peer<6> for Ur<'m> {
         ])
     }
 
+    fn states_from(&self) -> Option<LinkId> {
+        self.identity.map(|identity| identity.states)
+    }
+
     fn has_unacked(&self, link: LinkId) -> bool {
         self.unacked.get(link.index()).is_some_and(Unacked::is_waiting)
     }

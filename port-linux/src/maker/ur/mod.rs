@@ -249,7 +249,7 @@ impl Controller<6> for UrController {
         clock: Clock,
         feed: Feed,
         remarks: mpsc::UnboundedSender<String>,
-    ) -> impl Future<Output = Infallible> + use<> {
+    ) -> impl Future<Output = Infallible> + Send + 'static + use<> {
         let (sender, software) = watch::channel(None);
         self.software = Some(sender);
         let following = rtde::Following { at: self.target.socket(rtde::PORT), clock, feed, software, remarks };

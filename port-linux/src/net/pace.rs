@@ -1,0 +1,50 @@
+//! When the next state is due, for a loop that is to be awake by then.
+
+use outrigger_core::time::{Duration, Instant};
+
+use crate::clock::Clock;
+use crate::reactor;
+
+/// Arrivals closer than this are one.
+const TOGETHER: Duration = Duration::from_micros(200);
+
+/// Keeps the loop awake from a while before each state is due until as long after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    clock: Clock,
+    margin: Option<Duration>,
+    newest: Option<Instant>,
+    /// The last interval, and the mean of the shorter of each two.
+    interval: Duration,
+    period: Option<Duration>,
+}
+
+impl Pace {
+    pub(super) const fn new(clock: Clock, margin: Option<Duration>) -> Self {
+        Self { clock, margin, newest: None, interval: Duration::ZERO, period: None }
+    }
+
+    pub(super) const fn is_asked_for(&self) -> bool {
+        self.margin.is_some()
+    }
+
+    /// A state was read at `now`.
+    pub(super) fn arrived(&mut self, now: Instant) {
+        let Some(margin) = self.margin else { return };
+        let Some(newest) = self.newest else { return self.newest = Some(now) };
+        let interval = now.since(newest);
+        if interval < TOGETHER {
+            return;
+        }
+        self.newest = Some(now);
+        let shorter = interval.min(std::mem::replace(&mut self.interval, interval)).as_micros();
+        if shorter == 0 {
+            return;
+        }
+        let period = self.period.map_or(shorter, |period| (7 * period.as_micros() + shorter) / 8);
+        let period = Duration::from_micros(period);
+        self.period = Some(period);
+        let due = now + period;
+        reactor::stay_awake(self.clock, due - margin, due + margin);
+    }
+}
