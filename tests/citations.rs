@@ -195,7 +195,7 @@ fn uncited(pages: &Pages, cited: &BTreeSet<(String, String)>) -> Vec<String> {
 #[test]
 fn every_page_and_section_that_is_cited_exists() {
     let mut all = Vec::new();
-    files(&workspace(), &workspace(), &mut all);
+    files(workspace(), workspace(), &mut all);
     let (wrong, cited) = check(&all);
     assert!(wrong.is_empty(), "{} citations are broken:\n{}", wrong.len(), wrong.join("\n"));
     let pages = all.iter().filter(|(path, _)| path.starts_with(PAGES)).map(|(p, t)| (p.clone(), sections(t))).collect();

@@ -401,10 +401,11 @@ fn a_maker_outside_of_its_places_is_found_and_so_is_a_place_that_nothing_needs()
 }
 
 #[test]
-fn the_floors_in_the_cores_documentation_are_the_ones_held_here() {
-    let text = fs::read_to_string(workspace().join("core/src/lib.rs")).expect("lib.rs");
+fn the_floors_in_the_architecture_are_the_ones_held_here() {
+    let read = |file| fs::read_to_string(workspace().join(file)).expect("a readable file");
+    let (page, text) = (read("ARCHITECTURE.md"), read("core/src/lib.rs"));
     let mut documented = BTreeMap::new();
-    for row in text.lines().filter_map(|l| l.strip_prefix("//! | ")) {
+    for row in page.lines().filter_map(|l| l.strip_prefix("| ")) {
         let Some((floor, modules)) = row.split_once(" | ") else { continue };
         let Ok(floor) = floor.parse::<u8>() else { continue };
         for name in modules.split(", ").filter_map(|m| m.split('`').nth(1)) {

@@ -1,4 +1,8 @@
 //! The CRC-32 of Ethernet and zlib: what shows that bytes were changed on their way, or are not whole.
+//!
+//! ```
+//! assert_eq!(outrigger_core::checksum::crc32(b"123456789"), 0xcbf4_3926);
+//! ```
 
 /// CRC-32 of `bytes`: reflected polynomial `0xedb88320`, all bits set before, inverted after.
 #[must_use]

@@ -2,6 +2,25 @@
 //!
 //! Wait for {bytes or the end of an opening on any link, the engine's deadline, the application};
 //! take the time right after; hand over one input; drain. No protocol decision is made here.
+//!
+//! ```
+//! use outrigger_core::drive::{Clock, Datagrams};
+//! use outrigger_core::time::Instant;
+//!
+//! // What a port gives the loop: a clock, sockets, an application. Here a clock that is always on time.
+//! struct Simulated(core::cell::Cell<Instant>);
+//!
+//! impl Clock for Simulated {
+//!     fn now(&self) -> Instant {
+//!         self.0.get()
+//!     }
+//!     async fn sleep_until(&self, at: Instant) {
+//!         self.0.set(at.max(self.0.get()));
+//!     }
+//! }
+//! // A port without UDP.
+//! assert!(!().listen(49_938));
+//! ```
 
 mod outstanding;
 

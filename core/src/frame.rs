@@ -4,6 +4,21 @@
 //! with [`Assembler::next_frame`] until it returns `None`. Messages stay where they were received; only the bytes
 //! of an unfinished one are moved, to the front, when the next window is asked for. Lines of text are cut by
 //! [`LineAssembler`] in the same way.
+//!
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_core::frame::{Assembler, Framing};
+//!
+//! let mut memory = [0; 8192];
+//! let mut assembler = Assembler::new(Framing::Realtime, &mut memory)?;
+//! for part in PACKET.chunks(500) {
+//!     assembler.window()[..part.len()].copy_from_slice(part); // a read from the socket
+//!     assembler.commit(part.len());
+//! }
+//! assert_eq!(assembler.next_frame(), Some(Ok(PACKET)));
+//! assert_eq!(assembler.next_frame(), None);
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 mod boundaries;
 mod counts;

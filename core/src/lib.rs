@@ -1,16 +1,50 @@
-//! Outrigger's core: everything about a robot link that is not a socket, a clock or a task.
+//! Reads a Universal Robots arm or a KUKA LWR every control cycle, judges whether its link is good enough to command it, and
+//! moves it by joint speeds that a law computes from the arm's state and local sensors.
 //!
-//! `no_std`, no heap, no `unsafe`, no reachable panic in a release build (held by a link proof).
-//! Modules stand on floors and import only downward:
+//! `no_std`, no heap, no `unsafe`, and no reachable panic in a release build (a link proof). There is no socket, no clock and
+//! no task in this crate: bytes, times and sensor readings go in, bytes and events come out. The same code gives the same bytes
+//! on a microcontroller and on Linux.
 //!
-//! | floor | modules |
-//! |---|---|
-//! | 6 | `drive` (feature `async`), `telemetry` (feature `postcard`) |
-//! | 5 | [`engine`] |
-//! | 4 | [`client`] |
-//! | 3 | [`frame`], [`law`], [`sensor`] |
-//! | 2 | [`command`], [`wire`], [`link`], [`trajectory`], [`kinematics`], [`mode`], [`recorder`] |
-//! | 1 | [`robot`], [`time`], [`math`], [`checksum`], `packed` (feature `postcard`) |
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_core::wire::realtime::Packet;
+//!
+//! // 1220 bytes of port 30003, as software 5.15 sends them; `frame::Assembler` cuts them out of a stream.
+//! let packet = Packet::new_checked(PACKET)?;
+//! let q = packet.q_actual();
+//! println!("at {:.3} s the elbow stands at {:.1}°", packet.time(), q[2].to_degrees());
+//! assert_eq!(format!("{:.1}", q[2].to_degrees()), "-90.0");
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
+//!
+//! # Decode a packet
+//!
+//! [`wire`] has every published layout of ports 30001 to 30003, RTDE, the dashboard server, PolyScope X's Robot API and FRI 1.0:
+//! views that read fields where they lie, and values that emit the same bytes. [`frame`] cuts a TCP stream into messages.
+//! Where each fact comes from is in `core/docs/protocol`.
+//!
+//! # Run an engine
+//!
+//! [`Engine`] is one robot: it connects, detects the software, judges, commands, stops and reconnects.
+//! [`engine::ur::UrEngine`] and [`engine::krc::KrcEngine`] are its two kinds; [`engine`] has a runnable loop. On Linux the
+//! crate `outrigger` runs it for you, on a microcontroller `outrigger-embassy`. What needs no engine (upload a program, bring
+//! the arm up, read any RTDE variable) is in [`client`]. When the arm may be moved is in `core/docs/mode-machine.md`.
+//!
+//! # Write a law
+//!
+//! A [`Law`] says which joint speeds it wants for each fresh [`State`]; the engine holds them to the limits, stops the arm
+//! when anything it depends on fails, and asks the law to begin anew only after a request. [`law`] has three to begin with.
+//!
+//! # Port it
+//!
+//! A port hands over one input, drains [`Engine::poll_output`] and [`Engine::poll_event`], and sleeps until
+//! [`Engine::poll_timeout`]: `core/examples/bare_loop.rs` is the whole of it. With the feature `async`, `drive` is that
+//! loop over `embedded-io-async` sockets.
+//!
+//! # Features
+//!
+//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and telemetry. `defmt`: log
+//! formatting on a microcontroller. None is on by default.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -57,3 +91,10 @@ pub mod telemetry;
 pub mod time;
 pub mod trajectory;
 pub mod wire;
+
+pub use command::Samples;
+pub use engine::{Config, Engine, Event, Input, Output};
+pub use law::Law;
+pub use mode::Mode;
+pub use robot::{JointPositions, JointVelocities, Reason, State};
+pub use time::{Duration, Instant};

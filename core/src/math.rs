@@ -7,6 +7,15 @@
 //!
 //! Accuracy, held by the tests below against `f64`: sine and cosine within 10⁻⁷, arc tangent within
 //! 3.5·10⁻⁷ rad, square root within one unit in the last place.
+//!
+//! ```
+//! use outrigger_core::math::{self, Rotation};
+//!
+//! let (sin, cos) = math::sin_cos(core::f32::consts::FRAC_PI_6);
+//! assert!((sin - 0.5).abs() < 1e-6 && (cos - 0.866_025_4).abs() < 1e-6);
+//! let quarter = Rotation::from_vector([0.0, 0.0, core::f32::consts::FRAC_PI_2]);
+//! assert!((quarter.apply([1.0, 0.0, 0.0])[1] - 1.0).abs() < 1e-6);
+//! ```
 
 pub mod double;
 

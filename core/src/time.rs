@@ -1,6 +1,15 @@
 //! Time as an argument: microseconds on a clock that the caller reads.
 //!
 //! All arithmetic saturates, so no input can make a deadline wrap or panic.
+//!
+//! ```
+//! use outrigger_core::time::{Duration, Instant};
+//!
+//! let now = Instant::from_micros(5_000); // whatever the port's monotonic clock says
+//! let deadline = now + Duration::from_millis(40);
+//! assert_eq!(deadline.since(now).as_millis(), 40);
+//! assert_eq!(now.since(deadline), Duration::ZERO);
+//! ```
 
 /// A point on the port's monotonic clock, in µs since an epoch of the port's choosing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

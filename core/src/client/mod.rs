@@ -19,6 +19,18 @@
 //! | `poll_timeout()` | when `Tick` is due at the latest; `None` while nothing is waited for |
 //!
 //! An output or an event may borrow memory of the machine: it is valid until the next call.
+//!
+//! ```
+//! use outrigger_core::client::Output;
+//! use outrigger_core::client::dashboard::{Client, Input, Service, Timeouts};
+//! use outrigger_core::time::Instant;
+//!
+//! let mut memory = [0; 512];
+//! let mut client = Client::new(&mut memory, Timeouts::default());
+//! client.handle(Instant::ZERO, Input::Start);
+//! assert_eq!(client.poll_output(), Some(Output::Open { port: 29_999 }));
+//! assert!(client.poll_timeout().is_some(), "connecting has a deadline");
+//! ```
 
 pub mod dashboard;
 pub mod robot_api;

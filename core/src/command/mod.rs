@@ -1,5 +1,17 @@
 //! From what a law wants to what may be sent: limits, the governor that holds them, and the judges of
 //! the sensors behind the law; and, beside the motion, what is set on the controller.
+//!
+//! ```
+//! use outrigger_core::command::Limits;
+//! use outrigger_core::robot::JointVelocities;
+//! use outrigger_core::time::Duration;
+//!
+//! let limits = Limits::<6> { velocity: JointVelocities([0.5; 6]), ..Limits::default() };
+//! limits.check()?;
+//! // Going on for 40 ms and then braking at 2 rad/s²: 0.5 · 0.04 + 0.5² / (2 · 2) rad.
+//! assert!((limits.farthest(Duration::from_millis(40), 2.0)[0] - 0.0825).abs() < 1e-6);
+//! # Ok::<(), outrigger_core::command::LimitsError>(())
+//! ```
 
 mod governor;
 mod joint_move;

@@ -12,6 +12,24 @@
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
 //! | [`Law::resume`] | in place of `arm`, where a person asked to go on with what was suspended |
+//!
+//! ```
+//! use outrigger_core::command::Samples;
+//! use outrigger_core::{Duration, JointVelocities, Law, Reason, State};
+//!
+//! /// Turns the last joint.
+//! struct Spin(f32);
+//!
+//! impl Law<6> for Spin {
+//!     fn arm(&mut self, _: &State<6>) -> Result<(), Reason> {
+//!         Ok(())
+//!     }
+//!     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
+//!         Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, self.0]))
+//!     }
+//! }
+//! assert_eq!(Spin(0.1).step(&State::default(), &Samples::NONE, Duration::ZERO).unwrap().0[5], 0.1);
+//! ```
 
 mod cartesian_twist;
 mod closing;

@@ -16,6 +16,20 @@
 //! came, and what would need a reflection is `None`, not zero. Links with a mirrored counter add [`Answers`]. What the
 //! peer has not acknowledged is judged by [`Unacked`]. Definitions: `core/docs/protocol/kuka-fri.md C1–C5`;
 //! thresholds: [`LinkConfig`].
+//!
+//! ```
+//! use outrigger_core::link::{Answer, LinkConfig, LinkMonitor};
+//! use outrigger_core::robot::ControllerTime;
+//! use outrigger_core::time::{Duration, Instant};
+//!
+//! let mut link = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2)));
+//! // Two states that were published 2 ms apart are read together, 30 ms after the first.
+//! let at = |ms: u64| Instant::from_micros(ms * 1000);
+//! let _ = link.observe(ControllerTime::from_micros(0), at(100), at(100));
+//! let late = link.observe(ControllerTime::from_micros(2000), at(130), at(130));
+//! assert_eq!(late.age.as_millis(), 27); // 28 ms, less what two clocks may drift
+//! assert_eq!(link.answer(at(130)), Answer::Still, "too old to compute motion from");
+//! ```
 
 mod answers;
 mod clock;

@@ -3,6 +3,14 @@
 //! A microcontroller without a double-precision unit calls a routine for everything it does to a double, 30 to 100
 //! instructions each, and there are some forty doubles in every packet. These take half of that, and link none of the
 //! routines.
+//!
+//! ```
+//! use outrigger_core::math::double::{is_nan, scaled, to_f32};
+//!
+//! assert_eq!(to_f32(102.312), 102.312_f32);
+//! assert_eq!(scaled(102.312, 1_000_000), 102_312_000); // s to µs
+//! assert!(is_nan(f64::NAN));
+//! ```
 
 /// Bits of the mantissa of a double, and how many an `f32` has less.
 const MANTISSA: u32 = 52;

@@ -28,6 +28,16 @@
 //!   motion is unknown until the end of the move is shown **and** rest was measured after it. Until then every state is
 //!   answered by `Cancel`. As soon as text is permitted one `Stop` goes out: at once where the link was there all
 //!   along; after a reconnect only if the mirror shows this very move.
+//!
+//! ```
+//! use outrigger_core::mode::{Evidence, ModeConfig, ModeMachine};
+//! use outrigger_core::robot::Reason;
+//! use outrigger_core::time::{Duration, Instant};
+//!
+//! // Outside of `Command` no move is taken.
+//! let mut machine = ModeMachine::new(ModeConfig::new(Duration::from_millis(8)));
+//! assert_eq!(machine.delegate(Instant::ZERO, &Evidence::default()), Err(Reason::NotCommanding));
+//! ```
 
 use super::evidence::{Evidence, missing_or};
 use super::moves::{Mirrored, MoveNumber};

@@ -34,6 +34,21 @@
 //!   `Cancel` for the commands of a cycle: see [`delegated`].
 //! * The right to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the machine, so it
 //!   is gone before the next transition.
+//!
+//! ```
+//! use outrigger_core::mode::{Action, Evidence, Mode, ModeConfig, ModeMachine};
+//! use outrigger_core::robot::Reason;
+//! use outrigger_core::time::{Duration, Instant};
+//!
+//! let mut machine = ModeMachine::new(ModeConfig::new(Duration::from_millis(8)));
+//! let now = Instant::from_micros(8_000);
+//! assert!(machine.established(now).is_some_and(|transition| transition.to == Mode::Monitor));
+//! // Nothing is known yet: a request is refused and spent, and nothing may go out.
+//! let nothing = Evidence::default();
+//! assert_eq!(machine.request(now, &nothing).unwrap_err(), Reason::AcceptanceUnknown);
+//! assert!(machine.unmet(&nothing, now).contains(Reason::EvidenceMissing));
+//! assert!(matches!(machine.action(), Action::Silent));
+//! ```
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

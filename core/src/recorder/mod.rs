@@ -3,6 +3,21 @@
 //! The memory is two halves. Entries are appended to one; when it is full the other is cleared and begins with a
 //! *checkpoint* of the engine, so that whatever is kept can always be run again from its first entry. What an entry
 //! means is the session's business: here it is a kind, an instant and bytes.
+//!
+//! ```
+//! use outrigger_core::recorder::{Kind, Recorder};
+//! use outrigger_core::time::Instant;
+//!
+//! let mut memory = [0; 1024];
+//! let mut recorder = Recorder::new(&mut memory);
+//! recorder.turn_over(Instant::ZERO, |out| {
+//!     out.first_mut().map(|byte| *byte = 7)?; // a checkpoint of one byte
+//!     Some(1)
+//! });
+//! recorder.append(Kind::Received, Instant::from_micros(2000), &[b"\x02", b"bytes"]);
+//! let kinds: Vec<Kind> = recorder.entries().map(|entry| entry.kind).collect();
+//! assert_eq!(kinds, [Kind::Checkpoint, Kind::Received]);
+//! ```
 
 #[cfg(feature = "postcard")]
 mod checkpoint;

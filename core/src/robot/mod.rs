@@ -1,4 +1,15 @@
 //! The robot's own words, shared by every floor above: joints, poses, modes, versions, reasons.
+//!
+//! ```
+//! use outrigger_core::robot::{JointPositions, Reason, RobotModel, SoftwareVersion};
+//!
+//! let software = SoftwareVersion::new(5, 15);
+//! assert!(software.at_least(5, 10) && software.generation().period_micros() == 2000);
+//! assert_eq!(RobotModel::from_name("ur5e"), Some(RobotModel::Ur5e));
+//! let q = JointPositions::from_wire([0.0, -1.57, -1.57, -1.57, 1.57, 0.0]);
+//! assert_eq!(q.max_abs(), 1.57);
+//! println!("{}: {}", Reason::NotRemote.text(), Reason::NotRemote.advice());
+//! ```
 
 #[cfg(feature = "postcard")]
 pub(crate) mod array;

@@ -11,6 +11,18 @@
 //! by a [`Scale`]: m, N, N·m, m/s, rad/s; the law that uses the reading names them.
 //!
 //! Hosts and boards read all forms by this code. It reads no clock: who received the bytes knows when.
+//!
+//! ```
+//! use outrigger_core::command::SourceId;
+//! use outrigger_core::sensor::Reading;
+//! use outrigger_core::time::Instant;
+//!
+//! let reading = Reading::from_line(b"seq=12 0.0503\n", 0)?.expect("not a blank line");
+//! assert_eq!((reading.seq, reading.value.first()), (12, 0.0503));
+//! let sample = reading.sample(SourceId(0), Instant::from_micros(1000)); // what an engine takes
+//! # let _ = sample;
+//! # Ok::<(), outrigger_core::sensor::NotAReading>(())
+//! ```
 
 mod binary;
 mod decimal;

@@ -5,6 +5,19 @@
 //!
 //! A [`Sampler`] is shown every event and the engine after each input, copies what is due, and makes a datagram of it
 //! when its port asks for one: the control path pays for a copy, and only now and then.
+//!
+//! ```
+//! use outrigger_core::engine::krc::Krc;
+//! use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PeerDatagram, Sampler};
+//! use outrigger_core::time::{Duration, Instant};
+//!
+//! let device = Device { boot: 300, board: "b", build: "1", settings: &[] };
+//! let mut sampler = Sampler::<7, Krc>::new(device, Pace::every(Duration::from_millis(100)));
+//! let mut out = [0; DATAGRAM_MAX];
+//! let size = sampler.poll(Instant::from_micros(1_500_000), &mut out).expect("a greeting is due");
+//! let datagram = PeerDatagram::<7, Krc>::decode(&out[..size]).expect("what was encoded");
+//! assert_eq!(datagram.boot, 300);
+//! ```
 
 mod message;
 mod sampler;

@@ -1,4 +1,21 @@
 //! Reference motions: cubic segments through waypoints, and a sampler whose time the robot drives.
+//!
+//! ```
+//! use outrigger_core::robot::{JointPositions, JointVelocities};
+//! use outrigger_core::time::Duration;
+//! use outrigger_core::trajectory::{Sampler, Setpoint, Trajectory, Waypoint};
+//!
+//! let at_rest = |q| Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO };
+//! let way = [
+//!     Waypoint { setpoint: at_rest(0.0), at: Duration::ZERO },
+//!     Waypoint { setpoint: at_rest(1.0), at: Duration::from_secs(2) },
+//! ];
+//! let mut sampler = Sampler::new(Trajectory::through(&way)?, Duration::from_millis(200));
+//! sampler.start(JointPositions::ZERO);
+//! let half_speed = sampler.advance(Duration::from_secs(1), 0.5); // the robot's slider is at 50 %
+//! assert!(half_speed.positions.0[0] < 0.25);
+//! # Ok::<(), outrigger_core::trajectory::TrajectoryError>(())
+//! ```
 
 mod cubic;
 mod sampler;

@@ -3,6 +3,26 @@
 //! `visit` of a view calls [`FieldVisitor::field`] once per field that exists, in wire order. Names are those of
 //! `core/docs/protocol/ur-client-interfaces.md` in snake_case; several reserved fields of one layout carry their offset
 //! (`reserved_820`). A printer and a comparison with an independent decoder need nothing else.
+//!
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+//! use outrigger_core::wire::realtime::Packet;
+//!
+//! struct Names(Vec<String>);
+//!
+//! impl FieldVisitor for Names {
+//!     fn field(&mut self, name: &str, _: Value<'_>) {
+//!         self.0.push(name.to_owned());
+//!     }
+//!     fn begin(&mut self, _: &str, _: Group) {}
+//!     fn end(&mut self) {}
+//! }
+//! let mut names = Names(Vec::new());
+//! Packet::new_checked(PACKET)?.visit(&mut names);
+//! assert!(names.0.iter().any(|name| name == "q_actual"));
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 use super::layout::{Flag, Mask};
 use zerocopy::big_endian::{F32, F64, I16, I32, U16, U32, U64};

@@ -14,6 +14,15 @@
 //!   and never reads the buffer.
 //!
 //! All values are big-endian (`fri`: little-endian) and unpadded; offsets count from the start of the message or sub-package.
+//!
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_core::wire::{WireErrorKind, realtime};
+//!
+//! assert!(realtime::Packet::new_checked(PACKET).is_ok());
+//! let error = realtime::Packet::new_checked(&PACKET[..500]).unwrap_err();
+//! assert_eq!((error.kind, error.need, error.have), (WireErrorKind::Truncated, 1220, 500));
+//! ```
 
 pub mod dashboard;
 pub mod fields;

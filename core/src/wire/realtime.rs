@@ -17,6 +17,19 @@
 //!
 //! Up to 812 bytes it is CB2's layout, from 1044 on the one of CB3 and later; a length between belongs to neither
 //! and is refused. Within a layout any length is taken: a field exists where its end is within the packet.
+//!
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_core::wire::realtime::Packet;
+//!
+//! // One packet of software 5.15.
+//! let packet = Packet::new_checked(PACKET)?;
+//! assert_eq!(packet.size(), 1220);
+//! println!("{} s: {:?} rad, safety {:?}", packet.time(), packet.q_actual(), packet.named_safety_mode());
+//! let state = packet.to_state()?; // what laws and engines work with, the same from every interface
+//! assert_eq!(state.positions.0[4], core::f32::consts::FRAC_PI_2);
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 use super::fields::FieldVisitor;
 use super::layout::{Mask, layout, total};

@@ -8,6 +8,19 @@
 //!
 //! Nothing here moves the arm but the opening of its brakes. A stop is never cleared by itself: [`Recovery`] takes an
 //! [`Acknowledgement`], which only a [`Finding`] that a caller has seen can become.
+//!
+//! ```
+//! use outrigger_core::client::dashboard::{BringUp, BringUpConfig, Sequence, SequenceInput};
+//! use outrigger_core::robot::{SafetyMode, SoftwareVersion};
+//! use outrigger_core::time::Instant;
+//! use outrigger_core::wire::dashboard::Reply;
+//!
+//! // From any power state to running brakes: what to ask, and what to ask after the answer.
+//! let mut bring_up = BringUp::new(SoftwareVersion::new(5, 15), BringUpConfig::default());
+//! assert_eq!(bring_up.poll_output().map(|request| request.kind().words()), Some("safetystatus"));
+//! bring_up.handle(Instant::ZERO, SequenceInput::Reply(Reply::Safety(SafetyMode::Normal)));
+//! assert_eq!(bring_up.poll_output().map(|request| request.kind().words()), Some("robotmode"));
+//! ```
 
 mod bring_up;
 mod client;

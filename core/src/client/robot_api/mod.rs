@@ -1,5 +1,20 @@
 //! The client of PolyScope X's Robot API (`core/docs/protocol/ur-dashboard.md 6`), which takes the requests of a
 //! dashboard.
+//!
+//! ```
+//! use outrigger_core::client::Output;
+//! use outrigger_core::client::dashboard::{Input, Service, Timeouts};
+//! use outrigger_core::client::robot_api::Client;
+//! use outrigger_core::time::Instant;
+//!
+//! let mut window = [0; 512];
+//! let mut client = Client::new(&mut window, "192.168.56.101", Timeouts::default());
+//! client.handle(Instant::ZERO, Input::Start);
+//! assert_eq!(client.poll_output(), Some(Output::Open { port: 80 }));
+//! client.handle(Instant::ZERO, Input::Opened);
+//! let Some(Output::Transmit(request)) = client.poll_output() else { panic!("the API's description is asked for") };
+//! assert!(request.starts_with(b"GET /universal-robots/robot-api/openapi.json HTTP/1.1\r\n"));
+//! ```
 
 #[cfg(test)]
 mod tests;

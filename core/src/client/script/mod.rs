@@ -4,6 +4,20 @@
 //! from what the primary interface tells everybody: key messages (5.x, and CB3 from 3.14), exceptions with line and
 //! column, error codes, and the state that says whether any program runs. [`Upload`] judges by these; old software has
 //! only the last, and [`Evidence`] says so.
+//!
+//! ```
+//! use outrigger_core::client::Output;
+//! use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadInput};
+//! use outrigger_core::time::Instant;
+//!
+//! let file = ScriptFile::new(b"def weld():\n  textmsg(\"seam\")\nend\n")?;
+//! assert_eq!(file.name(), Some("weld"));
+//! let mut memory = [0; 2048];
+//! let mut upload = Upload::new(UploadConfig::default(), file, &mut memory)?;
+//! upload.handle(Instant::ZERO, UploadInput::Start);
+//! assert_eq!(upload.poll_output(), Some(Output::Open { port: Upload::PORT }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod file;
 mod judge;

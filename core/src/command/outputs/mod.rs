@@ -8,6 +8,17 @@
 //! | confirmed | *overwritten* by somebody else, where the controller shows something else |
 //!
 //! Only what was asked for is ever sent: an output that another writer sets is left to it, and nothing is repeated.
+//!
+//! ```
+//! use outrigger_core::command::outputs::{DigitalOutput, Outputs, Write};
+//! use outrigger_core::time::Instant;
+//!
+//! let mut outputs = Outputs::default();
+//! let write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
+//! outputs.set(write, Instant::ZERO).expect("room for it");
+//! assert_eq!(outputs.send(Instant::ZERO).as_slice(), [write]);
+//! assert!(!outputs.is_idle(), "the controller has not shown it yet");
+//! ```
 
 mod image;
 mod shown;

@@ -25,6 +25,19 @@
 //!
 //! The target is thus the mirrored setpoint whenever the KRC does not follow it, and starts again from there after
 //! every fallback: nothing jumps.
+//!
+//! ```
+//! use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
+//! use outrigger_core::engine::{Input, Output};
+//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+//! use outrigger_core::time::Instant;
+//!
+//! let law = JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
+//! let mut engine = KrcEngine::new(KrcConfig::default(), law, ())?;
+//! engine.handle(Instant::ZERO, Input::Start);
+//! assert!(matches!(engine.poll_output(), Some(Output::Listen { port: 49_938, .. })));
+//! # Ok::<(), outrigger_core::engine::ConfigError>(())
+//! ```
 
 mod bounds;
 mod config;

@@ -1,4 +1,16 @@
 //! Beside a controller of Universal Robots: CB2, CB3, e-Series, PolyScope X.
+//!
+//! ```
+//! use outrigger_core::engine::ur::UrConfig;
+//! use outrigger_core::robot::SoftwareVersion;
+//!
+//! // How far the base joint goes on at worst after a fault, at 1 rad/s, on a CB3 and on an e-Series.
+//! let config = UrConfig::default();
+//! let [cb3, e_series] = [(3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
+//! println!("{:.3} rad, {:.3} rad", config.worst_coast(cb3).joints[0], config.worst_coast(e_series).joints[0]);
+//! // And when this device itself dies: `None` would be an arm that nothing stops.
+//! assert!(config.coast_without_us(cb3).is_some());
+//! ```
 
 mod config;
 mod connector;

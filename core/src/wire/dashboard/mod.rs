@@ -11,6 +11,16 @@
 //! * There are no numbers that tie a reply to its request: after one that never came, only a new connection helps.
 //!
 //! Which software knows a request is data: [`RequestKind::support`].
+//!
+//! ```
+//! use outrigger_core::robot::{RobotMode, SoftwareVersion};
+//! use outrigger_core::wire::dashboard::{Reply, RequestKind};
+//!
+//! let kind = RequestKind::RobotMode;
+//! assert_eq!(kind.words(), "robotmode");
+//! assert_eq!(Reply::parse(kind, b"Robotmode: RUNNING"), Reply::RobotMode(RobotMode::Running));
+//! println!("{:?}", RequestKind::SafetyStatus.support(SoftwareVersion::new(5, 3)));
+//! ```
 
 mod kind;
 mod reply;

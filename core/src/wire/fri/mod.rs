@@ -17,6 +17,23 @@
 //!
 //! A measurement is data: NaN and unknown enumeration values pass through. A command with a number that is not finite
 //! is not written.
+//!
+//! ```
+//! use outrigger_core::wire::fri::{CommandFlags, CommandRepr, Measurement, MeasurementRepr};
+//!
+//! // What a KRC sends, and the answer: the setpoint, mirrored.
+//! let mut sent = [0; 916];
+//! MeasurementRepr { send_seq_count: 7, cmd_jnt_pos: [0.5; 7], ..MeasurementRepr::default() }.emit(&mut sent)?;
+//! let measurement = Measurement::new_checked(&sent)?;
+//! let answer = CommandRepr {
+//!     refl_seq_count: measurement.send_seq_count(),
+//!     cmd_flags: CommandFlags::JOINT_POSITION.bits(),
+//!     jnt_pos: measurement.setpoint(),
+//!     ..CommandRepr::default()
+//! };
+//! assert_eq!(answer.emit(&mut [0; 376])?, 376);
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 mod command;
 mod enums;

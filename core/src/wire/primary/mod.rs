@@ -5,6 +5,18 @@
 //! sequence of [`SubPackages`]; robot messages (20) and program state (25) come when something happens. The other
 //! types are internal to the vendor and skipped by length. Which sub-packages a state has, and how long they are,
 //! depends on the software: each is known by its type byte and taken in whatever size it comes.
+//!
+//! ```
+//! use outrigger_core::wire::primary::{Message, MessageKind};
+//!
+//! // A robot message: the version that a controller with software 5.12 greets with.
+//! let greeting = b"\0\0\0\x37\x14\xff\xff\xff\xff\xff\xff\xff\xff\xfe\x03\x09URControl\x05\x0c\0\0\0\x02\0\0\0\0\
+//!                  28-06-2022, 11:30:43";
+//! let message = Message::new_checked(greeting)?;
+//! assert_eq!(message.size(), greeting.len());
+//! assert!(matches!(message.kind(), MessageKind::RobotMessage(_)));
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 mod hardware;
 mod package;

@@ -5,6 +5,19 @@
 //! memory of its own, and keeps one member of its JSON text. There are two generations of the API, told apart by the
 //! version in its description: 3.1.4 came with software 10.12 and brought most questions. The words of modes and states
 //! are unconfirmed but for `REMOTE`; the dashboard's are expected.
+//!
+//! ```
+//! use outrigger_core::wire::robot_api::{Call, Response, VERSION};
+//!
+//! let mut request = [0; Call::MAX_LEN];
+//! let size = Call::DESCRIPTION.emit("192.168.56.101", &mut request)?;
+//! assert!(request[..size].starts_with(b"GET /universal-robots/robot-api/openapi.json HTTP/1.1\r\n"));
+//! let mut response = Response::new(VERSION);
+//! let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n{\"info\": {\"version\":\"3.1.4\"}}";
+//! assert_eq!(response.take(answer), Ok(true));
+//! assert!(response.is_success());
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 mod json;
 mod response;

@@ -20,6 +20,18 @@
 //!
 //! A connection begins in [`Protocol::V1`]. The letter `M` from the controller, `O` and data have another form in
 //! each version, so the version is an argument wherever they are read.
+//!
+//! ```
+//! use outrigger_core::robot::SoftwareVersion;
+//! use outrigger_core::wire::rtde::{Package, Protocol, Reply};
+//!
+//! // The answer to `v`, which software is this: 5.15.2.
+//! let bytes = b"\0\x13v\0\0\0\x05\0\0\0\x0f\0\0\0\x02\0\x01\x7e\xa0";
+//! let package = Package::new_checked(bytes)?;
+//! let Reply::ControllerVersion(version) = Reply::parse(&package, Protocol::V1)? else { panic!("another reply") };
+//! assert!(version.software().at_least(5, 15));
+//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! ```
 
 mod dynamic;
 mod list;

@@ -1,5 +1,14 @@
 //! Every variable by its name: type, direction, unit, and the software that has it first
 //! (`core/docs/protocol/ur-rtde.md 6–8`).
+//!
+//! ```
+//! use outrigger_core::robot::SoftwareVersion;
+//! use outrigger_core::wire::rtde::registry::{Direction, Variable};
+//!
+//! let payload = Variable::named("payload", Direction::Output).expect("a variable of RTDE");
+//! assert_eq!(payload.unit(), "kg");
+//! assert_eq!(payload.since().reached(SoftwareVersion::new(3, 5)), Some(false));
+//! ```
 
 use super::DataType;
 use super::DataType::{Bool, Double, Int32, Uint8, Uint32, Uint64, Vector3d, Vector6Int32, Vector6d};
