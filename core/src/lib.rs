@@ -21,7 +21,8 @@
 //!
 //! [`wire`] has every published layout of ports 30001 to 30003, RTDE, the dashboard server, PolyScope X's Robot API and FRI 1.0:
 //! views that read fields where they lie, and values that emit the same bytes. [`frame`] cuts a TCP stream into messages.
-//! Where each fact comes from is in `core/docs/protocol`.
+//! Where each fact comes from is in `core/docs/protocol`. To add a field of newer software:
+//! `core/docs/add-a-firmware-field.md`.
 //!
 //! # Run an engine
 //!
@@ -33,13 +34,14 @@
 //! # Write a law
 //!
 //! A [`Law`] says which joint speeds it wants for each fresh [`State`]; the engine holds them to the limits, stops the arm
-//! when anything it depends on fails, and asks the law to begin anew only after a request. [`law`] has three to begin with.
+//! when anything it depends on fails, and asks the law to begin anew only after a request. [`law`] has three to begin with;
+//! `core/docs/write-a-law.md` writes and tests one.
 //!
 //! # Port it
 //!
 //! A port hands over one input, drains [`Engine::poll_output`] and [`Engine::poll_event`], and sleeps until
 //! [`Engine::poll_timeout`]: `core/examples/bare_loop.rs` is the whole of it. With the feature `async`, `drive` is that
-//! loop over `embedded-io-async` sockets.
+//! loop over `embedded-io-async` sockets. `core/docs/port-it.md` goes through both.
 //!
 //! # Features
 //!
@@ -61,6 +63,17 @@
         clippy::float_cmp
     )
 )]
+
+// The code of the pages is compiled, and run where it can be.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/write-a-law.md")]
+struct WriteALaw;
+#[cfg(all(doctest, feature = "async"))]
+#[doc = include_str!("../docs/port-it.md")]
+struct PortIt;
+#[cfg(doctest)]
+#[doc = include_str!("../docs/add-a-firmware-field.md")]
+struct AddAFirmwareField;
 
 // The peer of the examples is a test's peer too, and names this package as examples do.
 #[cfg(test)]
