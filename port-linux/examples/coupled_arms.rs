@@ -19,9 +19,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use clap::Parser;
-use outrigger::clock::Clock;
-use outrigger::reactor;
-use outrigger::signals::{Leaves, Signals};
+use outrigger::host;
+use outrigger::host::Clock;
+use outrigger::host::{Leaves, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
@@ -118,7 +118,7 @@ impl Law<7> for Copying {
 }
 
 fn main() -> ExitCode {
-    match reactor::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
+    match host::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("coupled_arms: {trouble}");
@@ -194,7 +194,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         tokio::select! {
             () = leader.turn() => {}
             () = follower.turn() => {}
-            () = reactor::sleep_until(clock, next_line) => {
+            () = host::sleep_until(clock, next_line) => {
                 next_line = next_line + Duration::from_millis(500);
                 if began.is_some() {
                     let force = follower.seen().state.and_then(|state| state.tcp_force).unwrap_or_default();

@@ -17,9 +17,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser;
-use outrigger::clock::Clock;
-use outrigger::reactor::{self, Datagrams};
-use outrigger::signals::{Leaves, Signals};
+use outrigger::host::Clock;
+use outrigger::host::{self, Datagrams};
+use outrigger::host::{Leaves, Signals};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, KrcConfig, ToolImpedance};
@@ -88,7 +88,7 @@ impl Reading {
 }
 
 fn main() -> ExitCode {
-    match reactor::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
+    match host::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("haptic: {trouble}");
@@ -250,7 +250,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                     println!("{from} sent no reading: MICROS X Y Z PEDAL TRIGGER is one");
                 }
             }
-            () = reactor::sleep_until(clock, next_tick) => {
+            () = host::sleep_until(clock, next_tick) => {
                 next_tick = next_tick + Duration::from_millis(10);
                 if let Some(story) = &mut story {
                     over = story.go_on(&mut arm, clock.now());

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use clap::Parser;
-use outrigger::clock::Clock;
-use outrigger::reactor;
+use outrigger::host;
+use outrigger::host::Clock;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
@@ -109,7 +109,7 @@ fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
 }
 
 fn main() -> ExitCode {
-    match reactor::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
+    match host::block_on(run(&Args::parse())).map_err(Trouble::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("two_arms: {trouble}");
@@ -154,7 +154,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         tokio::select! {
             () = a.turn() => {}
             () = b.turn() => {}
-            () = reactor::sleep_until(clock, patience) => return Err("not done within a minute: does a KRC send measurements?".into()),
+            () = host::sleep_until(clock, patience) => return Err("not done within a minute: does a KRC send measurements?".into()),
         }
         for arm in [&mut a, &mut b] {
             arm.tell();

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// How long to run, at least 30
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(30..=3600))]
     pub seconds: u64,
@@ -23,7 +23,7 @@ pub struct DemoArgs {
 
 /// What kind of controller ROBOT is, for commands without a configuration.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct ControllerArgs {
+pub(crate) struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
     #[arg(long, value_name = "KIND", default_value = "ur")]
     kind: Kind,
@@ -38,7 +38,7 @@ pub(crate) const STATES_OF_A_KRC: &str =
 
 /// A kind of controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Universal Robots: connected to.
     #[default]
     Ur,
@@ -51,7 +51,7 @@ impl ControllerArgs {
     ///
     /// # Errors
     /// [`Failure::Usage`] for what only the other kind of controller has.
-    pub fn kind(&self, states: StatesFrom) -> Result<Kind, Failure> {
+    pub(crate) fn kind(&self, states: StatesFrom) -> Result<Kind, Failure> {
         match (self.kind, self.listen) {
             (Kind::Krc, _) if states != StatesFrom::default() => Err(Failure::Usage(STATES_OF_A_KRC.into())),
             (Kind::Ur, Some(_)) => Err(Failure::Usage(
@@ -63,14 +63,14 @@ impl ControllerArgs {
 
     /// Where measurements arrive.
     #[must_use]
-    pub fn listen(&self) -> SocketAddr {
+    pub(crate) fn listen(&self) -> SocketAddr {
         self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_core::wire::fri::DEFAULT_PORT)))
     }
 }
 
 /// `outrigger monitor`.
 #[derive(Args, Clone, Debug)]
-pub struct MonitorArgs {
+pub(crate) struct MonitorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
     /// What kind of controller it is.
@@ -89,7 +89,7 @@ pub struct MonitorArgs {
 
 /// `outrigger check-config`.
 #[derive(Args, Clone, Debug)]
-pub struct CheckConfigArgs {
+pub(crate) struct CheckConfigArgs {
     /// The configuration
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
@@ -97,7 +97,7 @@ pub struct CheckConfigArgs {
 
 /// `outrigger doctor`.
 #[derive(Args, Clone, Debug)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
     /// What kind of controller it is.
@@ -119,7 +119,7 @@ pub struct DoctorArgs {
 
 /// `outrigger run`.
 #[derive(Args, Clone, Debug)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The configuration
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
@@ -139,7 +139,7 @@ pub struct RunArgs {
 
 /// `outrigger replay`.
 #[derive(Args, Clone, Debug)]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The recording
     #[arg(value_name = "DUMP")]
     pub dump: PathBuf,
@@ -147,7 +147,7 @@ pub struct ReplayArgs {
 
 /// `outrigger record`.
 #[derive(Args, Clone, Debug)]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
     /// What kind of controller it is.
@@ -172,7 +172,7 @@ pub struct RecordArgs {
 
 /// `outrigger export`.
 #[derive(Args, Clone, Debug)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The recording
     #[arg(value_name = "FILE.mcap")]
     pub file: PathBuf,
@@ -189,7 +189,7 @@ pub struct ExportArgs {
 
 /// `outrigger script`.
 #[derive(Args, Clone, Debug)]
-pub struct ScriptArgs {
+pub(crate) struct ScriptArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
     /// The program, or '-' for standard input
@@ -208,7 +208,7 @@ pub struct ScriptArgs {
 
 /// `outrigger watch`.
 #[derive(Args, Clone, Debug)]
-pub struct WatchArgs {
+pub(crate) struct WatchArgs {
     /// The board's address
     #[arg(value_name = "BOARD")]
     pub board: String,
@@ -228,7 +228,7 @@ pub struct WatchArgs {
 
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
-pub struct DecodeArgs {
+pub(crate) struct DecodeArgs {
     /// The port the bytes come from: 30001 to 30004, or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to
     /// 30013 are the same as 30001 to 30003
     #[arg(long, value_name = "PORT", value_parser = parse_stream)]
@@ -243,7 +243,7 @@ pub struct DecodeArgs {
 
 /// What kind of stream a port carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub(crate) enum Stream {
     /// Primary and secondary: 30001, 30002, 30011, 30012.
     Primary,
     /// Real-time: 30003, 30013.

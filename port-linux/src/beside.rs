@@ -41,7 +41,7 @@ fn look(robot: &RobotAddress, args: &ControllerArgs, states: StatesFrom) -> Resu
 /// # Errors
 /// [`Failure::Usage`] for what this kind of controller does not have, [`Failure::Connection`] where there never was a
 /// session.
-pub fn monitor(args: &MonitorArgs) -> Outcome {
+pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => monitor::run(controller, config, args),
         Looked::Krc(controller, config) => monitor::run(controller, config, args),
@@ -52,7 +52,7 @@ pub fn monitor(args: &MonitorArgs) -> Outcome {
 ///
 /// # Errors
 /// Those of [`monitor`]; [`Failure::BadInput`] where the file cannot be written.
-pub fn record(args: &RecordArgs) -> Outcome {
+pub(crate) fn record(args: &RecordArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => record::run(controller, config, args),
         Looked::Krc(controller, config) => record::run(controller, config, args),
@@ -63,7 +63,7 @@ pub fn record(args: &RecordArgs) -> Outcome {
 ///
 /// # Errors
 /// Those of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] where something is to be fixed.
-pub fn doctor(args: &DoctorArgs) -> Outcome {
+pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     let states = args.states.unwrap_or_default();
     let kind = args.controller.kind(states)?;
     if kind == Kind::Krc && args.model.is_some() {
@@ -102,7 +102,7 @@ pub fn doctor(args: &DoctorArgs) -> Outcome {
 /// # Errors
 /// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
 /// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
-pub fn run(args: &RunArgs) -> Outcome {
+pub(crate) fn run(args: &RunArgs) -> Outcome {
     match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Host(configuration) => run_beside_ur(*configuration, args),
         AnyConfiguration::Krc(configuration) => run_beside_krc(*configuration, args),
@@ -149,7 +149,7 @@ fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Fa
 ///
 /// # Errors
 /// [`Failure::BadInput`] with one line per problem.
-pub fn check_config(args: &CheckConfigArgs) -> Outcome {
+pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
     let lines = match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Host(configuration) => {
             let Configuration { control, run, host, serve } = *configuration;
@@ -176,7 +176,7 @@ pub fn check_config(args: &CheckConfigArgs) -> Outcome {
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
-pub fn replay(args: &ReplayArgs) -> Outcome {
+pub(crate) fn replay(args: &ReplayArgs) -> Outcome {
     replay::run(args, |dump, link| match ur::replay(dump, link) {
         Err(ReplayError::OtherKind) => krc::replay(dump, link),
         replayed => replayed,

@@ -307,6 +307,14 @@ pub fn main() -> ExitCode {
     code.into()
 }
 
+/// Runs the command that these words are, the first of which is the program's name.
+///
+/// # Errors
+/// The command's own; [`Failure::Usage`](crate::Failure::Usage) for words that are none.
+pub fn run_words(words: &[&str]) -> Outcome {
+    run(Cli::try_parse_from(words).map_err(|error| crate::Failure::Usage(error.to_string()))?.command)
+}
+
 fn run(command: Command) -> Outcome {
     match command {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),

@@ -49,13 +49,13 @@ pub(crate) fn std_now() -> StdInstant {
 
 /// The longest the standard library needs to know of `span`.
 #[must_use]
-pub fn std_duration(span: Duration) -> StdDuration {
+pub(crate) fn std_duration(span: Duration) -> StdDuration {
     StdDuration::from_micros(span.as_micros())
 }
 
 /// Date and time in UTC, `2026-01-31 12:00:00 UTC`, for reports.
 #[must_use]
-pub fn utc_now() -> String {
+pub(crate) fn utc_now() -> String {
     let secs = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     utc_text(secs)
 }

@@ -25,7 +25,7 @@ use crate::record::{each_raw, is_none, is_recording};
 ///
 /// # Errors
 /// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
-pub fn run(args: &DecodeArgs) -> Outcome {
+pub(crate) fn run(args: &DecodeArgs) -> Outcome {
     if args.recipe.is_some() && args.port != Stream::Rtde {
         return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
     }
@@ -48,7 +48,7 @@ pub fn run(args: &DecodeArgs) -> Outcome {
 ///
 /// # Errors
 /// [`Failure::BadInput`] with the byte offset of what is wrong; everything before it has been printed.
-pub fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut output: impl Write) -> Outcome {
+pub(crate) fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut output: impl Write) -> Outcome {
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
     let mut messages = Messages::new(stream, recipe, &mut memory)?;
     let mut line = Json::default();

@@ -81,14 +81,14 @@ pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
 }
 
 /// What a command returns.
-pub type Outcome = Result<(), Failure>;
+pub(crate) type Outcome = Result<(), Failure>;
 
 /// A write to standard output that failed. A reader that has gone away (`| head`) ends the command
 /// quietly and successfully; anything else is reported.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for anything but a closed pipe.
-pub fn output_closed(error: &std::io::Error) -> Outcome {
+pub(crate) fn output_closed(error: &std::io::Error) -> Outcome {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         return Ok(());
     }

@@ -13,7 +13,7 @@ const PERIOD: Duration = Duration::from_millis(2);
 
 /// How late this thread was woken.
 #[derive(Clone, Debug)]
-pub struct Latency {
+pub(crate) struct Latency {
     /// After the time a sleep was to end.
     pub timer: Histogram,
     /// After bytes were written to the other end of a loopback connection.
@@ -24,7 +24,7 @@ pub struct Latency {
 ///
 /// # Errors
 /// Those of the loopback connection.
-pub fn measure(clock: Clock, span: Duration) -> io::Result<Latency> {
+pub(crate) fn measure(clock: Clock, span: Duration) -> io::Result<Latency> {
     let wakes = (span.as_micros() / 2 / PERIOD.as_micros()).max(1);
     Ok(Latency { timer: sleeping(clock, wakes), socket: receiving(clock, wakes)? })
 }

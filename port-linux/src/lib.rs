@@ -35,49 +35,50 @@
 //! [`outrigger_core`]'s.
 #![deny(unsafe_code)]
 
-pub mod args;
-pub mod beside;
+mod args;
+mod beside;
 mod check;
+#[doc(hidden)]
 pub mod cli;
-pub mod clock;
-pub mod dashboard;
-pub mod decode;
-pub mod demo;
+mod clock;
+mod dashboard;
+mod decode;
+mod demo;
 mod doctor;
-pub mod engine;
-pub mod exit;
-pub mod export;
+mod engine;
+mod exit;
+mod export;
 pub mod feed;
 mod fields;
 pub mod host;
-pub mod io;
-pub mod json;
-pub mod latency;
+mod io;
+mod json;
+mod latency;
 mod law;
 mod lines;
-pub mod lock;
-pub mod maker;
+mod lock;
+mod maker;
 mod monitor;
-pub mod net;
-pub mod panel;
-pub mod reactor;
+mod net;
+mod panel;
+mod reactor;
 pub mod record;
-pub mod recordings;
+mod recordings;
 mod replay;
-pub mod report;
+mod report;
 mod robot;
 mod run;
-pub mod script;
-pub mod sensor;
-pub mod serve;
+mod script;
+mod sensor;
+mod serve;
 pub mod show;
-pub mod signals;
-pub mod simulate;
-pub mod syscalls;
-pub mod target;
+mod signals;
+mod simulate;
+mod syscalls;
+mod target;
 mod terminal;
-pub mod watch;
-pub mod worker;
+mod watch;
+mod worker;
 
 pub use outrigger_config as config;
 
@@ -100,7 +101,7 @@ struct Readme;
 ///
 /// # Errors
 /// Those of `session`; [`Failure::BadInput`] with what the kernel refuses.
-pub fn block_on<T>(session: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(session: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     reactor::block_on(session).map_err(|error| Failure::BadInput(format!("cannot wait for sockets: {error}")))?
 }
 
@@ -108,7 +109,7 @@ pub fn block_on<T>(session: impl Future<Output = Result<T, Failure>>) -> Result<
 ///
 /// # Errors
 /// [`Failure::BadInput`] with what the kernel refuses.
-pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -14,7 +14,7 @@ use crate::exit::Failure;
 /// It is a name in the kernel's abstract socket namespace: nothing is left on disk, whoever may run, and the
 /// kernel gives it back when the process ends in whatever way.
 #[derive(Debug)]
-pub struct RobotLock {
+pub(crate) struct RobotLock {
     _name: UnixListener,
 }
 
@@ -24,7 +24,7 @@ impl RobotLock {
     /// # Errors
     /// [`Failure::Connection`] naming the process that holds it; [`Failure::BadInput`] where the kernel refuses
     /// for another reason.
-    pub fn take(realtime: SocketAddr) -> Result<Self, Failure> {
+    pub(crate) fn take(realtime: SocketAddr) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take the lock of {realtime}: {error}"));
         let name = UnixAddr::from_abstract_name(format!("outrigger/{realtime}")).map_err(failed)?;
         match UnixListener::bind_addr(&name) {

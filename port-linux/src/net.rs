@@ -16,10 +16,10 @@ use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::LINKS;
 use outrigger_core::time::{Duration, Instant};
 
-pub use self::datagrams::Datagrams;
+pub(crate) use self::datagrams::Datagrams;
 use self::pace::Pace;
 use self::stream::Robot;
-pub use self::stream::{Link, cannot_connect};
+pub(crate) use self::stream::{Link, cannot_connect};
 use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::Failure;

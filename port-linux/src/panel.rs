@@ -23,7 +23,7 @@ use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 
 /// What the operator wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(crate) enum Wish {
     /// End the command; the word says who asked.
     End(&'static str),
     /// Ask to command, having seen this epoch.
@@ -41,7 +41,7 @@ pub enum Wish {
 impl Wish {
     /// The same for the engine.
     #[must_use]
-    pub const fn input(self) -> Input {
+    pub(crate) const fn input(self) -> Input {
         match self {
             Self::End(_) => Input::Shutdown,
             Self::Request(epoch) => Input::Request(epoch),
@@ -55,7 +55,7 @@ impl Wish {
     /// What a line of somebody who has seen this epoch means; `None` where it is no word of an operator. A request may name
     /// the epoch itself, as a script does that has read it.
     #[must_use]
-    pub fn of_line(line: &str, seen: Epoch) -> Option<Self> {
+    pub(crate) fn of_line(line: &str, seen: Epoch) -> Option<Self> {
         let mut words = line.split_whitespace();
         let (word, number, rest) = (words.next()?, words.next(), words.next());
         let epoch = match number {
@@ -88,7 +88,7 @@ impl From<Key> for Wish {
 
 /// Who speaks to a session: this process's signals and the keys of its view, or a handle in the same process.
 #[derive(Debug)]
-pub struct Operators {
+pub(crate) struct Operators {
     /// `None` where signals are somebody else's.
     signals: Option<Signals>,
     sender: UnboundedSender<Key>,
@@ -100,20 +100,20 @@ impl Operators {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where signals cannot be handled.
-    pub fn here(leaves: Leaves) -> Result<Self, Failure> {
+    pub(crate) fn here(leaves: Leaves) -> Result<Self, Failure> {
         Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
     }
 
     /// Those who speak by [`sender`](Self::sender) alone.
     #[must_use]
-    pub fn elsewhere() -> Self {
+    pub(crate) fn elsewhere() -> Self {
         let (sender, keys) = unbounded_channel();
         Self { signals: None, sender, keys }
     }
 
     /// Where to speak from.
     #[must_use]
-    pub fn sender(&self) -> UnboundedSender<Key> {
+    pub(crate) fn sender(&self) -> UnboundedSender<Key> {
         self.sender.clone()
     }
 }
@@ -123,7 +123,7 @@ const FIRST_SESSION: Duration = Duration::from_secs(10);
 
 /// The operator's side of a session with `maker`.
 #[derive(Debug)]
-pub struct Panel<M> {
+pub(crate) struct Panel<M> {
     clock: Clock,
     maker: M,
     show: Show,
@@ -155,7 +155,7 @@ pub struct Panel<M> {
 impl<M: Maker> Panel<M> {
     /// A panel for these `operators` that speaks in `format` and ends after `seconds`.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         title: &str,
         format: Format,
         clock: Clock,
@@ -191,13 +191,13 @@ impl<M: Maker> Panel<M> {
 
     /// From now on events, also those that people are spared, and figures of the link are put into `feed` as well.
     #[must_use]
-    pub fn with_feed(mut self, feed: Feed) -> Self {
+    pub(crate) fn with_feed(mut self, feed: Feed) -> Self {
         self.feed = Some(feed);
         self
     }
 
     /// The operator's next wish. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Wish {
+    pub(crate) async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
         let (first, time_up) = match deadline {
             Some(at) if at <= self.next_look => (at, true),
@@ -220,7 +220,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Asks for the end from inside.
-    pub fn end_now(&mut self) {
+    pub(crate) fn end_now(&mut self) {
         end_is_under_way();
         self.ending = true;
         self.end_at = None;
@@ -233,7 +233,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Shows what happened.
-    pub fn event(&mut self, event: &Event<M::Event>) {
+    pub(crate) fn event(&mut self, event: &Event<M::Event>) {
         if matches!(event, Event::Peer(event) if event.begins()) {
             self.first_session_by = None;
             self.begun = true;
@@ -271,7 +271,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Says something of the command's own.
-    pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
+    pub(crate) fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
@@ -307,7 +307,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Shows the session where it is time to.
-    pub fn observe<const N: usize, P, L: Law<N>>(
+    pub(crate) fn observe<const N: usize, P, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,
         now: Instant,
@@ -369,7 +369,7 @@ impl<M: Maker> Panel<M> {
     ///
     /// # Errors
     /// [`Failure::Connection`] where there never was a session.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub(crate) fn finish(self) -> Result<(), Failure> {
         self.show.finish();
         if self.begun { Ok(()) } else { Err(self.maker.nothing_came()) }
     }

@@ -182,7 +182,7 @@ pub async fn sleep_until(clock: Clock, at: Instant) {
 }
 
 /// Resolves at `at`; never where there is none.
-pub async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
+pub(crate) async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(clock, at).await,
         None => std::future::pending().await,

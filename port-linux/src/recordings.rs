@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-pub use self::kept::Kept;
+pub(crate) use self::kept::Kept;
 use crate::exit::Failure;
 use crate::worker::{Joined, Worker};
 
@@ -28,7 +28,7 @@ const UNFINISHED: &str = ".outrigger.part";
 
 /// A writer at work.
 #[derive(Debug)]
-pub struct Recordings {
+pub(crate) struct Recordings {
     sender: SyncSender<Job>,
     /// Memory that no recording is in.
     spare: Receiver<Vec<u8>>,
@@ -45,7 +45,7 @@ struct Job {
 
 /// What became of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Report {
+pub(crate) enum Report {
     /// It is in this file.
     Written {
         /// What it is of.
@@ -65,7 +65,7 @@ pub enum Report {
 impl Report {
     /// In words, and the file where there is one.
     #[must_use]
-    pub fn words(&self) -> (String, Vec<(&'static str, String)>) {
+    pub(crate) fn words(&self) -> (String, Vec<(&'static str, String)>) {
         match self {
             Self::Written { of, path } => {
                 let file = path.display().to_string();
@@ -82,7 +82,7 @@ impl Recordings {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where no file can be made there, or no thread is to be had.
-    pub fn start(directory: &Path, size: usize, kept: Option<Kept>) -> Result<Self, Failure> {
+    pub(crate) fn start(directory: &Path, size: usize, kept: Option<Kept>) -> Result<Self, Failure> {
         let shown = directory.display();
         try_to_write(directory).map_err(|error| {
             Failure::BadInput(format!(
@@ -108,7 +108,7 @@ impl Recordings {
     ///
     /// # Errors
     /// [`Report::Failed`] where the disk is behind.
-    pub fn write(&self, of: String, stem: String, parts: &[&[u8]]) -> Result<(), Report> {
+    pub(crate) fn write(&self, of: String, stem: String, parts: &[&[u8]]) -> Result<(), Report> {
         let Ok(mut bytes) = self.spare.try_recv() else {
             let why = "the disk is still busy with earlier ones".into();
             return Err(Report::Failed { of, why });
@@ -121,7 +121,7 @@ impl Recordings {
     }
 
     /// What became of the next one. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Report {
+    pub(crate) async fn next(&mut self) -> Report {
         match self.reports.recv().await {
             Some(report) => report,
             // Its writer has panicked; it will not come back.
@@ -130,7 +130,7 @@ impl Recordings {
     }
 
     /// Ends it once everything is written, or the disk takes nothing. What has not been told yet.
-    pub fn finish(self) -> Vec<Report> {
+    pub(crate) fn finish(self) -> Vec<Report> {
         let Self { sender, spare, mut reports, worker } = self;
         drop(sender);
         let joined = worker.join(PATIENCE);

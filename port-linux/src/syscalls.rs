@@ -13,7 +13,7 @@ const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
 
 /// How the kernel schedules a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduling {
+pub(crate) enum Scheduling {
     /// The time-sharing scheduler.
     Other,
     /// `SCHED_FIFO` with this priority, 1 … 99.
@@ -59,7 +59,7 @@ fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn scheduling() -> io::Result<Scheduling> {
+pub(crate) fn scheduling() -> io::Result<Scheduling> {
     // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: 0 names the calling thread; `param` is writable and outlives the call.
@@ -78,7 +78,7 @@ pub fn scheduling() -> io::Result<Scheduling> {
 ///
 /// # Errors
 /// Those of the kernel; `EINVAL` where the socket is not connected.
-pub fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
+pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     // SAFETY: `SIOCOUTQ` writes one `int`, as the getter declares.
     let bytes: libc::c_int = unsafe { ioctl(socket.as_fd(), Getter::<SIOCOUTQ, libc::c_int>::new()) }?;
     Ok(usize::try_from(bytes).unwrap_or(0))
@@ -88,7 +88,7 @@ pub fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
 ///
 /// # Errors
 /// `EINTR` where a signal came first.
-pub fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
+pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: timeout.subsec_nanos().into(),

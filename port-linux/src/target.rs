@@ -7,7 +7,7 @@ use crate::exit::Failure;
 
 /// A robot's address, as given and as resolved.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub(crate) struct Target {
     /// As given.
     pub address: RobotAddress,
     /// As resolved.
@@ -19,7 +19,7 @@ impl Target {
     ///
     /// # Errors
     /// [`Failure::Connection`] where it has no address.
-    pub fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
+    pub(crate) fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
         let found = address.resolve(crate::config::FIRST_PORT).map_err(|error| {
             Failure::Connection(format!(
                 "cannot find the host '{}': {error}; check the name, or give the address",
@@ -31,7 +31,7 @@ impl Target {
 
     /// The socket address of one of the controller's ports.
     #[must_use]
-    pub fn socket(&self, port: u16) -> SocketAddr {
+    pub(crate) fn socket(&self, port: u16) -> SocketAddr {
         SocketAddr::new(self.ip, self.address.port(port))
     }
 }

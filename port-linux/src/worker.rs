@@ -17,13 +17,13 @@ static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
 /// A thread of normal priority, whatever that of the thread is that starts it.
 #[derive(Debug)]
-pub struct Worker {
+pub(crate) struct Worker {
     end: Receiver<()>,
 }
 
 /// How a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joined {
+pub(crate) enum Joined {
     /// By itself.
     Ended,
     /// By a panic, which has been printed.
@@ -37,7 +37,7 @@ impl Worker {
     ///
     /// # Errors
     /// Those of the kernel where it gives no thread.
-    pub fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let (ended, end) = sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("outrigger-{name}")).stack_size(STACK);
         thread.spawn(move || {
@@ -51,7 +51,7 @@ impl Worker {
 
     /// Waits for its end, at most for `patience`.
     #[must_use]
-    pub fn join(self, patience: Duration) -> Joined {
+    pub(crate) fn join(self, patience: Duration) -> Joined {
         match self.end.recv_timeout(patience) {
             Ok(()) => Joined::Ended,
             Err(RecvTimeoutError::Disconnected) => Joined::Panicked,

@@ -21,8 +21,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use outrigger::args::{ControllerArgs, RecordArgs};
-use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
@@ -229,16 +227,9 @@ fn reads_a_recording(software: SoftwareVersion) {
     let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
     let name = format!("recording-{}-{software}.mcap", std::process::id());
     let file = std::env::temp_dir().join(name);
-    let args = RecordArgs {
-        robot: address.parse().expect("an address"),
-        controller: ControllerArgs::default(),
-        out: file.clone(),
-        states: StatesFrom::Auto,
-        seconds: Some(2),
-        uncompressed: false,
-        json: true,
-    };
-    outrigger::beside::record(&args).expect("a recording");
+    let out = file.to_str().expect("text");
+    let words = ["outrigger", "record", &address, "--out", out, "--seconds", "2", "--json"];
+    outrigger::cli::run_words(&words).expect("a recording");
     let path = workspace().join("tests/clients/mcap_reads.py");
     let understood = run(&python().to_string_lossy(), &[&path.to_string_lossy(), &file.to_string_lossy()]);
     std::fs::remove_file(&file).expect("it was read");

@@ -8,10 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use outrigger::clock::Clock;
 use outrigger::config::RobotAddress;
-use outrigger::maker::ur;
-use outrigger::net::Net;
+use outrigger::host::Clock;
+use outrigger::host::{Net, beside_ur};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
@@ -237,9 +236,9 @@ impl Drop for LinuxBench {
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
     let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);
-    let over = outrigger::reactor::block_on(async {
+    let over = outrigger::host::block_on(async {
         tokio::select! {
-            ended = ur::run(config, law, &mut net, &mut desk, 0) => ended.expect("a configuration that can be run"),
+            ended = beside_ur(config, law, &mut net, &mut desk, 0) => ended.expect("a configuration that can be run"),
             _ = ended => {}
         }
     });

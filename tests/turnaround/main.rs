@@ -19,7 +19,7 @@ use std::process::{Child, Command, ExitCode};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use outrigger::syscalls::set_fifo;
+use outrigger::host::set_fifo;
 use peer::{Block, Peer};
 
 /// Attempts at one block: on a busy machine the load itself is held up at times, and the arm then stopped.

@@ -6,10 +6,9 @@ use outrigger_core::engine::ur::UrEvent;
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr};
 
-use outrigger::clock::Clock;
 use outrigger::config::RobotAddress;
-use outrigger::maker::ur;
-use outrigger::net::Net;
+use outrigger::host::Clock;
+use outrigger::host::{Net, beside_ur, block_on};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
@@ -31,7 +30,8 @@ pub(crate) fn run(port_base: u16) {
     let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let mut operator = Operator { inputs: None, commanded: false };
-    outrigger::block_on(ur::run(UrConfig::default(), law, &mut net, &mut operator, 0)).expect("a configuration");
+    let session = beside_ur(UrConfig::default(), law, &mut net, &mut operator, 0);
+    block_on(session).expect("a reactor").expect("a configuration");
 }
 
 fn to_and_fro() -> Trajectory<6> {

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use outrigger::clock::Clock;
-use outrigger::net::Net;
+use outrigger::host::Clock;
+use outrigger::host::Net;
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::krc::{Krc as Peer, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
 use outrigger_core::engine::{Event, Input};

@@ -7,7 +7,7 @@ use crate::config::RobotAddress;
 
 /// `outrigger dashboard`.
 #[derive(Args, Clone, Debug)]
-pub struct DashboardArgs {
+pub(crate) struct DashboardArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
     /// What to ask or do; without it everything is asked once
@@ -24,7 +24,7 @@ pub struct DashboardArgs {
 
 /// What is asked or done.
 #[derive(Clone, Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Everything the controller tells, once; the same as no command
     Status,
     /// Power on, release the brakes, wait until the arm is RUNNING
@@ -163,7 +163,7 @@ Examples:
 
 /// What `operational-mode` sets.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// A person may jog the arm and change programs.
     Manual,
     /// Programs run; the pendant does not move the arm.
@@ -175,7 +175,7 @@ pub enum Mode {
 impl Command {
     /// The one request it is, where it is one.
     #[must_use]
-    pub fn request(&self) -> Option<Request<'_>> {
+    pub(crate) fn request(&self) -> Option<Request<'_>> {
         Some(match self {
             Self::Status
             | Self::BringUp

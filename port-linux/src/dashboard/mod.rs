@@ -6,7 +6,7 @@ mod connection;
 mod conversation;
 mod transport;
 
-pub use args::{Command, DashboardArgs, Mode};
+pub(crate) use args::{Command, DashboardArgs};
 
 use std::net::SocketAddr;
 
@@ -33,7 +33,7 @@ impl From<Trouble> for Failure {
 /// # Errors
 /// [`Failure::Usage`] for what this software does not know, [`Failure::Connection`] where nobody answers,
 /// [`Failure::Fault`] where the controller refuses or a goal is not reached.
-pub fn run(args: &DashboardArgs) -> Outcome {
+pub(crate) fn run(args: &DashboardArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
     crate::runtime()?.block_on(async {

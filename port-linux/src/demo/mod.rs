@@ -54,7 +54,7 @@ const DISK: StdDuration = StdDuration::from_secs(10);
 ///
 /// # Errors
 /// [`Failure::Fault`] with the name of the first check that failed.
-pub fn run(args: &DemoArgs) -> Outcome {
+pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let clock = Clock::start();
     let unwritten = |path: &Path, error| Failure::BadInput(format!("cannot write {}: {error}", path.display()));
     if let Some(path) = &args.report {

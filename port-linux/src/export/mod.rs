@@ -16,7 +16,7 @@ use crate::record::{each_raw, is_none, is_recording};
 ///
 /// # Errors
 /// [`Failure::BadInput`] where the recording cannot be read, has nothing of the port, or the output cannot be written.
-pub fn run(args: &ExportArgs) -> Outcome {
+pub(crate) fn run(args: &ExportArgs) -> Outcome {
     is_none(&args.file).map_or(Ok(()), Err)?;
     if !is_recording(&args.file) {
         return Err(Failure::BadInput(format!(

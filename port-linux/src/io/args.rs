@@ -10,7 +10,7 @@ use crate::config::{RobotAddress, parse_outputs_by};
 
 /// `outrigger io`.
 #[derive(Args, Clone, Debug)]
-pub struct IoArgs {
+pub(crate) struct IoArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
     /// What to set, e.g. digital-out.3=on; several are set together

@@ -31,8 +31,8 @@ use crate::show::words;
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
 
-pub use self::args::IoArgs;
-pub use self::setting::{FORMS, Setting};
+pub(crate) use self::args::IoArgs;
+pub(crate) use self::setting::Setting;
 
 /// Longest wait for a session.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ const PACE: Duration = Duration::from_millis(100);
 /// # Errors
 /// [`Failure::Usage`] for two values for one output, [`Failure::Connection`] without a session,
 /// [`Failure::Fault`] where something was refused or not confirmed.
-pub fn run(args: &IoArgs) -> Outcome {
+pub(crate) fn run(args: &IoArgs) -> Outcome {
     let writes: Vec<Write> = args.settings.iter().map(|setting| setting.0).collect();
     for (index, write) in writes.iter().enumerate() {
         if let Some(twice) = writes.iter().take(index).find(|earlier| earlier.sets_the_same(write)) {

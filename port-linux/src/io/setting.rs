@@ -6,10 +6,10 @@ use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage,
 
 /// One assignment of the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Setting(pub Write);
+pub(crate) struct Setting(pub Write);
 
 /// Everything that can be written, for people.
-pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
+pub(super) const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
                          tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z], speed-slider=0.5 or zero-force-torque";
 
 impl FromStr for Setting {

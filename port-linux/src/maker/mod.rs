@@ -1,8 +1,8 @@
 //! One kind of controller each: how it is reached and run beside, its events in words, its arm, its figures and counts.
 //! Whatever runs, shows and records a session is the same for all.
 
-pub mod krc;
-pub mod ur;
+pub(crate) mod krc;
+pub(crate) mod ur;
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -26,7 +26,7 @@ use crate::show::events::PeerEvent;
 use crate::show::{Arm, Notice, States, Word};
 
 /// A controller, as whoever sits before the screen knows it.
-pub trait Maker {
+pub(crate) trait Maker {
     /// What only this kind of controller reports.
     type Event: PeerEvent;
 
@@ -48,7 +48,7 @@ pub trait Maker {
 
 /// How an event of a controller is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Showing {
+pub(crate) enum Showing {
     /// As it comes.
     Always,
     /// It was shown before, in the same words.
@@ -58,7 +58,7 @@ pub enum Showing {
 }
 
 /// The same beside an engine with `N` joints.
-pub trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
+pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
@@ -129,7 +129,7 @@ pub(crate) trait Controller<const N: usize>:
 
 /// What a snapshot has of one kind of controller alone.
 #[derive(Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Who it is, while there is one.
     pub identity: Option<String>,
     /// Its arm, by the newest state.

@@ -111,7 +111,7 @@ impl Link {
 
 /// What a failed connection attempt means, and what to check.
 #[must_use]
-pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
+pub(crate) fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             "nothing listens there: is the controller started, and this interface enabled in its security settings?"

@@ -16,7 +16,7 @@ const ABANDONED: Duration = Duration::from_secs(3_600);
 
 /// What stays; the oldest goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// At most so many files.
     pub files: usize,
     /// At most so many bytes of them.

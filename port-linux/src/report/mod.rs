@@ -1,6 +1,6 @@
 //! The report page of a run: one HTML file that needs nothing else.
 
-pub mod plot;
+pub(crate) mod plot;
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "w
 
 /// One self-check of a run.
 #[derive(Clone, Debug)]
-pub struct Check {
+pub(crate) struct Check {
     /// What is checked, as a short name that scripts can rely on.
     pub name: &'static str,
     /// Whether it holds.
@@ -25,7 +25,7 @@ pub struct Check {
 
 /// One number worth a large font.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// The number.
     pub value: String,
     /// Its unit.
@@ -36,7 +36,7 @@ pub struct Figure {
 
 /// Everything the page shows. Times are seconds since the start of the run.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub(crate) struct Report {
     /// One sentence on what was run.
     pub lead: String,
     /// The checks.
@@ -70,15 +70,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether every check holds.
-    #[must_use]
-    pub fn passed(&self) -> bool {
-        self.checks.iter().all(|check| check.passed)
-    }
-
     /// The page.
     #[must_use]
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.push_str("<title>Outrigger demo</title>\n<style>\n");
@@ -298,7 +292,7 @@ const fn mode_class(mode: Mode) -> &'static str {
 
 /// The value that `share` of all do not exceed.
 #[must_use]
-pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted: Vec<_> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let rank = (share * sorted.len() as f64).ceil() as usize;

@@ -13,7 +13,7 @@ const BOTTOM: f64 = 34.0;
 
 /// A closed interval of one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
+pub(crate) struct Span {
     /// Lower end.
     pub from: f64,
     /// Upper end, above the lower.
@@ -23,13 +23,13 @@ pub struct Span {
 impl Span {
     /// From `from` to `to`; widened where that would be empty.
     #[must_use]
-    pub fn new(from: f64, to: f64) -> Self {
+    pub(crate) fn new(from: f64, to: f64) -> Self {
         if to > from { Self { from, to } } else { Self { from: from - 0.5, to: from + 0.5 } }
     }
 
     /// The smallest span that holds every finite value and `at_least`, with a twentieth of room at both ends.
     #[must_use]
-    pub fn around(values: impl IntoIterator<Item = f64>, at_least: Self) -> Self {
+    pub(crate) fn around(values: impl IntoIterator<Item = f64>, at_least: Self) -> Self {
         let held = values
             .into_iter()
             .filter(|v| v.is_finite())
@@ -55,7 +55,7 @@ impl Span {
 }
 
 /// One line of a chart.
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// What it shows, for the legend; empty for none.
     pub name: &'a str,
     /// Class of the stroke.
@@ -65,7 +65,7 @@ pub struct Line<'a> {
 }
 
 /// A stretch of time behind the lines.
-pub struct Band<'a> {
+pub(crate) struct Band<'a> {
     /// Where.
     pub span: Span,
     /// Class of the fill.
@@ -75,7 +75,7 @@ pub struct Band<'a> {
 }
 
 /// Rows of coloured stretches over a common time, each stretch with its name where there is room.
-pub struct Strips<'a> {
+pub(crate) struct Strips<'a> {
     /// What a screen reader says.
     pub title: &'a str,
     /// The horizontal axis \[s\].
@@ -89,7 +89,7 @@ impl Strips<'_> {
 
     /// The rows as an SVG element.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let height = TOP + Self::ROW * self.rows.len() as f64 + BOTTOM;
         let frame = Frame { height, x: self.time, y: Span::new(0.0, 1.0) };
         let mut svg = String::new();
@@ -133,7 +133,7 @@ impl Strips<'_> {
 }
 
 /// A marked instant.
-pub struct Mark<'a> {
+pub(crate) struct Mark<'a> {
     /// When.
     pub at: f64,
     /// What happened.
@@ -141,7 +141,7 @@ pub struct Mark<'a> {
 }
 
 /// A chart over time.
-pub struct TimeChart<'a> {
+pub(crate) struct TimeChart<'a> {
     /// What a screen reader says.
     pub title: &'a str,
     /// Label of the vertical axis with its unit.
@@ -233,7 +233,7 @@ impl Frame {
 impl TimeChart<'_> {
     /// The chart as an SVG element.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let frame = Frame { height: self.height, x: self.time, y: self.values };
         let (bottom, top) = (self.height - BOTTOM, TOP);
         let mut svg = String::new();
@@ -333,7 +333,7 @@ fn keep(kept: &mut Vec<(f64, f64)>, at: (f64, f64)) {
 }
 
 /// A histogram of positive values over a logarithmic axis: a cycle and a stall fit on one picture.
-pub struct Histogram<'a> {
+pub(crate) struct Histogram<'a> {
     /// What a screen reader says.
     pub title: &'a str,
     /// Label of the horizontal axis with its unit.
@@ -351,7 +351,7 @@ impl Histogram<'_> {
 
     /// The histogram as an SVG element. The counts are on a logarithmic axis too: what matters is in the tail.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let mut bins = BTreeMap::<i64, u64>::new();
         for value in self.values.iter().filter(|value| **value > 0.0 && value.is_finite()) {
             *bins.entry((value.log2() * Self::FINENESS).floor() as i64).or_default() += 1;
@@ -447,7 +447,7 @@ impl Histogram<'_> {
 
 /// 12345 as `12 345`.
 #[must_use]
-pub fn grouped(count: u64) -> String {
+pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -461,7 +461,7 @@ pub fn grouped(count: u64) -> String {
 
 /// Text as HTML character data.
 #[must_use]
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -7,7 +7,7 @@ use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions, KrlConvention};
 use outrigger_core::engine::ur::Ur;
 use outrigger_core::engine::{Config, Peer};
 
-use super::{Watched, Watcher};
+use super::{Attached, Watcher};
 use crate::clock::Clock;
 use crate::config::{HostSettings, RunSettings, SourceSettings};
 use crate::exit::{Failure, Outcome};
@@ -80,9 +80,9 @@ where
         crate::block_on(async {
             let mut net = controller.open(clock, None).await?;
             let onlooker = Onlooker::new(Panel::new("states", format, clock, controller, operators, None));
-            let mut watched = Watched::new(onlooker, Some(watcher));
-            C::run((self.judging)(config), BoxedLaw::idle(), &mut net, &mut watched, 0).await?;
-            watched.inner.finish()
+            let mut attached = Attached::new(onlooker, Some(watcher));
+            C::run((self.judging)(config), BoxedLaw::idle(), &mut net, &mut attached, 0).await?;
+            attached.inner.finish()
         })
     }
 }

@@ -1,10 +1,10 @@
 //! The front door: a robot, a law, its sensors.
 
+mod attached;
 mod beside;
 mod running;
 mod sensor;
 mod states;
-mod watched;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -18,12 +18,12 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
 use outrigger_core::time::Duration;
 
+pub use self::attached::Seen;
+pub(crate) use self::attached::{Attached, Watcher};
 use self::beside::{Beside, Job, krc, ur};
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
-pub use self::watched::Seen;
-pub(crate) use self::watched::{Watched, Watcher};
 use crate::config::{End, HostSettings, RobotAddress, RunSettings, SourceSettings, Start};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;

@@ -21,7 +21,7 @@ use crate::signals::Leaves;
 /// Events that wait for whoever asks for them; what finds no room is counted.
 const EVENTS: usize = 1024;
 
-/// How a session ended, with the arm at rest.
+/// How a session ended: with the arm at rest, unless the link to the robot was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Somebody asked for it, or the law's motion was done.

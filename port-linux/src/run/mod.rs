@@ -30,7 +30,7 @@ use crate::lock::RobotLock;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally};
 use crate::panel::{Operators, Panel, Wish};
 use crate::recordings::{Recordings, Report, next_report};
-use crate::robot::{Watched, Watcher};
+use crate::robot::{Attached, Watcher};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
 use crate::signals::Leaves;
@@ -83,7 +83,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
         let recorder = service.recorder();
-        let mut service = Watched::new(service, watcher);
+        let mut service = Attached::new(service, watcher);
         C::run(config, law, &mut net, &mut service, recorder).await?;
         service.inner.finish(plan.format)
     })
@@ -161,6 +161,8 @@ struct Service<M: Maker, T> {
     coast: Coast<M::Event>,
     /// When the motion will have been held long enough.
     done_at: Option<Instant>,
+    /// The arm may be moving by our command.
+    moves: bool,
     /// Who ended the run.
     ending: Option<&'static str>,
     /// Why commanding ended last, where nobody asked for it.
@@ -220,6 +222,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             inputs: VecDeque::new(),
             coast,
             done_at: None,
+            moves: false,
             ending: None,
             fell_back: None,
             latch: None,
@@ -242,7 +245,8 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         if self.ending.is_none() {
             self.panel.end_now();
             self.ending = Some(who);
-            self.panel.say("ending", format!("{who}: the arm is stopped first"), vec![("by", who.into())]);
+            let what = if self.moves { "the arm is stopped first" } else { "the run ends" };
+            self.panel.say("ending", format!("{who}: {what}"), vec![("by", who.into())]);
             self.inputs.push_back(Input::Shutdown);
         }
     }
@@ -304,6 +308,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         if to == Mode::Command {
             self.fell_back = None;
         }
+        self.moves = !matches!(to, Mode::Monitor | Mode::Offline);
         let over = matches!(from, Mode::Arming | Mode::Stopping | Mode::Command)
             && matches!(to, Mode::Monitor | Mode::Offline);
         match (self.settings.end, self.fell_back) {

@@ -29,7 +29,7 @@ const MEMORY: usize = 64 * 1024;
 /// # Errors
 /// [`Failure::BadInput`] for a file that is no program, [`Failure::Connection`] where the controller cannot be reached
 /// or takes no programs, [`Failure::Fault`] where the program failed or was replaced.
-pub fn run(args: &ScriptArgs) -> Outcome {
+pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let bytes = read(&args.file)?;
     let shown = args.file.display().to_string();
     let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;

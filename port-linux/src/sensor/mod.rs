@@ -2,7 +2,7 @@
 //!
 //! Each reading is time-stamped right after the call that received it, before it is looked at.
 
-pub mod serial;
+pub(crate) mod serial;
 
 use std::fmt;
 use std::fs::File;

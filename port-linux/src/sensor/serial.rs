@@ -14,7 +14,7 @@ use rustix::termios::{OptionalActions, QueueSelector, SpecialCodeIndex, tcflush,
 /// # Errors
 /// Those of the kernel, among them `WouldBlock` where another process holds the device, and a rate that does
 /// not exist.
-pub fn open(device: &Path, baud: u32) -> io::Result<File> {
+pub(crate) fn open(device: &Path, baud: u32) -> io::Result<File> {
     let port =
         OpenOptions::new().read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed()).open(device)?;
     flock(&port, FlockOperation::NonBlockingLockExclusive)?;

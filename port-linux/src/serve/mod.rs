@@ -26,7 +26,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 
 /// A server at work; it ends when its feed does.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
     worker: Worker,
 }
@@ -37,7 +37,7 @@ impl Server {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the address cannot be had.
-    pub fn start(listen: SocketAddr, most: usize, reader: Reader, origin: u64) -> Result<Self, Failure> {
+    pub(crate) fn start(listen: SocketAddr, most: usize, reader: Reader, origin: u64) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| {
             Failure::BadInput(format!(
                 "serve.listen: cannot listen on {listen}: {error}; does another process have it, has this machine \
@@ -59,12 +59,12 @@ impl Server {
 
     /// Where it listens.
     #[must_use]
-    pub const fn address(&self) -> SocketAddr {
+    pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Waits for its end.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);
     }

@@ -14,7 +14,7 @@ use crate::config::parse_software;
 
 /// `outrigger sim ur`.
 #[derive(Args, Clone, Debug)]
-pub struct SimUrArgs {
+pub(crate) struct SimUrArgs {
     /// Address to listen on; 0.0.0.0 for every network
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
     pub listen: IpAddr,
@@ -61,7 +61,7 @@ pub struct SimUrArgs {
 
 /// A program's name, and where its URScript stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramArg {
+pub(crate) struct ProgramArg {
     /// As `load` names it.
     pub name: String,
     /// What it does; nothing, until it is stopped, where there is none.

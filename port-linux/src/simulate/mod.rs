@@ -1,11 +1,11 @@
 //! `outrigger sim ur`: a simulated controller behind kernel TCP.
 
 mod args;
-pub mod krc;
+pub(crate) mod krc;
 
 use std::time::Duration;
 
-pub use args::{ProgramArg, SimUrArgs};
+pub(crate) use args::{ProgramArg, SimUrArgs};
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
 use outrigger_sim::port::Port;
@@ -20,7 +20,7 @@ use crate::signals::{Leaves, Signals};
 /// # Errors
 /// [`Failure::Usage`] for an arm that never ran the software; [`Failure::BadInput`] for a script that cannot be read;
 /// [`Failure::Connection`] for a port that is taken.
-pub fn run(args: &SimUrArgs) -> Outcome {
+pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     let options = options(args)?;
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();

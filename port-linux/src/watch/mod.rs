@@ -28,7 +28,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// # Errors
 /// [`Failure::Connection`] where the board has no address, or nothing of it arrived; [`Failure::BadInput`] where nothing
 /// can be listened to or no file can be written.
-pub fn run(args: &WatchArgs) -> Outcome {
+pub(crate) fn run(args: &WatchArgs) -> Outcome {
     let board = resolve(&args.board)?;
     let recordings = args.out.as_ref().map(|directory| Recordings::start(directory, 0, None)).transpose()?;
     crate::runtime()?.block_on(watch(args, board, recordings))

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use outrigger::clock::Clock;
 use outrigger::config::{Format, SourceInput, SourceSettings};
-use outrigger::sensor::{Arrival, Sources};
+use outrigger::host::Clock;
+use outrigger::host::{Arrival, Sources};
 use outrigger_core::command::SampleValue;
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::sensor::{FRAME_MAX, Reading};

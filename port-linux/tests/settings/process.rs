@@ -7,9 +7,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use outrigger::clock::Clock;
 use outrigger::config::{Configuration, parse_software};
-use outrigger::sensor::{Arrival, Sources};
+use outrigger::host::Clock;
+use outrigger::host::{Arrival, Sources};
 use outrigger_core::command::SampleValue;
 use outrigger_core::sensor::Reading;
 use outrigger_sim::controller::{Controller, Options};
@@ -382,7 +382,7 @@ fn sources(file: &File) -> Result<Sources, String> {
 }
 
 fn in_a_runtime<T>(body: impl AsyncFnOnce() -> T) -> T {
-    outrigger::reactor::block_on(body()).expect("a reactor")
+    outrigger::host::block_on(body()).expect("a reactor")
 }
 
 fn opened(file: &File) -> String {

@@ -51,7 +51,7 @@ pub async fn run<L: Law<7>>(
 ///
 /// # Errors
 /// [`Failure::Usage`] for a port base, which a KRC does not have; [`Failure::Connection`] for a name nobody has.
-pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
+pub(crate) fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     if robot.port(FIRST_PORT) != FIRST_PORT {
         return Err(Failure::Usage(format!(
             "'{robot}' has a port, and a KRC is not connected to: it sends. Give its address alone, and with --listen where \
@@ -79,7 +79,7 @@ pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, Repl
 
 /// A KRC that is listened to.
 #[derive(Debug)]
-pub struct KrcController {
+pub(crate) struct KrcController {
     robot: String,
     listens: SocketAddr,
     here: bool,
@@ -89,7 +89,7 @@ pub struct KrcController {
 impl KrcController {
     /// One whose measurements arrive at `listens`, of which none has come yet.
     #[must_use]
-    pub fn new(robot: String, listens: SocketAddr) -> Self {
+    pub(crate) fn new(robot: String, listens: SocketAddr) -> Self {
         Self { robot, listens, here: false, counts: KrcCounts::default() }
     }
 }

@@ -33,7 +33,7 @@ fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
 
 /// What becomes of a stop that is pressed at the pendant.
 #[must_use]
-pub fn pendant(seen: bool) -> &'static str {
+pub(crate) fn pendant(seen: bool) -> &'static str {
     if seen {
         "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
     } else {

@@ -2,7 +2,7 @@
 
 mod board;
 mod checked;
-pub mod coast;
+pub(crate) mod coast;
 mod examined;
 mod memory;
 mod rtde;
@@ -65,7 +65,7 @@ pub async fn run<L: Law<6>>(
 
 /// What an engine is told that only looks.
 #[must_use]
-pub fn looking(states: StatesFrom) -> UrConfig {
+pub(crate) fn looking(states: StatesFrom) -> UrConfig {
     let connect = ConnectConfig { states, ..ConnectConfig::default() };
     UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
 }
@@ -106,7 +106,7 @@ pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, Repl
 
 /// A controller that is connected to, and why it is not.
 #[derive(Debug)]
-pub struct UrController {
+pub(crate) struct UrController {
     target: Target,
     trouble: Trouble,
     model: Option<String>,
@@ -122,7 +122,7 @@ pub struct UrController {
 impl UrController {
     /// One of which nothing is known but where it is.
     #[must_use]
-    pub fn new(target: Target) -> Self {
+    pub(crate) fn new(target: Target) -> Self {
         Self {
             target,
             trouble: Trouble::default(),

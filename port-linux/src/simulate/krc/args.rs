@@ -10,7 +10,7 @@ use crate::args::parse_socket;
 
 /// `outrigger sim krc`.
 #[derive(Args, Clone, Debug)]
-pub struct SimKrcArgs {
+pub(crate) struct SimKrcArgs {
     /// Where the remote computer listens
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub remote: SocketAddr,

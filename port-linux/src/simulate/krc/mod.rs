@@ -5,7 +5,7 @@ mod args;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-pub use args::SimKrcArgs;
+pub(crate) use args::SimKrcArgs;
 use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
 use outrigger_sim::krc::{Counts, Krc, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// [`Failure::Usage`] for a KRC that cannot be; [`Failure::Connection`] for a local address that is taken.
-pub fn run(args: &SimKrcArgs) -> Outcome {
+pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
     let options = options(args)?;
     let krc = Krc::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let any = if args.remote.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { [0_u16; 8].into() };

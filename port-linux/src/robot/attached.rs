@@ -49,7 +49,7 @@ pub(crate) struct Watcher<const N: usize, E> {
 }
 
 /// An application, and who else watches its engine.
-pub(crate) struct Watched<A, const N: usize, E> {
+pub(crate) struct Attached<A, const N: usize, E> {
     pub(crate) inner: A,
     watcher: Option<Watcher<N, E>>,
     newest: Option<ControllerTime>,
@@ -57,13 +57,13 @@ pub(crate) struct Watched<A, const N: usize, E> {
     lost: u32,
 }
 
-impl<A, const N: usize, E> Watched<A, N, E> {
+impl<A, const N: usize, E> Attached<A, N, E> {
     pub(crate) const fn new(inner: A, watcher: Option<Watcher<N, E>>) -> Self {
         Self { inner, watcher, newest: None, lost: 0 }
     }
 }
 
-impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application<N, P, L> for Watched<A, N, P::Event> {
+impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application<N, P, L> for Attached<A, N, P::Event> {
     fn next(&mut self) -> impl Future<Output = Input> {
         self.inner.next()
     }
