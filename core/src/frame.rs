@@ -222,15 +222,6 @@ impl<'m> Assembler<'m> {
         Some(())
     }
 
-    /// Works in the first `size` bytes of its memory only; `None` where it has less. Forgets the stream.
-    #[cfg(feature = "postcard")]
-    pub(crate) fn shrink(&mut self, size: usize) -> Option<()> {
-        self.reset();
-        let memory = core::mem::take(&mut self.memory);
-        self.memory = memory.get_mut(..size)?;
-        Some(())
-    }
-
     /// The memory it works in \[B\].
     #[must_use]
     pub const fn memory_size(&self) -> usize {

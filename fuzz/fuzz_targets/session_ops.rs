@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::command::outputs::{DigitalOutput, Write};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output, Snapshot};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
@@ -132,9 +132,8 @@ impl Settled {
 /// Memory of an engine, with a link of RTDE where there is to be one.
 fn with_memory<T>(rtde: bool, run: impl FnOnce(Memory<'_>) -> T) -> T {
     let (mut primary, mut realtime) = (vec![0; 2048], vec![0; 8192]);
-    let mut room = RtdeRoom::<1024>::new();
-    let mut rtde = RtdeStates::new(&mut room).filter(|_| rtde);
-    let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
+    let mut room: RtdeMemory = RtdeMemory::new();
+    let rtde = rtde.then_some(&mut room as &mut dyn StateMemory<'_>);
     run(Memory { primary: &mut primary, realtime: &mut realtime, rtde })
 }
 

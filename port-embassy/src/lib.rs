@@ -31,20 +31,18 @@
 //! # States by RTDE
 //!
 //! With the engine above states come from port 30003. To have them from RTDE wherever the software knows it (from 3.4),
-//! in packages of a third of the size, give the engine the link and the sockets the room:
+//! in packages of a third of the size, give the engine and the sockets the memory:
 //!
 //! ```
 //! # use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 //! # use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
-//! use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+//! use outrigger_core::engine::ur::rtde::RtdeMemory;
 //! # use outrigger_embassy::{Buffers, Windows};
 //!
 //! # let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-//! let mut room: RtdeRoom = RtdeRoom::new();
+//! let mut rtde: RtdeMemory = RtdeMemory::new();
 //! let (mut windows, buffers) = (Windows::new(), Buffers::with_rtde());
-//! let mut states = RtdeStates::new(&mut room);
-//! let rtde = states.as_mut().map(|states| states as &mut dyn StateLink);
-//! let engine = UrEngine::new(UrConfig::default(), law, Memory { rtde, ..windows.memory() });
+//! let engine = UrEngine::new(UrConfig::default(), law, Memory { rtde: Some(&mut rtde), ..windows.memory() });
 //! # let _ = (engine, buffers);
 //! ```
 //!

@@ -37,7 +37,7 @@ impl Default for Windows {
 /// (`tests/tables/smoltcp.md`).
 ///
 /// `RTDE` bytes are for port 30004, where the engine was handed an
-/// [`RtdeStates`](outrigger_core::engine::ur::rtde::RtdeStates); with 0 there is no such socket. 512 of them are for what is
+/// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 there is no such socket. 512 of them are for what is
 /// asked, the rest for states of 432 bytes, at least four, for the same reason.
 ///
 /// What all sockets receive into, with about 60 bytes more per packet, has to fit into the memory where the network

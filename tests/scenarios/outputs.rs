@@ -204,7 +204,7 @@ fn by_rtde(by: OutputsBy, claims: &[Claim]) -> (Setup, Buffers) {
     let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));
     (setup.config.peer.connect.outputs, setup.config.peer.connect.claims) = (by, claims);
-    (setup, Buffers::claiming(claims))
+    (setup, Buffers::with_rtde())
 }
 
 const EVERY_OUTPUT: [Claim; 5] = [Claim::Standard, Claim::Configurable, Claim::Tool, Claim::Analog, Claim::SpeedSlider];
@@ -290,7 +290,7 @@ fn an_input_in_use_is_named_and_what_it_sets_goes_as_text_or_not_at_all() {
 fn a_motion_does_not_notice_inputs_being_written() {
     let driven = |every: Option<std::time::Duration>| {
         let claims = EVERY_OUTPUT.into_iter().fold(Claims::NONE, Claims::with);
-        let mut buffers = Buffers::claiming(claims);
+        let mut buffers = Buffers::with_rtde();
         let software = SoftwareVersion::new(5, 15);
         let mut setup = Setup::servo(software, trajectory(), JointServoConfig::default());
         setup.config.peer.connect.claims = claims;

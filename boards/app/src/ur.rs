@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use embassy_net::Stack;
 use embedded_hal::digital::OutputPin;
 pub use outrigger_core::engine::ur::UrSettings as Settings;
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::rtde::RtdeMemory;
 use outrigger_core::engine::ur::{Memory as EngineMemory, Ur, UrEngine};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::telemetry::{Device, Pace};
@@ -24,8 +24,7 @@ pub type Desk = desk::Desk<6, Ur<'static>>;
 /// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
 pub struct Memory<const RECORDER: usize = 65_536> {
     windows: Windows,
-    rtde_room: MaybeUninit<RtdeRoom>,
-    rtde: MaybeUninit<RtdeStates<'static>>,
+    rtde: MaybeUninit<RtdeMemory<'static>>,
     buffers: BuffersWithRtde,
     recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,
@@ -40,7 +39,6 @@ impl<const RECORDER: usize> Memory<RECORDER> {
         Self {
             windows: Windows::new(),
             // Not zeros: as a value here it would put all of this into flash.
-            rtde_room: MaybeUninit::uninit(),
             rtde: MaybeUninit::uninit(),
             buffers: BuffersWithRtde::with_rtde(),
             recorder: [0; RECORDER],
@@ -71,16 +69,14 @@ impl Robot {
         device: Device<'static>,
         memory: &'static mut Memory<RECORDER>,
     ) -> Result<Self, StartError> {
-        let Memory { windows, rtde_room, rtde: rtde_memory, buffers, recorder, engine, shared, desk } = memory;
+        let Memory { windows, rtde, buffers, recorder, engine, shared, desk } = memory;
         let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
         let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
         let hold = pace.recording_time(recorder.len());
-        let rtde = RtdeStates::new(rtde_room.write(RtdeRoom::new()));
-        let rtde = rtde.map(|states| rtde_memory.write(states) as &mut dyn StateLink);
-        let memory = EngineMemory { rtde, ..windows.memory() };
+        let memory = EngineMemory { rtde: Some(rtde.write(RtdeMemory::new())), ..windows.memory() };
         let built = UrEngine::new(settings.config, law, memory)?.with_recorder(recorder);
         // Without a listener a recording is for nobody, and goes on.
         let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };

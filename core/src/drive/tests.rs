@@ -13,7 +13,7 @@ use std::task::{Context, Waker};
 
 use super::*;
 use crate::command::{Sample, SampleValue, SourceId};
-use crate::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode};
@@ -205,9 +205,8 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
 /// Runs the loop until it ends, or until `millis`; whether it ended.
 fn run(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
-    let mut room = RtdeRoom::<4096>::new();
-    let mut rtde = RtdeStates::new(&mut room).unwrap();
-    let rtde: Option<&mut dyn StateLink> = if world.borrow().rtde { Some(&mut rtde) } else { None };
+    let mut room = RtdeMemory::<'_, 4096>::new();
+    let rtde: Option<&mut dyn StateMemory<'_>> = if world.borrow().rtde { Some(&mut room) } else { None };
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let mut engine = UrEngine::new(UrConfig::default(), law, memory).unwrap();

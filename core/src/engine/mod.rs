@@ -91,8 +91,7 @@ pub use keep::KeptFallback;
 pub use peer::{Peer, PeerStatus};
 #[cfg(feature = "postcard")]
 pub use record::{
-    DUMP_END_LEN, Outcome, ReplayError, Replayed, dump_end, recorded_config, recorded_transitions, replay,
-    replay_watched,
+    DUMP_END_LEN, Outcome, ReplayError, Replayed, dump_end, recorded_transitions, replay, replay_watched,
 };
 #[cfg(feature = "postcard")]
 pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};

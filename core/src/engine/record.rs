@@ -386,13 +386,6 @@ pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '
     transitions.filter_map(|entry| packed::from_bytes(entry.payload))
 }
 
-/// What the engine that made `dump` was told; `None` for bytes that are no whole dump of an engine beside such a controller.
-/// Its claims decide which recipes the memory for [`replay`] has to have.
-#[must_use]
-pub fn recorded_config<const N: usize, P: Peer<N>>(dump: &[u8]) -> Option<Config<N, P::Options>> {
-    Header::read(dump).and_then(|header| header.config::<N, P>()).ok()
-}
-
 /// Runs the engine again through everything in `dump`, in `memory` at least as large as the recorded engine's. `law`
 /// is any law of the recorded kind: what it was is in the dump.
 ///

@@ -123,7 +123,7 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
         latency: Duration::from_micros(100),
         reading: Reading::AtOnce,
     };
-    let mut buffers = Buffers::claiming(config.peer.connect.claims);
+    let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
     rig.controller.keep_texts();
     rig.run_until(WAIT, |rig| rig.engine().unmet(core_time(rig.now())).is_empty());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use outrigger_core::engine::krc::{Krc, KrcStatus};
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::rtde::RtdeMemory;
 use outrigger_core::engine::ur::{LINKS, Memory, Next, Ur, UrEvent, UrStatus, link_name};
 use outrigger_core::engine::{Event, LinkId, ReplayError, Replayed, replay};
 use outrigger_core::frame::StreamCounts;
@@ -78,10 +78,8 @@ impl Recording {
     pub fn replayed(&self) -> Option<Result<Replayed, ReplayError>> {
         let dump = self.whole()?;
         let (mut primary, mut realtime) = (vec![0; WINDOW], vec![0; WINDOW]);
-        let mut room = Box::<RtdeRoom<WINDOW>>::default();
-        let mut rtde = RtdeStates::new(&mut room);
-        let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
-        let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
+        let mut rtde = Box::<RtdeMemory<'_, WINDOW>>::default();
+        let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: Some(&mut *rtde) };
         // Which law it was is in the recording.
         let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
         Some(replay::<6, Ur<'_>, _>(&dump, law, memory))

@@ -7,7 +7,7 @@ pub(super) fn texts(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, SOFTWARE[number / 6]);
     plan.setup.config.peer.text.form = [FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding][number % 3];
     plan.setup.config.peer.connect.states = if number % 6 < 3 { StatesFrom::Realtime } else { StatesFrom::Auto };
-    plan.claims = Some(Claims::NONE);
+    plan.rtde = true;
     if draw.one_in(2) {
         plan.setup.config.peer.text.hold = core::Duration::from_millis(draw.between(40, 120));
         plan.setup.config.peer.text.acceleration = draw.of(&[3.0, 10.0, 14.5]);

@@ -118,7 +118,7 @@ enum Senses {
 struct Plan {
     about: String,
     setup: Setup,
-    claims: Option<Claims>,
+    rtde: bool,
     /// Before anything is connected.
     early: Vec<Act>,
     senses: Rc<Cell<Senses>>,
@@ -168,12 +168,12 @@ impl Plan {
         if draw.one_in(3) {
             setup.config.peer.connect.states = StatesFrom::Realtime;
         }
-        let claims = (!draw.one_in(4)).then_some(Claims::NONE);
+        let rtde = !draw.one_in(4);
         let length = draw.between(2_000, 3_500);
         Self {
             about: software.to_string(),
             setup,
-            claims,
+            rtde,
             early: vec![],
             senses,
             acts: vec![(0, Act::Request)],
@@ -193,7 +193,7 @@ impl Plan {
 
     fn claim(&mut self, claims: &[Claim]) {
         let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
-        self.claims = Some(claims);
+        self.rtde = true;
         self.setup.config.peer.connect.claims = claims;
         self.setup.config.peer.connect.states = StatesFrom::Auto;
     }
@@ -214,7 +214,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let software = plan.software();
     let mut log = Log::default();
     let mut about = plan.about.clone();
-    let mut buffers = plan.claims.map_or_else(Buffers::default, Buffers::claiming);
+    let mut buffers = if plan.rtde { Buffers::with_rtde() } else { Buffers::default() };
     let mut rig = Rig::new(plan.setup, &mut buffers);
     rig.keep_bytes();
     let by_itself = rig.engine().config().operator.start_within.is_some();

@@ -75,7 +75,7 @@ pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
 pub(super) fn pendant(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[6..]);
     let mut plan = Plan::new(draw, software);
-    plan.claims = (number % 4 != 3).then_some(Claims::NONE);
+    plan.rtde = number % 4 != 3;
     plan.setup.config.peer.connect.states = StatesFrom::Auto;
     plan.insists = false;
     if number % 7 == 6 {

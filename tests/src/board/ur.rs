@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use outrigger_core::command::Sample;
 use outrigger_core::engine::Event;
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrEngine, UrEvent};
 use outrigger_core::mode::Mode;
 use outrigger_embassy::{Buffers, Handle, Shared, Windows};
@@ -96,8 +96,7 @@ impl UrRig {
         };
         Self::with::<3, _>(side, (conditions, network.seed, network.interface), |stack, seen| {
             let (windows, buffers, shared) = (leak(Windows::new()), leak(buffers), leak(Shared::new()));
-            let rtde =
-                (RTDE > 0).then(|| leak(RtdeStates::new(leak(<RtdeRoom>::new())).unwrap()) as &mut dyn StateLink);
+            let rtde = (RTDE > 0).then(|| leak(<RtdeMemory<'_>>::new()) as &mut dyn StateMemory<'_>);
             let memory = Memory { rtde, ..windows.memory() };
             let engine = leak(UrEngine::new(setup.config, setup.law, memory).unwrap());
             let (handle, mut runner) = outrigger_embassy::new(stack, network.robot, engine, buffers, shared);

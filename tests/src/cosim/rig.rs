@@ -4,9 +4,9 @@ use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use outrigger_core::client::rtde::{ClaimedInputs, Claims};
+use outrigger_core::client::rtde::Claim;
 use outrigger_core::command::Sample;
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::AnyLaw;
@@ -26,29 +26,21 @@ use super::socket::Socket;
 pub struct Buffers {
     primary: Vec<u8>,
     realtime: Vec<u8>,
-    rtde: Option<RtdeStates<'static>>,
+    rtde: bool,
 }
 
 impl Buffers {
     /// The same with memory for RTDE, so that states come from there.
     #[must_use]
     pub fn with_rtde() -> Self {
-        Self::claiming(Claims::NONE)
-    }
-
-    /// The same with the recipes of these claims.
-    #[must_use]
-    pub fn claiming(claims: Claims) -> Self {
-        let inputs = Box::leak(Box::new(ClaimedInputs::new(claims, Box::leak(Box::default()))));
-        let rtde = RtdeStates::with_inputs(Box::leak(Box::<RtdeRoom>::default()), inputs.as_mut_slice());
-        Self { rtde, ..Self::default() }
+        Self { rtde: true, ..Self::default() }
     }
 }
 
 impl Default for Buffers {
     /// 4 and 8 KiB.
     fn default() -> Self {
-        Self { primary: vec![0; 4096], realtime: vec![0; 8192], rtde: None }
+        Self { primary: vec![0; 4096], realtime: vec![0; 8192], rtde: false }
     }
 }
 
@@ -121,7 +113,9 @@ impl<'m> Rig<'m> {
         let Setup { mut controller, config, law, sensors, latency, reading } = setup;
         controller.faults.push(Fault::new(FaultKind::Delay(latency), SimTime::ZERO, None));
         let Buffers { primary, realtime, rtde } = buffers;
-        let memory = Memory { primary, realtime, rtde: rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink) };
+        let room = || Box::leak(Box::new(RtdeMemory::<'m, 1024, { Claim::ALL.len() }>::new()));
+        let rtde = rtde.then(|| room() as &mut dyn StateMemory<'m>);
+        let memory = Memory { primary, realtime, rtde };
         let mut rig = Self {
             controller: Controller::new(controller).unwrap(),
             engine: UrEngine::new(config, law, memory).unwrap(),

@@ -6,10 +6,8 @@
 
 use heapless::Vec;
 
-use super::conversation::Inputs;
 use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
-use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field, Value, names};
+use crate::wire::rtde::{Value, names};
 
 /// One group of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,52 +156,6 @@ impl core::str::FromStr for Claims {
             let expected = "digital-out, configurable-out, tool-out, analog-out, speed-slider, force, joined by commas";
             claim.map(|claim| claims.with(claim)).ok_or(expected)
         })
-    }
-}
-
-/// Memory for the recipes of some claims.
-#[derive(Debug)]
-pub struct ClaimRoom([[Field<'static>; 4]; Claim::ALL.len()]);
-
-impl ClaimRoom {
-    /// Nothing in it.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self([[Field::EMPTY; 4]; Claim::ALL.len()])
-    }
-}
-
-impl Default for ClaimRoom {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The recipes of some claims, for `RtdeStates::with_inputs` of an engine.
-#[derive(Debug)]
-pub struct ClaimedInputs<'m> {
-    inputs: [Inputs<'static, 'm>; Claim::ALL.len()],
-    count: usize,
-}
-
-impl<'m> ClaimedInputs<'m> {
-    /// One recipe for each of `claims`, in `room`.
-    #[must_use]
-    pub fn new(claims: Claims, room: &'m mut ClaimRoom) -> Self {
-        let mut wanted = Claim::ALL.into_iter().filter(|claim| claims.has(*claim));
-        let count = wanted.clone().count();
-        let inputs = room.0.each_mut().map(|fields| {
-            let names = wanted.next().map_or("", Claim::inputs);
-            // Four are room for every group.
-            let recipe = DynamicRecipe::new(names, Direction::Input, fields);
-            Inputs::new(recipe.unwrap_or_else(|_| DynamicRecipe::empty(Direction::Input)))
-        });
-        Self { inputs, count }
-    }
-
-    /// The recipes.
-    pub fn as_mut_slice(&mut self) -> &mut [Inputs<'static, 'm>] {
-        self.inputs.get_mut(..self.count).unwrap_or_default()
     }
 }
 

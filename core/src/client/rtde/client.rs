@@ -255,10 +255,6 @@ impl Client<'_, '_> {
         self.packages.memory_size()
     }
 
-    pub(crate) fn shrink(&mut self, size: usize) -> Option<()> {
-        self.packages.shrink(size)
-    }
-
     pub(crate) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         self.packages.save(to)
     }

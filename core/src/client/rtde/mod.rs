@@ -64,7 +64,7 @@ mod registers;
 mod tests;
 
 pub use cadence::Cadence;
-pub use claims::{Claim, ClaimRoom, ClaimedInputs, Claims, NotOurs, WhyNotOurs};
+pub use claims::{Claim, Claims, NotOurs, WhyNotOurs};
 pub use client::{Client, Input};
 pub use config::ClientConfig;
 pub use conversation::{Inputs, RtdeCounts, WriteError};

@@ -84,10 +84,6 @@ impl Packages<'_, '_> {
         self.assembler.memory_size()
     }
 
-    pub(super) fn shrink(&mut self, size: usize) -> Option<()> {
-        self.assembler.shrink(size)
-    }
-
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.assembler.pending())?;
         self.conversation.save(to)

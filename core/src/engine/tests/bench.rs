@@ -6,8 +6,7 @@ use crate::engine::ur::Ur;
 use crate::engine::ur::UrEngine;
 use crate::engine::ur::UrEvent;
 #[cfg(feature = "postcard")]
-use crate::engine::ur::rtde::StateLink;
-use crate::engine::ur::rtde::{RtdeRoom, RtdeStates};
+use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig};
 use crate::engine::{Event, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
@@ -88,8 +87,8 @@ pub(crate) struct Bench {
 #[cfg(feature = "postcard")]
 const RECORDER: usize = 400_000;
 
-pub(crate) fn rtde_link(room: &mut RtdeRoom) -> RtdeStates<'_> {
-    RtdeStates::new(room).expect("outputs that fit")
+fn rtde() -> &'static mut dyn StateMemory<'static> {
+    Box::leak(Box::new(<RtdeMemory<'_>>::new()))
 }
 
 fn leak(len: usize) -> &'static mut [u8] {
@@ -115,8 +114,7 @@ impl Bench {
 
     /// The same with memory for RTDE.
     pub(crate) fn with_rtde(major: u8, minor: u8, config: UrConfig) -> Self {
-        let rtde = rtde_link(Box::leak(Box::default()));
-        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: Some(Box::leak(Box::new(rtde))) };
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: Some(rtde()) };
         Self::with_memory(major, minor, config, memory)
     }
 
@@ -157,10 +155,7 @@ impl Bench {
     pub(crate) fn forked(&self) -> Self {
         let mut room = [0; 8192];
         let snapshot = self.engine.snapshot(&mut room).unwrap();
-        let rtde = self.engine.peer().rtde().map(|_| {
-            let rtde = rtde_link(Box::leak(Box::default()));
-            Box::leak(Box::new(rtde)) as &mut dyn StateLink
-        });
+        let rtde = self.engine.peer().rtde().map(|_| rtde());
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde };
         let other = JointServo::new(Reference::Hold, JointServoConfig::default());
         Self {
@@ -290,8 +285,7 @@ impl Bench {
     /// Runs everything the recorder holds again.
     #[cfg(feature = "postcard")]
     pub(crate) fn replay(&self) -> Result<Replayed, ReplayError> {
-        let mut room = RtdeRoom::<1024>::new();
-        let mut rtde = rtde_link(&mut room);
+        let mut rtde: RtdeMemory<'_> = RtdeMemory::new();
         let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: Some(&mut rtde) };
         let other = JointServo::new(Reference::Hold, JointServoConfig::default());
         replay::<6, Ur<'_>, _>(&self.dump(), other, memory)

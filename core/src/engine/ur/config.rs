@@ -263,8 +263,8 @@ settings! {
         pub states: StatesFrom = StatesFrom::Auto,
         /// How outputs are set. Default: by text, as nothing is claimed.
         pub outputs nowhere: OutputsBy = OutputsBy::Auto,
-        /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have their recipes
-        /// ([`ClaimedInputs`](crate::client::rtde::ClaimedInputs)). Default: none.
+        /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have room for
+        /// them ([`RtdeMemory`](super::rtde::RtdeMemory)). Default: none.
         pub claims nowhere: Claims = Claims::NONE,
         /// Longest wait for a connection. Default 1 s.
         pub open_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(1),

@@ -1,6 +1,6 @@
 //! Memory of one session, from the caller.
 
-use super::rtde::{LEAST, StateLink};
+use super::rtde::{LEAST, StateMemory};
 
 /// Memory of one session, from the caller.
 #[derive(Debug)]
@@ -11,8 +11,8 @@ pub struct Memory<'m> {
     /// Receive memory of the real-time link, at least [`LEAST_REALTIME`](Self::LEAST_REALTIME); 8 KiB hold a backlog of
     /// six packets.
     pub realtime: &'m mut [u8],
-    /// RTDE, an [`RtdeStates`](super::rtde::RtdeStates); without it states come from the real-time link.
-    pub rtde: Option<&'m mut dyn StateLink>,
+    /// An [`RtdeMemory`](super::rtde::RtdeMemory); without it states come from the real-time link.
+    pub rtde: Option<&'m mut dyn StateMemory<'m>>,
 }
 
 impl Memory<'_> {

@@ -480,7 +480,7 @@ impl<'m> Peer<6> for Ur<'m> {
             connector: Connector::new(config.peer.connect),
             primary: primary.ok_or(too_small("primary", primary_len, primary_min))?,
             realtime: realtime.ok_or(too_small("realtime", realtime_len, realtime_min))?,
-            rtde: memory.rtde,
+            rtde: memory.rtde.and_then(|rtde| rtde.link(config.peer.connect.claims)),
             identity: None,
             software: None,
             motion: MotionText::NONE,

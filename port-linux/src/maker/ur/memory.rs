@@ -1,7 +1,8 @@
 //! What an engine beside a controller of Universal Robots receives into.
 
-use outrigger_core::client::rtde::ClaimedInputs;
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::client::rtde::Claim;
+use outrigger_core::engine::ur::Memory;
+use outrigger_core::engine::ur::rtde::RtdeMemory;
 
 /// A first robot state with room for pop-ups and variables.
 const PRIMARY_MEMORY: usize = 64 * 1024;
@@ -9,29 +10,20 @@ const PRIMARY_MEMORY: usize = 64 * 1024;
 const REALTIME_MEMORY: usize = 320 * 1024;
 /// As long, of states alone.
 const RTDE_MEMORY: usize = 128 * 1024;
-/// Receive memory of a session.
-pub(crate) struct Windows {
+/// Receive memory of a session, for every claim.
+pub(crate) struct Windows<'m> {
     primary: Vec<u8>,
     realtime: Vec<u8>,
-    rtde: Box<RtdeRoom<RTDE_MEMORY>>,
+    rtde: Box<RtdeMemory<'m, RTDE_MEMORY, { Claim::ALL.len() }>>,
 }
 
-impl Windows {
+impl<'m> Windows<'m> {
     pub(crate) fn new() -> Self {
         Self { primary: vec![0; PRIMARY_MEMORY], realtime: vec![0; REALTIME_MEMORY], rtde: Box::default() }
     }
 
-    /// All of it, with the recipes of `inputs` that are written by RTDE.
-    pub(crate) fn lend<'m>(
-        &'m mut self,
-        inputs: &'m mut ClaimedInputs<'m>,
-    ) -> (&'m mut [u8], &'m mut [u8], Option<RtdeStates<'m>>) {
-        let rtde = RtdeStates::with_inputs(&mut self.rtde, inputs.as_mut_slice());
-        (&mut self.primary, &mut self.realtime, rtde)
+    /// All of it, once.
+    pub(crate) fn lend(&'m mut self) -> Memory<'m> {
+        Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: Some(&mut *self.rtde) }
     }
-}
-
-/// The link of RTDE, as a session takes it.
-pub(crate) fn as_link<'m>(rtde: Option<&'m mut RtdeStates<'m>>) -> Option<&'m mut dyn StateLink> {
-    rtde.map(|rtde| rtde as &mut dyn StateLink)
 }

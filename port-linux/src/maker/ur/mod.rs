@@ -15,12 +15,9 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 
-use outrigger_core::client::rtde::{ClaimRoom, ClaimedInputs};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::ur::{
-    ConnectConfig, Memory, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions,
-};
-use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, recorded_config, replay_watched};
+use outrigger_core::engine::ur::{ConnectConfig, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions};
+use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
 use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
@@ -28,7 +25,7 @@ use tokio::sync::{mpsc, watch};
 
 pub(crate) use self::checked::checked;
 use self::examined::UrExamined;
-use self::memory::{Windows, as_link};
+use self::memory::Windows;
 use self::tally::UrTally;
 use super::{Controller, Facts, Maker, Showing, Shows};
 use crate::clock::Clock;
@@ -53,12 +50,9 @@ pub async fn run<L: Law<6>>(
     application: &mut impl for<'m> Application<6, Ur<'m>, L>,
     recorder: usize,
 ) -> Result<(), Failure> {
-    let (mut windows, mut room) = (Windows::new(), ClaimRoom::new());
-    let mut inputs = ClaimedInputs::new(config.peer.connect.claims, &mut room);
-    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
-    let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
-    let engine =
-        UrEngine::new(config, law, memory).map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
+    let mut windows = Windows::new();
+    let engine = UrEngine::new(config, law, windows.lend())
+        .map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
     engine::run(engine, net, application, recorder).await;
     Ok(())
 }
@@ -93,13 +87,8 @@ pub(crate) fn judging_as(engine: UrConfig) -> UrConfig {
 /// See [`ReplayError`].
 pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
     let mut windows = Windows::new();
-    let claims = recorded_config::<6, Ur<'_>>(dump).map(|config| config.peer.connect.claims).unwrap_or_default();
-    let mut room = ClaimRoom::new();
-    let mut inputs = ClaimedInputs::new(claims, &mut room);
-    let (primary, realtime, mut rtde) = windows.lend(&mut inputs);
-    let memory = Memory { primary, realtime, rtde: as_link(rtde.as_mut()) };
     // Which law it was, and what it remembered, is in the recording.
-    replay_watched::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), memory, |engine, at, event| {
+    replay_watched::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), windows.lend(), |engine, at, event| {
         link.watch(engine, at, event.as_ref());
     })
 }

@@ -5,7 +5,7 @@ use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::ur::UrEvent;
 #[cfg(not(feature = "engine_only"))]
-use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, link_name};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
@@ -29,11 +29,9 @@ pub fn probe() {
     let Ok(law) = AnyLaw::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
     let (mut primary, mut realtime) = ([0; PRIMARY], [0; REALTIME]);
     #[cfg(not(feature = "engine_only"))]
-    let mut room: RtdeRoom = RtdeRoom::default();
+    let mut room: RtdeMemory = RtdeMemory::new();
     #[cfg(not(feature = "engine_only"))]
-    let mut rtde = RtdeStates::new(&mut room);
-    #[cfg(not(feature = "engine_only"))]
-    let rtde = rtde.as_mut().map(|rtde| rtde as &mut dyn StateLink);
+    let rtde: Option<&mut dyn StateMemory<'_>> = Some(&mut room);
     // The smallest engine has none.
     #[cfg(feature = "engine_only")]
     let rtde = None;

@@ -7,7 +7,7 @@ use crate::command::outputs::{Image, Write};
 use crate::recorder::{Loader, Saver};
 use crate::time::Instant;
 
-/// [`RtdeStates`](super::RtdeStates) behind a pointer: a session without it needs neither its memory nor its code.
+/// The link to port 30004 behind a pointer: a session without it needs neither its memory nor its code.
 ///
 /// The verbs are those of every machine. Events are drained before bytes are received again.
 pub trait StateLink: Send + super::sealed::Sealed {
@@ -44,9 +44,6 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// How much is received into \[B\].
     #[cfg(feature = "postcard")]
     fn memory_size(&self) -> usize;
-    /// Receives into `size` bytes of its memory only; `None` where it has less.
-    #[cfg(feature = "postcard")]
-    fn shrink(&mut self, size: usize) -> Option<()>;
     /// Everything that decides what follows.
     #[cfg(feature = "postcard")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;

@@ -12,10 +12,12 @@
 //! ```
 
 mod link;
+mod memory;
 mod states;
 
 pub use link::StateLink;
-pub use states::{LEAST, RtdeRoom, RtdeStates, StateEvent, StateVariable, Unusable};
+pub use memory::{RtdeMemory, StateMemory};
+pub use states::{LEAST, StateEvent, StateVariable, Unusable};
 
 mod sealed {
     pub trait Sealed {}

@@ -27,73 +27,40 @@ const OPTIONAL: &str = "safety_status,runtime_state,robot_status_bits,speed_scal
                         actual_TCP_pose,actual_TCP_speed,actual_TCP_force,actual_digital_output_bits,\
                         payload,payload_cog";
 /// How many they are.
-const COUNT: usize = 19;
+pub(super) const COUNT: usize = 19;
 
 /// `robot_status_bits`: a program runs.
 const PROGRAM_RUNNING: u32 = 1 << 1;
 
 /// Bytes of what the link transmits at most: the set-up of the outputs, or inputs of every cycle.
-const TRANSMIT: usize = 512;
+pub(super) const TRANSMIT: usize = 512;
 const _: () = assert!(NEEDED.len() + 1 + OPTIONAL.len() + 11 <= TRANSMIT);
 
 /// Holds a state by RTDE with all its values twice, and the longest texts; more lets one read take in more of a backlog
 /// \[B\].
 pub const LEAST: usize = 1024;
 
-/// Memory of one [`RtdeStates`]; `RECEIVE` bytes to receive into, at least
-/// [`LEAST`].
+/// The link to port 30004 of a session.
 #[derive(Debug)]
-pub struct RtdeRoom<const RECEIVE: usize = { LEAST }> {
-    fields: [Field<'static>; COUNT],
-    receive: [u8; RECEIVE],
-    transmit: [u8; TRANSMIT],
-}
-
-impl<const RECEIVE: usize> RtdeRoom<RECEIVE> {
-    /// Nothing in it.
-    #[must_use]
-    pub const fn new() -> Self {
-        const { assert!(RECEIVE >= LEAST, "too little memory to receive into") };
-        Self { fields: [Field::EMPTY; COUNT], receive: [0; RECEIVE], transmit: [0; TRANSMIT] }
-    }
-}
-
-impl<const RECEIVE: usize> Default for RtdeRoom<RECEIVE> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The link to port 30004 of a session: [`Memory::rtde`](crate::engine::ur::Memory::rtde).
-///
-/// A session is handed this, and not bytes alone, so that firmware without it carries none of its code.
-#[derive(Debug)]
-pub struct RtdeStates<'m> {
+pub(super) struct RtdeStates<'m> {
     client: Client<'static, 'm>,
 }
 
 impl<'m> RtdeStates<'m> {
-    /// The link, in `room`.
-    #[must_use]
-    pub fn new<const RECEIVE: usize>(room: &'m mut RtdeRoom<RECEIVE>) -> Option<Self> {
-        Self::with_inputs(room, &mut [])
-    }
-
-    /// The link, in `room`, with recipes of inputs that are written on it too. `None` where these are too many.
-    #[must_use]
-    pub fn with_inputs<const RECEIVE: usize>(
-        room: &'m mut RtdeRoom<RECEIVE>,
+    /// The link, with recipes of inputs that are written on it too. `None` where the memory has no room.
+    pub(super) fn new(
+        outputs: &'m mut [Field<'static>; COUNT],
         inputs: &'m mut [Inputs<'static, 'm>],
+        memory: ClientMemory<'m>,
     ) -> Option<Self> {
-        let RtdeRoom { fields, receive, transmit } = room;
-        let outputs = DynamicRecipe::with_optional(NEEDED, OPTIONAL, Direction::Output, fields).ok()?;
+        let outputs = DynamicRecipe::with_optional(NEEDED, OPTIONAL, Direction::Output, outputs).ok()?;
         // That nothing comes is the session's to judge, and a controller that waits for a person is asked again later.
         let config = ClientConfig {
             silence_timeout: Duration::MAX,
             unconfirmed_timeout: Duration::ZERO,
             ..ClientConfig::default()
         };
-        let client = Client::new(config, outputs, inputs, ClientMemory { receive, transmit });
+        let client = Client::new(config, outputs, inputs, memory);
         Some(Self { client: client.ok()? })
     }
 
@@ -274,11 +241,6 @@ impl StateLink for RtdeStates<'_> {
     #[cfg(feature = "postcard")]
     fn memory_size(&self) -> usize {
         self.client.memory_size()
-    }
-
-    #[cfg(feature = "postcard")]
-    fn shrink(&mut self, size: usize) -> Option<()> {
-        self.client.shrink(size)
     }
 
     #[cfg(feature = "postcard")]

@@ -1,0 +1,103 @@
+//! Memory of the link to port 30004, as one value.
+
+use super::states::{COUNT, LEAST, RtdeStates, TRANSMIT};
+use super::{StateLink, sealed};
+use crate::client::rtde::{Claim, Claims, ClientMemory, Inputs};
+use crate::wire::rtde::registry::Direction;
+use crate::wire::rtde::{DynamicRecipe, Field};
+
+/// All memory of a session's link to port 30004, to be lent to one engine as
+/// [`Memory::rtde`](crate::engine::ur::Memory::rtde). A session is handed this, and not bytes alone, so that firmware
+/// without it carries no code of RTDE.
+///
+/// `RECEIVE` bytes are received into, at least 1024: a state with all its values twice, and the longest texts; more let one
+/// read take in more of a backlog. `CLAIMS` is how many groups of inputs it has room for, 0 … 6: of those that
+/// [`ConnectConfig::claims`](crate::engine::ur::ConnectConfig::claims) names, the first so many are asked for.
+///
+/// ```
+/// use outrigger_core::engine::ur::rtde::RtdeMemory;
+/// use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+/// use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+///
+/// let mut rtde: RtdeMemory = RtdeMemory::new();
+/// let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: Some(&mut rtde) };
+/// let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+/// let engine = UrEngine::new(UrConfig::default(), law, memory)?;
+/// assert!(engine.peer().rtde().is_some());
+/// # Ok::<(), outrigger_core::engine::ConfigError>(())
+/// ```
+#[derive(Debug)]
+pub struct RtdeMemory<'m, const RECEIVE: usize = { LEAST }, const CLAIMS: usize = 0> {
+    outputs: [Field<'static>; COUNT],
+    receive: [u8; RECEIVE],
+    transmit: [u8; TRANSMIT],
+    groups: [[Field<'static>; 4]; CLAIMS],
+    /// Bytes of `receive` that are used.
+    used: usize,
+    /// What is made of the above, once an engine has it.
+    inputs: Option<[Inputs<'static, 'm>; CLAIMS]>,
+    states: Option<RtdeStates<'m>>,
+}
+
+impl<const RECEIVE: usize, const CLAIMS: usize> RtdeMemory<'_, RECEIVE, CLAIMS> {
+    /// Nothing in it.
+    #[must_use]
+    pub const fn new() -> Self {
+        const { assert!(RECEIVE >= LEAST, "too little memory to receive into") };
+        Self {
+            outputs: [Field::EMPTY; COUNT],
+            receive: [0; RECEIVE],
+            transmit: [0; TRANSMIT],
+            groups: [[Field::EMPTY; 4]; CLAIMS],
+            used: RECEIVE,
+            inputs: None,
+            states: None,
+        }
+    }
+}
+
+impl<const RECEIVE: usize, const CLAIMS: usize> Default for RtdeMemory<'_, RECEIVE, CLAIMS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// [`RtdeMemory`] of any size.
+pub trait StateMemory<'m>: Send + sealed::Sealed {
+    /// The link in it, with the recipes of `claims`.
+    fn link(&'m mut self, claims: Claims) -> Option<&'m mut dyn StateLink>;
+    /// Receives into `size` bytes of it only; `None` where it has less.
+    #[cfg(feature = "postcard")]
+    fn shrink(&mut self, size: usize) -> Option<()>;
+}
+
+impl<const RECEIVE: usize, const CLAIMS: usize> sealed::Sealed for RtdeMemory<'_, RECEIVE, CLAIMS> {}
+
+impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemory<'m, RECEIVE, CLAIMS> {
+    fn link(&'m mut self, claims: Claims) -> Option<&'m mut dyn StateLink> {
+        let Self { outputs, receive, transmit, groups, used, inputs, states } = self;
+        let mut wanted = Claim::ALL.into_iter().filter(|claim| claims.has(*claim));
+        let count = wanted.clone().count();
+        let inputs = inputs.insert(groups.each_mut().map(|fields| {
+            let names = wanted.next().map_or("", Claim::inputs);
+            // Four are room for every group.
+            let recipe = DynamicRecipe::new(names, Direction::Input, fields);
+            Inputs::new(recipe.unwrap_or_else(|_| DynamicRecipe::empty(Direction::Input)))
+        }));
+        let inputs = inputs.get_mut(..count.min(CLAIMS))?;
+        let memory = ClientMemory { receive: receive.get_mut(..*used)?, transmit };
+        Some(states.insert(RtdeStates::new(outputs, inputs, memory)?))
+    }
+
+    #[cfg(feature = "postcard")]
+    fn shrink(&mut self, size: usize) -> Option<()> {
+        self.used = Some(size).filter(|size| (LEAST..=RECEIVE).contains(size))?;
+        Some(())
+    }
+}
+
+impl core::fmt::Debug for dyn StateMemory<'_> + '_ {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("StateMemory")
+    }
+}
