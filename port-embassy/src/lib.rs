@@ -98,7 +98,7 @@ pub mod test_peer;
 mod trouble;
 
 pub use handle::{Handle, Shared};
-pub use memory::{Buffers, BuffersWithRtde, Windows};
+pub use memory::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 pub use net::{Connections, Flow, Stack, now};
 pub use runner::{Observer, Runner, UrRunner, new};
 pub use trouble::Trouble;

@@ -87,6 +87,12 @@ impl Buffers {
     }
 }
 
+/// [`Buffers`] without RTDE for a board that is short of memory: four packets have room.
+///
+/// One that is lost is sent again at once, as with more, unless the controller's TCP puts states together (Nagle's
+/// algorithm): then it costs a time-out of the controller, and commanding (`tests/tables/smoltcp.md`).
+pub type SmallBuffers = Buffers<{ 4 * PACKET }>;
+
 /// [`Buffers`] with room for RTDE, as large as is recommended.
 pub type BuffersWithRtde = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED>;
 

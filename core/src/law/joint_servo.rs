@@ -154,6 +154,10 @@ impl<const N: usize> JointServo<N> {
 }
 
 impl<const N: usize> Law<N> for JointServo<N> {
+    fn needs_kinematics(&self) -> bool {
+        false
+    }
+
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
         if !state.positions.is_finite() {
             return Err(Reason::NotFinite);

@@ -52,6 +52,12 @@ use crate::trajectory::{Progress, Setpoint};
 
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize> {
+    /// Whether the law works with the arm's kinematics, whatever its state. Where not, they are not learned, and firmware
+    /// is smaller.
+    fn needs_kinematics(&self) -> bool {
+        true
+    }
+
     /// The arm's kinematics, for laws that need them; without them these refuse to be armed with
     /// [`Reason::KinematicsUnknown`].
     fn use_kinematics(&mut self, chain: &KinematicChain<N>) {

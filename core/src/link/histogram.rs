@@ -2,11 +2,11 @@
 
 use crate::time::Duration;
 
-/// Bins of a [`Histogram`].
-pub const BINS: usize = 64;
+/// Bins of a [`Histogram`]; none without the feature `histograms`.
+pub const BINS: usize = if cfg!(feature = "histograms") { 64 } else { 0 };
 
 /// Spans counted in 64 bins: 1 µs wide up to 4 µs, then four to an octave (at most 25 % wide), the last one
-/// open from 114.688 ms on. 272 bytes.
+/// open from 114.688 ms on. 272 bytes, or 16 without its bins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     bins: [u32; BINS],

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// An image and its sizes \[B\].
+#[derive(Clone)]
 pub(crate) struct Image {
     /// Everything that is kept in flash, and in RAM without the stack.
     pub(crate) flash: u64,

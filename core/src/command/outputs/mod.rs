@@ -37,7 +37,7 @@ use crate::robot::settings;
 use crate::time::{Duration, Instant};
 
 /// Writes that may wait to be sent or confirmed at a time.
-pub const MAX_WRITES: usize = 16;
+pub const MAX_WRITES: usize = if cfg!(feature = "outputs") { 16 } else { 1 };
 /// Writes that go out together at most.
 pub const BATCH: usize = 4;
 

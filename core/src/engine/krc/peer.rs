@@ -485,7 +485,9 @@ impl Peer<7> for Krc {
     const ACKNOWLEDGED: Option<LinkId> = None;
 
     fn new<L: Law<7>>(config: &KrcConfig, (): (), law: L) -> Result<(Self, Cycle<7, L>), ConfigError> {
-        config.check()?;
+        if cfg!(feature = "checks") {
+            config.check()?;
+        }
         // The period is known once a measurement has come; nothing is judged before.
         let period = Duration::from_millis(1);
         let talk = Conversation {

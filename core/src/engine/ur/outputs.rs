@@ -23,8 +23,11 @@ use crate::time::Instant;
 use heapless::Vec;
 
 /// Bytes of the longest text that sets outputs.
-const TEXT_LEN: usize = Sec::max_len(BATCH);
-const _: () = assert!(TEXT_LEN >= SpeedSlider::MAX_LEN);
+const TEXT_LEN: usize = if AVAILABLE { Sec::max_len(BATCH) } else { 0 };
+const _: () = assert!(!AVAILABLE || TEXT_LEN >= SpeedSlider::MAX_LEN);
+
+/// Whether outputs can be set at all; without, every answer below is known beforehand, and what would be done is left out.
+const AVAILABLE: bool = cfg!(feature = "outputs");
 
 /// RTDE, where the session has it.
 type Rtde<'r, 'm> = Option<&'r mut (dyn StateLink + 'm)>;
@@ -75,6 +78,9 @@ impl OutputsPath {
         now: Instant,
         events: &mut Events<UrEvent>,
     ) {
+        if !AVAILABLE {
+            return tell(events, write, WriteNews::Refused(WriteRefusal::Off));
+        }
         match check(write, known, rtde).and_then(|()| self.outputs.set(write, now)) {
             Ok(Some(before)) => tell(events, before, WriteNews::Superseded),
             Ok(None) => {}
@@ -84,14 +90,14 @@ impl OutputsPath {
 
     /// Whether a state that was judged may be followed by text that does not move the arm, where it `may`.
     pub(super) fn admit(&mut self, config: &UrConfig, may: impl FnOnce() -> bool) {
-        if self.outputs.pending() > 0 || config.peer.force.is_some() {
+        if AVAILABLE && (self.outputs.pending() > 0 || config.peer.force.is_some()) {
             self.due = may();
         }
     }
 
     /// Whether a state was judged after which something may be set.
     pub(super) const fn is_due(&self) -> bool {
-        self.due
+        AVAILABLE && self.due
     }
 
     /// Once per judged state, after its motion text.
@@ -155,7 +161,7 @@ impl OutputsPath {
         arrival: Instant,
         events: &mut Events<UrEvent>,
     ) {
-        if self.outputs.is_idle() {
+        if !AVAILABLE || self.outputs.is_idle() {
             return;
         }
         let Some((identity, state)) = identity.zip(state) else { return };
@@ -176,6 +182,9 @@ impl OutputsPath {
         events: &mut Events<UrEvent>,
     ) {
         let Known { identity: Some(identity), facts, config } = known else { return };
+        if !AVAILABLE {
+            return;
+        }
         let generation = identity.software.generation();
         let new = |at: Instant| at == arrival;
         let board = facts.board.filter(|board| new(board.at)).map(|board| board.value);
@@ -201,20 +210,23 @@ impl OutputsPath {
 
     /// The controller said that it takes no text.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
-        while let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
+        while AVAILABLE && let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
             tell(events, write, WriteNews::Refused(WriteRefusal::LocalControl));
         }
     }
 
     /// Time has passed.
     pub(super) fn tick(&mut self, config: &OutputsConfig, now: Instant, events: &mut Events<UrEvent>) {
-        while let Some((write, news)) = self.outputs.overdue(config, now) {
+        while AVAILABLE && let Some((write, news)) = self.outputs.overdue(config, now) {
             tell(events, write, news);
         }
     }
 
     /// The session is over.
     pub(super) fn forget(&mut self, events: &mut Events<UrEvent>) {
+        if !AVAILABLE {
+            return;
+        }
         self.text.clear();
         self.due = false;
         self.force_given = false;
@@ -225,7 +237,7 @@ impl OutputsPath {
     }
 
     pub(super) fn next_deadline(&self, config: &OutputsConfig) -> Option<Instant> {
-        self.outputs.next_deadline(config)
+        if AVAILABLE { self.outputs.next_deadline(config) } else { None }
     }
 
     /// A new call of the engine.
@@ -235,7 +247,7 @@ impl OutputsPath {
     }
 
     pub(super) const fn is_waiting(&self) -> bool {
-        !self.text.is_empty()
+        AVAILABLE && !self.text.is_empty()
     }
 
     pub(super) fn take_text(&mut self) -> &[u8] {

@@ -5,6 +5,9 @@ use crate::robot::{MessageSource, SafetyMode, SoftwareVersion, Text};
 use crate::wire::WireError;
 use crate::wire::rtde::TextMessage;
 
+/// Kept of a text \[B\]: without the feature `messages`, of an error's alone.
+const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
+
 /// Kind of a [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -39,7 +42,7 @@ pub struct Report {
     /// Argument of the code; 0 where the kind has none.
     pub argument: i32,
     /// The beginning of its text; the title where there is one.
-    pub text: Text<64>,
+    pub text: Text<TEXT_LEN>,
 }
 
 /// The code that answers a program sent while the controller is in local control.

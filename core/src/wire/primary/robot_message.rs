@@ -56,6 +56,9 @@ impl Form {
     }
 }
 
+/// Whether messages to people are decoded, and not versions and errors alone.
+const MESSAGES: bool = cfg!(feature = "messages");
+
 /// The payload of a robot message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -144,6 +147,7 @@ impl<'a> RobotMessage<'a> {
         let form = Form::of(software);
         let mut bytes = self.bytes;
         Ok(match self.robot_message_type {
+            other if !(MESSAGES || matches!(other, 3 | 6)) => P::Raw { robot_message_type: other, bytes: rest(&bytes) },
             0 => P::Text(rest(&bytes)),
             1 => P::ProgramLabel { id: bytes.value::<I32>()?, text: rest(&bytes) },
             2 if software.is_some() => P::Popup(Popup::parse(bytes, form)?),

@@ -18,7 +18,7 @@ use crate::{any, any_bytes, used};
 
 #[inline(never)]
 pub(crate) fn run<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
-    let sockets = [Wire { outstanding: Outstanding::default() }, Wire { outstanding: Outstanding::default() }];
+    let sockets = core::array::from_fn(|_| Wire { outstanding: Outstanding::default() });
     let (mut net, mut desk) = (Net { clock: Clock, sockets }, Desk);
     let mut task = pin!(drive::drive(&mut net, engine, &mut desk, any(Duration::from_millis(20))));
     while any(true) {
@@ -30,8 +30,8 @@ pub(crate) fn run<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
 
 struct Net {
     clock: Clock,
-    /// Of the primary and the real-time link: the smallest engine has no other.
-    sockets: [Wire; 2],
+    /// Of the primary and the real-time link, and of RTDE.
+    sockets: [Wire; if cfg!(feature = "rtde") { 3 } else { 2 }],
 }
 
 impl drive::Net for Net {

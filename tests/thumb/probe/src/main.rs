@@ -106,6 +106,11 @@ extern "C" fn _start() -> ! {
 #[used]
 static mut ENGINE: [u8; session::ENGINE_SIZE] = [0; session::ENGINE_SIZE];
 
+/// What RTDE holds beside it.
+#[cfg(all(feature = "engine_only", feature = "rtde"))]
+#[used]
+static mut RTDE: [u8; session::RTDE_SIZE] = [0; session::RTDE_SIZE];
+
 #[cfg(any(feature = "explain", feature = "engine_only"))]
 #[unsafe(no_mangle)]
 extern "C" fn a_panic_is_reachable() -> ! {

@@ -4,12 +4,17 @@ use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::ur::UrEvent;
-#[cfg(not(feature = "engine_only"))]
+#[cfg(feature = "rtde")]
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, link_name};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
-use outrigger_core::law::{AnyLaw, Law, LawConfig, StandoffConfig};
+use outrigger_core::law::Law;
+#[cfg(feature = "laws")]
+use outrigger_core::law::{AnyLaw as Probed, LawConfig, StandoffConfig};
+#[cfg(not(feature = "laws"))]
+use outrigger_core::law::{JointServo as Probed, JointServoConfig, Reference};
 use outrigger_core::mode::{Contact, Epoch};
+#[cfg(not(feature = "engine_only"))]
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::{Duration, Instant};
 
@@ -18,24 +23,31 @@ use crate::{any, any_numbers, shown, used};
 /// Receive memory \[B\]: 8 KiB hold a backlog of seven packets.
 pub const PRIMARY: usize = 2048;
 pub const REALTIME: usize = 8192;
-/// The engine with any of the laws \[B\].
+/// The engine with its law \[B\].
 #[cfg(feature = "engine_only")]
-pub const ENGINE_SIZE: usize = size_of::<UrEngine<'_, AnyLaw<6>>>();
+pub const ENGINE_SIZE: usize = size_of::<UrEngine<'_, Probed<6>>>();
+/// RTDE beside it \[B\].
+#[cfg(all(feature = "engine_only", feature = "rtde"))]
+pub const RTDE_SIZE: usize = size_of::<RtdeMemory<'_>>();
 
 #[inline(never)]
 pub fn probe() {
     let mut config = any(UrConfig::default());
     config.sources[0] = Some(SourceConfig::new(any(SourceId(1)), any(1), any(0.0), any(1.0)));
-    let Ok(law) = AnyLaw::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
+    #[cfg(feature = "laws")]
+    let Ok(law) = Probed::<6>::new(LawConfig::Standoff(any(StandoffConfig::new(SourceId(1), 0.1)))) else { return };
+    #[cfg(not(feature = "laws"))]
+    let law = Probed::<6>::new(any(Reference::Hold), any(JointServoConfig::default()));
     let (mut primary, mut realtime) = ([0; PRIMARY], [0; REALTIME]);
-    #[cfg(not(feature = "engine_only"))]
+    #[cfg(feature = "rtde")]
     let mut room: RtdeMemory = RtdeMemory::new();
-    #[cfg(not(feature = "engine_only"))]
+    #[cfg(feature = "rtde")]
     let rtde: Option<&mut dyn StateMemory<'_>> = Some(&mut room);
-    // The smallest engine has none.
-    #[cfg(feature = "engine_only")]
+    #[cfg(not(feature = "rtde"))]
     let rtde = None;
     let memory = Memory { primary: any::<&mut [u8]>(&mut primary), realtime: any::<&mut [u8]>(&mut realtime), rtde };
+    // For a host that checks a configuration.
+    #[cfg(not(feature = "engine_only"))]
     used((
         config.worst_coast(any(SoftwareVersion::new(5, 15))),
         config.coast_without_us(any(SoftwareVersion::new(3, 1))),
