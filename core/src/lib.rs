@@ -9,7 +9,7 @@
 //! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
 //! use outrigger_core::wire::realtime::Packet;
 //!
-//! // 1220 bytes of port 30003, as software 5.15 sends them; `frame::Assembler` cuts them out of a stream.
+//! // 1220 bytes of port 30003, as software 5.15 sends them.
 //! let packet = Packet::new_checked(PACKET)?;
 //! let q = packet.q_actual();
 //! println!("at {:.3} s the elbow stands at {:.1}°", packet.time(), q[2].to_degrees());

@@ -14,14 +14,17 @@
 //! use outrigger_core::engine::ur::{UrConfig, UrEngine};
 //! use outrigger_embassy::{Buffers, Shared, Windows};
 //!
-//! // In firmware each of the four is a `StaticCell`, so that nothing large is ever on a stack, and `robot` a task.
+//! // In firmware each of the four is a `StaticCell`, so that nothing large is ever
+//! // on a stack, and `robot` a task.
 //! async fn robot(stack: embassy_net::Stack<'_>) -> Result<(), ConfigError> {
-//!     let (mut windows, mut buffers, shared) = (Windows::new(), Buffers::new(), Shared::new());
+//!     let (mut windows, mut buffers) = (Windows::new(), Buffers::new());
+//!     let shared = Shared::new();
 //!     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
 //!     let mut engine = UrEngine::new(UrConfig::default(), law, windows.memory())?;
 //!     let address = Ipv4Addr::new(10, 0, 2, 2);
-//!     let (handle, mut runner) = outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
-//!     // `handle` goes to whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.pin(..)`.
+//!     let (handle, mut runner) =
+//!         outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
+//!     // To whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.pin(..)`.
 //!     let _ = handle;
 //!     runner.run(&mut ()).await; // until `handle.shutdown()` has been carried out
 //!     Ok(())
@@ -42,7 +45,8 @@
 //! # let law = JointServo::new(Reference::Hold, JointServoConfig::default());
 //! let mut rtde: RtdeMemory = RtdeMemory::new();
 //! let (mut windows, buffers) = (Windows::new(), Buffers::with_rtde());
-//! let engine = UrEngine::new(UrConfig::default(), law, Memory { rtde: Some(&mut rtde), ..windows.memory() });
+//! let memory = Memory { rtde: Some(&mut rtde), ..windows.memory() };
+//! let engine = UrEngine::new(UrConfig::default(), law, memory);
 //! # let _ = (engine, buffers);
 //! ```
 //!

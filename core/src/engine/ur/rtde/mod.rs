@@ -2,13 +2,18 @@
 //! [`crate::client::rtde`].
 //!
 //! ```
-//! use outrigger_core::engine::ur::rtde::{RtdeRoom, RtdeStates, StateLink};
+//! use outrigger_core::engine::ur::rtde::RtdeMemory;
+//! use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 //!
-//! let mut room: RtdeRoom = RtdeRoom::new();
-//! let mut states = RtdeStates::new(&mut room).expect("room for the recipe");
-//! // Goes into `Memory::rtde` of an engine; the port connects, reads and writes.
-//! let link: &mut dyn StateLink = &mut states;
-//! assert!(!link.receive_window().is_empty());
+//! // Lent to an engine, this is all that it takes to have states from there.
+//! let mut rtde: RtdeMemory = RtdeMemory::new();
+//! let (primary, realtime) = (&mut [0; 4096], &mut [0; 8192]);
+//! let memory = Memory { primary, realtime, rtde: Some(&mut rtde) };
+//! let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+//! let engine = UrEngine::new(UrConfig::default(), law, memory)?;
+//! assert!(engine.peer().rtde().is_some());
+//! # Ok::<(), outrigger_core::engine::ConfigError>(())
 //! ```
 
 mod link;
