@@ -2,7 +2,8 @@
 //!
 //! The loop that speaks with the robot puts entries in; recorders and servers on other threads take them out. The queue
 //! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
-//! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody.
+//! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody. Readers look by themselves,
+//! some fifty times a second: to wake one would cost the loop a call of the kernel for each entry.
 
 mod progress;
 mod rtde;
@@ -10,11 +11,12 @@ mod streams;
 mod tap;
 
 use std::sync::Arc;
+use std::time::Duration as StdDuration;
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 pub use self::progress::Progress;
@@ -29,6 +31,9 @@ pub const FRI: u16 = outrigger_core::wire::fri::DEFAULT_PORT;
 
 /// Entries that are kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
+
+/// How soon a reader that has seen everything looks again.
+pub(crate) const LOOK: StdDuration = StdDuration::from_millis(20);
 
 /// Something that arrived, went out or happened.
 #[derive(Clone, Debug)]
@@ -128,24 +133,27 @@ pub struct Reader {
 impl Reader {
     /// The next entry; `None` when the feed has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Item> {
-        let next = self.receiver.recv().await;
-        self.item(next)
+        loop {
+            match self.now() {
+                Err(TryRecvError::Empty) => tokio::time::sleep(LOOK).await,
+                now => return now.ok(),
+            }
+        }
     }
 
     /// The same, on a thread of its own.
     pub fn next_blocking(&mut self) -> Option<Item> {
-        let next = self.receiver.blocking_recv();
-        self.item(next)
+        loop {
+            match self.now() {
+                Err(TryRecvError::Empty) => std::thread::sleep(LOOK),
+                now => return now.ok(),
+            }
+        }
     }
 
     /// The next entry, where there is one already.
     pub fn next_now(&mut self) -> Option<Item> {
-        let next = match self.receiver.try_recv() {
-            Ok(entry) => Ok(entry),
-            Err(TryRecvError::Lagged(lost)) => Err(RecvError::Lagged(lost)),
-            Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
-        };
-        self.item(next)
+        self.now().ok()
     }
 
     /// Entries this reader has lost so far.
@@ -154,14 +162,14 @@ impl Reader {
         self.lost
     }
 
-    fn item(&mut self, next: Result<Arc<Entry>, RecvError>) -> Option<Item> {
-        match next {
-            Ok(entry) => Some(Item::Entry(entry)),
-            Err(RecvError::Lagged(lost)) => {
+    fn now(&mut self) -> Result<Item, TryRecvError> {
+        match self.receiver.try_recv() {
+            Ok(entry) => Ok(Item::Entry(entry)),
+            Err(TryRecvError::Lagged(lost)) => {
                 self.lost = self.lost.saturating_add(lost);
-                Some(Item::Lost(lost))
+                Ok(Item::Lost(lost))
             }
-            Err(RecvError::Closed) => None,
+            Err(none) => Err(none),
         }
     }
 }

@@ -18,7 +18,7 @@ pub mod words;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::mode::Epoch;
@@ -31,6 +31,7 @@ pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
 use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
+use crate::feed::LOOK;
 use crate::json::Json;
 use crate::terminal;
 use crate::worker::{Joined, Worker, within};
@@ -284,7 +285,8 @@ fn notice_line(notice: &Notice) -> String {
 /// counted.
 fn speak(messages: &Receiver<Dated>, lost: &Lost, to: Standard, text_of: impl Fn(&Message) -> Option<String>) {
     let mut out = Straight::new(to);
-    while let Ok((epoch, message)) = messages.recv() {
+    while let Ok(next) = next(messages, LOOK) {
+        let Some((epoch, message)) = next else { continue };
         let Some(text) = text_of(&message) else { continue };
         match writeln!(out, "{text}") {
             Ok(()) => shown::show(epoch),
@@ -298,11 +300,19 @@ fn speak(messages: &Receiver<Dated>, lost: &Lost, to: Standard, text_of: impl Fn
     }
 }
 
-/// The next message within `wait`; `Err` when the sender is gone.
-fn next(messages: &Receiver<Dated>, wait: StdDuration) -> Result<Option<Dated>, ()> {
-    match messages.recv_timeout(wait) {
-        Ok(message) => Ok(Some(message)),
-        Err(RecvTimeoutError::Timeout) => Ok(None),
-        Err(RecvTimeoutError::Disconnected) => Err(()),
+/// The next message within `wait`, looked for again and again: to wake this thread would cost the loop a call of the kernel.
+/// `Err` when the sender is gone.
+fn next(messages: &Receiver<Dated>, mut wait: StdDuration) -> Result<Option<Dated>, ()> {
+    loop {
+        match messages.try_recv() {
+            Ok(message) => return Ok(Some(message)),
+            Err(TryRecvError::Disconnected) => return Err(()),
+            Err(TryRecvError::Empty) if wait.is_zero() => return Ok(None),
+            Err(TryRecvError::Empty) => {
+                let look = wait.min(LOOK);
+                std::thread::sleep(look);
+                wait -= look;
+            }
+        }
     }
 }
