@@ -24,10 +24,10 @@ const STROKE_MILLIS: u64 = 4_000;
 type Law = JointServo<6>;
 
 /// Commands the controller at `port_base` until it is gone.
-pub(crate) fn run(port_base: u16) {
+pub(crate) fn run(port_base: u16, busy_poll_micros: Option<u32>) {
     let clock = Clock::start();
     let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
-    let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, None);
+    let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, busy_poll_micros);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let mut operator = Operator { inputs: None, commanded: false };
     let session = beside_ur(UrConfig::default(), law, &mut net, &mut operator, 0);

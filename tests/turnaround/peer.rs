@@ -33,16 +33,14 @@ pub(crate) struct Block {
     pub(crate) wakes_per_cycle: f64,
     /// Threads of the process.
     pub(crate) threads: usize,
+    /// States that were sent, those before the block too.
+    pub(crate) sent: u32,
 }
 
 impl Block {
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let index = (share * (self.micros.len() - 1) as f64).round() as usize;
         self.micros[index]
-    }
-
-    pub(crate) fn answered_percent(&self) -> f64 {
-        100.0 * f64::from(self.answered) / f64::from(self.cycles)
     }
 }
 
@@ -92,7 +90,7 @@ impl Peer {
     /// # Errors
     /// It never commanded, or stopped.
     pub(crate) fn measure(&mut self, process: u32, cycles: u32) -> Result<Block, &'static str> {
-        let mut block = Block { micros: vec![], cycles: 0, answered: 0, wakes_per_cycle: 0.0, threads: 0 };
+        let mut block = Block { micros: vec![], cycles: 0, answered: 0, wakes_per_cycle: 0.0, threads: 0, sent: 0 };
         let start = Instant::now();
         let (mut moving, mut woken, mut catching_up) = (0, 0, 0);
         for cycle in 1..PATIENCE + WARM_UP + cycles {
@@ -104,7 +102,9 @@ impl Peer {
 
             let left = Instant::now();
             let until = deadline + PERIOD - Duration::from_micros(50);
-            let answer = if self.send()? { self.answer(until, moving > 0)? } else { None };
+            let sent = self.send()?;
+            block.sent += u32::from(sent);
+            let answer = if sent { self.answer(until, moving > 0)? } else { None };
 
             let commands = self.controller.truth().targets.qd.iter().any(|qd| qd.abs() > 1e-6);
             if moving == 0 && !commands {

@@ -1,0 +1,213 @@
+//! The programs that are measured, each started as a process of its own.
+
+use std::env::current_exe;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::peer::Peer;
+
+/// Readers of `[serve]`.
+const READERS: usize = 2;
+/// From so long before a state a loop is awake that is to busy-poll \[µs\].
+const AWAKE: u32 = 300;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// `bare.c`.
+    Bare,
+    /// The engine with a trivial application.
+    Ours,
+    /// The same, awake before each state.
+    Busy,
+    /// `outrigger run`, and nobody listens.
+    Run,
+    /// The same once more: what two equal blocks differ by.
+    RunAgain,
+    /// The same with a full-screen view, a recording and two readers.
+    View,
+    /// The same with `--json`, a recording and two readers.
+    Json,
+}
+
+impl Subject {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Ours => "ours",
+            Self::Busy => "busy",
+            Self::Run => "run",
+            Self::RunAgain => "again",
+            Self::View => "view",
+            Self::Json => "json",
+        }
+    }
+
+    const fn is_listened_to(self) -> bool {
+        matches!(self, Self::View | Self::Json)
+    }
+}
+
+/// Where the programs are.
+pub(crate) struct Programs {
+    pub(crate) bare: PathBuf,
+    outrigger: PathBuf,
+    folder: PathBuf,
+    processors: CpuSet,
+}
+
+impl Programs {
+    /// # Errors
+    /// What is missing, and how to get it.
+    pub(crate) fn find() -> Result<Self, String> {
+        let us = current_exe().map_err(|error| error.to_string())?;
+        let bare = us.with_file_name("turnaround_bare");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/turnaround/bare.c");
+        let status = Command::new("cc").args(["-O2", "-Wall", "-Wextra", "-o"]).arg(&bare).arg(source).status();
+        match status {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Err(format!("cc fails on the bare loop: {status}")),
+            Err(error) => return Err(format!("the bare loop needs a C compiler as `cc`: {error}")),
+        }
+        let outrigger = us.parent().and_then(Path::parent).map(|profile| profile.join("outrigger"));
+        let outrigger = outrigger.filter(|path| path.exists());
+        let outrigger = outrigger.ok_or("no program beside this one: cargo build --release -p outrigger")?;
+        let folder = std::env::temp_dir().join(format!("outrigger-turnaround-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let processors = sched_getaffinity(None).map_err(|error| error.to_string())?;
+        Ok(Self { bare, outrigger, folder, processors })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// `subject` opposite `peer`, under the command `tracer` where one is given: the program on the last processor, the
+    /// load on the others; neither is to push the other aside.
+    pub(crate) fn start(&self, subject: Subject, peer: &Peer, tracer: &[String]) -> Child {
+        let last = (0..CpuSet::MAX_CPU).rev().find(|cpu| self.processors.is_set(*cpu)).expect("a processor");
+        let (mut alone, mut others) = (CpuSet::new(), self.processors);
+        alone.set(last);
+        if self.processors.count() > 1 {
+            others.unset(last);
+        }
+        let run_on = |set: &CpuSet| sched_setaffinity(None, set).expect("processors of this process");
+        let mut words = tracer.to_vec();
+        let mut add = |path: &Path, more: &[&str]| {
+            words.push(path.to_str().expect("text").to_owned());
+            words.extend(more.iter().map(|&word| word.to_owned()));
+        };
+        let port = peer.port_base().to_string();
+        let us = current_exe().expect("this program");
+        let mut served = None;
+        match subject {
+            Subject::Bare => add(&self.bare, &[&peer.realtime_port().to_string()]),
+            Subject::Ours => add(&us, &["--ours", &port]),
+            Subject::Busy => add(&us, &["--ours", &port, &AWAKE.to_string()]),
+            Subject::Run | Subject::RunAgain | Subject::View | Subject::Json => {
+                let (config, serve) = self.configuration(&port, subject.is_listened_to());
+                served = serve;
+                let json: &[&str] = if subject == Subject::Json { &["--json"] } else { &[] };
+                add(&self.outrigger, &[&["run", config.to_str().expect("text")], json].concat());
+            }
+        }
+        let (program, arguments) = words.split_first().expect("a program");
+        let mut command = Command::new(program);
+        command.args(arguments);
+        match subject {
+            Subject::View => {
+                let terminal = terminal();
+                let side = || Stdio::from(terminal.try_clone().expect("a descriptor"));
+                command.stdin(side()).stdout(side()).env("TERM", "xterm");
+            }
+            Subject::Json => drop(command.stdin(Stdio::null()).stdout(Stdio::piped())),
+            Subject::Run | Subject::RunAgain => drop(command.stdin(Stdio::piped()).stdout(Stdio::null())),
+            Subject::Bare | Subject::Ours | Subject::Busy => {}
+        }
+        run_on(&alone);
+        let child = command.spawn();
+        run_on(&others);
+        let mut child = child.unwrap_or_else(|error| panic!("{program}: {error}"));
+        if let Some(out) = child.stdout.take() {
+            drain(out);
+        }
+        if let Some(port) = served {
+            (0..READERS).for_each(|_| drop(thread::spawn(move || listen(port))));
+        }
+        child
+    }
+
+    /// A motion to and fro, and where readers are served.
+    fn configuration(&self, port: &str, listened_to: bool) -> (PathBuf, Option<u16>) {
+        let mut text = format!(
+            "[robot]\naddress = \"127.0.0.1:{port}\"\n[run]\nrequest = \"start\"\n[law]\nkind = \"joint-servo\"\n\
+             relative = true\n"
+        );
+        for number in 0..16 {
+            let q = if number % 2 == 0 { 0.0 } else { 20.0 };
+            text += &format!(
+                "[[law.waypoint]]\nat = {}.0\ndegrees = [{q:?}, {:?}, 0.0, 0.0, {q:?}, {q:?}]\n",
+                4 * number,
+                -0.2 * q
+            );
+        }
+        let mut served = None;
+        if listened_to {
+            let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+            let port = free.expect("a free port").port();
+            let record = self.folder.join(format!("{port}.mcap"));
+            let _ = std::fs::remove_file(&record);
+            text = text
+                .replace("[law]\n", &format!("record = {record:?}\n[serve]\nlisten = \"127.0.0.1:{port}\"\n[law]\n"));
+            served = Some(port);
+        }
+        let path = self.folder.join("run.toml");
+        File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("a file");
+        (path, served)
+    }
+}
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A terminal that somebody looks at.
+fn terminal() -> OwnedFd {
+    let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&screen).expect("ours");
+    unlockpt(&screen).expect("ours");
+    let name = ptsname(&screen, vec![]).expect("a name");
+    let terminal = File::options().read(true).write(true).open(name.to_str().expect("text")).expect("a terminal");
+    drain(File::from(screen));
+    terminal.into()
+}
+
+fn drain(mut from: impl std::io::Read + Send + 'static) {
+    thread::spawn(move || {
+        let mut room = [0; 4096];
+        while from.read(&mut room).is_ok_and(|count| count > 0) {}
+    });
+}
+
+/// One reader, until the program is gone.
+fn listen(port: u16) {
+    for _ in 0..500 {
+        if let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
+            let mut room = [0; 4096];
+            while stream.read(&mut room).is_ok_and(|count| count > 0) {}
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
