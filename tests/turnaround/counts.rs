@@ -75,12 +75,16 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
 /// System calls of the first thread between two commands, by name.
 fn traced(programs: &Programs, subject: Subject) -> Result<Vec<(String, f64)>, String> {
     let file = programs.folder().join("trace");
-    let tracer = ["strace", "-f", "-qq", "-s", "8", "-o", file.to_str().expect("text")].map(str::to_owned);
+    // The program is the child, and the tracer beside it: it goes when the program does.
+    let tracer = ["strace", "-D", "-f", "-qq", "-s", "8", "-o", file.to_str().expect("text")].map(str::to_owned);
     let mut peer = Peer::new();
     let mut child = programs.start(subject, &peer, &tracer);
     let block = peer.measure(child.id(), LONG);
-    end(&mut child);
+    let _ = child.kill();
+    let _ = child.wait();
     block?;
+    // What the tracer still has to write.
+    std::thread::sleep(std::time::Duration::from_millis(500));
     let trace = std::fs::read_to_string(&file).map_err(|error| format!("no trace (is strace there?): {error}"))?;
     let (mut first, mut names, mut commands) = (None, BTreeMap::<&str, u64>::new(), 0);
     let (mut seen, mut whole) = (BTreeMap::new(), 0);
