@@ -5,7 +5,6 @@ use crate::engine::ur::LINKS;
 use crate::engine::ur::Ur;
 use crate::engine::ur::UrEngine;
 use crate::engine::ur::UrEvent;
-#[cfg(feature = "postcard")]
 use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig};
 use crate::engine::{Event, Input, LinkId, Output};

@@ -49,7 +49,7 @@ pub(crate) use list::names;
 pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
 pub use recipe::{Problem, Recipe, RecipeError};
 #[doc(hidden)]
-pub use recipe::{at, check_name, put_data, type_number, write};
+pub use recipe::{absent, at, check_name, put_data, type_number, write};
 pub use registry::Variable;
 pub use reply::{ControllerVersion, Reply};
 pub use request::Request;

@@ -2,7 +2,7 @@
 
 use super::registry::{Direction, Variable};
 use super::{Data, DataType, PackageType, TypeList, TypeWord, names, start};
-use crate::wire::{Put, WireError};
+use crate::wire::{Put, WireError, WireErrorKind};
 
 /// A fixed list of variables; made by [`rtde_recipe!`](crate::rtde_recipe).
 pub trait Recipe {
@@ -109,6 +109,25 @@ impl core::error::Error for RecipeError<'_> {}
 /// # Ok::<(), outrigger_core::wire::WireError>(())
 /// ```
 ///
+/// Where a controller may not have all of them, two lists make the names of a
+/// [`DynamicRecipe`](crate::wire::rtde::DynamicRecipe), and a typed reader of its data in which what may be absent is an
+/// `Option`; this is how the engine reads its states:
+///
+/// ```
+/// use outrigger_core::rtde_recipe;
+/// use outrigger_core::wire::rtde::registry::Direction;
+/// use outrigger_core::wire::rtde::{DynamicRecipe, Field};
+///
+/// rtde_recipe! { struct Load: outputs { timestamp, actual_q } optional { payload } }
+///
+/// let mut fields = [Field::EMPTY; Load::COUNT];
+/// let recipe = DynamicRecipe::with_optional(Load::NEEDED, Load::OPTIONAL, Direction::Output, &mut fields)?;
+/// let values = [0; 8 + 48 + 8];
+/// let load = recipe.read(&values).and_then(|values| Load::read(&values)).expect("as long as it should be");
+/// assert_eq!((load.actual_q, load.payload), ([0.0; 6], Some(0.0)));
+/// # Ok::<(), outrigger_core::wire::rtde::RecipeError<'_>>(())
+/// ```
+///
 /// A name nobody knows, or one of the other direction, does not compile:
 ///
 /// ```compile_fail
@@ -211,8 +230,65 @@ macro_rules! rtde_recipe {
             }
         };
     };
+    (
+        $(#[$doc:meta])*
+        $vis:vis struct $Values:ident: $direction:ident { $($name:ident),+ $(,)? } optional { $($may:ident),* $(,)? }
+    ) => {
+        $(#[$doc])*
+        #[allow(non_snake_case, reason = "names of the wire")]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        $vis struct $Values {
+            $(
+                #[doc = concat!("`", stringify!($name), "`.")]
+                $vis $name: $crate::wire::rtde::HostOf<{ $crate::wire::rtde::type_number(stringify!($name)) }>,
+            )+
+            $(
+                #[doc = concat!("`", stringify!($may), "`; `None` where the controller has no such variable.")]
+                $vis $may: Option<$crate::wire::rtde::HostOf<{ $crate::wire::rtde::type_number(stringify!($may)) }>>,
+            )*
+        }
+
+        #[allow(dead_code, reason = "not every recipe is used in every way")]
+        impl $Values {
+            /// The names that are needed, joined by commas, in the order in which they are read.
+            $vis const NEEDED: &'static str = $crate::rtde_recipe!(@names $($name)+);
+            /// The optional ones, behind them.
+            $vis const OPTIONAL: &'static str = $crate::rtde_recipe!(@names $($may)*);
+            /// How many both are.
+            $vis const COUNT: usize = [$(stringify!($name),)+ $(stringify!($may),)*].len();
+
+            /// The values of data with a [`DynamicRecipe`]($crate::wire::rtde::DynamicRecipe) of these names.
+            ///
+            /// # Errors
+            /// `BadType` where one that is needed is absent, or has another type than the registry gives it.
+            $vis fn read(
+                values: &$crate::wire::rtde::RecipeData<'_, '_>,
+            ) -> Result<Self, $crate::wire::WireError> {
+                let mut next = values.reader();
+                Ok(Self {
+                    $( $name: next.value().ok_or_else($crate::wire::rtde::absent)?, )+
+                    $( $may: next.value(), )*
+                })
+            }
+        }
+
+        const _: () = {
+            const DIRECTION: $crate::wire::rtde::registry::Direction = $crate::rtde_recipe!(@direction $direction);
+            $( $crate::wire::rtde::check_name(stringify!($name), DIRECTION); )+
+            $( $crate::wire::rtde::check_name(stringify!($may), DIRECTION); )*
+            assert!($Values::NEEDED.len() + 1 + $Values::OPTIONAL.len() <= $crate::wire::rtde::MAX_NAMES);
+        };
+    };
+    (@names) => { "" };
+    (@names $first:ident $($name:ident)*) => { concat!(stringify!($first) $(, ",", stringify!($name))*) };
     (@direction inputs) => { $crate::wire::rtde::registry::Direction::Input };
     (@direction outputs) => { $crate::wire::rtde::registry::Direction::Output };
+}
+
+/// A variable that is needed has no value, or one of another type.
+#[must_use]
+pub fn absent() -> WireError {
+    WireError::new(WireErrorKind::BadType, 0, 0, 0)
 }
 
 /// The number of a variable's type; does not compile for a name that is not in the registry.

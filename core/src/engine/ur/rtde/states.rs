@@ -20,14 +20,19 @@ use crate::wire::rtde::registry::Direction;
 use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, RecipeError, TextMessage, Value, names};
 use crate::wire::{WireError, WireErrorKind};
 
-/// Without these there is no state. In the order in which [`state`] reads them.
-const NEEDED: &str = "timestamp,actual_q,actual_qd,target_q,target_qd,robot_mode,safety_mode,actual_digital_input_bits";
-/// Without these a state is all the same; behind the others, in the order in which [`state`] reads them.
-const OPTIONAL: &str = "safety_status,runtime_state,robot_status_bits,speed_scaling,target_speed_fraction,\
-                        actual_TCP_pose,actual_TCP_speed,actual_TCP_force,actual_digital_output_bits,\
-                        payload,payload_cog";
+crate::rtde_recipe! {
+    /// What a state is made of: without the first ones there is none, without the optional ones there is all the same.
+    struct StateOutputs: outputs {
+        timestamp, actual_q, actual_qd, target_q, target_qd, robot_mode, safety_mode, actual_digital_input_bits,
+    } optional {
+        safety_status, runtime_state, robot_status_bits, speed_scaling, target_speed_fraction, actual_TCP_pose,
+        actual_TCP_speed, actual_TCP_force, actual_digital_output_bits, payload, payload_cog,
+    }
+}
+const NEEDED: &str = StateOutputs::NEEDED;
+const OPTIONAL: &str = StateOutputs::OPTIONAL;
 /// How many they are.
-pub(super) const COUNT: usize = 19;
+pub(super) const COUNT: usize = StateOutputs::COUNT;
 
 /// `robot_status_bits`: a program runs.
 const PROGRAM_RUNNING: u32 = 1 << 1;
@@ -287,42 +292,32 @@ fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
 
 /// The values as the control path sees them. An optional variable of another type counts as absent.
 fn state(values: &RecipeData<'_, '_>) -> Result<State<6>, WireError> {
-    let mut next = values.reader();
-    let missing = || WireError::new(WireErrorKind::BadType, 0, 0, 0);
-    let time = next.value().and_then(ControllerTime::from_secs);
-    let controller_time = time.ok_or_else(|| WireError::new(WireErrorKind::BadValue, 0, 0, 0))?;
-    let [positions, velocities, target_positions, target_velocities] = [(); 4].map(|()| next.value::<[f64; 6]>());
-    let robot_mode = next.value().map(|raw| RobotMode::from_raw(Generation::Cb3, raw));
-    let safety_mode: i32 = next.value().ok_or_else(missing)?;
-    let digital_inputs = next.value().ok_or_else(missing)?;
-    // Tells safeguards apart that the mode puts together.
-    let safety_status: Option<i32> = next.value();
-    let runtime: Option<u32> = next.value();
-    let status_bits: Option<u32> = next.value();
-    let runtime = runtime.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));
+    let outputs = StateOutputs::read(values)?;
+    let time = ControllerTime::from_secs(outputs.timestamp);
+    let runtime = outputs.runtime_state.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));
     let by_bit = |bits: u32| if bits & PROGRAM_RUNNING == 0 { ProgramState::Stopped } else { ProgramState::Playing };
-    let limited: Option<f64> = next.value();
-    let slider: Option<f64> = next.value();
+    let slider = outputs.target_speed_fraction;
     Ok(State {
-        controller_time,
-        positions: JointPositions::from_wire(positions.ok_or_else(missing)?),
-        velocities: JointVelocities::from_wire(velocities.ok_or_else(missing)?),
-        target_positions: JointPositions::from_wire(target_positions.ok_or_else(missing)?),
-        target_velocities: JointVelocities::from_wire(target_velocities.ok_or_else(missing)?),
-        tcp_pose: next.value().map(Pose::from_wire),
-        tcp_speed: next.value().map(Twist::from_wire),
-        tcp_force: next.value().map(Wrench::from_wire),
-        robot_mode,
-        safety: Safety::Mode(SafetyMode::from_raw(safety_status.unwrap_or(safety_mode))),
-        program_state: runtime.or_else(|| status_bits.map(by_bit)),
+        controller_time: time.ok_or_else(|| WireError::new(WireErrorKind::BadValue, 0, 0, 0))?,
+        positions: JointPositions::from_wire(outputs.actual_q),
+        velocities: JointVelocities::from_wire(outputs.actual_qd),
+        target_positions: JointPositions::from_wire(outputs.target_q),
+        target_velocities: JointVelocities::from_wire(outputs.target_qd),
+        tcp_pose: outputs.actual_TCP_pose.map(Pose::from_wire),
+        tcp_speed: outputs.actual_TCP_speed.map(Twist::from_wire),
+        tcp_force: outputs.actual_TCP_force.map(Wrench::from_wire),
+        robot_mode: Some(RobotMode::from_raw(Generation::Cb3, outputs.robot_mode)),
+        // The status tells safeguards apart that the mode puts together.
+        safety: Safety::Mode(SafetyMode::from_raw(outputs.safety_status.unwrap_or(outputs.safety_mode))),
+        program_state: runtime.or_else(|| outputs.robot_status_bits.map(by_bit)),
         // The limiter's share of what the slider leaves.
-        speed_scaling: limited.map(|limited| to_f32(limited) * slider.map_or(1.0, to_f32)),
+        speed_scaling: outputs.speed_scaling.map(|limited| to_f32(limited) * slider.map_or(1.0, to_f32)),
         speed_slider: slider.map(to_f32),
-        digital_inputs,
-        digital_outputs: next.value(),
-        payload: next.value().zip(next.value()).map(|(mass, center): (f64, [f64; 3])| Payload {
-            mass: to_f32(mass),
-            center_of_gravity: center.map(to_f32),
-        }),
+        digital_inputs: outputs.actual_digital_input_bits,
+        digital_outputs: outputs.actual_digital_output_bits,
+        payload: outputs
+            .payload
+            .zip(outputs.payload_cog)
+            .map(|(mass, center)| Payload { mass: to_f32(mass), center_of_gravity: center.map(to_f32) }),
     })
 }
