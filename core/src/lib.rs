@@ -46,7 +46,8 @@
 //! # Features
 //!
 //! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and telemetry. `defmt`: log
-//! formatting on a microcontroller. None is on by default.
+//! formatting on a microcontroller. On by default are four that a board may leave out: `checks`, `messages`, `outputs`,
+//! `histograms`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
