@@ -247,8 +247,10 @@ fn a_circle_is_found_whatever_is_above_and_below_it() {
     );
 }
 
-/// Where a maker is chosen: by arguments, a configuration, or what a board sends.
+/// Where a maker is chosen: by arguments, a configuration, what a board sends, or by name in a program.
 const CHOOSING: &[&str] = &[
+    "port-linux/src/lib.rs",
+    "port-linux/src/robot/beside.rs",
     "port-linux/src/args.rs",
     "port-linux/src/cli.rs",
     "port-linux/src/beside.rs",

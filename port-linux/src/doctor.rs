@@ -9,9 +9,9 @@ use crate::check;
 use crate::clock::Clock;
 use crate::config::SourceSettings;
 use crate::exit::{Failure, Outcome};
-use crate::host;
 use crate::latency::{self, Latency};
 use crate::law::BoxedLaw;
+use crate::machine;
 use crate::maker::{Controller, Examined, Maker, Shows};
 use crate::panel::{Operators, Panel, Wish};
 use crate::show::events::PeerEvent as _;
@@ -31,8 +31,8 @@ const WAKE_UP: Duration = Duration::from_micros(750);
 /// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
 pub(crate) fn run(examine: impl FnOnce(Clock) -> Result<Vec<String>, Failure>, sources: &[SourceSettings]) -> Outcome {
     let clock = Clock::start();
-    say!("host: {}", host::describe());
-    say!("  {}", host::in_force());
+    say!("host: {}", machine::describe());
+    say!("  {}", machine::in_force());
     let mut findings = Vec::new();
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;

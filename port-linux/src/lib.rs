@@ -36,6 +36,7 @@
 #![deny(unsafe_code)]
 
 mod args;
+mod attached;
 mod beside;
 mod check;
 #[doc(hidden)]
@@ -50,13 +51,13 @@ mod exit;
 mod export;
 pub mod feed;
 mod fields;
-pub mod host;
 mod io;
 mod json;
 mod latency;
 mod law;
 mod lines;
 mod lock;
+mod machine;
 mod maker;
 mod monitor;
 mod net;
@@ -79,6 +80,35 @@ mod target;
 mod terminal;
 mod watch;
 mod worker;
+
+pub mod host {
+    //! For programs with a loop of their own: an engine's sockets, clock and sensors, the call of the kernel that all of them wait in,
+    //! and what is asked of the operating system.
+    //!
+    //! ```no_run
+    //! use outrigger::host::{Clock, Net, block_on};
+    //!
+    //! let listen = "0.0.0.0:49938".parse()?;
+    //! block_on(async {
+    //!     let net = Net::listening(listen, Clock::start(), None).await?;
+    //!     println!("a KRC may send to {}", net.local()?);
+    //!     // From here on `beside_krc`, or `core::drive` with an engine of one's own: see the examples `two_arms` and `haptic`.
+    //!     Ok::<(), Box<dyn std::error::Error>>(())
+    //! })?
+    //! # ; Ok::<(), Box<dyn std::error::Error>>(())
+    //! ```
+
+    pub use crate::clock::Clock;
+    pub use crate::machine::{InForce, apply, describe, in_force};
+    pub use crate::maker::krc::run as beside_krc;
+    pub use crate::maker::ur::coast::describe as coast_of_ur;
+    pub use crate::maker::ur::run as beside_ur;
+    pub use crate::net::Net;
+    pub use crate::reactor::{Datagrams, block_on, sleep_until};
+    pub use crate::sensor::{Arrival, Sources};
+    pub use crate::signals::{Leaves, Signals};
+    pub use crate::syscalls::set_fifo;
+}
 
 pub use outrigger_config as config;
 

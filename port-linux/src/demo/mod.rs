@@ -30,8 +30,8 @@ use crate::clock::{Clock, utc_now};
 use crate::config::RobotAddress;
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
-use crate::host;
 use crate::law::BoxedLaw;
+use crate::machine;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
 use crate::panel::{Operators, Panel, Wish};
@@ -173,8 +173,8 @@ fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)
         ("Controller", format!("simulated {} with software {}", world.options.model.name(), world.options.software)),
         ("Its drives", world.options.drive.to_string()),
         ("Seed", world.options.seed.to_string()),
-        ("Host", host::describe()),
-        ("Granted by the host", host::in_force().to_string()),
+        ("Host", machine::describe()),
+        ("Granted by the host", machine::in_force().to_string()),
         ("Date", utc_now()),
     ];
     if let Some(figures) = figures {

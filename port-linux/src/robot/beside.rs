@@ -1,15 +1,16 @@
 //! One kind of controller each, behind what a [`Robot`](super::Robot) needs of it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions, KrlConvention};
-use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::{Ur, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 
-use super::{Attached, Watcher};
+use super::Robot;
+use crate::attached::{Attached, Watcher};
 use crate::clock::Clock;
-use crate::config::{HostSettings, RunSettings, SourceSettings};
+use crate::config::{HostSettings, RobotAddress, RunSettings, SourceSettings};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
@@ -88,15 +89,46 @@ where
 }
 
 /// A controller of Universal Robots.
-pub(super) fn ur(target: Target) -> Arc<dyn Beside<6, Ur<'static>>> {
+fn ur(target: Target) -> Arc<dyn Beside<6, Ur<'static>>> {
     Arc::new(Making { controller: move || UrController::new(target.clone()), judging: judging_as })
 }
 
 /// A KRC, and where its measurements arrive. Nothing is asked of the KRL program of one that is only looked at.
-pub(super) fn krc(name: String, listen: SocketAddr) -> Arc<dyn Beside<7, Krc>> {
+fn krc(name: String, listen: SocketAddr) -> Arc<dyn Beside<7, Krc>> {
     let judging = |config: KrcConfig| {
         let peer = KrcOptions { handshake: KrlConvention::None, ..config.peer };
         KrcConfig { peer, ..config }
     };
     Arc::new(Making { controller: move || KrcController::new(name.clone(), listen), judging })
+}
+
+impl Robot<6, Ur<'static>> {
+    /// The controller of Universal Robots at `address`: `host`, or `host:port-base` where its ports are moved (with base B its
+    /// port p is at B + p − 29999, as a simulated controller may have it).
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no address, [`Failure::Connection`] for a name that nobody has.
+    pub fn ur(address: &str) -> Result<Self, Failure> {
+        let address: RobotAddress = address.parse().map_err(Failure::Usage)?;
+        let target = Target::resolve(&address)?;
+        Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
+    }
+}
+
+impl Robot<7, Krc> {
+    /// The KRC at the IP address `krc`, whose measurements arrive at `listen`, an address and port of this machine, e.g.
+    /// `"0.0.0.0:49938"`. Nobody else's are heard; with `krc` 0.0.0.0 the first who sends is the KRC.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no address.
+    pub fn krc(krc: &str, listen: &str) -> Result<Self, Failure> {
+        let no =
+            |what: &str, text: &str, example: &str| Failure::Usage(format!("'{text}' is no {what}, e.g. {example}"));
+        let address: IpAddr = krc.parse().map_err(|_| no("IP address of a KRC", krc, "192.168.0.10"))?;
+        let local = "local address and port";
+        let at: SocketAddr = listen.parse().map_err(|_| no(local, listen, "0.0.0.0:49938"))?;
+        let peer = KrcOptions { address: Some(address).filter(|ip| !ip.is_unspecified()), ..KrcOptions::default() };
+        let config = KrcConfig { peer, ..KrcConfig::default() };
+        Ok(Self::new(krc.to_owned(), config, self::krc(krc.to_owned(), at)))
+    }
 }

@@ -1,34 +1,28 @@
 //! The front door: a robot, a law, its sensors.
 
-mod attached;
 mod beside;
 mod running;
 mod sensor;
 mod states;
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions};
-use outrigger_core::engine::ur::{Ur, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
 use outrigger_core::time::Duration;
 
-pub use self::attached::Seen;
-pub(crate) use self::attached::{Attached, Watcher};
-use self::beside::{Beside, Job, krc, ur};
+use self::beside::{Beside, Job};
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
-use crate::config::{End, HostSettings, RobotAddress, RunSettings, SourceSettings, Start};
+pub use crate::attached::Seen;
+use crate::config::{End, HostSettings, RunSettings, SourceSettings, Start};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
 use crate::show::Format;
-use crate::target::Target;
 
 /// A robot with `N` joints, and how it is to be run beside: [`Robot::ur`], [`Robot::krc`].
 ///
@@ -42,37 +36,6 @@ pub struct Robot<const N: usize, P: Peer<N>> {
     run: RunSettings,
     format: Format,
     beside: Arc<dyn Beside<N, P>>,
-}
-
-impl Robot<6, Ur<'static>> {
-    /// The controller of Universal Robots at `address`: `host`, or `host:port-base` where its ports are moved (with base B its
-    /// port p is at B + p − 29999, as a simulated controller may have it).
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for what is no address, [`Failure::Connection`] for a name that nobody has.
-    pub fn ur(address: &str) -> Result<Self, Failure> {
-        let address: RobotAddress = address.parse().map_err(Failure::Usage)?;
-        let target = Target::resolve(&address)?;
-        Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
-    }
-}
-
-impl Robot<7, Krc> {
-    /// The KRC at the IP address `krc`, whose measurements arrive at `listen`, an address and port of this machine, e.g.
-    /// `"0.0.0.0:49938"`. Nobody else's are heard; with `krc` 0.0.0.0 the first who sends is the KRC.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for what is no address.
-    pub fn krc(krc: &str, listen: &str) -> Result<Self, Failure> {
-        let no =
-            |what: &str, text: &str, example: &str| Failure::Usage(format!("'{text}' is no {what}, e.g. {example}"));
-        let address: std::net::IpAddr = krc.parse().map_err(|_| no("IP address of a KRC", krc, "192.168.0.10"))?;
-        let local = "local address and port";
-        let at: SocketAddr = listen.parse().map_err(|_| no(local, listen, "0.0.0.0:49938"))?;
-        let peer = KrcOptions { address: Some(address).filter(|ip| !ip.is_unspecified()), ..KrcOptions::default() };
-        let config = KrcConfig { peer, ..KrcConfig::default() };
-        Ok(Self::new(krc.to_owned(), config, self::krc(krc.to_owned(), at)))
-    }
 }
 
 impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {

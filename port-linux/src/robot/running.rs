@@ -11,7 +11,7 @@ use outrigger_core::robot::{Reason, State};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::{Beside, Job};
-use super::{Seen, Watcher};
+use crate::attached::{Seen, Watcher};
 use crate::exit::Failure;
 use crate::panel::Operators;
 use crate::run::Finished;

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::Beside;
 use super::running::{PROGRAM, in_thread};
-use super::{Seen, Watcher};
+use crate::attached::{Seen, Watcher};
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::show::{Format, Key};

@@ -20,17 +20,17 @@ use self::listeners::Listening;
 use self::plan::Beside;
 pub(crate) use self::plan::Plan;
 use self::tail::Tail;
+use crate::attached::{Attached, Watcher};
 use crate::clock::{Clock, utc_now};
 use crate::config::{End, RunSettings, SourceSettings, Start};
 use crate::exit::{Failure, Outcome};
-use crate::host;
 use crate::json::Json;
 use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
+use crate::machine;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally};
 use crate::panel::{Operators, Panel, Wish};
 use crate::recordings::{Recordings, Report, next_report};
-use crate::robot::{Attached, Watcher};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
 use crate::signals::Leaves;
@@ -205,7 +205,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
         }
         // After the threads that only show things: they need none of it.
-        let in_force = host::apply(&plan.host)?;
+        let in_force = machine::apply(&plan.host)?;
         let asked = plan.host.asked();
         panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
         if let Some(help) = operator_help(format, plan.run.request) {

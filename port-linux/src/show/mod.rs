@@ -25,8 +25,6 @@ use outrigger_core::mode::Epoch;
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
-pub use crate::maker::ur::coast::describe as coast;
-
 pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
 use self::straight::{Standard, Straight};

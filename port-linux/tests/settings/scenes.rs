@@ -136,7 +136,7 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
     rig.run_for(Duration::from_secs(scene.goes_on));
     let mut lines = lines(&rig);
     let software = parse_software(scene.software).expect("a version");
-    lines.push(outrigger::show::coast(&config, software));
+    lines.push(outrigger::host::coast_of_ur(&config, software));
     lines
 }
 

@@ -1,18 +1,4 @@
-//! For programs with a loop of their own: an engine's sockets, clock and sensors, the call of the kernel that all of them wait in,
-//! and what is asked of the operating system.
-//!
-//! ```no_run
-//! use outrigger::host::{Clock, Net, block_on};
-//!
-//! let listen = "0.0.0.0:49938".parse()?;
-//! block_on(async {
-//!     let net = Net::listening(listen, Clock::start(), None).await?;
-//!     println!("a KRC may send to {}", net.local()?);
-//!     // From here on `beside_krc`, or `core::drive` with an engine of one's own: see the examples `two_arms` and `haptic`.
-//!     Ok::<(), Box<dyn std::error::Error>>(())
-//! })?
-//! # ; Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Asks the operating system for what the configuration wants, and reads back what is in force.
 
 use std::fmt;
 
@@ -22,15 +8,6 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::config::HostSettings;
 use crate::exit::Failure;
 use crate::syscalls::{self, Scheduling};
-
-pub use crate::clock::Clock;
-pub use crate::maker::krc::run as beside_krc;
-pub use crate::maker::ur::run as beside_ur;
-pub use crate::net::Net;
-pub use crate::reactor::{Datagrams, block_on, sleep_until};
-pub use crate::sensor::{Arrival, Sources};
-pub use crate::signals::{Leaves, Signals};
-pub use crate::syscalls::set_fifo;
 
 /// What the operating system grants the calling thread, as read back from it.
 #[derive(Clone, Debug)]
@@ -66,7 +43,7 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
         })?;
     }
     if let Some(priority) = settings.fifo_priority {
-        set_fifo(priority).map_err(|e| {
+        syscalls::set_fifo(priority).map_err(|e| {
             refused("scheduling", e, "raise the rtprio limit (ulimit -r) or grant CAP_SYS_NICE, or use \"other\"")
         })?;
         // Reading back catches sandboxes that accept the call and do nothing.

@@ -25,7 +25,7 @@ pub struct Seen<const N: usize> {
     /// The newest state; `None` while there is no session.
     pub state: Option<State<N>>,
     /// A request that is made with it is one of somebody who has seen this.
-    pub(super) epoch: Epoch,
+    pub(crate) epoch: Epoch,
 }
 
 impl<const N: usize> Default for Seen<N> {
@@ -43,9 +43,9 @@ impl<const N: usize> Default for Seen<N> {
 
 /// The loop's side of a handle.
 pub(crate) struct Watcher<const N: usize, E> {
-    pub(super) seen: Arc<Mutex<Seen<N>>>,
-    pub(super) events: Option<SyncSender<Event<E>>>,
-    pub(super) states: Option<SyncSender<State<N>>>,
+    pub(crate) seen: Arc<Mutex<Seen<N>>>,
+    pub(crate) events: Option<SyncSender<Event<E>>>,
+    pub(crate) states: Option<SyncSender<State<N>>>,
 }
 
 /// An application, and who else watches its engine.
