@@ -4,14 +4,13 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use outrigger_core::engine::{Engine, Event, Peer, ReplayError, Replayed, dump_end, recorded_transitions};
-use outrigger_core::law::Law;
+use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
 use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::record::{ENGINE, LOG, each_message, is_recording};
-use crate::show::grade::{LastSeconds, of_cause, why_low};
+use crate::show::link_story::LinkStory;
 
 /// Runs an engine again from a dump, beside the kind of controller that it was made beside.
 type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
@@ -102,37 +101,6 @@ fn whole_by(line: &[u8]) -> Outcome {
         return Err(Failure::BadInput(format!("{}; a recording with gaps cannot be replayed", word("message"))));
     }
     Ok(())
-}
-
-/// What the engine said again of its link: each change of grade with the figure that decided, and why a grade was too low.
-#[derive(Debug, Default)]
-pub(crate) struct LinkStory {
-    last_seconds: LastSeconds,
-    lines: Vec<(Instant, String)>,
-}
-
-impl LinkStory {
-    /// Looks at the engine, which runs again.
-    pub(crate) fn watch<const N: usize, P: Peer<N>, L: Law<N>>(
-        &mut self,
-        engine: &Engine<'_, N, P, L>,
-        at: Instant,
-        event: Option<&Event<P::Event>>,
-    ) {
-        match event {
-            Some(Event::Grade(change)) => {
-                let why = of_cause(&change.cause, change.to > change.from);
-                self.lines.push((at, format!("link {} → {}: {why}", change.from.name(), change.to.name())));
-            }
-            Some(Event::GradeLow(low)) => {
-                let last = self.last_seconds.of(low.cause.metric);
-                self.lines.push((at, format!("{}; {last}", why_low(low, false))));
-            }
-            Some(_) => {}
-            None if self.last_seconds.is_due(at) => self.last_seconds.look(at, &engine.figures(at)),
-            None => {}
-        }
-    }
 }
 
 /// What was replayed so far.

@@ -7,6 +7,7 @@ pub mod events;
 pub(crate) mod grade;
 pub mod histogram;
 mod keys;
+pub(crate) mod link_story;
 pub(crate) mod log;
 pub(crate) mod shown;
 mod snapshot;

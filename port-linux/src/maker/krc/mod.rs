@@ -24,8 +24,8 @@ use crate::engine;
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
 use crate::net::Net;
-use crate::replay::LinkStory;
 use crate::show::events::{Surroundings, notice};
+use crate::show::link_story::LinkStory;
 use crate::show::{Arm, Notice};
 
 /// Runs an engine beside a KRC until the application has shut it down, with a recorder of `recorder` bytes.

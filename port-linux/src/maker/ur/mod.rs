@@ -34,8 +34,8 @@ use crate::exit::Failure;
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
 use crate::net::{Net, Trouble};
-use crate::replay::LinkStory;
 use crate::show::events::{Surroundings, notice};
+use crate::show::link_story::LinkStory;
 use crate::show::{Arm, Notice, Word};
 use crate::target::Target;
 
