@@ -2,20 +2,24 @@
 //! moves it by a law of yours from local sensors.
 //!
 //! ```no_run
-//! use outrigger::{Duration, JointVelocities, Law, Reason, Robot, Samples, Sensor, SourceId, State};
+//! use outrigger::{Duration, JointVelocities, Law, Reason, Samples, SourceId, State};
+//! use outrigger::{Robot, Sensor};
 //!
 //! /// Turns the last joint until a distance sensor reads 50 mm.
 //! struct Follow;
 //!
 //! impl Law<6> for Follow {
-//!     fn step(&mut self, _: &State<6>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
+//!     fn step(
+//!         &mut self, _: &State<6>, samples: &Samples<'_>, _: Duration,
+//!     ) -> Result<JointVelocities<6>, Reason> {
 //!         let error = samples.first(SourceId(0))? - 0.050;
 //!         Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * error]))
 //!     }
 //! }
 //!
 //! fn main() -> Result<(), outrigger::Failure> {
-//!     let robot = Robot::ur("192.168.56.101")?; // or Robot::krc("192.168.0.10", "0.0.0.0:49938")?
+//!     let robot = Robot::ur("192.168.56.101")?;
+//!     // or, with seven joints: Robot::krc("192.168.0.10", "0.0.0.0:49938")?
 //!     robot.run(Follow, Sensor::udp("0.0.0.0:5005").from("192.168.56.7")?)?;
 //!     Ok(())
 //! }
