@@ -33,7 +33,7 @@ const PARTS: [(&str, &str); 6] = [
     ("states by RTDE where there is one: `Memory::rtde`", "rtde"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
-/// Asked for are 25 000; what is above that came with the figures of a grade.
+/// Asked for are 25 000, which is not reached yet.
 const SERIALISATION: u64 = 25_600;
 /// What the flash budget is about; the core library and what a board adds are not.
 const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
