@@ -12,6 +12,9 @@ use crate::syscalls;
 /// Room for what a worker calls. Locked into memory with the rest of a process that asks for that.
 const STACK: usize = 1 << 20;
 
+/// How soon a reader that has seen everything looks again.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
 /// Whether a thread of this process was left behind where it hangs.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 

@@ -11,7 +11,6 @@ mod streams;
 mod tap;
 
 use std::sync::Arc;
-use std::time::Duration as StdDuration;
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
@@ -25,15 +24,13 @@ pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
 pub use self::tap::Tap;
 use crate::show::Notice;
+use crate::worker::LOOK;
 
 /// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
 pub const FRI: u16 = outrigger_core::wire::fri::DEFAULT_PORT;
 
 /// Entries that are kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
-
-/// How soon a reader that has seen everything looks again.
-pub(crate) const LOOK: StdDuration = StdDuration::from_millis(20);
 
 /// Something that arrived, went out or happened.
 #[derive(Clone, Debug)]

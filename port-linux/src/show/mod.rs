@@ -30,10 +30,9 @@ pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
 use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
-use crate::feed::LOOK;
 use crate::json::Json;
 use crate::terminal;
-use crate::worker::{Joined, Worker, within};
+use crate::worker::{Joined, LOOK, Worker, within};
 
 /// Messages that wait for the thread that speaks: a second of snapshots and a burst of events. What is older than that is of no
 /// interest any more.
