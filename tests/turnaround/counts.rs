@@ -15,7 +15,7 @@ use crate::subject::{Programs, Subject};
 const CALLS: f64 = 4.0;
 /// Of them, sleeps.
 const SLEEPS: f64 = 1.1;
-/// Instructions of the engine's thread in a cycle with a trivial application: 5 % above what was counted.
+/// Instructions of the engine's thread in a cycle with a trivial application: not counted yet, so a guess.
 const INSTRUCTIONS: f64 = 16_000.0;
 /// As much more may those be that listeners cost.
 const BESIDE: f64 = 1.01;
