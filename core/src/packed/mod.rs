@@ -1,8 +1,8 @@
 //! Values as bytes in [postcard's format](https://postcard.jamesmunns.com/wire-format), written and read for size.
 //!
 //! Every type that is written calls the same few functions, which are not copied into it, and nothing is asked about on
-//! the way: what does not fit, or cannot be, is noted and told at the end. With postcard's own serializer a board
-//! carried 77 kB of it (`tests/tables/board-budgets.md`). The tests hold both to the same bytes.
+//! the way: what does not fit, or cannot be, is noted and told at the end. What an image has of it is in
+//! `tests/tables/board-budgets.md`. The tests hold it to the bytes of postcard's own serializer.
 
 mod reader;
 #[cfg(test)]

@@ -155,8 +155,8 @@ fn run_moves_the_arm_by_the_law_and_returns_the_reason_when_the_sensor_ends() {
         let readings = Readings::to(port, "0.060");
         let robot = Robot::ur(&robot).expect("an address").quiet();
         let clock = Clock::start();
-        let (began, moved) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let law = Seeing { law: Follow, began: Arc::clone(&began), moved: Arc::clone(&moved) };
+        let moved = Arc::new(AtomicBool::new(false));
+        let law = Seeing { law: Follow, moved: Arc::clone(&moved) };
         let stopper = std::thread::spawn(move || {
             while !moved.load(Ordering::Relaxed) && clock.now() < SimTime::ZERO + PATIENCE {
                 std::thread::sleep(LOOK);
@@ -184,13 +184,11 @@ fn run_moves_the_arm_by_the_law_and_returns_the_reason_when_the_sensor_ends() {
 /// A law that tells what becomes of it.
 struct Seeing<L> {
     law: L,
-    began: Arc<AtomicBool>,
     moved: Arc<AtomicBool>,
 }
 
 impl<L: Law<6>> Law<6> for Seeing<L> {
     fn arm(&mut self, state: &State<6>) -> Result<(), Reason> {
-        self.began.store(true, Ordering::Relaxed);
         self.law.arm(state)
     }
 

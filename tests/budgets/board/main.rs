@@ -330,7 +330,7 @@ where a budget is exceeded, or where a number here is off by more than a hundred
 *engine* is the engine beside one robot with every law, states by RTDE, and the loop around it, without network, recorder and
 error texts (`tests/thumb/probe`), built for speed (`release`, opt-level 3) and for size (`small`: s, `smallest`: z); *lean* is the
 smallest with joint servo alone, states from port 30003, and no feature of the core; the others are the firmware of `boards/*`, built for speed (port-embassy for size), with recorder and telemetry; *KRC* is the firmware beside
-a KUKA LWR, which has the other session and no recorder. Targets are Cortex-M4F, M7 and M33 with their single-precision
+a KUKA LWR, which has the other session. Targets are Cortex-M4F, M7 and M33 with their single-precision
 unit. Instructions are counted in QEMU, exactly; they say nothing of cycles. Where there is no budget a number is held by
 this table alone.
 
