@@ -43,7 +43,7 @@ impl<const N: usize> Default for Seen<N> {
 
 /// The loop's side of a handle.
 pub(crate) struct Watcher<const N: usize, E> {
-    pub(crate) seen: Arc<Mutex<Seen<N>>>,
+    pub(crate) seen: Option<Arc<Mutex<Seen<N>>>>,
     pub(crate) events: Option<SyncSender<Event<E>>>,
     pub(crate) states: Option<SyncSender<State<N>>>,
 }
@@ -89,7 +89,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application
         if let Some(watcher) = &self.watcher {
             let state = engine.state();
             // Somebody looks at it just now: the next input is soon enough.
-            if let Ok(mut seen) = watcher.seen.try_lock() {
+            if let Some(mut seen) = watcher.seen.as_ref().and_then(|seen| seen.try_lock().ok()) {
                 *seen = Seen {
                     mode: engine.mode(),
                     latch: engine.latch(),

@@ -56,7 +56,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         let operator = operators.sender();
         let seen = Arc::<Mutex<Seen<N>>>::default();
         let (sender, events) = sync_channel(EVENTS);
-        let watcher = Watcher { seen: Arc::clone(&seen), events: Some(sender), states: None };
+        let watcher = Watcher { seen: Some(Arc::clone(&seen)), events: Some(sender), states: None };
         let beside = Arc::clone(beside);
         let thread = in_thread(move || beside.command(job, operators, watcher))?;
         Ok(Self { thread: Some(thread), operator, seen, events })

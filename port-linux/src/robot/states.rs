@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use outrigger_core::engine::{Config, Peer};
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::Beside;
 use super::running::{PROGRAM, in_thread};
-use crate::attached::{Seen, Watcher};
+use crate::attached::Watcher;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::show::{Format, Key};
@@ -41,7 +41,7 @@ impl<const N: usize> States<N> {
         let operators = Operators::elsewhere();
         let operator = operators.sender();
         let (sender, states) = sync_channel(WAITING);
-        let watcher = Watcher { seen: Arc::<Mutex<Seen<N>>>::default(), events: None, states: Some(sender) };
+        let watcher = Watcher { seen: None, events: None, states: Some(sender) };
         let beside = Arc::clone(beside);
         let thread = in_thread(move || beside.look(config, format, operators, watcher))?;
         Ok(Self { states, operator, thread: Some(thread) })

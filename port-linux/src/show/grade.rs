@@ -41,6 +41,9 @@ pub(crate) fn of_cause(cause: &GradeCause, rising: bool) -> String {
     let GradeCause { metric, grade, measured, limit } = *cause;
     let (is, bound) = (value(metric, measured), value(metric, limit));
     let found = match metric {
+        Metric::Samples if cause.is_within() => {
+            return format!("every figure is within the limits of {}, over {is} cycles", grade.name());
+        }
         Metric::Samples => return format!("{is} of the {bound} cycles seen that a grade is judged by"),
         Metric::Epoch => return "the controller's clock or counter began anew".into(),
         Metric::Received => format!("{is} of the last 100 cycles came"),

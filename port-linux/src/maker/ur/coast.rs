@@ -21,7 +21,7 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     let missing = if reach.is_some() {
         ""
     } else {
-        " (the tool's travel is known where a configuration has `model` under [robot])"
+        " (and so far the tool's travel is not known: configure the robot's `model`)"
     };
     format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
 }
@@ -68,6 +68,6 @@ mod tests {
         assert!(describe(&config, old).contains("NOTHING stops the arm"));
         assert!(!describe(&config, SoftwareVersion::new(5, 15)).contains("NOTHING"));
         let unknown = describe(&UrConfig::default(), old);
-        assert!(unknown.ends_with("where a configuration has `model` under [robot])"), "{unknown}");
+        assert!(unknown.ends_with("configure the robot's `model`)"), "{unknown}");
     }
 }
