@@ -1,8 +1,8 @@
 //! A robot's states, one behind the other.
 
 use std::fmt;
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
 use outrigger_core::engine::{Config, Peer};
