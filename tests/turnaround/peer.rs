@@ -20,6 +20,9 @@ const PATIENCE: u32 = 5_000;
 const WARM_UP: u32 = 250;
 /// Cycles after an unanswered one in which an answer may be that of an earlier state.
 const CATCH_UP: u32 = 3;
+/// Longest wait for an answer where time stands still meanwhile; and so long nothing comes that is still on its way.
+const STEP: Duration = Duration::from_secs(20);
+const QUIET: Duration = Duration::from_millis(300);
 
 /// What one block gives.
 pub(crate) struct Block {
@@ -33,8 +36,6 @@ pub(crate) struct Block {
     pub(crate) wakes_per_cycle: f64,
     /// Threads of the process.
     pub(crate) threads: usize,
-    /// States that were sent, those before the block too.
-    pub(crate) sent: u32,
 }
 
 impl Block {
@@ -90,7 +91,7 @@ impl Peer {
     /// # Errors
     /// It never commanded, or stopped.
     pub(crate) fn measure(&mut self, process: u32, cycles: u32) -> Result<Block, &'static str> {
-        let mut block = Block { micros: vec![], cycles: 0, answered: 0, wakes_per_cycle: 0.0, threads: 0, sent: 0 };
+        let mut block = Block { micros: vec![], cycles: 0, answered: 0, wakes_per_cycle: 0.0, threads: 0 };
         let start = Instant::now();
         let (mut moving, mut woken, mut catching_up) = (0, 0, 0);
         for cycle in 1..PATIENCE + WARM_UP + cycles {
@@ -103,7 +104,6 @@ impl Peer {
             let left = Instant::now();
             let until = deadline + PERIOD - Duration::from_micros(50);
             let sent = self.send()?;
-            block.sent += u32::from(sent);
             let answer = if sent { self.answer(until, moving > 0)? } else { None };
 
             let commands = self.controller.truth().targets.qd.iter().any(|qd| qd.abs() > 1e-6);
@@ -138,6 +138,37 @@ impl Peer {
                 let (programs, _) = self.controller.program();
                 let stopped = !programs || block.micros.is_empty();
                 return if stopped { Err("commanding ended within the block") } else { Ok(block) };
+            }
+        }
+        Err("no command came")
+    }
+
+    /// Serves the process until it has answered `cycles` states, each before the next one leaves, however long it takes.
+    ///
+    /// # Errors
+    /// It never commanded, or stopped.
+    pub(crate) fn lockstep(&mut self, cycles: u32) -> Result<(), &'static str> {
+        let mut answered = None;
+        for cycle in 1..PATIENCE + cycles {
+            self.accept();
+            self.controller.advance_to(SimTime::ZERO + PERIOD * cycle);
+            self.serve_primary();
+            let patience = if answered.is_some() { STEP } else { PERIOD };
+            if !self.send()? {
+                std::thread::sleep(PERIOD);
+            } else if self.answer(Instant::now() + patience, false)?.is_none() {
+                if answered.is_some() {
+                    return Err("a state was not answered");
+                }
+            } else if let Some(answered) = &mut answered {
+                *answered += 1;
+                if *answered == cycles {
+                    return Ok(());
+                }
+            } else {
+                // The first one. From here on nothing is on its way when a state leaves.
+                while self.answer(Instant::now() + QUIET, false)?.is_some() {}
+                answered = Some(0);
             }
         }
         Err("no command came")

@@ -25,6 +25,8 @@ const AWAKE: u32 = 300;
 pub(crate) enum Subject {
     /// `bare.c`.
     Bare,
+    /// The same, which waits for several descriptors and a time.
+    Poll,
     /// The engine with a trivial application.
     Ours,
     /// The same, awake before each state.
@@ -43,6 +45,7 @@ impl Subject {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare",
+            Self::Poll => "ppoll",
             Self::Ours => "ours",
             Self::Busy => "busy",
             Self::Run => "run",
@@ -60,6 +63,8 @@ impl Subject {
 /// Where the programs are.
 pub(crate) struct Programs {
     pub(crate) bare: PathBuf,
+    /// Time for counting: `lockstep.c`.
+    lockstep: PathBuf,
     outrigger: PathBuf,
     folder: PathBuf,
     processors: CpuSet,
@@ -70,29 +75,24 @@ impl Programs {
     /// What is missing, and how to get it.
     pub(crate) fn find() -> Result<Self, String> {
         let us = current_exe().map_err(|error| error.to_string())?;
-        let bare = us.with_file_name("turnaround_bare");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/turnaround/bare.c");
-        let status = Command::new("cc").args(["-O2", "-Wall", "-Wextra", "-o"]).arg(&bare).arg(source).status();
-        match status {
-            Ok(status) if status.success() => {}
-            Ok(status) => return Err(format!("cc fails on the bare loop: {status}")),
-            Err(error) => return Err(format!("the bare loop needs a C compiler as `cc`: {error}")),
-        }
+        let [bare, lockstep] = ["turnaround_bare", "turnaround_lockstep.so"].map(|name| us.with_file_name(name));
+        compile(&bare, "bare.c", &[])?;
+        compile(&lockstep, "lockstep.c", &["-shared", "-fPIC"])?;
         let outrigger = us.parent().and_then(Path::parent).map(|profile| profile.join("outrigger"));
         let outrigger = outrigger.filter(|path| path.exists());
         let outrigger = outrigger.ok_or("no program beside this one: cargo build --release -p outrigger")?;
         let folder = std::env::temp_dir().join(format!("outrigger-turnaround-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let processors = sched_getaffinity(None).map_err(|error| error.to_string())?;
-        Ok(Self { bare, outrigger, folder, processors })
+        Ok(Self { bare, lockstep, outrigger, folder, processors })
     }
 
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// `subject` opposite `peer`, under the command `tracer` where one is given: the program on the last processor, the
-    /// load on the others; neither is to push the other aside.
+    /// `subject` opposite `peer`, under the command `tracer` and in its own time where one is given: the program on the last
+    /// processor, the load on the others; neither is to push the other aside.
     pub(crate) fn start(&self, subject: Subject, peer: &Peer, tracer: &[String]) -> Child {
         let last = (0..CpuSet::MAX_CPU).rev().find(|cpu| self.processors.is_set(*cpu)).expect("a processor");
         let (mut alone, mut others) = (CpuSet::new(), self.processors);
@@ -106,11 +106,12 @@ impl Programs {
             words.push(path.to_str().expect("text").to_owned());
             words.extend(more.iter().map(|&word| word.to_owned()));
         };
-        let port = peer.port_base().to_string();
+        let (port, realtime) = (peer.port_base().to_string(), peer.realtime_port().to_string());
         let us = current_exe().expect("this program");
         let mut served = None;
         match subject {
-            Subject::Bare => add(&self.bare, &[&peer.realtime_port().to_string()]),
+            Subject::Bare => add(&self.bare, &[&realtime]),
+            Subject::Poll => add(&self.bare, &[&realtime, "ppoll"]),
             Subject::Ours => add(&us, &["--ours", &port]),
             Subject::Busy => add(&us, &["--ours", &port, &AWAKE.to_string()]),
             Subject::Run | Subject::RunAgain | Subject::View | Subject::Json => {
@@ -123,6 +124,9 @@ impl Programs {
         let (program, arguments) = words.split_first().expect("a program");
         let mut command = Command::new(program);
         command.args(arguments);
+        if !tracer.is_empty() {
+            command.env("LD_PRELOAD", &self.lockstep).env("LOCKSTEP_PORT", &realtime);
+        }
         match subject {
             Subject::View => {
                 let terminal = terminal();
@@ -131,7 +135,7 @@ impl Programs {
             }
             Subject::Json => drop(command.stdin(Stdio::null()).stdout(Stdio::piped())),
             Subject::Run | Subject::RunAgain => drop(command.stdin(Stdio::piped()).stdout(Stdio::null())),
-            Subject::Bare | Subject::Ours | Subject::Busy => {}
+            Subject::Bare | Subject::Poll | Subject::Ours | Subject::Busy => {}
         }
         run_on(&alone);
         let child = command.spawn();
@@ -173,6 +177,17 @@ impl Programs {
         let path = self.folder.join("run.toml");
         File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("a file");
         (path, served)
+    }
+}
+
+fn compile(to: &Path, source: &str, more: &[&str]) -> Result<(), String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("turnaround").join(source);
+    let status =
+        Command::new("cc").args(["-O2", "-Wall", "-Wextra"]).args(more).arg("-o").arg(to).arg(&source).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("cc fails on {}: {status}", source.display())),
+        Err(error) => Err(format!("{} needs a C compiler as `cc`: {error}", source.display())),
     }
 }
 
