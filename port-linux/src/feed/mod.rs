@@ -2,23 +2,24 @@
 //!
 //! The loop that speaks with the robot puts entries in; recorders and servers on other threads take them out. The queue
 //! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
-//! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody. Readers look by themselves,
-//! some fifty times a second: to wake one would cost the loop a call of the kernel for each entry.
+//! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody. An entry costs the loop
+//! one copy of its bytes, into memory that is there from the beginning. Readers look by themselves, some fifty times a second:
+//! to wake one would cost the loop a call of the kernel for each entry.
 
 mod progress;
+mod ring;
 mod rtde;
 mod streams;
 mod tap;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
-use tokio::sync::broadcast::error::TryRecvError;
-use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 pub use self::progress::Progress;
+use self::ring::{Found, Kept, Ring};
 pub use self::rtde::Columns;
 pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
@@ -85,29 +86,46 @@ pub enum What {
     },
 }
 
-/// Where entries are put in. Clones share the queue.
+/// Where entries are put in. Clones share the queue, which ends with the last of them.
 #[derive(Clone, Debug)]
 pub struct Feed {
-    sender: Sender<Arc<Entry>>,
+    ring: Arc<Ring>,
+    /// What readers see of there being anybody who puts in entries.
+    sources: Arc<()>,
 }
 
 impl Feed {
     /// A feed that keeps `capacity` entries, rounded up to a power of two.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { sender: channel(capacity).0 }
+        Self { ring: Arc::new(Ring::new(capacity)), sources: Arc::default() }
     }
 
-    /// Puts in an entry. Never waits; where nobody reads, nothing is kept.
+    /// Puts in an entry. Never waits for a reader; where nobody reads, nothing is kept.
     pub fn put(&self, at: Instant, what: What) {
-        // An error says that there is no reader at the moment.
-        let _ = self.sender.send(Arc::new(Entry { at, what }));
+        self.ring.put(at, Kept::Whole(what), &[]);
+    }
+
+    /// The same for [`What::Received`], by one copy of its bytes.
+    fn received(&self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
+        self.ring.put(at, Kept::Received { port, first_start }, bytes);
+    }
+
+    /// The same for [`What::Sent`].
+    fn sent(&self, at: Instant, port: u16, bytes: &[u8]) {
+        self.ring.put(at, Kept::Sent { port }, bytes);
+    }
+
+    /// The same for [`What::Engine`].
+    pub(crate) fn engine(&self, at: Instant, bytes: &[u8]) {
+        self.ring.put(at, Kept::Engine, bytes);
     }
 
     /// A reader of everything from now on.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        Reader { receiver: self.sender.subscribe(), lost: 0 }
+        let next = self.ring.join();
+        Reader { ring: Arc::clone(&self.ring), sources: Arc::downgrade(&self.sources), next, lost: 0 }
     }
 }
 
@@ -115,7 +133,7 @@ impl Feed {
 #[derive(Clone, Debug)]
 pub enum Item {
     /// The next entry.
-    Entry(Arc<Entry>),
+    Entry(Entry),
     /// So many entries were lost before the next one: the reader was too slow.
     Lost(u64),
 }
@@ -123,8 +141,19 @@ pub enum Item {
 /// One reader's place in a feed.
 #[derive(Debug)]
 pub struct Reader {
-    receiver: Receiver<Arc<Entry>>,
+    ring: Arc<Ring>,
+    sources: Weak<()>,
+    next: u64,
     lost: u64,
+}
+
+/// Why there is no item.
+#[derive(Debug)]
+enum NoItem {
+    /// None has come yet.
+    Yet,
+    /// The feed has ended.
+    Ever,
 }
 
 impl Reader {
@@ -132,7 +161,7 @@ impl Reader {
     pub async fn next(&mut self) -> Option<Item> {
         loop {
             match self.now() {
-                Err(TryRecvError::Empty) => tokio::time::sleep(LOOK).await,
+                Err(NoItem::Yet) => tokio::time::sleep(LOOK).await,
                 now => return now.ok(),
             }
         }
@@ -142,7 +171,7 @@ impl Reader {
     pub fn next_blocking(&mut self) -> Option<Item> {
         loop {
             match self.now() {
-                Err(TryRecvError::Empty) => std::thread::sleep(LOOK),
+                Err(NoItem::Yet) => std::thread::sleep(LOOK),
                 now => return now.ok(),
             }
         }
@@ -159,15 +188,27 @@ impl Reader {
         self.lost
     }
 
-    fn now(&mut self) -> Result<Item, TryRecvError> {
-        match self.receiver.try_recv() {
-            Ok(entry) => Ok(Item::Entry(entry)),
-            Err(TryRecvError::Lagged(lost)) => {
+    fn now(&mut self) -> Result<Item, NoItem> {
+        // Asked first: what the last one put in before it went is found.
+        let ended = self.sources.strong_count() == 0;
+        match self.ring.find(self.next) {
+            Found::Entry(entry) => {
+                self.next += 1;
+                Ok(Item::Entry(entry))
+            }
+            Found::Lost(lost) => {
+                self.next += lost;
                 self.lost = self.lost.saturating_add(lost);
                 Ok(Item::Lost(lost))
             }
-            Err(none) => Err(none),
+            Found::Nothing => Err(if ended { NoItem::Ever } else { NoItem::Yet }),
         }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.ring.leave();
     }
 }
 

@@ -50,14 +50,14 @@ impl Tap {
     pub fn received(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, boundaries)) = &mut self.connection {
             let first_start = boundaries.as_mut().map_or(Some(0), |boundaries| boundaries.first_start(bytes));
-            self.feed.put(at, What::Received { port: *port, bytes: bytes.into(), first_start });
+            self.feed.received(at, *port, bytes, first_start);
         }
     }
 
     /// Bytes of one write.
     pub fn sent(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, _)) = self.connection {
-            self.feed.put(at, What::Sent { port, bytes: bytes.into() });
+            self.feed.sent(at, port, bytes);
         }
     }
 

@@ -4,7 +4,7 @@ use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::time::Instant;
 
-use crate::feed::{Feed, What};
+use crate::feed::Feed;
 
 /// How much of the recorder is in the feed.
 #[derive(Debug)]
@@ -28,14 +28,14 @@ impl Tail {
             let mut header = [0; 1024];
             let Some(length) = engine.dump_header(&mut header) else { return };
             self.begun = true;
-            self.feed.put(now, What::Engine(header.get(..length).unwrap_or_default().into()));
+            self.feed.engine(now, header.get(..length).unwrap_or_default());
         }
         if newer.len() < self.taken {
             self.put_rest(older, now);
             self.taken = 0;
         }
         if self.taken == 0 && !newer.is_empty() {
-            self.feed.put(now, What::Engine(Box::default()));
+            self.feed.engine(now, &[]);
         }
         self.put_rest(newer, now);
         self.taken = newer.len();
@@ -44,7 +44,7 @@ impl Tail {
     fn put_rest(&self, half: &[u8], now: Instant) {
         let rest = half.get(self.taken..).unwrap_or_default();
         if !rest.is_empty() {
-            self.feed.put(now, What::Engine(rest.into()));
+            self.feed.engine(now, rest);
         }
     }
 }

@@ -1,0 +1,183 @@
+//! The places of a feed: made once, written again and again, each by one copy.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use outrigger_core::time::Instant;
+
+use super::{Entry, What};
+
+/// What a place has room for from the beginning: a state, and what the engine records of it. A longer entry makes its place
+/// larger for good.
+const ROOM: usize = 1536;
+
+/// Entries by their number, the newest of them.
+#[derive(Debug)]
+pub(super) struct Ring {
+    /// A power of two.
+    places: Box<[Mutex<Place>]>,
+    /// Held by whoever puts in an entry.
+    putting: Mutex<()>,
+    /// Of the next entry.
+    next: AtomicU64,
+    readers: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Place {
+    number: Option<u64>,
+    at: Instant,
+    what: Kept,
+    bytes: Vec<u8>,
+}
+
+/// What is kept in a place; of all but the last, with its bytes.
+#[derive(Clone, Debug)]
+pub(super) enum Kept {
+    Received { port: u16, first_start: Option<usize> },
+    Sent { port: u16 },
+    Engine,
+    Whole(What),
+}
+
+/// What became of the entry with a number.
+pub(super) enum Found {
+    Entry(Entry),
+    /// So many are gone, from this one on.
+    Lost(u64),
+    /// It has not come yet.
+    Nothing,
+}
+
+impl Ring {
+    /// Places for `capacity` entries, rounded up to a power of two. Their memory is written, so that none of it is asked of
+    /// the kernel later.
+    pub(super) fn new(capacity: usize) -> Self {
+        let place = || {
+            let mut bytes = vec![1; ROOM];
+            bytes.clear();
+            Mutex::new(Place { number: None, at: Instant::ZERO, what: Kept::Engine, bytes })
+        };
+        Self {
+            places: (0..capacity.next_power_of_two()).map(|_| place()).collect(),
+            putting: Mutex::new(()),
+            next: AtomicU64::new(0),
+            readers: AtomicUsize::new(0),
+        }
+    }
+
+    fn place(&self, number: u64) -> Option<&Mutex<Place>> {
+        self.places.get(number as usize & (self.places.len() - 1))
+    }
+
+    /// Puts in the next entry, in the place of the oldest; while there are no readers, nothing. Where a reader looks at that
+    /// very place just now, the entry is lost instead of waited for.
+    pub(super) fn put(&self, at: Instant, what: Kept, bytes: &[u8]) {
+        if self.readers.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let _putting = self.putting.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = self.next.load(Ordering::Relaxed);
+        let place = match self.place(number).map(Mutex::try_lock) {
+            Some(Ok(place)) => Some(place),
+            Some(Err(TryLockError::Poisoned(poisoned))) => Some(poisoned.into_inner()),
+            Some(Err(TryLockError::WouldBlock)) | None => None,
+        };
+        if let Some(mut place) = place {
+            (place.number, place.at, place.what) = (Some(number), at, what);
+            place.bytes.clear();
+            place.bytes.extend_from_slice(bytes);
+        }
+        self.next.store(number + 1, Ordering::Release);
+    }
+
+    /// The entry `number`, copied.
+    pub(super) fn find(&self, number: u64) -> Found {
+        if let Some(place) = self.place(number) {
+            let place: MutexGuard<'_, Place> = place.lock().unwrap_or_else(PoisonError::into_inner);
+            if place.number == Some(number) {
+                return Found::Entry(place.entry());
+            }
+        }
+        let next = self.next.load(Ordering::Acquire);
+        if number >= next {
+            return Found::Nothing;
+        }
+        let oldest = next.saturating_sub(self.places.len() as u64);
+        Found::Lost(oldest.max(number + 1) - number)
+    }
+
+    /// One reader more: the number of what it hears first.
+    pub(super) fn join(&self) -> u64 {
+        self.readers.fetch_add(1, Ordering::AcqRel);
+        self.next.load(Ordering::Acquire)
+    }
+
+    /// One reader fewer.
+    pub(super) fn leave(&self) {
+        self.readers.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Place {
+    fn entry(&self) -> Entry {
+        let bytes = || self.bytes.as_slice().into();
+        let what = match &self.what {
+            Kept::Received { port, first_start } => {
+                What::Received { port: *port, bytes: bytes(), first_start: *first_start }
+            }
+            Kept::Sent { port } => What::Sent { port: *port, bytes: bytes() },
+            Kept::Engine => What::Engine(bytes()),
+            Kept::Whole(what) => what.clone(),
+        };
+        Entry { at: self.at, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_whose_place_is_being_read_is_lost_and_nobody_waits() {
+        let ring = Ring::new(2);
+        let first = ring.join();
+        let put = |number: u64| ring.put(Instant::from_micros(number), Kept::Engine, &[number as u8; 3]);
+        put(0);
+        put(1);
+        let reads = ring.place(0).expect("a place").lock().expect("nobody panicked");
+        put(2);
+        drop(reads);
+        put(3);
+        let found = (first..4).map(|number| match ring.find(number) {
+            Found::Entry(entry) => format!("{}", entry.at.as_micros()),
+            Found::Lost(count) => format!("lost {count}"),
+            Found::Nothing => "nothing".into(),
+        });
+        // The first stays where the third found no place; the second is overtaken by the fourth.
+        assert_eq!(found.collect::<Vec<_>>(), ["0", "lost 1", "lost 1", "3"]);
+    }
+
+    #[test]
+    fn while_nobody_reads_nothing_is_put_in() {
+        let ring = Ring::new(2);
+        ring.put(Instant::ZERO, Kept::Engine, &[1]);
+        assert_eq!(ring.join(), 0);
+        ring.put(Instant::ZERO, Kept::Engine, &[1]);
+        ring.leave();
+        ring.put(Instant::ZERO, Kept::Engine, &[1]);
+        assert_eq!(ring.join(), 1);
+    }
+
+    #[test]
+    fn a_place_keeps_its_memory() {
+        let ring = Ring::new(1);
+        let _ = ring.join();
+        let memory = || ring.place(0).map(|place| place.lock().expect("nobody panicked").bytes.as_ptr());
+        let before = memory();
+        for length in [0, 1, ROOM] {
+            ring.put(Instant::ZERO, Kept::Sent { port: 30_003 }, &vec![7; length]);
+        }
+        assert_eq!(memory(), before);
+    }
+}
