@@ -13,7 +13,9 @@
 //!
 //! Differences that were decided when the engines of both makers became one (0.2): a datagram longer than any measurement is
 //! received into a window of 917 bytes, and its length told as that; after a stall of the host for which more than 64
-//! datagrams wait, the newest of the first 64 is answered before the rest is read, as hosts always did and boards now do.
+//! datagrams wait, the newest of the first 64 is answered before the rest is read, as hosts always did and boards now do. Since
+//! then one (run 245 beside a KRC): a request while nothing has come for longer than the link allows is refused; it used to
+//! lead into arming, which ended a cycle later.
 //!
 //! Events are written by [`words`] alone, not as their types print themselves: types may be renamed without a difference.
 

@@ -289,6 +289,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     fn grade_changed<E>(&mut self, now: Instant, events: &mut Events<E>) {
         if let Some(change) = self.link.tick(now) {
             events.push(Event::Grade(change));
+            // A grade that falls because nothing comes is known before the next state says so.
+            if !self.link.entry() {
+                self.evidence.link_entry = Some(Held::new(false, now));
+            }
         }
     }
 

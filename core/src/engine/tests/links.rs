@@ -2,8 +2,9 @@
 
 use super::bench::{Bench, Sent};
 use crate::engine::ur::DownCause;
-use crate::engine::ur::UrEvent;
+use crate::engine::ur::{UrConfig, UrEvent};
 use crate::engine::{Event, Input, LinkId};
+use crate::link::Grade;
 use crate::mode::{Channel, Mode, Refusal};
 use crate::robot::{MessageSource, Reason};
 use crate::time::Duration;
@@ -43,6 +44,29 @@ fn a_silent_network_stops_the_arm_before_its_states_come_back() {
         let sent = bench.sent_since(stalled + Duration::from_millis(1));
         assert!(sent.last().unwrap().is_stop(), "the stop is written although nothing is heard");
         assert_eq!(bench.peer.qd, [0.0; 6]);
+    }
+}
+
+#[test]
+fn a_request_on_states_that_have_gone_stale_is_refused_at_once() {
+    for (major, minor) in [(1, 8), (3, 1), (3, 15), (5, 15)] {
+        for entry in [Grade::Bad, Grade::Ok, Grade::Perfect] {
+            let mut config = UrConfig::default();
+            config.link.entry = Some(entry);
+            let mut bench = Bench::ready_with(major, minor, config);
+            assert_eq!(bench.unmet(), []);
+            bench.stalled = true;
+            bench.run(49);
+            assert_eq!(bench.unmet(), [Reason::GradeLow], "{major}.{minor}, entry by {entry:?}");
+            let before = bench.sent.len();
+            bench.request();
+            bench.run(100);
+            assert!(bench.transitions().iter().all(|t| t.to != Mode::Arming), "{major}.{minor}");
+            assert_eq!(bench.sent.len(), before, "and nothing is sent");
+            bench.stalled = false;
+            bench.run(3_000);
+            assert_eq!(bench.unmet(), [], "{major}.{minor}: once they come again");
+        }
     }
 }
 
