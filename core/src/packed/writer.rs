@@ -38,6 +38,16 @@ impl Writer<'_> {
         self.bytes(&[byte]);
     }
 
+    #[inline(never)]
+    fn none(&mut self) {
+        self.byte(0);
+    }
+
+    #[inline(never)]
+    fn some(&mut self) {
+        self.byte(1);
+    }
+
     /// Seven bits in each byte, the least first; the highest bit says that another follows.
     #[inline(never)]
     fn number(&mut self, mut number: u64) {
@@ -128,13 +138,13 @@ impl<'b> Serializer for &mut Writer<'b> {
 
     #[inline]
     fn serialize_none(self) -> Result<(), Error> {
-        self.byte(0);
+        self.none();
         Ok(())
     }
 
     #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
-        self.byte(1);
+        self.some();
         value.serialize(self)
     }
 
