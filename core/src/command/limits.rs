@@ -2,7 +2,7 @@
 
 use core::f32::consts::TAU;
 
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, range_of, settings};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, Wording, range_of, settings};
 use crate::time::Duration;
 
 settings! {
@@ -43,9 +43,9 @@ settings! {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LimitsError {
     /// The wrong field.
-    pub field: &'static str,
+    pub field: Wording,
     /// What it must be.
-    pub expected: &'static str,
+    pub expected: Wording,
     /// The joint, base first, where the field has one value per joint.
     pub joint: Option<u8>,
 }
@@ -74,13 +74,14 @@ impl<const N: usize> Limits<N> {
     ///
     /// # Errors
     /// The first field, in the order of the structure, that is out of its range.
+    #[inline(never)]
     pub fn check(&self) -> Result<(), LimitsError> {
         let told = |BadValue { field, expected, at }| LimitsError { field, expected, joint: at };
         self.check_ranges().map_err(told)?;
         let mut ranges = (0_u8..).zip(self.position_min.iter().zip(self.position_max.iter()));
         ranges.find(|(_, (min, max))| min >= max).map_or(Ok(()), |(joint, _)| {
             let expected = "angles within two turns, each lowest below its highest";
-            Err(LimitsError { field: "position_min", expected, joint: Some(joint) })
+            Err(told(BadValue::new("position_min", expected, Some(joint))))
         })
     }
 }
@@ -151,16 +152,21 @@ mod tests {
             change(&mut limits);
             limits.check().map_err(|e| (e.field, e.joint))
         };
-        assert_eq!(with(|l| l.position_min.0[2] = 7.0), Err(("position_min", Some(2))));
-        assert_eq!(with(|l| l.position_max.0[0] = f32::NAN), Err(("position_max", Some(0))));
-        assert_eq!(with(|l| l.velocity.0[5] = 0.0), Err(("velocity", Some(5))));
-        assert_eq!(with(|l| l.acceleration.0[1] = f32::INFINITY), Err(("acceleration", Some(1))));
-        assert_eq!(with(|l| l.braking.0[1] = -1.0), Err(("braking", Some(1))));
-        assert_eq!(with(|l| l.velocity_margin = f32::NAN), Err(("velocity_margin", None)));
-        assert_eq!(with(|l| l.reaction = Duration::from_secs(2)), Err(("reaction", None)));
-        assert_eq!(with(|l| l.longest_step = Duration::ZERO), Err(("longest_step", None)));
+        let named = |field, joint| {
+            let BadValue { field, at, .. } = BadValue::new(field, "", joint);
+            Err((field, at))
+        };
+        assert_eq!(with(|l| l.position_min.0[2] = 7.0), named("position_min", Some(2)));
+        assert_eq!(with(|l| l.position_max.0[0] = f32::NAN), named("position_max", Some(0)));
+        assert_eq!(with(|l| l.velocity.0[5] = 0.0), named("velocity", Some(5)));
+        assert_eq!(with(|l| l.acceleration.0[1] = f32::INFINITY), named("acceleration", Some(1)));
+        assert_eq!(with(|l| l.braking.0[1] = -1.0), named("braking", Some(1)));
+        assert_eq!(with(|l| l.velocity_margin = f32::NAN), named("velocity_margin", None));
+        assert_eq!(with(|l| l.reaction = Duration::from_secs(2)), named("reaction", None));
+        assert_eq!(with(|l| l.longest_step = Duration::ZERO), named("longest_step", None));
     }
 
+    #[cfg(feature = "checks")]
     #[test]
     fn an_error_reads_as_a_sentence_for_people() {
         let limits = Limits::<6> { velocity: JointVelocities([0.0; 6]), ..Limits::default() };

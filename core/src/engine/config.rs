@@ -6,7 +6,7 @@ use super::cycle::CycleConfig;
 use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, SourcesError};
 use crate::link::LinkTuning;
 use crate::mode::{ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::BadValue;
+use crate::robot::{BadValue, Wording, wording};
 use crate::time::Duration;
 
 /// Everything an engine can be told. Thresholds that depend on the controller's period, which is only known once it is
@@ -69,8 +69,9 @@ impl<const N: usize, P> Config<N, P> {
     }
 
     /// Whether every common field is in its range, for a controller whose thresholds are `cycle`.
+    #[inline(never)]
     pub(super) fn check_common(&self, cycle: &CycleConfig) -> Result<(), ConfigError> {
-        let value = |section| move |error| ConfigError::Value { section, error };
+        let value = ConfigError::of;
         let CycleConfig { link, mode, following, scaling, pendant, .. } = cycle;
         link.check().map_err(value("link"))?;
         // Thresholds of moves are no part of a configuration: a peer that is given moves checks its own.
@@ -99,7 +100,7 @@ impl<const N: usize, P> Config<N, P> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conflict {
     /// The limit's name in configurations.
-    pub key: &'static str,
+    pub key: Wording,
     /// The joint, from 0.
     pub joint: u8,
     /// Its value.
@@ -107,11 +108,11 @@ pub struct Conflict {
     /// The most that would be kept.
     pub most: f32,
     /// The unit of both.
-    pub unit: &'static str,
+    pub unit: Wording,
     /// Name of the other setting.
-    pub other: &'static str,
+    pub other: Wording,
     /// What the other setting is, as a clause.
-    pub why: &'static str,
+    pub why: Wording,
 }
 
 impl core::fmt::Display for Conflict {
@@ -130,7 +131,7 @@ pub enum ConfigError {
     /// A value outside its range.
     Value {
         /// Part of the configuration.
-        section: &'static str,
+        section: Wording,
         /// The field and what it must be.
         error: BadValue,
     },
@@ -149,6 +150,14 @@ pub enum ConfigError {
         /// Bytes it needs.
         expected: usize,
     },
+}
+
+impl ConfigError {
+    /// What is wrong in this part of the configuration.
+    pub(super) fn of(section: &'static str) -> impl Fn(BadValue) -> Self {
+        let section = wording(section);
+        move |error| Self::Value { section, error }
+    }
 }
 
 impl core::fmt::Display for ConfigError {

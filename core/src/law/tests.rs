@@ -5,7 +5,7 @@ use super::*;
 use crate::command::{Limits, Sample, SampleValue};
 use crate::kinematics::DhParameters;
 use crate::math::{dot, norm, subtract};
-use crate::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist};
+use crate::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist, wording};
 use crate::time::Instant;
 use crate::trajectory::{Setpoint, Trajectory, Waypoint};
 use proptest::prelude::*;
@@ -205,11 +205,11 @@ fn settings_no_law_can_work_with_are_named() {
         field(LawConfig::JointServo { reference: Reference::Hold, config })
     };
     assert_eq!(servo(|_| {}), None);
-    assert_eq!(servo(|c| c.proportional = f32::NAN), Some("proportional"));
-    assert_eq!(servo(|c| c.derivative = -1.0), Some("derivative"));
-    assert_eq!(servo(|c| c.feed_forward = 1.5), Some("feed_forward"));
-    assert_eq!(servo(|c| c.correction_limit = 0.0), Some("correction_limit"));
-    assert_eq!(servo(|c| c.path_tolerance = 0.0), Some("path_tolerance"));
+    assert_eq!(servo(|c| c.proportional = f32::NAN), Some(wording("proportional")));
+    assert_eq!(servo(|c| c.derivative = -1.0), Some(wording("derivative")));
+    assert_eq!(servo(|c| c.feed_forward = 1.5), Some(wording("feed_forward")));
+    assert_eq!(servo(|c| c.correction_limit = 0.0), Some(wording("correction_limit")));
+    assert_eq!(servo(|c| c.path_tolerance = 0.0), Some(wording("path_tolerance")));
 
     let standoff = |change: fn(&mut StandoffConfig)| {
         let mut config = StandoffConfig::new(SourceId(1), 0.1);
@@ -217,15 +217,15 @@ fn settings_no_law_can_work_with_are_named() {
         field(LawConfig::Standoff(config))
     };
     assert_eq!(standoff(|_| {}), None);
-    assert_eq!(standoff(|c| c.distance = -0.1), Some("distance"));
-    assert_eq!(standoff(|c| c.approach_limit = f32::INFINITY), Some("approach_limit"));
-    assert_eq!(standoff(|c| c.travel[1] = f32::NAN), Some("travel"));
-    assert_eq!(standoff(|c| c.tool_space.joint_speed = 0.0), Some("joint_speed"));
-    assert_eq!(standoff(|c| c.tool_space.solver.damping = 0.0), Some("damping"));
+    assert_eq!(standoff(|c| c.distance = -0.1), Some(wording("distance")));
+    assert_eq!(standoff(|c| c.approach_limit = f32::INFINITY), Some(wording("approach_limit")));
+    assert_eq!(standoff(|c| c.travel[1] = f32::NAN), Some(wording("travel")));
+    assert_eq!(standoff(|c| c.tool_space.joint_speed = 0.0), Some(wording("joint_speed")));
+    assert_eq!(standoff(|c| c.tool_space.solver.damping = 0.0), Some(wording("damping")));
 
     let twist = Twist { linear: [f32::NAN, 0.0, 0.0], angular: [0.0; 3] };
     let config = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(twist));
-    assert_eq!(field(LawConfig::CartesianTwist(config)), Some("twist"));
+    assert_eq!(field(LawConfig::CartesianTwist(config)), Some(wording("twist")));
 }
 
 #[test]

@@ -124,6 +124,7 @@ impl LinkConfig {
     ///
     /// # Errors
     /// The first field outside its range, or that does not go with another.
+    #[inline(never)]
     pub fn check(&self) -> Result<(), BadValue> {
         let period = self.period;
         BadValue::unless(
@@ -214,7 +215,7 @@ mod tests {
         for (field, spoil) in cases {
             let mut config = good;
             spoil(&mut config);
-            assert_eq!(config.check().map_err(|e| e.field), Err(field));
+            assert_eq!(config.check().map_err(|e| e.field), Err(crate::robot::wording(field)));
         }
     }
 }

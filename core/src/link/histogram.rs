@@ -108,7 +108,7 @@ fn lower_edge(bin: usize) -> Duration {
     Duration::from_micros(quarter.saturating_add(4).checked_shl(shift).unwrap_or(u64::MAX))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "histograms"))]
 mod tests {
     use super::*;
 

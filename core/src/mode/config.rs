@@ -89,6 +89,7 @@ impl ModeConfig {
     ///
     /// # Errors
     /// As [`check`](Self::check).
+    #[inline(never)]
     pub(crate) fn check_streamed(&self) -> Result<(), BadValue> {
         let cycle = self.cycle;
         BadValue::unless(cycle > Duration::ZERO && cycle <= Duration::from_secs(1), "cycle", "above 0, at most 1 s")?;
@@ -144,7 +145,7 @@ mod tests {
         for (field, spoil) in cases {
             let mut config = ModeConfig::new(Duration::from_millis(8));
             spoil(&mut config);
-            assert_eq!(config.check().map_err(|e| e.field), Err(field));
+            assert_eq!(config.check().map_err(|e| e.field), Err(crate::robot::wording(field)));
         }
     }
 }

@@ -793,6 +793,7 @@ impl ModeMachine {
         self.motion_unknown = Some(now);
     }
 
+    #[inline(never)]
     fn owe(&mut self, now: Instant) {
         self.owed = true;
         // States come once a cycle; half a cycle later it is time to go on without.

@@ -135,7 +135,7 @@ mod tests {
             let mut config = OperatorConfig::default();
             assert_eq!(config.check(), Ok(()));
             spoil(&mut config);
-            assert_eq!(config.check().map_err(|error| error.field), Err(field));
+            assert_eq!(config.check().map_err(|error| error.field), Err(crate::robot::wording(field)));
         }
         let edge = OperatorConfig {
             start_within: Some(Duration::from_secs(60)),

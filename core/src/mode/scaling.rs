@@ -258,7 +258,7 @@ mod tests {
         for (field, spoil) in cases {
             let mut config = ScalingConfig::default();
             spoil(&mut config);
-            assert_eq!(config.check().map_err(|error| error.field), Err(field));
+            assert_eq!(config.check().map_err(|error| error.field), Err(crate::robot::wording(field)));
         }
     }
 }

@@ -28,7 +28,8 @@ mod version;
 mod wire_enum;
 
 pub use authority::Authority;
-pub use bad_value::BadValue;
+pub(crate) use bad_value::wording;
+pub use bad_value::{BadValue, Untold, Wording};
 pub use joints::{JointAccelerations, JointPositions, JointVelocities};
 pub use modes::{
     ControlMode, JointMode, MasterOnOffState, MasterSafetyState, MessageSource, ProgramState, RobotMode, SafetyMode,

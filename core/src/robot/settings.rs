@@ -329,6 +329,7 @@ macro_rules! settings {
             ///
             /// # Errors
             /// The first that is not.
+            #[inline(never)]
             pub fn check_ranges(&self) -> Result<(), $crate::robot::BadValue> {
                 $($crate::check_setting!(self.$field, concat!($section, stringify!($field)), [$($($range)+)?]);)*
                 Ok(())
@@ -374,6 +375,7 @@ macro_rules! settings {
             ///
             /// # Errors
             /// The first that is not.
+            #[inline(never)]
             pub fn check_ranges(&self) -> Result<(), $crate::robot::BadValue> {
                 $($crate::check_setting!(self.$field, concat!($section, stringify!($field)), [$($($range)+)?] $($($other)?)?);)*
                 Ok(())
@@ -440,11 +442,11 @@ macro_rules! check_setting {
     ($value:expr, $name:expr, []) => {};
     ($value:expr, $name:expr, [$($range:tt)+] $($other:path)?) => {
         if $($value != $other &&)? let Err(outside) = $crate::robot::Setting::check(&$value, &$crate::range_of!($($range)+)) {
-            return Err($crate::robot::BadValue {
-                field: $name,
-                expected: const { $crate::range_of!($($range)+).text },
-                at: outside.0,
-            });
+            return Err($crate::robot::BadValue::new(
+                $name,
+                const { $crate::range_of!($($range)+).text },
+                outside.0,
+            ));
         }
     };
 }

@@ -25,16 +25,15 @@ const SESSION: u64 = 25 * 1024;
 const RTDE_SESSION: u64 = 28 * 1024 + 512;
 /// What can be left out, as features of the probe.
 const PARTS: [(&str, &str); 6] = [
-    ("feature `checks` of the core", "outrigger-core/checks"),
+    ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
     ("feature `messages`", "outrigger-core/messages"),
     ("feature `outputs`", "outrigger-core/outputs"),
     ("feature `histograms`", "outrigger-core/histograms"),
     ("any of the laws, in place of joint servo", "laws"),
-    ("states by RTDE where there is one: `Memory::rtde`", "rtde"),
+    ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
-/// Asked for are 25 000, which is not reached yet.
-const SERIALISATION: u64 = 25_600;
+const SERIALISATION: u64 = 25_000;
 /// What the flash budget is about; the core library and what a board adds are not.
 const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
 /// Names the file that a board's firmware is built with, in place of its own.

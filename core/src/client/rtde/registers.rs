@@ -55,17 +55,17 @@ impl Registers {
     /// The first of the two that leaves its range, or is in another range than the one before it.
     pub const fn new(first_integer: u8, first_double: u8) -> Result<Self, BadValue> {
         let Some(last_integer) = last_of(first_integer, INTEGERS) else {
-            return Err(BadValue { field: "first_integer", expected: "0 to 22 or 24 to 46", at: None });
+            return Err(BadValue::new("first_integer", "0 to 22 or 24 to 46", None));
         };
         match last_of(first_double, DOUBLES) {
             Some(last_double) if (last_double < UPPER) == (last_integer < UPPER) => {
                 Ok(Self { integer: first_integer, double: first_double, mirror: last_integer })
             }
-            Some(_) | None => Err(BadValue {
-                field: "first_double",
-                expected: "0 to 18 beside lower integer registers, 24 to 42 beside upper ones",
-                at: None,
-            }),
+            Some(_) | None => Err(BadValue::new(
+                "first_double",
+                "0 to 18 beside lower integer registers, 24 to 42 beside upper ones",
+                None,
+            )),
         }
     }
 
@@ -76,9 +76,7 @@ impl Registers {
     pub const fn with_mirror(self, register: u8) -> Result<Self, BadValue> {
         match last_of(register, 1) {
             Some(_) if (register < UPPER) == (self.integer < UPPER) => Ok(Self { mirror: register, ..self }),
-            Some(_) | None => {
-                Err(BadValue { field: "mirror", expected: "a register in the range of the others", at: None })
-            }
+            Some(_) | None => Err(BadValue::new("mirror", "a register in the range of the others", None)),
         }
     }
 

@@ -21,7 +21,7 @@
 
 mod file;
 mod judge;
-#[cfg(test)]
+#[cfg(all(test, feature = "messages"))]
 mod tests;
 mod upload;
 

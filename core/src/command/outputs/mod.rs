@@ -22,7 +22,7 @@
 
 mod image;
 mod shown;
-#[cfg(test)]
+#[cfg(all(test, feature = "outputs"))]
 mod tests;
 mod write;
 

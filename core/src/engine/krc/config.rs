@@ -11,7 +11,7 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, settings};
+use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, settings, wording};
 use crate::time::Duration;
 use crate::wire::fri::{DEFAULT_PORT, JOINTS};
 
@@ -151,7 +151,8 @@ impl KrcConfig {
         let mut at_most = |key, values: &[f32; JOINTS], most: &[f32; JOINTS], unit, other| {
             let mut pairs = (0_u8..).zip(values.iter().zip(most));
             if let Some((joint, (found, most))) = pairs.find(|(_, (found, most))| found > most) {
-                tell(Conflict { key, joint, found: *found, most: *most, unit, other, why: "what the arm does" });
+                let [key, unit, other, why] = [key, unit, other, "what the arm does"].map(wording);
+                tell(Conflict { key, joint, found: *found, most: *most, unit, other, why });
             }
         };
         at_most("limits.velocity", &limits.velocity.0, &arm.velocity, "rad/s", "arm.velocity");
@@ -186,7 +187,7 @@ impl KrcConfig {
     /// # Errors
     /// The first field that is not.
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
-        let value = |section| move |error| ConfigError::Value { section, error };
+        let value = ConfigError::of;
         let KrcOptions { control, arm, tracking, .. } = &self.peer;
         self.peer.check_ranges().map_err(value("fri"))?;
         control.check().map_err(value("fri"))?;

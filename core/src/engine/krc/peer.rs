@@ -485,9 +485,7 @@ impl Peer<7> for Krc {
     const ACKNOWLEDGED: Option<LinkId> = None;
 
     fn new<L: Law<7>>(config: &KrcConfig, (): (), law: L) -> Result<(Self, Cycle<7, L>), ConfigError> {
-        if cfg!(feature = "checks") {
-            config.check()?;
-        }
+        config.check()?;
         // The period is known once a measurement has come; nothing is judged before.
         let period = Duration::from_millis(1);
         let talk = Conversation {

@@ -226,7 +226,7 @@ impl Peer<2> for TestPeer {
     fn new<L: Law<2>>(config: &TestConfig, (): (), law: L) -> Result<(Self, Cycle<2, L>), ConfigError> {
         let cycle = config.cycle();
         config.check_common(&cycle)?;
-        let value = |error| ConfigError::Value { section: "mode", error };
+        let value = ConfigError::of("mode");
         cycle.mode.delegated.check(cycle.mode.cycle).map_err(value)?;
         let peer = Self {
             listening: Listening::No,

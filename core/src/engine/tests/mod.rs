@@ -5,10 +5,13 @@ mod command;
 mod detection;
 mod links;
 mod operator;
+#[cfg(feature = "outputs")]
 mod outputs;
 mod properties;
 #[cfg(feature = "postcard")]
 mod record;
+mod refused;
+#[cfg(feature = "rtde")]
 mod rtde;
 #[cfg(feature = "postcard")]
 mod snapshot;

@@ -9,7 +9,7 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
-use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, words};
+use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, wording, words};
 use crate::time::Duration;
 
 /// What an engine beside a controller of Universal Robots is told.
@@ -63,6 +63,7 @@ impl UrConfig {
     ///
     /// # Errors
     /// The first that is not, or does.
+    #[inline(never)]
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_ranges()?;
         let mut first = Ok(());
@@ -74,8 +75,9 @@ impl UrConfig {
     ///
     /// # Errors
     /// The first field that is not.
+    #[inline(never)]
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
-        let value = |section| move |error| ConfigError::Value { section, error };
+        let value = ConfigError::of;
         let UrOptions { connect, software, text, outputs, force, .. } = &self.peer;
         connect.check().map_err(value("connect"))?;
         for generation in [Generation::Cb3, Generation::ESeries] {
@@ -127,7 +129,8 @@ impl UrConfig {
         let TextConfig { acceleration, stop_acceleration, own_stop, .. } = self.peer.text;
         let mut at_most = |key, values: &[f32; 6], most: f32, other, why| {
             if let Some((joint, found)) = (0_u8..).zip(values).find(|(_, found)| **found > most) {
-                tell(Conflict { key, joint, found: *found, most, unit: "rad/s²", other, why });
+                let [key, unit, other, why] = [key, "rad/s²", other, why].map(wording);
+                tell(Conflict { key, joint, found: *found, most, unit, other, why });
             }
         };
         let braking = self.limits.braking.as_array();
@@ -285,6 +288,7 @@ settings! {
 
 impl ConnectConfig {
     /// The wait after `failures` earlier ones.
+    #[inline(never)]
     pub(super) fn back_off(&self, failures: u32) -> Duration {
         let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);
         self.back_off_min.times(factor).min(self.back_off_max)
@@ -294,6 +298,7 @@ impl ConnectConfig {
     ///
     /// # Errors
     /// The first field outside its range.
+    #[inline(never)]
     pub fn check(&self) -> Result<(), BadValue> {
         BadValue::unless(self.ports.realtime != 0, "ports.realtime", "a port number")?;
         BadValue::unless(self.ports.rtde != 0, "ports.rtde", "a port number")?;
@@ -316,6 +321,7 @@ mod tests {
         assert_eq!(UrConfig::default().check(), Ok(()));
     }
 
+    #[cfg(feature = "checks")]
     #[test]
     fn a_wrong_value_is_named_with_its_section() {
         let text = |change: fn(&mut UrConfig)| {
@@ -338,6 +344,7 @@ mod tests {
         assert!(text(|c| c.link.stale_after = Some(Duration::ZERO)).is_err_and(|e| e.starts_with("link.stale_after")));
     }
 
+    #[cfg(feature = "checks")]
     #[test]
     fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
         let told = |change: fn(&mut UrConfig)| {
@@ -370,6 +377,7 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "checks")]
     #[test]
     fn text_must_outlast_the_time_after_which_states_are_stale_and_something_must_end_it() {
         let error = |change: fn(&mut UrConfig)| {

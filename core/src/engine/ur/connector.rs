@@ -271,6 +271,7 @@ impl Connector {
         self.open(LinkId::REALTIME, now);
     }
 
+    #[inline(never)]
     fn open(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.open_timeout;
         let connection = self.link_mut(link);

@@ -11,7 +11,7 @@ use super::outputs::{Known, OutputsPath};
 use super::primary::{Facts, Primary, PrimaryEvent};
 use super::realtime::{Realtime, RealtimeEvent};
 use super::refusal::Refusal;
-use super::rtde::{StateEvent, StateLink};
+use super::rtde::{Attached, StateEvent, StateLink, attached};
 use crate::client::rtde::Input as RtdeInput;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
@@ -47,7 +47,7 @@ pub struct Ur<'m> {
     connector: Connector,
     primary: Primary<'m>,
     realtime: Realtime<'m>,
-    rtde: Option<&'m mut dyn StateLink>,
+    rtde: Option<Attached<'m>>,
     identity: Option<Identity>,
     /// What RTDE has told of the software, before there is a session.
     software: Option<SoftwareVersion>,
@@ -470,22 +470,21 @@ impl<'m> Peer<6> for Ur<'m> {
     const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
 
     fn new<L: Law<6>>(config: &UrConfig, memory: Memory<'m>, law: L) -> Result<(Self, Cycle<6, L>), ConfigError> {
-        if cfg!(feature = "checks") {
-            config.check()?;
-        }
+        config.check()?;
         let too_small = |field, found, expected| ConfigError::Memory { field, found, expected };
         let (primary_len, realtime_len) = (memory.primary.len(), memory.realtime.len());
         let (primary_min, realtime_min) = (Memory::LEAST_PRIMARY, Memory::LEAST_REALTIME);
         let primary = Primary::new(memory.primary).filter(|_| primary_len >= primary_min);
         let realtime = Realtime::new(memory.realtime).filter(|_| realtime_len >= realtime_min);
-        if memory.rtde.is_none() && config.peer.connect.states == StatesFrom::Rtde {
+        let rtde = memory.rtde.and_then(|memory| attached(memory, config.peer.connect.claims));
+        if rtde.is_none() && config.peer.connect.states == StatesFrom::Rtde {
             return Err(too_small("rtde", 0, Memory::LEAST_RTDE));
         }
         let peer = Self {
             connector: Connector::new(config.peer.connect),
             primary: primary.ok_or(too_small("primary", primary_len, primary_min))?,
             realtime: realtime.ok_or(too_small("realtime", realtime_len, realtime_min))?,
-            rtde: memory.rtde.and_then(|rtde| rtde.link(config.peer.connect.claims)),
+            rtde,
             identity: None,
             software: None,
             motion: MotionText::NONE,

@@ -180,9 +180,18 @@ fn a_motion_beyond_the_limits_is_found_before_it_is_run() {
     let absolute = Reference::Absolute(half_turn_and_back());
     let relative = Reference::Relative(half_turn_and_back());
     assert_eq!(check(&absolute, |_| {}), Ok(()));
-    assert_eq!(check(&relative, |l| l.velocity.0[0] = 2.3), Err("a motion within the velocity limits"));
-    assert_eq!(check(&relative, |l| l.acceleration.0[0] = 4.7), Err("a motion within the acceleration limits"));
-    assert_eq!(check(&absolute, |l| l.position_min.0[0] = -3.1), Err("a motion within the position limits"));
+    assert_eq!(
+        check(&relative, |l| l.velocity.0[0] = 2.3),
+        Err(crate::robot::wording("a motion within the velocity limits"))
+    );
+    assert_eq!(
+        check(&relative, |l| l.acceleration.0[0] = 4.7),
+        Err(crate::robot::wording("a motion within the acceleration limits"))
+    );
+    assert_eq!(
+        check(&absolute, |l| l.position_min.0[0] = -3.1),
+        Err(crate::robot::wording("a motion within the position limits"))
+    );
     assert_eq!(check(&relative, |l| l.position_min.0[0] = -3.1), Ok(()), "it depends on where it begins");
     assert_eq!(check(&Reference::Hold, |l| l.velocity.0[0] = 0.1), Ok(()));
 }

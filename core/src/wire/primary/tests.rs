@@ -4,8 +4,10 @@ use super::*;
 use crate::robot::{ControllerTime, MasterSafetyState, MessageSource, RobotMode, SafetyMode};
 use crate::wire::fields::Group;
 
+#[cfg(feature = "messages")]
 const V1_7: SoftwareVersion = SoftwareVersion::new(1, 7);
 const V3_1: SoftwareVersion = SoftwareVersion::new(3, 1);
+#[cfg(feature = "messages")]
 const V3_10: SoftwareVersion = SoftwareVersion::new(3, 10);
 const V5_12: SoftwareVersion = SoftwareVersion::new(5, 12);
 
@@ -394,6 +396,7 @@ fn the_version_message_has_55_bytes_with_a_build_number_and_51_without() {
     assert!(listing(&bytes, None).contains(&"svn_revision Signed(17779)".to_owned()));
 }
 
+#[cfg(feature = "messages")]
 #[test]
 fn every_kind_of_robot_message_is_written_and_read_in_each_form() {
     use RobotMessagePayload as P;
@@ -435,6 +438,7 @@ fn every_kind_of_robot_message_is_written_and_read_in_each_form() {
     there_and_back(&error(ErrorDetail::Report { report_level: 2, data_type: 4, data: 1, text }), Some(V5_12));
 }
 
+#[cfg(feature = "messages")]
 #[test]
 fn labels_of_threads_are_iterated_and_a_negative_length_ends_them() {
     let labels = [

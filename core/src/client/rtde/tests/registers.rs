@@ -54,13 +54,13 @@ fn every_choice_of_registers_is_eight_inputs_and_a_mirror_of_one_range_or_none()
 #[test]
 fn what_is_wrong_with_a_choice_is_said_by_its_field() {
     let field = |registers: Result<Registers, _>| registers.map_err(|error: crate::robot::BadValue| error.field);
-    assert_eq!(field(Registers::new(23, 0)), Err("first_integer"));
-    assert_eq!(field(Registers::new(47, 24)), Err("first_integer"));
-    assert_eq!(field(Registers::new(24, 43)), Err("first_double"));
-    assert_eq!(field(Registers::new(24, 0)), Err("first_double"));
-    assert_eq!(field(Registers::UPPER.with_mirror(23)), Err("mirror"));
-    assert_eq!(field(Registers::LOWER.with_mirror(24)), Err("mirror"));
-    assert_eq!(field(Registers::UPPER.with_mirror(48)), Err("mirror"));
+    assert_eq!(field(Registers::new(23, 0)), Err(crate::robot::wording("first_integer")));
+    assert_eq!(field(Registers::new(47, 24)), Err(crate::robot::wording("first_integer")));
+    assert_eq!(field(Registers::new(24, 43)), Err(crate::robot::wording("first_double")));
+    assert_eq!(field(Registers::new(24, 0)), Err(crate::robot::wording("first_double")));
+    assert_eq!(field(Registers::UPPER.with_mirror(23)), Err(crate::robot::wording("mirror")));
+    assert_eq!(field(Registers::LOWER.with_mirror(24)), Err(crate::robot::wording("mirror")));
+    assert_eq!(field(Registers::UPPER.with_mirror(48)), Err(crate::robot::wording("mirror")));
     let other = Registers::LOWER.with_mirror(23).unwrap();
     assert_eq!(other.names().mirror(), "output_int_register_23");
 }

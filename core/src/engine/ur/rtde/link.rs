@@ -1,6 +1,6 @@
 //! What an engine needs of a link that gives states and has to be asked for them.
 
-use super::StateEvent;
+use super::{StateEvent, StateMemory};
 use crate::client::rtde::{Cadence, Claim, Claims, Input, RtdeCounts};
 use crate::command::outputs::{Image, Write};
 #[cfg(feature = "postcard")]
@@ -50,6 +50,46 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Goes on from what was saved.
     #[cfg(feature = "postcard")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()>;
+}
+
+/// The link, where there is one.
+#[cfg(feature = "rtde")]
+pub(in crate::engine) type Attached<'m> = &'m mut (dyn StateLink + 'm);
+/// Never: without the feature `rtde` states come from port 30003, whatever memory there is.
+#[cfg(not(feature = "rtde"))]
+pub(in crate::engine) type Attached<'m> = Absent;
+
+/// What nobody has.
+#[cfg(not(feature = "rtde"))]
+#[derive(Debug)]
+pub(in crate::engine) enum Absent {}
+
+#[cfg(not(feature = "rtde"))]
+impl core::ops::Deref for Absent {
+    type Target = dyn StateLink;
+
+    fn deref(&self) -> &Self::Target {
+        match *self {}
+    }
+}
+
+#[cfg(not(feature = "rtde"))]
+impl core::ops::DerefMut for Absent {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match *self {}
+    }
+}
+
+/// The link in this memory.
+#[cfg(feature = "rtde")]
+pub(in crate::engine) fn attached<'m>(memory: &'m mut dyn StateMemory<'m>, claims: Claims) -> Option<Attached<'m>> {
+    memory.link(claims)
+}
+
+/// None, in any memory.
+#[cfg(not(feature = "rtde"))]
+pub(in crate::engine) fn attached<'m>(_: &'m mut dyn StateMemory<'m>, _: Claims) -> Option<Attached<'m>> {
+    None
 }
 
 /// Not a supertrait: what a pointer can reach is linked, and with it all that is needed to print each field.

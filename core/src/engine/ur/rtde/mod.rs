@@ -21,6 +21,7 @@ mod memory;
 mod states;
 
 pub use link::StateLink;
+pub(in crate::engine) use link::{Attached, attached};
 pub use memory::{RtdeMemory, StateMemory};
 pub use states::{LEAST, StateEvent, StateVariable, Unusable};
 
