@@ -103,6 +103,11 @@ impl Row {
         Conditions { delay: self.path.delay, jitter: self.path.jitter, ..self.trouble }
     }
 
+    /// Whether packets are lost at random.
+    pub(super) fn loses(&self) -> bool {
+        self.trouble.loss != Loss::None
+    }
+
     /// Whether the packets have seen everything that the row is about.
     pub(super) fn has_happened(&self, counts: &Counts) -> bool {
         let Conditions { loss, duplicate, reorder, corrupt, .. } = self.trouble;
