@@ -5,6 +5,10 @@
 //! | [`embassy`] | `port-embassy` over `embassy-net` and frames in memory | the simulated controller behind smoltcp | virtual |
 //! | [`linux`] | `port-linux` over kernel TCP | the simulated controller behind kernel TCP, and a relay between | real |
 //!
+//! Beside a KRC each port has scenarios of its own, [`embassy_fri`] to the byte and in virtual time, [`linux_fri`] in real time.
+//! A peer that connects to us ([`embassy_listening`]) is known to `port-embassy` alone: no socket of `port-linux` listens for
+//! connections, as no controller asks for it.
+//!
 //! A scenario is a function over a [`Bench`]; `conformance!` makes a test of it for each port. Real time is only ever
 //! waited for, with a limit against hanging; the thresholds of that bench are so wide that a busy machine breaks none.
 
@@ -14,6 +18,7 @@ mod embassy_fri;
 mod embassy_listening;
 mod embassy_rtde;
 mod linux;
+mod linux_fri;
 mod only_embassy;
 mod relay;
 mod scenarios;
