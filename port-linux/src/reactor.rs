@@ -52,11 +52,13 @@ struct Turn {
     due: Option<StdInstant>,
     /// Without sleeping from here to there.
     awake: Option<(StdInstant, StdInstant)>,
+    /// The last sleep was none, and the kernel was not asked.
+    skipped: bool,
 }
 
 thread_local! {
     static TURN: RefCell<Turn> =
-        const { RefCell::new(Turn { asked: Vec::new(), ready: Vec::new(), due: None, awake: None }) };
+        const { RefCell::new(Turn { asked: Vec::new(), ready: Vec::new(), due: None, awake: None, skipped: false }) };
 }
 
 /// Runs `future` on this thread to its end. What it waits for is of this module, or wakes as channels do.
@@ -118,12 +120,18 @@ impl Turn {
         said.map(|ready| ready.revents &= !mask).is_some()
     }
 
-    /// Until something is ready, rings or is due.
+    /// Until something is ready, rings or is due. Where it has rung by now, mostly by what the future itself handed on, the
+    /// kernel is asked every second time: whoever rings all the time keeps nobody else waiting.
     fn sleep(&mut self, bell: &Bell) -> io::Result<()> {
         std::mem::swap(&mut self.asked, &mut self.ready);
         loop {
             bell.asleep.store(true, Ordering::SeqCst);
             let rung = bell.rung.swap(false, Ordering::SeqCst);
+            self.skipped = rung && !self.skipped;
+            if self.skipped {
+                bell.asleep.store(false, Ordering::SeqCst);
+                return Ok(());
+            }
             let (timeout, over) = if rung { (Some(StdDuration::ZERO), true) } else { self.patience() };
             let woken = syscalls::poll(&mut self.ready, timeout);
             bell.asleep.store(false, Ordering::SeqCst);
@@ -327,6 +335,34 @@ mod tests {
         })
         .expect("a reactor");
         sender.join().expect("no panic");
+    }
+
+    #[test]
+    fn a_future_that_rings_all_the_time_still_hears_a_datagram_and_a_time() {
+        let clock = Clock::start();
+        let socket = Datagrams::bind(HERE).expect("a socket");
+        let near = std::net::UdpSocket::bind(HERE).expect("a socket");
+        near.send_to(&[7], socket.local_addr().expect("an address")).expect("room");
+        block_on(async {
+            let (mut room, mut turns) = ([0; 8], 0_u64);
+            let restless = poll_fn(|context| {
+                turns += 1;
+                context.waker().wake_by_ref();
+                Poll::<()>::Pending
+            });
+            let later = clock.now() + Duration::from_millis(2);
+            let both = async {
+                assert_eq!(socket.next(&mut room).await.expect("a datagram").0, 1);
+                sleep_until(clock, later).await;
+            };
+            tokio::select! {
+                biased;
+                () = restless => panic!("it never ends"),
+                () = both => {}
+            }
+            assert!(turns > 2, "{turns}");
+        })
+        .expect("a reactor");
     }
 
     #[test]
