@@ -9,6 +9,7 @@ use outrigger_core::robot::RobotModel;
 
 use crate::config::{RobotAddress, parse_states};
 use crate::exit::Failure;
+use crate::feed::VARIABLES;
 
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]
@@ -182,8 +183,9 @@ pub(crate) struct ExportArgs {
     /// Write the bytes of one port as they came; '-' for standard output
     #[arg(long, value_name = "FILE.bin|-")]
     pub raw: Option<PathBuf>,
-    /// Which port; a table is made of 30004 where it was recorded, otherwise of 30003
-    #[arg(long, value_name = "PORT")]
+    /// Which port, or `variables` for those of run.record_variables; a table is made of 30004 where it was recorded, otherwise
+    /// of 30003
+    #[arg(long, value_name = "PORT", value_parser = parse_feed_port)]
     pub port: Option<u16>,
 }
 
@@ -229,8 +231,8 @@ pub(crate) struct WatchArgs {
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DecodeArgs {
-    /// The port the bytes come from: 30001 to 30004, or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to
-    /// 30013 are the same as 30001 to 30003
+    /// The port the bytes come from: 30001 to 30004, `variables` for those of run.record_variables on 30004,
+    /// or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to 30013 are the same as 30001 to 30003
     #[arg(long, value_name = "PORT", value_parser = parse_stream)]
     pub port: Stream,
     /// Names of the variables that were asked for, for 30004: its packages do not name them
@@ -250,6 +252,8 @@ pub(crate) enum Stream {
     Realtime,
     /// What a controller sends on 30004.
     Rtde,
+    /// The same on the connection for `run.record_variables`.
+    Variables,
     /// Datagrams of KUKA's Fast Research Interface, in either direction.
     Fri,
 }
@@ -271,7 +275,16 @@ fn parse_stream(text: &str) -> Result<Stream, String> {
         "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
         "30003" | "30013" => Ok(Stream::Realtime),
         "30004" => Ok(Stream::Rtde),
+        "variables" => Ok(Stream::Variables),
         "fri" => Ok(Stream::Fri),
-        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012, 30013 or fri".into()),
+        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012, 30013, variables or fri".into()),
+    }
+}
+
+fn parse_feed_port(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        _ if text == "variables" => Ok(VARIABLES),
+        Ok(port) if port != VARIABLES => Ok(port),
+        _ => Err("expected a port, e.g. 30003, or variables".into()),
     }
 }

@@ -115,6 +115,10 @@ impl Lines {
         if let Some(record) = &run.record {
             self.say("record", format!("everything, to {}", record.display()));
         }
+        if !run.record_variables.is_empty() {
+            let without = if run.record.is_none() { ", to the file of --record" } else { "" };
+            self.say("variables", format!("{} of RTDE as well{without}", run.record_variables.join(", ")));
+        }
         self.say("host", format!("asks for {}", host.asked()));
         let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
             let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);

@@ -16,7 +16,7 @@ use outrigger_core::wire::{fri, realtime};
 
 use crate::args::{DecodeArgs, Stream};
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::feed::{Conversation, FRI};
+use crate::feed::{Conversation, FRI, VARIABLES, name_of};
 use crate::fields::Fields;
 use crate::json::Json;
 use crate::record::{each_raw, is_none, is_recording};
@@ -26,7 +26,7 @@ use crate::record::{each_raw, is_none, is_recording};
 /// # Errors
 /// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
 pub(crate) fn run(args: &DecodeArgs) -> Outcome {
-    if args.recipe.is_some() && args.port != Stream::Rtde {
+    if args.recipe.is_some() && !matches!(args.port, Stream::Rtde | Stream::Variables) {
         return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
     }
     if is_recording(&args.file) {
@@ -80,6 +80,7 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
         Stream::Primary => &[30_001, 30_002],
         Stream::Realtime => &[30_003],
         Stream::Rtde => &[30_004],
+        Stream::Variables => &[VARIABLES],
         Stream::Fri => &[FRI],
     };
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
@@ -116,7 +117,7 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
     flush(&mut output)?;
     read?;
     if !found {
-        let (file, ports) = (args.file.display(), ports.iter().map(u16::to_string).collect::<Vec<_>>().join(" or "));
+        let (file, ports) = (args.file.display(), ports.iter().copied().map(name_of).collect::<Vec<_>>().join(" or "));
         return Err(Failure::BadInput(format!("{file}: nothing came from port {ports}")));
     }
     Ok(())
@@ -140,7 +141,7 @@ impl<'m> Messages<'m> {
         let framing = match stream {
             Stream::Primary => Framing::Primary,
             Stream::Realtime => Framing::Realtime,
-            Stream::Rtde => Framing::Rtde,
+            Stream::Rtde | Stream::Variables => Framing::Rtde,
             Stream::Fri => Framing::Fri,
         };
         let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
@@ -163,7 +164,7 @@ impl<'m> Messages<'m> {
             Stream::Realtime => print_realtime(message, line).map_err(wire),
             Stream::Primary => print_primary(message, &mut self.software, line).map_err(wire),
             Stream::Fri => print_fri(message, line).map_err(wire),
-            Stream::Rtde => self.exchange.print(message, line).map_err(|problem| (0, problem)),
+            Stream::Rtde | Stream::Variables => self.exchange.print(message, line).map_err(|problem| (0, problem)),
         };
         line.end_object();
         printed.map(|()| true).map_err(|(at, problem)| {

@@ -448,7 +448,8 @@ async fn next_signal(signals: &mut Option<Signals>) -> &'static str {
     }
 }
 
-async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
+/// What is told next by what happens beside the session, if anything ever is.
+pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,
         None => None,

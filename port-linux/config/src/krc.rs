@@ -57,6 +57,11 @@ impl KrcConfiguration {
         let common = Common::read(root);
         let run = RunSettings::of(root.section("run"));
         let host = HostSettings::of(root.section("host"));
+        if !run.record_variables.is_empty() {
+            let why =
+                "no such key beside a KRC: these are variables of RTDE, and a KRC's measurements are recorded whole";
+            root.complain_at("run.record_variables", why);
+        }
         let serve = ServeSettings::of(root.section("serve"));
         let Common { listen, mut engine, law, sources } = common?;
         engine.operator.start_within = run.asks_within();

@@ -33,7 +33,7 @@ pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
 pub use reader::{Key, Problem, Takes, Written};
-pub use run::{End, RunSettings, Start};
+pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states};
 pub use sources::{Format, SourceInput, SourceSettings};

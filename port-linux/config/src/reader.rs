@@ -116,6 +116,8 @@ impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
 pub enum Takes {
     /// Any text, judged by what it says.
     Text,
+    /// Any number of texts.
+    Texts,
     /// One of these.
     Words(Vec<&'static str>),
     /// `true` or `false`.
@@ -353,6 +355,32 @@ impl<'d, 'i> Section<'d, 'i> {
         text
     }
 
+    /// The strings of `key`, if it is there; `problem` says what is expected in place of one, after those before it.
+    pub(crate) fn texts(
+        &mut self,
+        key: &str,
+        what: &str,
+        mut problem: impl FnMut(&[String], &str) -> Option<String>,
+    ) -> Vec<String> {
+        let Some(value) = self.take(key, Takes::Texts) else { return vec![] };
+        let DeValue::Array(items) = value.get_ref() else {
+            self.mistyped(key, value, format!("{what}, as an array of strings"));
+            return vec![];
+        };
+        let mut texts: Vec<String> = vec![];
+        for item in items.iter() {
+            let Some(text) = item.get_ref().as_str() else {
+                self.mistyped(key, item, format!("{what}, as a string"));
+                continue;
+            };
+            match problem(&texts, text) {
+                None => texts.push(text.to_owned()),
+                Some(expected) => self.mistyped(key, item, expected),
+            }
+        }
+        texts
+    }
+
     /// The string `key`, parsed; `None` and a complaint where that fails.
     pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &str, what: &str) -> Option<T> {
         let text = self.text(key, what)?;
@@ -551,7 +579,7 @@ fn one_of(names: &[String], near: Option<&str>) -> String {
 }
 
 /// The name most like `text`, if any is like it at all.
-fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     names
         .map(|name| (strsim::jaro_winkler(text, name), name))
         .filter(|(likeness, _)| *likeness > 0.75)

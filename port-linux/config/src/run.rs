@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use outrigger_core::mode::OperatorConfig;
 use outrigger_core::robot::Range;
 use outrigger_core::time::Duration;
+use outrigger_core::wire::rtde::MAX_NAMES;
+use outrigger_core::wire::rtde::registry::{Direction, Variable};
 use outrigger_core::{range_of, settings, words};
 
-use crate::reader::Section;
+use crate::reader::{Section, nearest};
 
 settings! {
     /// When a run begins and ends, and where its recordings go.
@@ -29,6 +31,8 @@ settings! {
         pub recordings_bytes: u64 [Self::RECORDINGS_BYTES] = 1_000_000_000,
         /// File for a recording of everything; `None` writes none.
         pub record nowhere: Option<PathBuf> = None,
+        /// Variables of RTDE that this recording has beside what the session asks for, by a connection of its own.
+        pub record_variables nowhere: Vec<String> = vec![],
     }
 }
 
@@ -72,6 +76,28 @@ impl RunSettings {
             run.read(section);
             run.recordings = section.text("recordings", "a directory").map(PathBuf::from);
             run.record = section.text("record", "a file, e.g. \"weld.mcap\"").map(PathBuf::from);
+            let what = "variables of RTDE that the controller sends, e.g. \"target_moment\"";
+            run.record_variables = section.texts("record_variables", what, wrong_variable);
         })
     }
+}
+
+/// What is expected in place of `name`, where it cannot be recorded after the variables `before` it.
+#[must_use]
+pub fn wrong_variable(before: &[String], name: &str) -> Option<String> {
+    if name == "timestamp" {
+        return Some("no timestamp: it comes with the others by itself".into());
+    }
+    if before.iter().any(|known| known == name) {
+        return Some(format!("{name} once"));
+    }
+    if Variable::named(name, Direction::Output).is_none() {
+        let names: Vec<_> = Variable::all(Direction::Output).map(|variable| variable.to_string()).collect();
+        let near = nearest(name, names.iter().map(String::as_str));
+        let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        return Some(format!("a variable of RTDE that the controller sends{near}"));
+    }
+    // Names are joined by commas, behind the timestamp.
+    let length = "timestamp".len() + before.iter().map(|name| 1 + name.len()).sum::<usize>() + 1 + name.len();
+    (length > MAX_NAMES).then(|| format!("fewer variables: a request holds {MAX_NAMES} bytes of names"))
 }

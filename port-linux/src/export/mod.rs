@@ -9,7 +9,7 @@ use std::path::Path;
 use self::csv::Table;
 use crate::args::ExportArgs;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::feed::{FRI, Message, Streams, stream_memory};
+use crate::feed::{FRI, Message, Streams, VARIABLES, name_of, stream_memory};
 use crate::record::{each_raw, is_none, is_recording};
 
 /// Runs the command.
@@ -53,7 +53,7 @@ fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
 /// Every state of one port as a row.
 fn table(args: &ExportArgs, to: &Path) -> Outcome {
     let port = match args.port {
-        Some(port @ (30_003 | 30_004 | FRI)) => port,
+        Some(port @ (30_003 | 30_004 | FRI | VARIABLES)) => port,
         Some(port) => return Err(Failure::Usage(format!("states are on 30003, 30004 and {FRI} (FRI), not on {port}"))),
         None if has_states(&args.file, 30_004)? => 30_004,
         None if has_states(&args.file, FRI)? => FRI,
@@ -89,7 +89,11 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     finish(read, gone)?;
     flushed?;
     if rows == 0 && !gone {
-        return Err(Failure::BadInput(format!("{}: there are no states of port {port} in it", args.file.display())));
+        return Err(Failure::BadInput(format!(
+            "{}: there are no states of port {} in it",
+            args.file.display(),
+            name_of(port)
+        )));
     }
     if unplaced > 0 {
         eprintln!("outrigger: {unplaced} values left out: fields that the first state did not have");
@@ -119,7 +123,9 @@ fn has_states(path: &Path, port: u16) -> Result<bool, Failure> {
 /// The bytes of one port, as they came.
 fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     let Some(port) = args.port else {
-        return Err(Failure::Usage("--raw needs the port: --port 30001, 30002, 30003, 30004 or 49938 (FRI)".into()));
+        return Err(Failure::Usage(
+            "--raw needs the port: --port 30001, 30002, 30003, 30004, variables or 49938 (FRI)".into(),
+        ));
     };
     let mut out = create(to)?;
     let (mut count, mut gone) = (0_u64, false);
@@ -137,7 +143,7 @@ fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     finish(read, gone)?;
     flushed?;
     if count == 0 && !gone {
-        return Err(Failure::BadInput(format!("{}: nothing came from port {port}", args.file.display())));
+        return Err(Failure::BadInput(format!("{}: nothing came from port {}", args.file.display(), name_of(port))));
     }
     Ok(())
 }

@@ -30,6 +30,16 @@ use crate::worker::LOOK;
 /// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
 pub const FRI: u16 = outrigger_core::wire::fri::DEFAULT_PORT;
 
+/// What stands for the connection to 30004 that brings the variables of `run.record_variables`: with the session's own under one
+/// number, names and types of one would be taken for those of the other. No port of a controller.
+pub const VARIABLES: u16 = 0;
+
+/// How a port of a feed is called.
+#[must_use]
+pub fn name_of(port: u16) -> String {
+    if port == VARIABLES { "30004 (variables)".into() } else { port.to_string() }
+}
+
 /// Entries that are kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
 
@@ -90,6 +100,8 @@ pub enum What {
 #[derive(Clone, Debug)]
 pub struct Feed {
     ring: Arc<Ring>,
+    /// Of a thread of less hurry, which this one never waits for: its readers hear both.
+    other: Option<Arc<Ring>>,
     /// What readers see of there being anybody who puts in entries.
     sources: Arc<()>,
 }
@@ -98,7 +110,17 @@ impl Feed {
     /// A feed that keeps `capacity` entries, rounded up to a power of two.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { ring: Arc::new(Ring::new(capacity)), sources: Arc::default() }
+        Self { ring: Arc::new(Ring::new(capacity)), other: None, sources: Arc::default() }
+    }
+
+    /// A feed that keeps `capacity` entries, and a second one with as many of its own: readers of the first hear both, and no
+    /// thread that puts into one waits for a thread that puts into the other.
+    #[must_use]
+    pub fn pair(capacity: usize) -> (Self, Self) {
+        let second = Self::new(capacity);
+        let first =
+            Self { other: Some(Arc::clone(&second.ring)), sources: Arc::clone(&second.sources), ..Self::new(capacity) };
+        (first, second)
     }
 
     /// Puts in an entry. Never waits for a reader; where nobody reads, nothing is kept.
@@ -124,8 +146,8 @@ impl Feed {
     /// A reader of everything from now on.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        let next = self.ring.join();
-        Reader { ring: Arc::clone(&self.ring), sources: Arc::downgrade(&self.sources), next, lost: 0 }
+        let rings = [Some(&self.ring), self.other.as_ref()].map(|ring| Some((Arc::clone(ring?), ring?.join())));
+        Reader { rings, sources: Arc::downgrade(&self.sources), lost: 0 }
     }
 }
 
@@ -141,9 +163,9 @@ pub enum Item {
 /// One reader's place in a feed.
 #[derive(Debug)]
 pub struct Reader {
-    ring: Arc<Ring>,
+    /// Each with the number of the next entry.
+    rings: [Option<(Arc<Ring>, u64)>; 2],
     sources: Weak<()>,
-    next: u64,
     lost: u64,
 }
 
@@ -191,24 +213,27 @@ impl Reader {
     fn now(&mut self) -> Result<Item, NoItem> {
         // Asked first: what the last one put in before it went is found.
         let ended = self.sources.strong_count() == 0;
-        match self.ring.find(self.next) {
-            Found::Entry(entry) => {
-                self.next += 1;
-                Ok(Item::Entry(entry))
+        for (ring, next) in self.rings.iter_mut().flatten() {
+            match ring.find(*next) {
+                Found::Entry(entry) => {
+                    *next += 1;
+                    return Ok(Item::Entry(entry));
+                }
+                Found::Lost(lost) => {
+                    *next += lost;
+                    self.lost = self.lost.saturating_add(lost);
+                    return Ok(Item::Lost(lost));
+                }
+                Found::Nothing => {}
             }
-            Found::Lost(lost) => {
-                self.next += lost;
-                self.lost = self.lost.saturating_add(lost);
-                Ok(Item::Lost(lost))
-            }
-            Found::Nothing => Err(if ended { NoItem::Ever } else { NoItem::Yet }),
         }
+        Err(if ended { NoItem::Ever } else { NoItem::Yet })
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.ring.leave();
+        self.rings.iter().flatten().for_each(|(ring, _)| ring.leave());
     }
 }
 
@@ -249,6 +274,19 @@ mod tests {
         for reader in &mut still {
             assert_eq!(all(reader), ((936..1_000).collect(), 936), "the newest 64 of 1000");
         }
+    }
+
+    #[test]
+    fn a_reader_of_a_pair_hears_both_and_ends_with_the_last_and_a_full_one_costs_the_other_nothing() {
+        let (first, second) = Feed::pair(4);
+        let mut reader = first.reader();
+        put(&second, 0..100);
+        put(&first, 100..103);
+        drop(first);
+        assert_eq!(all(&mut reader), ([100, 101, 102, 96, 97, 98, 99].into(), 96));
+        assert!(matches!(reader.now(), Err(NoItem::Yet)));
+        drop(second);
+        assert!(matches!(reader.now(), Err(NoItem::Ever)));
     }
 
     #[test]

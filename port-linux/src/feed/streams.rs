@@ -10,6 +10,7 @@ use outrigger_core::wire::rtde::{self, TextMessage};
 
 use super::rtde::{Columns, Content, Conversation};
 use super::tap::framing;
+use super::{VARIABLES, name_of};
 
 /// One message of a controller.
 pub enum Message<'a> {
@@ -50,19 +51,19 @@ pub struct Taken {
     pub begins: bool,
 }
 
-/// The streams of one controller: primary, real-time, RTDE. Datagrams of FRI need no memory.
+/// The streams of one controller: primary, real-time, RTDE, and its further variables. Datagrams of FRI need no memory.
 #[derive(Debug)]
 pub struct Streams<'m> {
-    streams: [Stream<'m>; 3],
+    streams: [Stream<'m>; 4],
     software: Option<SoftwareVersion>,
-    conversation: Conversation,
 }
 
 #[derive(Debug)]
 struct Stream<'m> {
-    framing: Framing,
     assembler: Assembler<'m>,
     state: State,
+    /// Of RTDE.
+    conversation: Conversation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,31 +77,43 @@ enum State {
 
 /// Memory of [`Streams`].
 #[must_use]
-pub fn memory() -> [Vec<u8>; 3] {
-    [vec![0; 2 * MAX_PRIMARY_SIZE], vec![0; 64 * 1024], vec![0; 2 * rtde::MAX_SIZE]]
+pub fn memory() -> [Vec<u8>; 4] {
+    [2 * MAX_PRIMARY_SIZE, 64 * 1024, 2 * rtde::MAX_SIZE, 2 * rtde::MAX_SIZE].map(|size| vec![0; size])
+}
+
+/// Which of the streams a port has.
+const fn index(framing: Framing, port: u16) -> usize {
+    match framing {
+        Framing::Primary => 0,
+        Framing::Rtde if port == VARIABLES => 3,
+        Framing::Rtde => 2,
+        Framing::Realtime | Framing::Fri => 1,
+    }
 }
 
 impl<'m> Streams<'m> {
     /// Streams of which nothing has been heard yet, in [`memory`].
     #[must_use]
-    pub fn new(memory: &'m mut [Vec<u8>; 3]) -> Option<Self> {
-        let [primary, realtime, rtde] = memory;
+    pub fn new(memory: &'m mut [Vec<u8>; 4]) -> Option<Self> {
+        let [primary, realtime, rtde, variables] = memory;
         let stream = |framing, memory: &'m mut Vec<u8>| {
-            Some(Stream { framing, assembler: Assembler::new(framing, memory).ok()?, state: State::Broken })
+            let assembler = Assembler::new(framing, memory).ok()?;
+            Some(Stream { assembler, state: State::Broken, conversation: Conversation::default() })
         };
-        let streams =
-            [stream(Framing::Primary, primary)?, stream(Framing::Realtime, realtime)?, stream(Framing::Rtde, rtde)?];
-        Some(Self { streams, software: None, conversation: Conversation::default() })
+        let streams = [
+            stream(Framing::Primary, primary)?,
+            stream(Framing::Realtime, realtime)?,
+            stream(Framing::Rtde, rtde)?,
+            stream(Framing::Rtde, variables)?,
+        ];
+        Some(Self { streams, software: None })
     }
 
     /// A connection to `port` begins.
     pub fn opened(&mut self, port: u16) {
-        let Some(framing) = framing(port) else { return };
-        for stream in self.streams.iter_mut().filter(|stream| stream.framing == framing) {
+        if let Some(stream) = self.of(port) {
             stream.state = State::New;
-        }
-        if framing == Framing::Rtde {
-            self.conversation = Conversation::default();
+            stream.conversation = Conversation::default();
         }
     }
 
@@ -111,9 +124,13 @@ impl<'m> Streams<'m> {
 
     /// Bytes that went out.
     pub fn sent(&mut self, port: u16, bytes: &[u8]) {
-        if framing(port) == Some(Framing::Rtde) {
-            self.conversation.sent(bytes);
+        if let Some(stream) = self.of(port).filter(|_| framing(port) == Some(Framing::Rtde)) {
+            stream.conversation.sent(bytes);
         }
+    }
+
+    fn of(&mut self, port: u16) -> Option<&mut Stream<'m>> {
+        self.streams.get_mut(index(framing(port)?, port))
     }
 
     /// Bytes that came in: tells every message that they complete. `None` where none of them is of use, because what
@@ -134,7 +151,8 @@ impl<'m> Streams<'m> {
             });
             return Some(Taken { from: 0, begins: false });
         }
-        let stream = self.streams.iter_mut().find(|stream| stream.framing == framing)?;
+        let stream = self.streams.get_mut(index(framing, port))?;
+        let port = name_of(port);
         let taken = match (stream.state, first_start) {
             (State::Whole, _) => Taken { from: 0, begins: false },
             (State::New, _) => Taken { from: 0, begins: true },
@@ -159,7 +177,7 @@ impl<'m> Streams<'m> {
                 match frame {
                     Ok(message) => match framing {
                         Framing::Primary => understand(message, &mut self.software, &mut tell),
-                        Framing::Rtde => match self.conversation.received(message) {
+                        Framing::Rtde => match stream.conversation.received(message) {
                             Ok(Some(Content::Data(columns, values))) => tell(Message::Rtde(columns, values)),
                             Ok(Some(Content::Text(text))) => tell(Message::RtdeText(text)),
                             Ok(None) => {}

@@ -3,7 +3,7 @@
 use outrigger_core::frame::{Boundaries, Framing};
 use outrigger_core::time::Instant;
 
-use super::{FRI, Feed, What};
+use super::{FRI, Feed, VARIABLES, What};
 
 /// Listens to one connection after another.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(super) const fn framing(port: u16) -> Option<Framing> {
     match port {
         30_001 | 30_002 | 30_011 | 30_012 => Some(Framing::Primary),
         30_003 | 30_013 => Some(Framing::Realtime),
-        30_004 => Some(Framing::Rtde),
+        30_004 | VARIABLES => Some(Framing::Rtde),
         FRI => Some(Framing::Fri),
         _ => None,
     }

@@ -113,18 +113,28 @@ pub(crate) trait Controller<const N: usize>:
     /// How far the arm coasts at worst, in words, where `event` is the one with which that is known.
     fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
 
-    /// What a recorder takes beside the engine's links, for as long as this is polled: it goes into `feed`, and remarks
+    /// What a recorder takes beside the engine's links of what is `wanted`, for as long as this is polled: it goes into `feed`, and remarks
     /// about it into `remarks`.
     fn apart(
         &mut self,
         config: &Config<N, Self::Options>,
+        wanted: Wanted,
         clock: Clock,
         feed: Feed,
         remarks: UnboundedSender<String>,
     ) -> impl Future<Output = Infallible> + Send + 'static + use<Self, N> {
-        let _ = (config, clock, feed, remarks);
+        let _ = (config, wanted, clock, feed, remarks);
         std::future::pending()
     }
+}
+
+/// What a recorder takes beside the engine's links.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    /// Everything there is, in place of the link [`Controller::APART`].
+    Everything,
+    /// These variables, beside it: into [`VARIABLES`](crate::feed::VARIABLES).
+    Variables(Vec<String>),
 }
 
 /// What a snapshot has of one kind of controller alone.

@@ -11,19 +11,20 @@ use outrigger_core::wire::fields::{FieldVisitor, Value};
 use super::LOG;
 use super::derived::timestamp;
 use super::schema::schema_of;
+use crate::feed::VARIABLES;
 use crate::fields::Fields;
 use crate::json::Json;
 
 /// Topic of the bytes that came from a port.
 #[must_use]
 pub fn raw_topic(port: u16) -> String {
-    format!("/raw/{port}")
+    if port == VARIABLES { "/raw/30004/variables".into() } else { format!("/raw/{port}") }
 }
 
 /// Topic of the bytes that went to a port.
 #[must_use]
 pub fn sent_topic(port: u16) -> String {
-    format!("/raw/{port}/sent")
+    raw_topic(port) + "/sent"
 }
 
 /// How serious a line of the log is, in Foxglove's numbers.

@@ -1,5 +1,6 @@
 //! `outrigger record`: everything a robot sends, into one file.
 
+mod apart;
 mod derived;
 mod file;
 mod read;
@@ -9,10 +10,9 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use std::convert::Infallible;
-
 use outrigger_core::engine::Config;
 
+pub(crate) use self::apart::Apart;
 pub use self::file::{raw_topic, sent_topic};
 pub(crate) use self::read::each_message;
 pub use self::read::{Raw, each_raw, is_none, is_recording};
@@ -22,11 +22,10 @@ use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
-use crate::maker::Controller;
+use crate::maker::{Controller, Wanted};
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
 use crate::signals::Leaves;
-use crate::worker::Worker;
 
 /// Topic of the configuration that a run began with.
 pub(crate) const CONFIGURATION: &str = "/engine/configuration";
@@ -45,24 +44,12 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     config: Config<N, C::Options>,
     args: &RecordArgs,
 ) -> Outcome {
-    let (clock, runtime) = (Clock::start(), crate::runtime()?);
-    let (beside, mut ended) = tokio::sync::mpsc::channel::<Infallible>(1);
+    let clock = Clock::start();
     let feed = Feed::new(C::ENTRIES);
     let recorder = Recorder::start(&args.out, feed.reader(), clock, &args.robot.to_string(), !args.uncompressed)?;
     let progress = recorder.progress();
     let session = crate::block_on(async move {
-        // Dropped at the end of the session.
-        let _beside = beside;
-        let (sender, remarks) = tokio::sync::mpsc::unbounded_channel();
-        let apart = controller.apart(&config, clock, feed.clone(), sender);
-        let follow = async move {
-            tokio::select! {
-                never = apart => match never {},
-                _ = ended.recv() => {}
-            }
-        };
-        let refused = |error| Failure::BadInput(format!("cannot start a thread: {error}"));
-        let _apart = Worker::start("apart", move || runtime.block_on(follow)).map_err(refused)?;
+        let (_apart, remarks) = Apart::start(&mut controller, &config, Wanted::Everything, clock, feed.clone())?;
         let mut net = controller.open(clock, None).await?.with_feed(&feed, C::APART);
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("record", Format::choose(args.json), clock, controller, operators, args.seconds);

@@ -15,7 +15,7 @@ use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
 use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level, raw_topic, sent_topic};
 use super::{CONFIGURATION, ENGINE};
-use crate::feed::{Entry, FRI, Message, Streams, What};
+use crate::feed::{Entry, FRI, Message, Streams, VARIABLES, What, name_of};
 use crate::show::Notice;
 
 /// What is being written, and what it is made from.
@@ -54,11 +54,11 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         match &entry.what {
             What::Opened { port } => {
                 self.streams.opened(*port);
-                self.file.log(Level::Info, at, "link", &format!("connected to port {port}"))
+                self.file.log(Level::Info, at, "link", &format!("connected to port {}", name_of(*port)))
             }
             What::Closed { port } => {
                 self.source = self.source.filter(|source| source != port);
-                self.file.log(Level::Warning, at, "link", &format!("the connection to port {port} is gone"))
+                self.file.log(Level::Warning, at, "link", &format!("the connection to port {} is gone", name_of(*port)))
             }
             What::Sent { port, bytes } => {
                 self.streams.sent(*port, bytes);
@@ -82,8 +82,13 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             if written.is_ok() {
                 written = match &message {
                     Message::Realtime(_) | Message::Rtde(..) => {
-                        let topic = if port == 30_004 { "/rtde" } else { "/realtime" };
-                        let first = *source.get_or_insert(port) == port;
+                        let topic = match port {
+                            30_004 => "/rtde",
+                            VARIABLES => "/rtde/variables",
+                            _ => "/realtime",
+                        };
+                        // Named variables are no whole state.
+                        let first = port != VARIABLES && *source.get_or_insert(port) == port;
                         write_state(file, topic, at, &message, first.then_some((modes, io)))
                     }
                     Message::Fri(measurement) => write_measurement(file, at, measurement),

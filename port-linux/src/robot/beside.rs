@@ -10,7 +10,7 @@ use outrigger_core::engine::{Config, Peer};
 use super::Robot;
 use crate::attached::{Attached, Watcher};
 use crate::clock::Clock;
-use crate::config::{HostSettings, RobotAddress, RunSettings, SourceSettings};
+use crate::config::{HostSettings, RobotAddress, RunSettings, SourceSettings, wrong_variable};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
@@ -112,6 +112,22 @@ impl Robot<6, Ur<'static>> {
         let address: RobotAddress = address.parse().map_err(Failure::Usage)?;
         let target = Target::resolve(&address)?;
         Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
+    }
+
+    /// Records these variables of RTDE as well, e.g. `["target_moment"]`, as `run.record_variables` does: over a connection of
+    /// its own, into the file of [`recording_to`](Self::recording_to). What the controller's software lacks is told and left out.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no variable that a controller sends, and for one named twice.
+    pub fn recording_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, Failure> {
+        for name in names.into_iter().map(Into::into) {
+            let before = &mut self.run.record_variables;
+            if let Some(expected) = wrong_variable(before, &name) {
+                return Err(Failure::Usage(format!("found '{name}', expected {expected}")));
+            }
+            before.push(name);
+        }
+        Ok(self)
     }
 }
 

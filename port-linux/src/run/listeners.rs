@@ -17,6 +17,8 @@ type Remark = (&'static str, String, Vec<(&'static str, String)>);
 /// Those that were asked for.
 pub(super) struct Listeners {
     feed: Feed,
+    /// For the connection of further variables.
+    variables: Option<Feed>,
     recorder: Option<Recorder>,
     server: Option<Server>,
 }
@@ -24,27 +26,40 @@ pub(super) struct Listeners {
 /// What the loop needs of them.
 pub(super) struct Listening {
     pub(super) feed: Feed,
+    /// For the connection of further variables, where there are some.
+    pub(super) variables: Option<Feed>,
     pub(super) progress: Option<Arc<Progress>>,
     pub(super) remarks: Vec<Remark>,
 }
 
 impl Listeners {
-    /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries; `None`
-    /// where it asks for none.
+    /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries, and another one
+    /// for `variables`; `None` where it asks for none.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] for a file or an address that cannot be had.
+    /// [`Failure::BadInput`] for a file or an address that cannot be had, and for variables without a file.
     pub(super) fn start(
         robot: &str,
         record: Option<&Path>,
+        variables: &[String],
         serve: &ServeSettings,
         capacity: usize,
         clock: Clock,
     ) -> Result<Option<Self>, Failure> {
+        if record.is_none() && !variables.is_empty() {
+            let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
+            return Err(Failure::BadInput(what.into()));
+        }
         if record.is_none() && serve.listen.is_none() {
             return Ok(None);
         }
-        let feed = Feed::new(capacity);
+        let (feed, variables) = if variables.is_empty() {
+            (Feed::new(capacity), None)
+        } else {
+            // Of a thread of its own, for which the one that commands does not wait.
+            let (feed, variables) = Feed::pair(capacity);
+            (feed, Some(variables))
+        };
         let recorder = match record {
             Some(path) => Some(Recorder::start(path, feed.reader(), clock, robot, true)?),
             None => None,
@@ -53,7 +68,7 @@ impl Listeners {
             Some(listen) => Some(Server::start(listen, serve.readers, feed.reader(), clock.origin_unix_nanos())?),
             None => None,
         };
-        Ok(Some(Self { feed, recorder, server }))
+        Ok(Some(Self { feed, variables, recorder, server }))
     }
 
     pub(super) fn feed(&self) -> Listening {
@@ -67,6 +82,7 @@ impl Listeners {
         });
         Listening {
             feed: self.feed.clone(),
+            variables: self.variables.clone(),
             progress: self.recorder.as_ref().map(Recorder::progress),
             remarks: recording.into_iter().chain(serving).collect(),
         }
@@ -77,8 +93,8 @@ impl Listeners {
     /// # Errors
     /// [`Failure::BadInput`] where the recording is not complete.
     pub(super) fn finish(self, format: Format) -> Outcome {
-        let Self { feed, recorder, server } = self;
-        drop(feed);
+        let Self { feed, variables, recorder, server } = self;
+        drop((feed, variables));
         let recorded = recorder.map(Recorder::finish).transpose();
         if let Some(server) = server {
             server.finish();

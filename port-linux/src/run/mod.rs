@@ -15,6 +15,7 @@ use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use self::listeners::Listening;
 use self::plan::Beside;
@@ -28,8 +29,9 @@ use crate::json::Json;
 use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
 use crate::machine;
-use crate::maker::{Controller, Maker, Shows, Summary, Tally};
-use crate::panel::{Operators, Panel, Wish};
+use crate::maker::{Controller, Maker, Shows, Summary, Tally, Wanted};
+use crate::panel::{Operators, Panel, Wish, next_of};
+use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
@@ -71,7 +73,16 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
 ) -> Result<Finished, Failure> {
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
-    plan.carry_out(clock, C::ENTRIES, async |beside| {
+    plan.carry_out(clock, C::ENTRIES, async |mut beside| {
+        // Ended with this: a loss of it ends nothing else.
+        let (_apart, remarks) = match beside.listening.as_mut().and_then(|listening| listening.variables.take()) {
+            Some(feed) => {
+                let wanted = Wanted::Variables(plan.run.record_variables.clone());
+                let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, feed)?;
+                (Some(apart), Some(remarks))
+            }
+            None => (None, None),
+        };
         let mut net = controller.open(clock, plan.host.busy_poll_micros).await?;
         if let Some(listening) = &beside.listening {
             net = net.with_feed(&listening.feed, None);
@@ -79,6 +90,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         let listens = controller.listens();
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
         let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, operators, beside)?;
+        service.remarks = remarks;
         if let Some(listens) = listens {
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
@@ -182,6 +194,8 @@ struct Service<M: Maker, T> {
     progress: Option<Arc<crate::feed::Progress>>,
     /// What the engine was given, for the same recorder.
     tail: Option<Tail>,
+    /// Of what is recorded apart, in words.
+    remarks: Option<UnboundedReceiver<String>>,
 }
 
 impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
@@ -198,7 +212,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
         let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
         let mut panel = Panel::new("run", format, clock, maker, operators, None);
         let (mut progress, mut tail) = (None, None);
-        if let Some(Listening { feed, progress: recorder, remarks }) = beside.listening {
+        if let Some(Listening { feed, progress: recorder, remarks, .. }) = beside.listening {
             tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
             progress = recorder;
             panel = panel.with_feed(feed);
@@ -233,6 +247,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             recorded: 0,
             progress,
             tail,
+            remarks: None,
         })
     }
 
@@ -383,6 +398,7 @@ where
                 wish = self.panel.next() => self.wish(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
+                text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
             };
             if let Some(input) = input {
                 return input;

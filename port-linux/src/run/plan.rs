@@ -76,7 +76,8 @@ impl Plan {
         entries: usize,
         session: impl AsyncFnOnce(Beside) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let listeners = Listeners::start(&self.robot, self.record(), &self.serve, entries, clock)?;
+        let listeners =
+            Listeners::start(&self.robot, self.record(), &self.run.record_variables, &self.serve, entries, clock)?;
         let listening = listeners.as_ref().map(Listeners::feed);
         if let Some(Listening { feed, progress: Some(_), .. }) = &listening
             && !self.text.is_empty()

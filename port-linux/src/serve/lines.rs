@@ -5,7 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::MessageKind;
 
-use crate::feed::{Item, Message, Streams, What};
+use crate::feed::{Item, Message, Streams, VARIABLES, What};
 use crate::fields::Fields;
 use crate::json::Json;
 
@@ -44,12 +44,14 @@ impl<'m> Lines<'m> {
             What::Opened { port } => {
                 streams.opened(*port);
                 begin(json, "opened");
-                json.key("port").integer(*port).end_object();
+                number(*port, json);
+                json.end_object();
                 tell(json.as_str());
             }
             What::Closed { port } => {
                 begin(json, "closed");
-                json.key("port").integer(*port).end_object();
+                number(*port, json);
+                json.end_object();
                 tell(json.as_str());
             }
             What::Sent { port, bytes } => streams.sent(*port, bytes),
@@ -76,12 +78,21 @@ impl<'m> Lines<'m> {
     }
 }
 
+/// A port as the controller numbers it, and which of two connections to it is meant.
+fn number(port: u16, json: &mut Json) {
+    if port == VARIABLES {
+        json.key("port").integer(30_004_u16).key("connection").text("variables");
+    } else {
+        json.key("port").integer(port);
+    }
+}
+
 /// The line of a message; `false` for what is not told.
 fn message_line(message: &Message<'_>, port: u16, json: &mut Json, begin: &mut dyn FnMut(&mut Json, &str)) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {
-            begin(json, "state");
-            json.key("port").integer(port);
+            begin(json, if port == VARIABLES { "variables" } else { "state" });
+            number(port, json);
             message.visit_state(&mut Fields::new(json));
         }
         Message::Primary(primary, software) => {

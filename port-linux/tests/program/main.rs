@@ -17,4 +17,5 @@ mod serial_sensor;
 mod serve;
 mod service;
 mod terminal;
+mod variables;
 mod watch;

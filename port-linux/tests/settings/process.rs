@@ -98,6 +98,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("run.recordings_kept", "2", DUMPS, kept),
     row("run.recordings_bytes", "16000000", DUMPS, kept),
     row("run.record", "\"FOLDER/all.mcap\"", "", recorded),
+    row("run.record_variables", "[\"target_moment\"]", "run.record = \"FOLDER/all.mcap\"", variables),
     row("serve.listen", "\"127.0.0.1:0\"", "", served),
     row("serve.readers", "2", "serve.listen = \"127.0.0.1:0\"", readers),
     row("host.scheduling", "\"fifo\"", "", in_force),
@@ -337,6 +338,17 @@ fn recorded(file: &File) -> String {
     run.until(&["Offline → Monitor"]);
     let (_, folder) = run.quit();
     format!("recorded: {}", folder.join("all.mcap").exists())
+}
+
+/// What of RTDE comes by a connection of the recorder's own.
+fn variables(file: &File) -> String {
+    let mut run = Run::new(file);
+    // Of a file without them, the session says something as well.
+    run.until(&["recorded: target_moment", "Bad → Ok"]);
+    let (_, folder) = run.quit();
+    let bytes = std::fs::read(folder.join("all.mcap")).expect("the recording");
+    let summary = mcap::Summary::read(&bytes).expect("an MCAP file").expect("a whole one");
+    format!("variables: {}", summary.channels.values().any(|channel| channel.topic == "/rtde/variables"))
 }
 
 fn served(file: &File) -> String {

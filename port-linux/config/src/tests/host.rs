@@ -297,3 +297,42 @@ proptest::proptest! {
         let _ = Configuration::parse(&source);
     }
 }
+
+#[test]
+fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside_a_krc() {
+    let of = |list: &str| format!("{ROBOT}run.record_variables = {list}\n");
+    let read = Configuration::parse(&of("[\"target_moment\", \"output_int_register_3\"]")).expect("two variables");
+    assert_eq!(read.run.record_variables, ["target_moment", "output_int_register_3"]);
+    assert_eq!(Configuration::parse(&of("[]")).expect("none").run.record_variables, [""; 0]);
+    let wrong = "[\"target_momnt\", \"actual_q\", \"actual_q\", \"timestamp\", 3, \"speed_slider_mask\"]";
+    let variable = "expected a variable of RTDE that the controller sends";
+    assert_eq!(
+        problems(&of(wrong)),
+        [
+            format!("found \"target_momnt\", {variable}; did you mean \"target_moment\"?"),
+            "found \"actual_q\", expected actual_q once".into(),
+            "found \"timestamp\", expected no timestamp: it comes with the others by itself".into(),
+            "found 3, expected variables of RTDE that the controller sends, e.g. \"target_moment\", as a string".into(),
+            format!("found \"speed_slider_mask\", {variable}; did you mean \"speed_scaling\"?"),
+        ]
+        .map(|problem: String| format!("line 3: run.record_variables: {problem}"))
+    );
+    let [problem] = problems(&of("\"actual_q\"")).try_into().expect("one problem");
+    assert!(problem.ends_with("as an array of strings"), "{problem}");
+
+    // All that fit into a request, and one more.
+    let names: Vec<String> = ["double", "int"]
+        .iter()
+        .flat_map(|kind| (0..48).map(move |number| format!("\"output_{kind}_register_{number}\"")))
+        .collect();
+    let found = problems(&of(&format!("[{}]", names.join(", "))));
+    let fit = names.len() - found.len();
+    let length = |count: usize| "timestamp".len() + names[..count].iter().map(|name| name.len() - 1).sum::<usize>();
+    assert!(length(fit) <= 2048 && length(fit + 1) > 2048, "{fit} of {}", names.len());
+    assert!(found[0].ends_with("expected fewer variables: a request holds 2048 bytes of names"), "{}", found[0]);
+
+    let krc = "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\nrun.record_variables = [\"actual_q\"]\n";
+    let problems = KrcConfiguration::parse(krc).expect_err("a KRC has no RTDE");
+    let [problem] = problems.try_into().expect("one problem");
+    assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");
+}

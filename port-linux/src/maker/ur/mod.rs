@@ -27,7 +27,7 @@ pub(crate) use self::checked::checked;
 use self::examined::UrExamined;
 use self::memory::Windows;
 use self::tally::UrTally;
-use super::{Controller, Facts, Maker, Showing, Shows};
+use super::{Controller, Facts, Maker, Showing, Shows, Wanted};
 use crate::clock::Clock;
 use crate::engine;
 use crate::exit::Failure;
@@ -231,19 +231,21 @@ impl Controller<6> for UrController {
         Some(coast::describe(config, identity.software))
     }
 
-    /// A connection to 30004 with more than a session asks for, unless states are to come from 30003 alone.
+    /// A connection to 30004 with more than a session asks for; with everything only where states are not to come from 30003
+    /// alone.
     fn apart(
         &mut self,
         config: &UrConfig,
+        wanted: Wanted,
         clock: Clock,
         feed: Feed,
         remarks: mpsc::UnboundedSender<String>,
     ) -> impl Future<Output = Infallible> + Send + 'static + use<> {
         let (sender, software) = watch::channel(None);
         self.software = Some(sender);
-        let following = rtde::Following { at: self.target.socket(rtde::PORT), clock, feed, software, remarks };
-        let wanted = config.peer.connect.states != StatesFrom::Realtime;
-        async move { if wanted { rtde::follow(following).await } else { std::future::pending().await } }
+        let alone = matches!(wanted, Wanted::Everything) && config.peer.connect.states == StatesFrom::Realtime;
+        let following = rtde::Following { at: self.target.socket(rtde::PORT), wanted, clock, feed, software, remarks };
+        async move { if alone { std::future::pending().await } else { rtde::follow(following).await } }
     }
 }
 

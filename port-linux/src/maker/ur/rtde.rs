@@ -1,4 +1,4 @@
-//! A connection to 30004 of the recorder's own: every variable the controller has, beside the session.
+//! A connection to 30004 of the recorder's own, beside the session: every variable the controller has, or named ones.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,7 +15,8 @@ use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::Clock;
-use crate::feed::{Feed, Tap};
+use crate::feed::{Feed, Tap, VARIABLES, name_of};
+use crate::maker::Wanted;
 use crate::net::cannot_connect;
 
 /// The controller's port.
@@ -28,10 +29,21 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 const BACK_OFF: (std::time::Duration, std::time::Duration) =
     (std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
 
+impl Wanted {
+    /// Its place in a feed.
+    const fn port(&self) -> u16 {
+        match self {
+            Self::Everything => PORT,
+            Self::Variables(_) => VARIABLES,
+        }
+    }
+}
+
 /// What is to be followed, and who hears of it.
 pub(super) struct Following {
     /// Where 30004 is.
     pub(super) at: SocketAddr,
+    pub(super) wanted: Wanted,
     pub(super) clock: Clock,
     pub(super) feed: Feed,
     /// The software of the controller, once the session knows it.
@@ -44,16 +56,28 @@ pub(super) struct Following {
 pub(super) async fn follow(mut following: Following) -> Infallible {
     let (shortest, longest) = BACK_OFF;
     let (mut wait, mut last) = (shortest, String::new());
+    let name = name_of(following.wanted.port());
     loop {
-        let known = following.software.wait_for(|software| software.is_some_and(exists)).await.map(|known| *known);
+        let known = following.software.wait_for(Option::is_some).await.map(|known| *known);
         let Ok(Some(software)) = known else { return std::future::pending().await };
+        if !exists(software) {
+            if let Wanted::Variables(_) = following.wanted {
+                let _ = following
+                    .remarks
+                    .send(format!("software {software} has no RTDE: no further variables are recorded"));
+            }
+            if following.software.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+            continue;
+        }
         let (flowed, why) = converse(&following, software).await;
         if flowed {
             wait = shortest;
         }
         // What fails in the same way at every attempt is said once.
         if flowed || why != last {
-            let _ = following.remarks.send(format!("30004: {why}; tried again in {} s", wait.as_secs()));
+            let _ = following.remarks.send(format!("{name}: {why}; tried again in {} s", wait.as_secs()));
             last = why;
         }
         tokio::time::sleep(wait).await;
@@ -63,7 +87,8 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
 
 /// One connection, to its end: whether data flowed, and why it ended.
 async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
-    let Following { at, clock, feed, remarks, .. } = following;
+    let Following { at, wanted, clock, feed, remarks, .. } = following;
+    let name = name_of(wanted.port());
     let connected = match tokio::time::timeout(PATIENCE, TcpStream::connect(at)).await {
         Ok(connected) => connected,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -72,7 +97,10 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
         Ok(stream) => stream,
         Err(error) => return (false, cannot_connect(*at, &error)),
     };
-    let optional = everything(software);
+    let optional = match wanted {
+        Wanted::Everything => everything(software),
+        Wanted::Variables(names) => names.join(","),
+    };
     let mut fields = vec![Field::EMPTY; 1 + optional.split(',').count()];
     let (mut receive, mut transmit) = (vec![0; 2 * rtde::MAX_SIZE], vec![0; rtde::MAX_NAMES + 64]);
     let memory = ClientMemory { receive: &mut receive, transmit: &mut transmit };
@@ -84,17 +112,17 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
         Err(error) => return (false, error),
     };
     let mut tap = Tap::new(feed.clone());
-    tap.opened(clock.now(), PORT);
+    tap.opened(clock.now(), wanted.port());
     client.handle(clock.now(), Input::Opened);
-    let (mut flowed, mut absent) = (false, 0_usize);
+    let (mut flowed, mut absent) = (false, vec![]);
     let why = loop {
         let mut failed = None;
         while let Some(event) = client.poll_event() {
             match event {
-                Event::Absent(_) => absent += 1,
+                Event::Absent(error) => absent.push(error.name.to_owned()),
                 Event::Started => {
                     flowed = true;
-                    let _ = remarks.send(format!("30004: data flows; {absent} variables are not in this software"));
+                    let _ = remarks.send(format!("{name}: {}", flows(wanted, &absent)));
                 }
                 Event::Failed(failure) => failed = Some(failure.to_string()),
                 _ => {}
@@ -126,6 +154,19 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
     };
     tap.closed(clock.now());
     (flowed, why)
+}
+
+/// What is recorded now that data flows.
+fn flows(wanted: &Wanted, absent: &[String]) -> String {
+    let Wanted::Variables(names) = wanted else {
+        return format!("data flows; {} variables are not in this software", absent.len());
+    };
+    let present: Vec<_> = names.iter().filter(|name| !absent.contains(name)).map(String::as_str).collect();
+    let recorded = if present.is_empty() { "the timestamp alone".to_owned() } else { present.join(", ") };
+    if absent.is_empty() {
+        return format!("data flows; recorded: {recorded}");
+    }
+    format!("data flows; not in this controller's software: {}; recorded: {recorded}", absent.join(", "))
 }
 
 async fn write(stream: &mut TcpStream, client: &mut Client<'_, '_>, tap: &mut Tap, clock: Clock) -> io::Result<()> {
