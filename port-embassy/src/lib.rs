@@ -65,7 +65,7 @@
 //! * Sockets: two of the stack's `StackResources` are taken, three with RTDE, one beside a KRC.
 //! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
 //!   takes a new connection for a piece of the old one.
-//! * An interface that keeps as many frames as the sockets have room for: 10 KiB of them ([`Buffers`] says why).
+//! * An interface that keeps as many frames as the sockets have room for: 8 KiB of them ([`Buffers`] says why).
 //! * `max_burst_size` of the driver `None` or at least 4: with 1 the stack advertises a window of one packet.
 //! * Ticks of 1 MHz (`embassy-time`): time stamps are then what they say, in µs.
 #![no_std]

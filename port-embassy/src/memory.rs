@@ -33,8 +33,8 @@ impl Default for Windows {
 /// What the stack's sockets receive and send with.
 ///
 /// `REALTIME` bytes wait for port 30003. With four packets or more, one that is lost is sent again at once, because
-/// those that follow it ask for it; with little more than one it costs a time-out of the sender
-/// (`tests/tables/smoltcp.md`).
+/// those that follow it ask for it; with little more than one it costs a time-out of the sender. Five, the default, are enough
+/// where the controller's TCP puts states together, too; more changed nothing (`tests/tables/smoltcp.md`).
 ///
 /// `RTDE` bytes are for port 30004, where the engine was handed an
 /// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 there is no such socket. 512 of them are for what is
@@ -46,7 +46,7 @@ impl Default for Windows {
 /// again: 200 ms or more with a kernel like Linux', 1 s with smoltcp. A controller closes port 30004 when what it keeps for
 /// a client is full. [`with_rtde`](Self::with_rtde) fits into 10 560 bytes, those of a LAN9118.
 #[derive(Debug)]
-pub struct Buffers<const REALTIME: usize = 8192, const RTDE: usize = 0> {
+pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0> {
     /// Messages are 100 ms apart and read as they come, so that the rest of one has room at once.
     primary_receive: [u8; PRIMARY],
     realtime_receive: [u8; REALTIME],

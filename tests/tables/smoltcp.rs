@@ -38,18 +38,18 @@ enum Receive {
     One,
     Two,
     Four,
-    Five,
-    Six,
     Shipped,
+    Six,
+    Large,
 }
 
 const RECEIVE: [(Receive, &str); 6] = [
     (Receive::One, "1 packet"),
     (Receive::Two, "2 packets"),
     (Receive::Four, "4 packets"),
-    (Receive::Five, "5 packets"),
+    (Receive::Shipped, "5 packets"),
     (Receive::Six, "6 packets"),
-    (Receive::Shipped, "8 KiB"),
+    (Receive::Large, "8 KiB"),
 ];
 /// The longest packet of either version.
 const PACKET: usize = 1_220;
@@ -68,9 +68,9 @@ fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> UrRig {
         Receive::One => UrRig::with_buffers(setup, &network, Buffers::<PACKET>::of_size()),
         Receive::Two => UrRig::with_buffers(setup, &network, Buffers::<{ 2 * PACKET }>::of_size()),
         Receive::Four => UrRig::with_buffers(setup, &network, SmallBuffers::of_size()),
-        Receive::Five => UrRig::with_buffers(setup, &network, Buffers::<{ 5 * PACKET }>::of_size()),
-        Receive::Six => UrRig::with_buffers(setup, &network, Buffers::<{ 6 * PACKET }>::of_size()),
         Receive::Shipped => UrRig::with_buffers(setup, &network, Buffers::new()),
+        Receive::Six => UrRig::with_buffers(setup, &network, Buffers::<{ 6 * PACKET }>::of_size()),
+        Receive::Large => UrRig::with_buffers(setup, &network, Buffers::<8192>::of_size()),
     }
 }
 

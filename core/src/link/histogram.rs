@@ -57,7 +57,7 @@ impl Histogram {
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         self.bins.iter().zip(0_usize..).map(|(count, at)| Bin {
             from: lower_edge(at),
-            to: if at.saturating_add(1) < BINS { lower_edge(at.saturating_add(1)) } else { Duration::MAX },
+            to: if at.saturating_add(1) == BINS { Duration::MAX } else { lower_edge(at.saturating_add(1)) },
             count: *count,
         })
     }

@@ -24,7 +24,7 @@ use heapless::Vec;
 
 /// Bytes of the longest text that sets outputs.
 const TEXT_LEN: usize = if AVAILABLE { Sec::max_len(BATCH) } else { 0 };
-const _: () = assert!(!AVAILABLE || TEXT_LEN >= SpeedSlider::MAX_LEN);
+const _: () = assert!(SpeedSlider::MAX_LEN <= Sec::max_len(BATCH));
 
 /// Whether outputs can be set at all; without, every answer below is known beforehand, and what would be done is left out.
 const AVAILABLE: bool = cfg!(feature = "outputs");
