@@ -91,19 +91,18 @@ impl Ring {
         self.next.store(number + 1, Ordering::Release);
     }
 
-    /// The entry `number`, copied.
+    /// The entry `number`, copied. Whoever waits for the next one does not touch its place.
     pub(super) fn find(&self, number: u64) -> Found {
+        if number >= self.next.load(Ordering::Acquire) {
+            return Found::Nothing;
+        }
         if let Some(place) = self.place(number) {
             let place: MutexGuard<'_, Place> = place.lock().unwrap_or_else(PoisonError::into_inner);
             if place.number == Some(number) {
                 return Found::Entry(place.entry());
             }
         }
-        let next = self.next.load(Ordering::Acquire);
-        if number >= next {
-            return Found::Nothing;
-        }
-        let oldest = next.saturating_sub(self.places.len() as u64);
+        let oldest = self.next.load(Ordering::Acquire).saturating_sub(self.places.len() as u64);
         Found::Lost(oldest.max(number + 1) - number)
     }
 
@@ -156,6 +155,35 @@ mod tests {
         });
         // The first stays where the third found no place; the second is overtaken by the fourth.
         assert_eq!(found.collect::<Vec<_>>(), ["0", "lost 1", "lost 1", "3"]);
+    }
+
+    #[test]
+    fn a_reader_that_waits_for_the_next_entry_never_stands_in_its_way() {
+        const ALL: u64 = 200_000;
+        let (ring, heard) = (Ring::new(1024), AtomicU64::new(0));
+        let (mut next, mut lost) = (ring.join(), 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..ALL {
+                    while number > heard.load(Ordering::Relaxed) + 500 {
+                        std::hint::spin_loop();
+                    }
+                    ring.put(Instant::from_micros(number), Kept::Engine, &[1]);
+                }
+            });
+            while next < ALL {
+                match ring.find(next) {
+                    Found::Entry(entry) => {
+                        lost += u64::from(entry.at.as_micros() != next);
+                        next += 1;
+                    }
+                    Found::Lost(count) => (next, lost) = (next + count, lost + count),
+                    Found::Nothing => {}
+                }
+                heard.store(next, Ordering::Relaxed);
+            }
+        });
+        assert_eq!(lost, 0);
     }
 
     #[test]
