@@ -54,6 +54,7 @@
 pub mod arm;
 pub mod controller;
 pub mod dashboard;
+pub mod dial;
 pub mod fault;
 pub mod firmware;
 pub mod force;

@@ -17,9 +17,12 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{Shutdown, listen, shutdown};
 use rustix::thread::set_current_timer_slack;
 
+mod dial;
+
 use crate::controller::{Conn, Controller};
 use crate::port::Port;
 use crate::time::SimTime;
+use dial::Calls;
 
 /// Where port 29999 is on a real controller: the port base that moves nothing.
 pub const REAL_PORTS: u16 = 29_999;
@@ -167,7 +170,7 @@ impl Server {
 
     /// Serves on the calling thread until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
-        Loop { clock: Clock::start(), clients: vec![], server: self }.run(stop);
+        Loop { clock: Clock::start(), clients: vec![], calls: Calls::default(), server: self }.run(stop);
     }
 
     /// Serves on a thread of its own.
@@ -262,9 +265,17 @@ struct Client {
     stream: TcpStream,
     unsent: Vec<u8>,
     gone: bool,
+    /// The controller has called it.
+    called: bool,
+    /// The controller takes no more of its bytes now.
+    full: bool,
 }
 
 impl Client {
+    fn new(conn: Conn, stream: TcpStream, called: bool) -> Self {
+        Self { conn, stream, unsent: vec![], gone: false, called, full: false }
+    }
+
     /// Sends what the controller has for it, one segment per write.
     fn send(&mut self, controller: &mut Controller) {
         let mut buffer = [0; CHUNK];
@@ -290,12 +301,17 @@ impl Client {
     fn receive(&mut self, controller: &mut Controller) {
         let mut buffer = [0; CHUNK];
         while !self.gone {
-            match self.stream.read(&mut buffer) {
+            // A peer that the controller has called fills its window; to a client it stops listening.
+            let room = if self.called { controller.room(self.conn).min(CHUNK) } else { CHUNK };
+            self.full = room == 0;
+            if self.full {
+                return;
+            }
+            match self.stream.read(&mut buffer[..room]) {
                 Ok(0) => self.gone = true,
                 Ok(n) => {
                     let bytes = buffer.get(..n).unwrap_or_default();
                     if controller.write(self.conn, bytes) < n {
-                        // More than the controller's receive queue: it stops listening to such a client.
                         self.gone = true;
                     }
                 }
@@ -310,6 +326,7 @@ impl Client {
 struct Loop {
     clock: Clock,
     clients: Vec<Client>,
+    calls: Calls,
     server: Server,
 }
 
@@ -329,6 +346,7 @@ impl Loop {
         let mut controller = lock(&shared);
         controller.advance_to(self.clock.now());
         self.accept(&mut controller);
+        self.clients.extend(self.calls.turn(&mut controller).map(|(conn, stream)| Client::new(conn, stream, true)));
         for client in &mut self.clients {
             client.receive(&mut controller);
             client.send(&mut controller);
@@ -353,7 +371,7 @@ impl Loop {
             {
                 match controller.connect(listener.port) {
                     Ok(conn) if stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok() => {
-                        self.clients.push(Client { conn, stream, unsent: vec![], gone: false });
+                        self.clients.push(Client::new(conn, stream, false));
                     }
                     Ok(conn) => controller.disconnect(conn),
                     // The kernel has accepted before it was told not to: a reset is as close to a refusal as can be had.
@@ -368,11 +386,14 @@ impl Loop {
         // One that refuses would always be ready, to say that it is shut down.
         let listening = self.server.listeners.iter().filter(|listener| listener.open);
         let listeners = listening.map(|listener| PollFd::new(&listener.socket, PollFlags::IN));
-        let clients = self.clients.iter().map(|client| {
-            let wants = if client.unsent.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
-            PollFd::new(&client.stream, wants)
+        // With nothing asked for, a peer that has gone would always be ready.
+        let clients = self.clients.iter().filter(|client| !client.full || !client.unsent.is_empty()).map(|client| {
+            let reads = if client.full { PollFlags::empty() } else { PollFlags::IN };
+            let writes = if client.unsent.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+            PollFd::new(&client.stream, reads | writes)
         });
-        let mut fds: Vec<PollFd<'_>> = listeners.chain(clients).collect();
+        let calls = self.calls.sockets().map(|socket| PollFd::new(socket, PollFlags::OUT));
+        let mut fds: Vec<PollFd<'_>> = listeners.chain(clients).chain(calls).collect();
         let left = next.since(self.clock.now());
         let timeout = Timespec {
             tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
@@ -451,5 +472,39 @@ mod tests {
         let mut all = String::new();
         stream.read_to_string(&mut all).unwrap();
         assert_eq!(all, "Connected: Universal Robots Dashboard Server\nDisconnected\n");
+    }
+
+    #[test]
+    fn a_program_talks_to_a_server_over_the_loopback_and_survives_its_restart() {
+        let controller = Controller::new(Options::default()).unwrap();
+        let server = Server::bind_from(controller, LOCAL, 47_000).unwrap().spawn().unwrap();
+        let listener = TcpListener::bind((LOCAL, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let program = format!(
+            "def main():\n while True:\n  if socket_open(\"localhost\", {}):\n   while True:\n    a = \
+             socket_read_binary_integer(2, \"socket_0\", 0)\n    if a[0] != 2:\n     break\n    end\n    \
+             socket_send_int(a[1] + a[2])\n   end\n  end\n  sync()\n end\nend\n",
+            address.port()
+        );
+        let mut primary = TcpStream::connect(server.address(Port::Primary)).unwrap();
+        primary.write_all(program.as_bytes()).unwrap();
+        let add = |listener: &TcpListener| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut sum = [0; 4];
+            for number in 0..10_i32 {
+                stream.write_all(&[number.to_be_bytes(), 5_i32.to_be_bytes()].concat()).unwrap();
+                stream.read_exact(&mut sum).unwrap();
+                assert_eq!(i32::from_be_bytes(sum), number + 5);
+            }
+        };
+        add(&listener);
+        // Refused for a while, then there again.
+        drop(listener);
+        let cycles = server.controller().cycles();
+        while server.controller().cycles() < cycles + 100 {
+            std::thread::yield_now();
+        }
+        add(&TcpListener::bind(address).unwrap());
+        assert!(server.controller().program().0);
     }
 }

@@ -175,6 +175,8 @@ const fn here(
 const EXTERNAL_SENSOR: &[Param] =
     &[req("enable"), float("sensor_mass", 0.0), opt("sensor_measuring_offset"), opt("sensor_cog")];
 
+const SOCKET: Param = param("socket_name", Default::Text("socket_0"));
+
 static ALL: &[Signature] = &[
     // Time.
     host("sleep", &[req("t")]),
@@ -289,6 +291,29 @@ static ALL: &[Signature] = &[
     here("length", &[req("v")], pure::length),
     here("str_cat", &[req("op1"), req("op2")], pure::str_cat),
     here("to_str", &[req("val")], pure::to_str),
+    // Sockets. Since when reads have a time-out of their own is not known.
+    host("socket_open", &[req("address"), req("port"), SOCKET]),
+    host("socket_close", &[SOCKET]),
+    host("socket_read_binary_integer", &[req("number"), SOCKET, float("timeout", 2.0)]),
+    host("socket_read_byte_list", &[req("number"), SOCKET, float("timeout", 2.0)]),
+    host("socket_read_ascii_float", &[req("number"), SOCKET, float("timeout", 2.0)]),
+    host("socket_read_line", &[SOCKET, float("timeout", 2.0)]),
+    host(
+        "socket_read_string",
+        &[
+            SOCKET,
+            param("prefix", Default::Text("")),
+            param("suffix", Default::Text("")),
+            boolean("interpret_escape", false),
+            float("timeout", 2.0),
+        ],
+    ),
+    host("socket_send_byte", &[req("value"), SOCKET]),
+    host("socket_send_int", &[req("value"), SOCKET]),
+    host("socket_send_string", &[req("str"), SOCKET]),
+    host("socket_send_line", &[req("str"), SOCKET]),
+    host("socket_get_var", &[req("name"), SOCKET]),
+    host("socket_set_var", &[req("name"), req("value"), SOCKET]),
 ];
 
 #[cfg(test)]

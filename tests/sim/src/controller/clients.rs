@@ -1,4 +1,5 @@
-//! Clients: who may connect, their bytes in and out, and how connections end.
+//! Clients: who may connect, their bytes in and out, and how connections end. Bytes and ends are those of connections that
+//! the controller makes, too.
 
 use outrigger_core::robot::Generation;
 
@@ -59,6 +60,9 @@ impl Controller {
 
     /// A client sends bytes; says how many were taken.
     pub fn write(&mut self, conn: Conn, bytes: &[u8]) -> usize {
+        if conn.is_dialled() {
+            return self.plant.sockets.dials.give(conn, bytes);
+        }
         let now = self.now;
         let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase == Phase::Open) else { return 0 };
         let room = RECEIVE_QUEUE.saturating_sub(connection.up.queued());
@@ -74,6 +78,9 @@ impl Controller {
 
     /// A client reads what has arrived: at most one segment per call; says how many bytes.
     pub fn read(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
+        if conn.is_dialled() {
+            return self.plant.sockets.dials.take(conn, buffer);
+        }
         let now = self.now;
         let Some(connection) = self.connections.get_mut(&conn).filter(|c| c.phase != Phase::Closed) else { return 0 };
         let Some(bytes) = connection.down.receive(now, buffer.len()) else { return 0 };
@@ -88,19 +95,24 @@ impl Controller {
     /// Bytes a client could read now.
     #[must_use]
     pub fn pending(&self, conn: Conn) -> usize {
+        if conn.is_dialled() {
+            return self.plant.sockets.dials.pending(conn);
+        }
         self.connections.get(&conn).map_or(0, |connection| connection.down.arrived(self.now))
     }
 
     /// Whether the controller still holds this connection; what has arrived before a close can be read.
     #[must_use]
     pub fn is_open(&self, conn: Conn) -> bool {
-        self.connections.get(&conn).is_some_and(|c| matches!(c.phase, Phase::Open | Phase::Closing))
+        self.plant.sockets.dials.wanted(conn)
+            || self.connections.get(&conn).is_some_and(|c| matches!(c.phase, Phase::Open | Phase::Closing))
     }
 
     /// A client closes. What it sent before is still taken, unless it closed too early
     /// (core/docs/protocol/ur-client-interfaces.md 5.7) and the controller minds.
     pub fn disconnect(&mut self, conn: Conn) {
         const ENOUGH: u64 = 79;
+        self.plant.sockets.dials.hung_up(conn);
         let Some(connection) = self.connections.get_mut(&conn) else { return };
         if self.options.needs_79_bytes && connection.read < ENOUGH {
             connection.phase = Phase::Closed;
@@ -114,6 +126,7 @@ impl Controller {
     /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
     pub fn reset(&mut self, conn: Conn) {
         self.connections.remove(&conn);
+        self.plant.sockets.dials.hung_up(conn);
         self.sweep();
     }
 

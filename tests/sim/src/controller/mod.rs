@@ -8,6 +8,7 @@
 mod action;
 mod clients;
 mod connection;
+mod dialling;
 mod exchange;
 mod http;
 mod operation;
@@ -33,7 +34,7 @@ use crate::force::Force;
 use crate::io::Io;
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
-use crate::program::{Notice, Plant, Programs, Sender};
+use crate::program::{Notice, Plant, Programs, Sender, Sockets};
 use crate::rng::Rng;
 use crate::robot::{Control, Power, Robot, Stop};
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
@@ -153,6 +154,7 @@ impl Controller {
                 inputs: Registers::default(),
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
+                sockets: Sockets::new(options.sockets),
             },
             programs: Programs::new(builtins, after_t, options.end_deceleration, options.flicker),
             notices: vec![],

@@ -72,7 +72,10 @@ impl Controller {
             Action::ShutDown => self.shut_down(),
             Action::SwitchService(service, on) => self.switch_service(service, on),
             Action::ChooseOperationalMode(mode) if e_series => self.pendant.choose_mode(mode),
-            Action::Disconnect => self.close_where(|_| true),
+            Action::Disconnect => {
+                self.close_where(|_| true);
+                self.plant.sockets.dials.cut();
+            }
             Action::DigitalInputs(bits) => io.digital_in = bits,
             Action::Push(wrench) => force.push = wrench,
             // What does not fit the state has no effect.
@@ -146,6 +149,7 @@ impl Controller {
 
     fn restart(&mut self, away: Duration) {
         self.close_where(|_| true);
+        self.plant.sockets.dials.cut();
         self.leave(away);
     }
 

@@ -7,6 +7,7 @@ use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
 
 use crate::arm::Drive;
 use crate::dashboard::DashboardOptions;
+use crate::dial::SocketOptions;
 use crate::fault::{Fault, FaultKind};
 use crate::firmware::{AfterT, Firmware, LocalMode};
 use crate::model::{ArmModel, UnknownPairing};
@@ -115,6 +116,8 @@ pub struct Options {
     pub dashboard: DashboardOptions,
     /// What is not known of the Robot API.
     pub robot_api: RobotApiOptions,
+    /// What is not known of the sockets of programs.
+    pub sockets: SocketOptions,
     /// The disk of the operator's interface.
     pub files: Files,
     /// How long what the operator's interface does takes.
@@ -157,6 +160,7 @@ impl Options {
             rtde: RtdeOptions::default(),
             dashboard: DashboardOptions::default(),
             robot_api: RobotApiOptions::default(),
+            sockets: SocketOptions::default(),
             files: Files::default(),
             operations: OperationTiming::default(),
             serial_number: SERIAL_NUMBER.to_owned(),

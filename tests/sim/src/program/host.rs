@@ -43,6 +43,7 @@ impl Host for ProgramHost<'_> {
                 Some(done())
             }
             "popup" => self.popup(&call),
+            _ if name.starts_with("socket_") => self.socket(&call),
             "rtde_set_watchdog" => self.set_watchdog(&call),
             _ if name.ends_with("_register") => self.register(&call),
             "zero_ftsensor" => {
@@ -85,7 +86,7 @@ impl ProgramHost<'_> {
     }
 
     /// Whether a call that blocks for `time` \[s\] returns in this cycle.
-    fn passed(&self, call: &Call<'_>, time: f64) -> bool {
+    pub(super) fn passed(&self, call: &Call<'_>, time: f64) -> bool {
         self.elapsed(call) >= time - EPSILON
     }
 

@@ -4,6 +4,7 @@
 mod exchange;
 mod host;
 mod setting;
+mod sockets;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -21,6 +22,7 @@ use crate::robot::Robot;
 use crate::rtde::{Registers, Watchdogs};
 use crate::time::SimTime;
 use host::ProgramHost;
+pub(crate) use sockets::Sockets;
 
 /// The machine room: what programs act on.
 pub(crate) struct Plant {
@@ -40,6 +42,8 @@ pub(crate) struct Plant {
     pub(crate) outputs: Registers,
     /// Set by the running program.
     pub(crate) watchdogs: Watchdogs,
+    /// Of the running program, and every other connection that the controller makes.
+    pub(crate) sockets: Sockets,
 }
 
 /// Something 30001 tells its clients.
@@ -229,6 +233,7 @@ impl Programs {
         let replaced = self.take_in(now, plant, notices);
         if replaced {
             plant.watchdogs.clear();
+            plant.sockets.close_all();
             self.replacements = self.replacements.wrapping_add(1);
             if self.flicker.is_some_and(|every| self.replacements.is_multiple_of(every.get())) {
                 self.passing = Some(ProgramState::Stopped);
@@ -240,6 +245,7 @@ impl Programs {
         let (ended, moves) = self.run_primary(plant, notices);
         if !self.running() {
             plant.watchdogs.clear();
+            plant.sockets.close_all();
         }
         if ended || (replaced && !moves) {
             self.nobody_moves(plant);
@@ -396,6 +402,7 @@ impl Programs {
     /// Stops the program and the arm.
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
+        plant.sockets.close_all();
         // What has arrived and not begun is stopped with it.
         self.waiting.clear();
         self.release(&mut plant.arm);
@@ -424,6 +431,7 @@ impl Programs {
     pub(crate) fn start_foreign(&mut self, speed: f64, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.end(notices) {
             self.release(&mut plant.arm);
+            plant.sockets.close_all();
         }
         notices.push(Notice::Started("foreign".to_owned()));
         let body = Body::Foreign { speed, cycles: 0 };

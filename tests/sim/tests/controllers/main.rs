@@ -13,3 +13,4 @@ mod remote;
 mod robot_api;
 mod rtde;
 mod services;
+mod sockets;

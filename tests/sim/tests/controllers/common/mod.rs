@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::arm::Drive;
-use outrigger_sim::controller::{Conn, Controller, Options};
+use outrigger_sim::controller::{Conn, Controller, Options, Refused};
+use outrigger_sim::dial::Dial;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 
@@ -17,9 +18,24 @@ pub(crate) fn ideal(major: u8, minor: u8) -> Options {
     options
 }
 
+/// What becomes of a call that the controller makes.
+#[derive(Clone, Copy)]
+pub(crate) enum Answer {
+    /// A server accepts after this time.
+    After(Duration),
+    /// Nobody listens there.
+    Refuse,
+}
+
 /// A controller and everything its clients have received.
 pub(crate) struct Bench {
     pub(crate) controller: Controller,
+    /// Servers by port; calls to others stay unanswered.
+    answers: BTreeMap<u16, Answer>,
+    /// Calls to be answered at this time.
+    ringing: Vec<(SimTime, Dial)>,
+    /// Calls that were answered and not yet taken.
+    answered: Vec<Dial>,
     received: BTreeMap<Conn, Vec<u8>>,
     segments: BTreeMap<Conn, Vec<(SimTime, usize)>>,
 }
@@ -27,7 +43,14 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new(options: Options) -> Self {
         let controller = Controller::new(options).unwrap();
-        Self { controller, received: BTreeMap::new(), segments: BTreeMap::new() }
+        Self {
+            controller,
+            answers: BTreeMap::new(),
+            ringing: vec![],
+            answered: vec![],
+            received: BTreeMap::new(),
+            segments: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn software(major: u8, minor: u8) -> Self {
@@ -50,7 +73,8 @@ impl Bench {
     pub(crate) fn run_for(&mut self, span: Duration) {
         let end = self.controller.now() + span;
         while self.controller.now() < end {
-            let next = self.controller.next_event().min(end);
+            let ringing = self.ringing.iter().map(|(at, _)| *at).min().unwrap_or(SimTime::MAX);
+            let next = self.controller.next_event().min(end).min(ringing);
             self.controller.advance_to(next);
             self.drain();
         }
@@ -71,7 +95,39 @@ impl Bench {
         }
     }
 
+    /// From now on calls to this port have this answer.
+    pub(crate) fn serve(&mut self, port: u16, answer: Answer) {
+        self.answers.insert(port, answer);
+    }
+
+    /// The next call to this port that was answered, if there is one.
+    pub(crate) fn accept(&mut self, port: u16) -> Option<Conn> {
+        let at = self.answered.iter().position(|dial| dial.port == port)?;
+        Some(self.answered.remove(at).conn)
+    }
+
+    fn answer_calls(&mut self) {
+        let now = self.controller.now();
+        while let Some(dial) = self.controller.poll_dial() {
+            match self.answers.get(&dial.port) {
+                Some(Answer::After(time)) => self.ringing.push((now + *time, dial)),
+                Some(Answer::Refuse) => self.controller.dialled(dial.conn, Err(Refused)),
+                None => {}
+            }
+        }
+        let (due, later) = std::mem::take(&mut self.ringing).into_iter().partition(|(at, _)| *at <= now);
+        self.ringing = later;
+        let due: Vec<(SimTime, Dial)> = due;
+        for (_, dial) in due {
+            self.controller.dialled(dial.conn, Ok(()));
+            self.received.insert(dial.conn, vec![]);
+            self.segments.insert(dial.conn, vec![]);
+            self.answered.push(dial);
+        }
+    }
+
     fn drain(&mut self) {
+        self.answer_calls();
         let mut buffer = [0; 4096];
         for (conn, all) in &mut self.received {
             loop {
@@ -86,8 +142,23 @@ impl Bench {
     }
 
     pub(crate) fn send(&mut self, conn: Conn, text: &str) {
-        assert_eq!(self.controller.write(conn, text.as_bytes()), text.len());
+        self.send_bytes(conn, text.as_bytes());
+    }
+
+    pub(crate) fn send_bytes(&mut self, conn: Conn, bytes: &[u8]) {
+        assert_eq!(self.controller.write(conn, bytes), bytes.len());
         self.drain();
+    }
+
+    /// What programs said with `textmsg`, and the texts of their errors, as a client of 30001 gets them.
+    pub(crate) fn told(&mut self, primary: Conn) -> Vec<String> {
+        let messages = self.messages(primary).into_iter().filter(|message| message[4] == 20);
+        let texts = messages.filter_map(|message| match message[14] {
+            0 => Some(message[15..].to_vec()),
+            10 => Some(message[23..].to_vec()),
+            _ => None,
+        });
+        texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
     }
 
     /// Takes what a client has received.

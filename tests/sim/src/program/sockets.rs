@@ -1,0 +1,319 @@
+//! The sockets of programs: connections to servers elsewhere (`core/docs/protocol/ur-external-control.md 5.1`).
+//!
+//! A call that waits for the peer waits in control cycles; other threads go on. Time-outs are held to whole cycles, and one
+//! of zero or less never passes. What fails does so as a value: `False`, 0, an empty text, or a list that begins with 0.
+//! A read that fails because nobody is connected takes one cycle (assumed), so that a program which asks again and again
+//! stays within its time.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use outrigger_urscript::{Call, CallResult, Value};
+
+use super::host::{ProgramHost, done};
+use crate::controller::Conn;
+use crate::dial::{Dials, Phase, SocketOptions};
+
+/// `socket_open` gives up after this \[s\].
+const OPEN: f64 = 2.0;
+/// `socket_get_var` gives up after this \[s\].
+const ANSWER: f64 = 2.0;
+/// Sockets one program may have at once; assumed.
+const SOCKETS: usize = 32;
+/// Values one read may ask for.
+const VALUES: i32 = 30;
+/// Bytes of a text that is read.
+const TEXT: usize = 1023;
+
+/// The sockets of the running program by name.
+#[derive(Debug, Default)]
+pub(crate) struct Sockets {
+    pub(crate) options: SocketOptions,
+    pub(crate) dials: Dials,
+    by_name: BTreeMap<String, Conn>,
+}
+
+impl Sockets {
+    pub(crate) fn new(options: SocketOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// The program is over: its sockets close.
+    pub(crate) fn close_all(&mut self) {
+        for (_, conn) in std::mem::take(&mut self.by_name) {
+            self.dials.close(conn);
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        if let Some(conn) = self.by_name.remove(name) {
+            self.dials.close(conn);
+        }
+    }
+
+    /// The connection of this name while somebody is at the other end, or has left something to read.
+    fn find(&self, name: &str) -> Option<Conn> {
+        self.by_name.get(name).copied()
+    }
+
+    fn send(&mut self, name: &str, bytes: &[u8]) -> bool {
+        self.find(name).is_some_and(|conn| self.dials.send(conn, bytes))
+    }
+}
+
+/// How far a read has come.
+enum Read {
+    /// All of it is there.
+    Whole(Value),
+    /// More is needed.
+    Partial,
+    /// It can never be a value.
+    Wrong,
+}
+
+impl ProgramHost<'_> {
+    /// `socket_…`.
+    pub(super) fn socket(&mut self, call: &Call<'_>) -> Option<CallResult> {
+        match call.name {
+            "socket_open" => self.socket_open(call),
+            "socket_close" => {
+                self.plant.sockets.close(call.arg(0).text()?);
+                Some(done())
+            }
+            "socket_send_byte" => self.send(call.arg(1), &[call.arg(0).whole()? as u8]),
+            "socket_send_int" => self.send(call.arg(1), &call.arg(0).whole()?.to_be_bytes()),
+            "socket_send_string" => self.send(call.arg(1), &latin1(&call.arg(0).to_string())),
+            "socket_send_line" => self.send(call.arg(1), &latin1(&format!("{}\n", call.arg(0)))),
+            "socket_set_var" => {
+                let line = format!("SET {} {}\n", call.arg(0).text()?, call.arg(1).whole()?);
+                self.send(call.arg(2), &latin1(&line)).map(|_| done())
+            }
+            "socket_get_var" => self.socket_get_var(call),
+            "socket_read_binary_integer" => {
+                let count = count(call.arg(0))?;
+                self.read(call, call.arg(1), call.arg(2).number()?, failed(count, Value::Int(-1)), |bytes| {
+                    binary_integers(bytes, count)
+                })
+            }
+            "socket_read_byte_list" => {
+                let count = count(call.arg(0))?;
+                self.read(call, call.arg(1), call.arg(2).number()?, failed(count, Value::Int(-1)), |bytes| {
+                    byte_list(bytes, count)
+                })
+            }
+            "socket_read_ascii_float" => {
+                let count = count(call.arg(0))?;
+                let failure = failed(count, Value::Float(f64::NAN));
+                self.read(call, call.arg(1), call.arg(2).number()?, failure, |bytes| ascii_floats(bytes, count))
+            }
+            "socket_read_line" => {
+                let failure = Value::String(String::new());
+                self.read(call, call.arg(0), call.arg(1).number()?, failure, line)
+            }
+            "socket_read_string" => {
+                let escape = call.arg(3).truth()?;
+                let (prefix, suffix) = (delimiter(call.arg(1).text()?, escape), delimiter(call.arg(2).text()?, escape));
+                let failure = Value::String(String::new());
+                self.read(call, call.arg(0), call.arg(4).number()?, failure, |bytes| string(bytes, &prefix, &suffix))
+            }
+            _ => Some(CallResult::Unknown),
+        }
+    }
+
+    /// `socket_open(address, port, name)`: a name that is in use is closed first (assumed).
+    fn socket_open(&mut self, call: &Call<'_>) -> Option<CallResult> {
+        let (host, name) = (call.arg(0).text()?, call.arg(2).text()?);
+        let port = u16::try_from(call.arg(1).whole()?).ok();
+        let opened = |open| Some(CallResult::Value(Value::Bool(open)));
+        let over = self.passed(call, OPEN);
+        let sockets = &mut self.plant.sockets;
+        if call.repeat == 0 {
+            sockets.close(name);
+            let Some(port) = port.filter(|_| sockets.by_name.len() < SOCKETS) else { return opened(false) };
+            let conn = sockets.dials.dial(host, port);
+            sockets.by_name.insert(name.to_owned(), conn);
+            return Some(CallResult::Again);
+        }
+        // Another thread may have closed it meanwhile.
+        let phase = sockets.find(name).map_or(Phase::Over, |conn| sockets.dials.phase(conn));
+        match phase {
+            Phase::Open => opened(true),
+            Phase::Dialling if !over => Some(CallResult::Again),
+            Phase::Dialling | Phase::Closing | Phase::Over => {
+                sockets.close(name);
+                opened(false)
+            }
+        }
+    }
+
+    fn send(&mut self, name: &Value, bytes: &[u8]) -> Option<CallResult> {
+        Some(CallResult::Value(Value::Bool(self.plant.sockets.send(name.text()?, bytes))))
+    }
+
+    /// `socket_get_var(name, socket)`: asks the server, which answers with the name and a whole number; 0 where it does not.
+    fn socket_get_var(&mut self, call: &Call<'_>) -> Option<CallResult> {
+        let name = call.arg(0).text()?;
+        if call.repeat == 0 {
+            self.send(call.arg(1), &latin1(&format!("GET {name}\n")))?;
+        }
+        self.read(call, call.arg(1), ANSWER, Value::Int(0), |bytes| {
+            let Read::Whole(Value::String(line)) = line(bytes) else { return Read::Partial };
+            let value = line.strip_prefix(name).and_then(|value| value.trim().parse().ok());
+            value.map_or(Read::Wrong, |value| Read::Whole(Value::Int(value)))
+        })
+    }
+
+    /// Reads by `parse`, which takes what it uses off the front of what has been received.
+    fn read(
+        &mut self,
+        call: &Call<'_>,
+        name: &Value,
+        timeout: f64,
+        failure: Value,
+        parse: impl Fn(&mut VecDeque<u8>) -> Read,
+    ) -> Option<CallResult> {
+        let over = timeout > 0.0 && self.passed(call, timeout);
+        let sockets = &mut self.plant.sockets;
+        let conn = sockets.find(name.text()?);
+        let ended = conn.is_none_or(|conn| sockets.dials.phase(conn) != Phase::Open);
+        let loses = sockets.options.loses_partial_reads && over;
+        if let Some(received) = conn.and_then(|conn| sockets.dials.received(conn)) {
+            match parse(received) {
+                Read::Whole(value) => return Some(CallResult::Value(value)),
+                Read::Wrong => return Some(CallResult::Value(failure)),
+                Read::Partial if loses => received.clear(),
+                Read::Partial => {}
+            }
+        }
+        Some(if over || (ended && call.repeat > 0) { CallResult::Value(failure) } else { CallResult::Again })
+    }
+}
+
+/// Values a read asks for.
+fn count(value: &Value) -> Option<usize> {
+    usize::try_from(value.whole().filter(|count| (1..=VALUES).contains(count))?).ok()
+}
+
+/// A list that begins with 0, then `filler` once per value that was asked for.
+fn failed(count: usize, filler: Value) -> Value {
+    let mut list = vec![filler; count + 1];
+    list[0] = Value::Int(0);
+    Value::List(list)
+}
+
+/// A list that begins with how many values follow.
+fn counted(values: Vec<Value>) -> Read {
+    let count = i32::try_from(values.len()).unwrap_or(i32::MAX);
+    Read::Whole(Value::List(std::iter::once(Value::Int(count)).chain(values).collect()))
+}
+
+fn binary_integers(bytes: &mut VecDeque<u8>, count: usize) -> Read {
+    const SIZE: usize = 4;
+    if bytes.len() < count * SIZE {
+        return Read::Partial;
+    }
+    let taken: Vec<u8> = bytes.drain(..count * SIZE).collect();
+    let (numbers, _) = taken.as_chunks::<SIZE>();
+    counted(numbers.iter().map(|number| Value::Int(i32::from_be_bytes(*number))).collect())
+}
+
+fn byte_list(bytes: &mut VecDeque<u8>, count: usize) -> Read {
+    if bytes.len() < count {
+        return Read::Partial;
+    }
+    counted(bytes.drain(..count).map(|byte| Value::Int(byte.into())).collect())
+}
+
+/// `(1.0, 2, -3e1)`: what stands before the parenthesis is skipped; what does not fit is taken and fails.
+fn ascii_floats(bytes: &mut VecDeque<u8>, count: usize) -> Read {
+    let Some(end) = bytes.iter().position(|byte| *byte == b')') else {
+        if bytes.len() <= TEXT {
+            return Read::Partial;
+        }
+        bytes.clear();
+        return Read::Wrong;
+    };
+    let text: String = bytes.drain(..=end).map(char::from).collect();
+    let inner = text.trim_end_matches(')').rsplit_once('(').map(|(_, inner)| inner);
+    let numbers: Option<Result<Vec<f64>, _>> =
+        inner.map(|inner| inner.split(',').map(|number| number.trim().parse()).collect());
+    match numbers {
+        Some(Ok(numbers)) if numbers.len() == count => counted(numbers.into_iter().map(Value::Float).collect()),
+        _ => Read::Wrong,
+    }
+}
+
+/// Up to a line feed, which goes with a carriage return before it; longer ones are cut.
+fn line(bytes: &mut VecDeque<u8>) -> Read {
+    let end = bytes.iter().position(|byte| *byte == b'\n');
+    let Some(end) = end.filter(|end| *end <= TEXT) else {
+        return cut(bytes);
+    };
+    let mut text: Vec<u8> = bytes.drain(..=end).collect();
+    text.pop();
+    text.pop_if(|last| *last == b'\r');
+    Read::Whole(Value::String(text.into_iter().map(char::from).collect()))
+}
+
+/// As much as a text holds, where there is that much; nothing comes of less.
+fn cut(bytes: &mut VecDeque<u8>) -> Read {
+    if bytes.len() < TEXT {
+        return Read::Partial;
+    }
+    Read::Whole(Value::String(bytes.drain(..TEXT).map(char::from).collect()))
+}
+
+/// What stands between prefix and suffix; without a suffix, whatever has arrived. What is before the prefix is dropped.
+fn string(bytes: &mut VecDeque<u8>, prefix: &[u8], suffix: &[u8]) -> Read {
+    if !prefix.is_empty() {
+        let Some(at) = find(bytes, prefix, 0) else {
+            // What may be the beginning of a prefix stays.
+            let keep = bytes.len().min(prefix.len() - 1);
+            bytes.drain(..bytes.len() - keep);
+            return Read::Partial;
+        };
+        bytes.drain(..at);
+    }
+    let begin = prefix.len();
+    let waiting = bytes.len().saturating_sub(begin);
+    let (size, rest) = match find(bytes, suffix, begin) {
+        Some(at) if !suffix.is_empty() => (at - begin, suffix.len()),
+        _ if !suffix.is_empty() && waiting < TEXT => return Read::Partial,
+        _ if waiting == 0 => return Read::Partial,
+        _ => (waiting.min(TEXT), 0),
+    };
+    bytes.drain(..begin);
+    let text = bytes.drain(..size).map(char::from).take(TEXT).collect();
+    bytes.drain(..rest.min(bytes.len()));
+    Read::Whole(Value::String(text))
+}
+
+fn find(bytes: &VecDeque<u8>, part: &[u8], from: usize) -> Option<usize> {
+    (from..=bytes.len().checked_sub(part.len())?).find(|at| bytes.iter().skip(*at).take(part.len()).eq(part))
+}
+
+/// Prefix and suffix as bytes; `\n`, `\r`, `\t` and `\\` as what they mean where that is asked for.
+fn delimiter(text: &str, escape: bool) -> Vec<u8> {
+    if !escape {
+        return latin1(text);
+    }
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        out.push(match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                Some(other) => other,
+                None => '\\',
+            },
+            c => c,
+        });
+    }
+    latin1(&out)
+}
+
+/// Texts of programs are ISO 8859-1.
+fn latin1(text: &str) -> Vec<u8> {
+    text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
+}
