@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
+use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::fault::Fault;
 use outrigger_sim::service::Service;
 
@@ -42,6 +43,10 @@ pub(crate) struct SimUrArgs {
     /// A program on the pendant's disk beside idle.urp; played, it runs the URScript in FILE; may be repeated
     #[arg(long, value_name = "NAME[=FILE]", value_parser = parse_program)]
     pub program: Vec<ProgramArg>,
+    /// The URCap External Control: playing external_control.urp, which is loaded, or any program with a line
+    /// external_control(), gets the program from this computer (default port 50002); HOST is an address or localhost
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = parse_external_control)]
+    pub external_control: Option<ExternalControl>,
     /// A program or installation that exists and does not load, e.g. old.urp; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub broken: Vec<String>,
@@ -75,6 +80,13 @@ fn parse_state(text: &str) -> Result<StartState, String> {
     })
 }
 
+/// The server calls addresses, and this machine.
+fn parse_external_control(text: &str) -> Result<ExternalControl, String> {
+    let found: ExternalControl = text.parse()?;
+    let callable = found.host.eq_ignore_ascii_case("localhost") || found.host.parse::<IpAddr>().is_ok();
+    if callable { Ok(found) } else { Err(format!("expected an address or localhost, found '{}'", found.host)) }
+}
+
 fn parse_service(text: &str) -> Result<Service, String> {
     Service::from_name(text).ok_or_else(|| {
         let names = Service::NAMED.map(|(_, name)| name);
@@ -102,11 +114,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_may_bring_its_script() {
+    fn what_is_no_program_file_or_computer_is_refused_with_what_is() {
         assert_eq!(parse_program("weld.urp"), Ok(ProgramArg { name: "weld.urp".into(), script: None }));
         let with = parse_program("cell/weld.urp=a=b.script").expect("a program");
         assert_eq!((with.name.as_str(), with.script), ("cell/weld.urp", Some("a=b.script".into())));
         assert!(parse_program("weld").expect_err("no extension").contains("NAME.urp"));
+        assert!(parse_external_control("pc.example").expect_err("a name").contains("localhost"));
+        assert_eq!(parse_external_control("10.0.0.9").map(|found| found.port), Ok(50_002));
         assert!(parse_file("weld.txt").expect_err("another extension").contains("NAME.installation"));
     }
 }

@@ -79,6 +79,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     let unconfirmed = args.unconfirmed.iter().map(|name| InstallationFile::named(name));
     let unconfirmed = unconfirmed.map(|file| InstallationFile { needs_confirmation: true, ..file });
     options.files.installations.extend(unconfirmed);
+    options.external_control.clone_from(&args.external_control);
     options.services_off.clone_from(&args.service_off);
     Ok(Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options })
 }

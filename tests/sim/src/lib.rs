@@ -55,6 +55,7 @@ pub mod arm;
 pub mod controller;
 pub mod dashboard;
 pub mod dial;
+pub mod external_control;
 pub mod fault;
 pub mod firmware;
 pub mod force;

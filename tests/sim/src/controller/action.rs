@@ -50,6 +50,10 @@ pub enum Action {
     PauseProgram,
     /// Let a paused program go on.
     ResumeProgram,
+    /// Press play at the pendant: the loaded program starts, or a paused one goes on.
+    PlayProgram,
+    /// Close the popup that is shown; a program that waits for that goes on, where the arm may move.
+    ClosePopup,
     /// Stop the program.
     StopProgram,
     /// Start a program of somebody else; it moves the last joint to and fro with this speed \[rad/s\].

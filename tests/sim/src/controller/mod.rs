@@ -10,6 +10,7 @@ mod clients;
 mod connection;
 mod dialling;
 mod exchange;
+mod external_control;
 mod http;
 mod operation;
 mod operations;
@@ -41,6 +42,7 @@ use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
 use connection::{Connection, Phase};
+use external_control::Fetching;
 use operations::Underway;
 
 /// Nobody listens on this port, or not now.
@@ -90,6 +92,8 @@ pub struct Controller {
     pendant: Pendant,
     /// What the operator's interface is busy with.
     underway: Vec<Underway>,
+    /// The program that is to start when the computer has answered.
+    fetching: Option<Fetching>,
     /// Replies of the dashboard so far.
     replies: u64,
     /// What is answered where a fault makes the answers senseless.
@@ -173,8 +177,9 @@ impl Controller {
             rtde_restart: None,
             rtde_epoch: 0,
             services_off: options.services_off.clone(),
-            pendant: Pendant::new(options.files.clone()),
+            pendant: external_control::pendant(&options.files, options.external_control.as_ref()),
             underway: vec![],
+            fetching: None,
             replies: 0,
             nonsense: requests::nonsense(options.seed),
             texts: None,
@@ -341,7 +346,9 @@ impl Controller {
             self.publish();
             self.second_commander_sends();
             self.watch_inputs();
+            self.fetch();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
+            self.show_popups();
             self.echo();
             self.clock += u64::try_from(self.firmware.period().as_micros()).unwrap_or(0);
         }
@@ -353,6 +360,15 @@ impl Controller {
             self.connections.values_mut().for_each(|connection| connection.first_state = true);
         }
         self.move_arm();
+    }
+
+    /// The operator sees the newest popup of a program, until somebody closes it.
+    fn show_popups(&mut self) {
+        let newest = self.notices.iter().rev().find_map(|notice| match notice {
+            Notice::Popup { text, .. } => Some(text.clone()),
+            _ => None,
+        });
+        self.pendant.popup = newest.or(self.pendant.popup.take());
     }
 
     fn move_arm(&mut self) {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::connection::Phase;
-use super::{Action, Conn, Controller};
+use super::{Action, Conn, Controller, external_control};
 use crate::arm::Motion;
 use crate::fault::{Edge, Fault, FaultKind};
 use crate::firmware::LocalMode;
-use crate::pendant::Pendant;
+use crate::pendant::Operation;
 use crate::port::Port;
 use crate::program::{Notice, Plant};
 use crate::robot::{Control, Safeguard, Stop};
@@ -61,8 +61,23 @@ impl Controller {
             Action::Slider(share) => robot.slider = share.clamp(0.0, 1.0),
             Action::Limiter(share) => robot.limiter = share.clamp(0.0, 1.0),
             Action::PauseProgram => self.programs.pause(arm, self.options.end_deceleration),
-            Action::ResumeProgram if robot.may_move() => self.programs.resume(arm),
-            Action::StopProgram => self.programs.stop(&mut self.plant, &mut self.notices),
+            Action::ResumeProgram if robot.may_move() => {
+                if self.programs.awaits_popup() {
+                    self.pendant.popup = None;
+                }
+                self.programs.resume(arm);
+            }
+            Action::PlayProgram => self.begin(Operation::Play, None),
+            Action::StopProgram => {
+                self.stop_fetching();
+                self.programs.stop(&mut self.plant, &mut self.notices);
+            }
+            Action::ClosePopup => {
+                self.pendant.popup = None;
+                if self.programs.awaits_popup() {
+                    self.act(Action::ResumeProgram);
+                }
+            }
             Action::StartForeignProgram(speed) => {
                 self.programs.start_foreign(speed, &mut self.plant, &mut self.notices);
             }
@@ -155,6 +170,7 @@ impl Controller {
 
     fn leave(&mut self, away: Duration) {
         self.programs.stop(&mut self.plant, &mut self.notices);
+        self.stop_fetching();
         self.underway.clear();
         self.plant.robot.power_off();
         self.plant.robot.slider = 1.0;
@@ -177,7 +193,7 @@ impl Controller {
             self.options.rtde.boot_restart.filter(|_| self.firmware.rtde()).map(|after| self.now + after);
         self.notices.clear();
         self.forget_exchange();
-        self.pendant = Pendant::new(self.options.files.clone());
+        self.pendant = external_control::pendant(&self.options.files, self.options.external_control.as_ref());
     }
 
     pub(super) fn close_where(&mut self, which: impl Fn(Port) -> bool) {

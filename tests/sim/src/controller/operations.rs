@@ -43,6 +43,9 @@ impl Controller {
     pub(super) fn finish_operations(&mut self) {
         while let Some(at) = self.next_finished() {
             let Underway { operation, asker, .. } = self.underway.remove(at);
+            if operation == Operation::Play && self.fetches(self.programs.playing(), asker) {
+                continue;
+            }
             let outcome = self.perform(&operation);
             self.answer_operation(&operation, outcome, asker);
         }
@@ -58,7 +61,7 @@ impl Controller {
         self.underway.iter().map(|underway| underway.due).min().unwrap_or(SimTime::MAX)
     }
 
-    fn answer_operation(&mut self, operation: &Operation, outcome: Outcome, asker: Option<Conn>) {
+    pub(super) fn answer_operation(&mut self, operation: &Operation, outcome: Outcome, asker: Option<Conn>) {
         let port = asker.and_then(|id| self.connections.get(&id)).map(|connection| connection.port);
         match (asker, port) {
             (Some(id), Some(Port::RobotApi)) => self.answer_over_http(id, operation, outcome),
@@ -110,6 +113,9 @@ impl Controller {
         if playing.paused {
             self.act(Action::ResumeProgram);
             return self.plant.robot.may_move();
+        }
+        if self.fetching.is_some() {
+            return false;
         }
         let Some(script) = self.pendant.program().map(|file| file.script.clone()) else { return false };
         self.programs.play(&script, &mut self.plant, &mut self.notices)

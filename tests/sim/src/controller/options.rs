@@ -8,6 +8,7 @@ use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
 use crate::arm::Drive;
 use crate::dashboard::DashboardOptions;
 use crate::dial::SocketOptions;
+use crate::external_control::ExternalControl;
 use crate::fault::{Fault, FaultKind};
 use crate::firmware::{AfterT, Firmware, LocalMode};
 use crate::model::{ArmModel, UnknownPairing};
@@ -118,6 +119,8 @@ pub struct Options {
     pub robot_api: RobotApiOptions,
     /// What is not known of the sockets of programs.
     pub sockets: SocketOptions,
+    /// Where the URCap "External Control" (3.7, 5.1 on) gets its program; none where it is not installed.
+    pub external_control: Option<ExternalControl>,
     /// The disk of the operator's interface.
     pub files: Files,
     /// How long what the operator's interface does takes.
@@ -161,6 +164,7 @@ impl Options {
             dashboard: DashboardOptions::default(),
             robot_api: RobotApiOptions::default(),
             sockets: SocketOptions::default(),
+            external_control: None,
             files: Files::default(),
             operations: OperationTiming::default(),
             serial_number: SERIAL_NUMBER.to_owned(),
@@ -201,6 +205,8 @@ pub enum OptionsError {
     NoRemoteSetting(SoftwareVersion),
     /// A service switched off, at the start or as a fault, on software whose services are always on.
     NoServiceSwitches(SoftwareVersion),
+    /// The URCap "External Control" on software that it does not run on.
+    NoExternalControl(SoftwareVersion),
 }
 
 impl std::fmt::Display for OptionsError {
@@ -221,6 +227,10 @@ impl std::fmt::Display for OptionsError {
             Self::NoServiceSwitches(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
                 write!(f, "services of software {major}.{minor} cannot be switched off: that came with 5.10")
+            }
+            Self::NoExternalControl(software) => {
+                let SoftwareVersion { major, minor, .. } = software;
+                write!(f, "the URCap External Control does not run on software {major}.{minor}: it needs 3.7 or 5.1")
             }
         }
     }
@@ -245,6 +255,14 @@ impl Options {
         let switches = !self.services_off.is_empty() || self.faults.iter().any(switched);
         if switches && !Firmware(self.software).has_service_switches() {
             return Err(OptionsError::NoServiceSwitches(self.software));
+        }
+        let runs_external_control = if self.software.generation() == Generation::ESeries {
+            self.software.at_least(5, 1)
+        } else {
+            self.software.at_least(3, 7)
+        };
+        if self.external_control.is_some() && !runs_external_control {
+            return Err(OptionsError::NoExternalControl(self.software));
         }
         Ok(())
     }

@@ -97,10 +97,7 @@ static REQUESTS: &[Request] = &[
         c.pendant.popup = Some(text.to_owned());
         Reply::say("showing popup")
     })),
-    ask("close popup", cb(1, 6), e(0), |c, _| {
-        c.pendant.popup = None;
-        Reply::say("closing popup")
-    }),
+    ask("close popup", cb(1, 6), e(0), |_, _| Reply::act("closing popup", Action::ClosePopup)),
     with(ask("addtolog", cb(1, 8), e(0), |c, text| {
         if text.is_empty() {
             return Reply::say("No log message to add");

@@ -24,6 +24,8 @@ pub(super) struct ProgramHost<'a> {
     pub(super) notices: &'a mut Vec<Notice>,
     /// Whether a motion function was called in this cycle.
     pub(super) moves: bool,
+    /// Whether a popup waits for the operator.
+    pub(super) suspends: bool,
     /// Whether the last `speedj` gave its time.
     pub(super) gave_time: &'a mut bool,
 }
@@ -38,10 +40,7 @@ impl Host for ProgramHost<'_> {
             "stopj" => self.stopj(&call),
             "servoj" => self.servoj(&call),
             "movej" => self.movej(&call),
-            "textmsg" => {
-                self.notices.push(Notice::Text(format!("{}{}", call.arg(0), call.arg(1))));
-                Some(done())
-            }
+            "textmsg" => self.textmsg(&call),
             "popup" => self.popup(&call),
             _ if name.starts_with("socket_") => self.socket(&call),
             "rtde_set_watchdog" => self.set_watchdog(&call),
@@ -183,17 +182,6 @@ impl ProgramHost<'_> {
     /// A client's sensor in place of the arm's own. Its mass and place change nothing here.
     fn external_sensor(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.plant.force.uses_external = call.arg(0).truth()?;
-        Some(done())
-    }
-
-    fn popup(&mut self, call: &Call<'_>) -> Option<CallResult> {
-        let flag = |index| call.arg(index).truth().unwrap_or(false);
-        self.notices.push(Notice::Popup {
-            text: call.arg(0).to_string(),
-            title: call.arg(1).to_string(),
-            warning: flag(2),
-            error: flag(3),
-        });
         Some(done())
     }
 }

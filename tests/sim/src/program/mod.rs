@@ -5,6 +5,7 @@ mod exchange;
 mod host;
 mod setting;
 mod sockets;
+mod speaking;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -152,6 +153,8 @@ pub(crate) struct Programs {
     primary: Option<Running>,
     /// While paused: what moved the arm before.
     paused: Option<Motion>,
+    /// Whether it is paused for a popup that the operator has not closed.
+    popup: bool,
     /// Whether the last `speedj` gave its time.
     gave_time: bool,
     /// Of the programs that replace a running one, every so many-th shows as none.
@@ -172,6 +175,7 @@ impl Programs {
             waiting: VecDeque::new(),
             primary: None,
             paused: None,
+            popup: false,
             gave_time: false,
             flicker,
             replacements: 0,
@@ -202,6 +206,11 @@ impl Programs {
     /// Whether it is paused.
     pub(crate) fn paused(&self) -> bool {
         self.primary.is_some() && self.paused.is_some()
+    }
+
+    /// Whether it waits for a popup to be closed.
+    pub(crate) fn awaits_popup(&self) -> bool {
+        self.popup
     }
 
     /// What is told of the program while the arm is asked to move, or not, in RTDE's numbering, which is the likely one
@@ -323,6 +332,7 @@ impl Programs {
     /// The primary program is over; says whether there was one.
     fn end(&mut self, notices: &mut Vec<Notice>) -> bool {
         self.paused = None;
+        self.popup = false;
         let Some(running) = self.primary.take() else { return false };
         notices.push(Notice::Stopped(running.name));
         true
@@ -330,7 +340,7 @@ impl Programs {
 
     fn run_secondary(&mut self, program: Program, plant: &mut Plant, notices: &mut Vec<Notice>) {
         let mut machine = Machine::new(program);
-        let mut host = ProgramHost { plant, notices, moves: false, gave_time: &mut self.gave_time };
+        let mut host = ProgramHost { plant, notices, moves: false, suspends: false, gave_time: &mut self.gave_time };
         if let Step::Error(fault) = machine.step(&mut host, BUDGET) {
             // Only logged: the primary program goes on.
             notices.push(Notice::Text(fault.to_string()));
@@ -353,12 +363,17 @@ impl Programs {
             }
             Body::Script(machine) => machine,
         };
-        let mut host = ProgramHost { plant, notices, moves: false, gave_time: &mut self.gave_time };
+        let mut host = ProgramHost { plant, notices, moves: false, suspends: false, gave_time: &mut self.gave_time };
         let step = machine.step(&mut host, BUDGET);
         let moves = host.moves;
+        let suspends = host.suspends;
         match step {
             Step::Frame => {
                 running.overruns = 0;
+                if suspends {
+                    self.pause(&mut plant.arm, self.end_deceleration);
+                    self.popup = true;
+                }
                 return (false, moves);
             }
             Step::Overrun if running.overruns < OVERRUNS => {
@@ -421,6 +436,7 @@ impl Programs {
 
     /// Lets a paused program go on with the motion it was in.
     pub(crate) fn resume(&mut self, arm: &mut Arm) {
+        self.popup = false;
         if let Some(motion) = self.paused.take() {
             arm.motion = motion;
             self.passing = Some(ProgramState::Resuming);

@@ -2,10 +2,12 @@
 
 mod common;
 mod dashboard;
+mod external_control;
 mod faults;
 mod krc;
 mod operator;
 mod outputs;
+mod popups;
 mod programs;
 mod properties;
 mod publication;

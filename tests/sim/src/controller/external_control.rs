@@ -1,0 +1,76 @@
+//! Programs with a node of the URCap "External Control": their start waits for the computer.
+
+use super::{Conn, Controller};
+use crate::external_control::{ExternalControl, Request, assemble, nodes};
+use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
+use crate::program::Playing;
+
+/// A program that is being put together before it starts.
+#[derive(Debug)]
+pub(super) struct Fetching {
+    from: ExternalControl,
+    script: String,
+    request: Request,
+    answers: Vec<Result<String, &'static str>>,
+    /// Who has asked for `play`.
+    asker: Option<Conn>,
+}
+
+impl Controller {
+    /// Asks the computer first where the loaded program needs that; says whether it does.
+    pub(super) fn fetches(&mut self, playing: Playing, asker: Option<Conn>) -> bool {
+        let Some(from) = &self.options.external_control else { return false };
+        let Some(file) = self.pendant.program().filter(|file| nodes(&file.script) > 0) else { return false };
+        let startable = !playing.exists && self.plant.robot.may_move() && self.fetching.is_none();
+        if startable {
+            self.fetching = Some(Fetching {
+                from: from.clone(),
+                script: file.script.clone(),
+                request: Request::begin(from, &mut self.plant.sockets.dials, self.now),
+                answers: vec![],
+                asker,
+            });
+        }
+        startable
+    }
+
+    /// One control cycle of it; the program starts once every node has its text.
+    pub(super) fn fetch(&mut self) {
+        let dials = &mut self.plant.sockets.dials;
+        let Some(fetching) = &mut self.fetching else { return };
+        let Some(answer) = fetching.request.cycle(dials, self.now) else { return };
+        fetching.answers.push(answer);
+        if fetching.answers.len() < nodes(&fetching.script) {
+            fetching.request = Request::begin(&fetching.from, dials, self.now);
+            return;
+        }
+        let Some(Fetching { from, script, answers, asker, .. }) = self.fetching.take() else { return };
+        let program = assemble(&script, &from, &answers);
+        let plays = self.programs.play(&program, &mut self.plant, &mut self.notices);
+        self.answer_operation(&Operation::Play, if plays { Outcome::Done } else { Outcome::Failed }, asker);
+    }
+
+    /// The program was stopped before it had begun.
+    pub(super) fn stop_fetching(&mut self) {
+        if let Some(Fetching { request, asker, .. }) = self.fetching.take() {
+            request.cancel(&mut self.plant.sockets.dials);
+            self.answer_operation(&Operation::Play, Outcome::Failed, asker);
+        }
+    }
+}
+
+/// The operator's interface after the start: with such a URCap, a program that has one node is loaded.
+pub(super) fn pendant(files: &Files, external_control: Option<&ExternalControl>) -> Pendant {
+    use crate::external_control::{NODE, PROGRAM};
+    let mut files = files.clone();
+    let loads = external_control.is_some();
+    if loads && files.program(PROGRAM).is_none() {
+        let script = format!("def program():\n {NODE}\nend\n");
+        files.programs.push(ProgramFile { script, ..ProgramFile::named(PROGRAM) });
+    }
+    let mut pendant = Pendant::new(files);
+    if loads {
+        pendant.loaded = Some(pendant.files.resolve(PROGRAM));
+    }
+    pendant
+}

@@ -1,0 +1,32 @@
+//! The functions by which a program speaks to the operator (`core/docs/protocol/ur-external-control.md 5.3`).
+
+use outrigger_urscript::{Call, CallResult};
+
+use super::Notice;
+use super::host::{ProgramHost, done};
+
+impl ProgramHost<'_> {
+    /// `textmsg(s1, s2)`: a line of the log, one text after the other.
+    pub(super) fn textmsg(&mut self, call: &Call<'_>) -> Option<CallResult> {
+        self.notices.push(Notice::Text(format!("{}{}", call.arg(0), call.arg(1))));
+        Some(done())
+    }
+
+    /// `popup(s, title, warning, error, blocking)`. One that blocks suspends the whole program, and this call returns when the
+    /// program goes on.
+    pub(super) fn popup(&mut self, call: &Call<'_>) -> Option<CallResult> {
+        let flag = |index| call.arg(index).truth();
+        let (warning, error, blocking) = (flag(2)?, flag(3)?, flag(4)?);
+        if call.repeat > 0 {
+            return Some(done());
+        }
+        self.notices.push(Notice::Popup {
+            text: call.arg(0).to_string(),
+            title: call.arg(1).to_string(),
+            warning,
+            error,
+        });
+        self.suspends |= blocking;
+        Some(if blocking { CallResult::Again } else { done() })
+    }
+}
