@@ -151,6 +151,8 @@ pub enum FaultKind {
     TooMuchBehind,
     /// The host has no such function.
     NotProvided(&'static str),
+    /// A controller has this function, and nothing here stands for what it talks to.
+    NotSimulated(&'static str),
     /// The host's own text.
     Host(String),
 }
@@ -165,6 +167,7 @@ impl fmt::Display for FaultKind {
             Self::Limit(which) => write!(f, "limit:{which}:"),
             Self::TooMuchBehind => f.write_str("Runtime is too much behind"),
             Self::NotProvided(name) => write!(f, "not_provided:{name}:"),
+            Self::NotSimulated(name) => write!(f, "not_simulated:{name}:"),
             Self::Host(text) => f.write_str(text),
         }
     }

@@ -169,6 +169,7 @@ impl Machine {
         let limits = &self.program.limits;
         let result = match signature.run {
             Run::Here(compute) => CallResult::Value(compute(&pending.args, limits)?),
+            Run::NotSimulated => return Err(FaultKind::NotSimulated(signature.name)),
             Run::Host => host.call(Call {
                 name: signature.name,
                 args: &pending.args,

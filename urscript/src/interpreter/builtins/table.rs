@@ -1,140 +1,10 @@
-//! The functions a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
+//! Every function with its parameters and the software that brought it.
 
-use std::collections::HashMap;
-
-use super::error::FaultKind;
-use super::limits::Limits;
-use super::pure;
-use super::value::Value;
-use crate::Version;
-
-/// Which functions a controller's software has. Made once per controller.
-#[derive(Clone, Debug)]
-pub struct Builtins {
-    version: Version,
-    by_name: HashMap<&'static str, &'static Signature>,
-    assignable: bool,
-}
-
-impl Builtins {
-    /// The functions of this version.
-    #[must_use]
-    pub fn of(version: Version) -> Self {
-        let mut by_name = HashMap::new();
-        for signature in ALL.iter().filter(|signature| signature.since <= version) {
-            by_name.insert(signature.name, signature);
-        }
-        Self { version, by_name, assignable: version < Version::new(5, 0) }
-    }
-
-    /// The same, where `digital_out[n] = x` is or is not `set_digital_out(n, x)`. Clients for CB2 and CB3 send it; until
-    /// when software took it is not known, and what is assumed is: all of the CB series, and nothing later.
-    #[must_use]
-    pub fn with_assignable_outputs(self, assignable: bool) -> Self {
-        Self { assignable, ..self }
-    }
-
-    /// What an assignment to an element of `name` calls, where `name` is no variable of the program.
-    pub(super) fn assigned(&self, name: &str) -> Option<&'static Signature> {
-        let known = self.assignable && name == "digital_out";
-        known.then(|| self.find("set_digital_out")).flatten()
-    }
-
-    /// The version they are of.
-    #[must_use]
-    pub fn version(&self) -> Version {
-        self.version
-    }
-
-    /// Whether there is a function of this name.
-    #[must_use]
-    pub fn contains(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
-    }
-
-    /// Names of the functions a [`Host`](super::Host) is asked for.
-    pub fn host_functions(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.by_name.values().filter(|signature| matches!(signature.run, Run::Host)).map(|signature| signature.name)
-    }
-
-    pub(super) fn find(&self, name: &str) -> Option<&'static Signature> {
-        self.by_name.get(name).copied()
-    }
-}
-
-/// A function with its parameters.
-#[derive(Debug)]
-pub(super) struct Signature {
-    pub(super) name: &'static str,
-    since: Version,
-    params: &'static [Param],
-    pub(super) run: Run,
-}
-
-impl Signature {
-    /// The parameters in this version: later ones come after the older.
-    pub(super) fn params(&self, version: Version) -> impl Iterator<Item = &'static Param> {
-        self.params.iter().filter(move |param| param.since <= version)
-    }
-
-    /// One value per parameter of any version, as a call without arguments would have them.
-    pub(super) fn defaults(&self) -> Vec<Value> {
-        self.params.iter().map(|param| param.default.value()).collect()
-    }
-}
-
-/// Who computes it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Run {
-    Host,
-    Here(fn(&[Value], &Limits) -> Result<Value, FaultKind>),
-}
-
-#[derive(Debug)]
-pub(super) struct Param {
-    pub(super) name: &'static str,
-    default: Default,
-    since: Version,
-    /// Before this version it must be given, default or not.
-    optional_since: Version,
-}
-
-impl Param {
-    pub(super) fn required(&self, version: Version) -> bool {
-        matches!(self.default, Default::Required) || version < self.optional_since
-    }
-
-    const fn since(self, major: u8, minor: u8) -> Self {
-        Self { since: Version::new(major, minor), ..self }
-    }
-
-    const fn optional_since(self, major: u8, minor: u8) -> Self {
-        Self { optional_since: Version::new(major, minor), ..self }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Default {
-    Required,
-    /// The host chooses.
-    None,
-    Bool(bool),
-    Float(f64),
-    Text(&'static str),
-}
-
-impl Default {
-    fn value(self) -> Value {
-        match self {
-            Self::Required | Self::None => Value::None,
-            Self::Bool(value) => Value::Bool(value),
-            Self::Float(value) => Value::Float(value),
-            Self::Text(value) => Value::String(value.into()),
-        }
-    }
-}
-
-const FIRST: Version = Version::new(1, 0);
+use super::super::error::FaultKind;
+use super::super::limits::Limits;
+use super::super::pure;
+use super::super::value::Value;
+use super::{Default, FIRST, Param, Run, Signature};
 
 const fn param(name: &'static str, default: Default) -> Param {
     Param { name, default, since: FIRST, optional_since: FIRST }
@@ -157,11 +27,11 @@ const fn boolean(name: &'static str, default: bool) -> Param {
 }
 
 const fn host(name: &'static str, params: &'static [Param]) -> Signature {
-    Signature { name, since: FIRST, params, run: Run::Host }
+    Signature::new(name, params, Run::Host)
 }
 
 const fn host_since(major: u8, minor: u8, name: &'static str, params: &'static [Param]) -> Signature {
-    Signature { name, since: Version::new(major, minor), params, run: Run::Host }
+    host(name, params).since(major, minor)
 }
 
 const fn here(
@@ -169,15 +39,27 @@ const fn here(
     params: &'static [Param],
     run: fn(&[Value], &Limits) -> Result<Value, FaultKind>,
 ) -> Signature {
-    Signature { name, since: FIRST, params, run: Run::Here(run) }
+    Signature::new(name, params, Run::Here(run))
 }
+
+const fn not_simulated(name: &'static str, params: &'static [Param]) -> Signature {
+    Signature::new(name, params, Run::NotSimulated)
+}
+
+const fn int(name: &'static str, default: i32) -> Param {
+    param(name, Default::Int(default))
+}
+
+const INVERSE: &[Param] =
+    &[req("x"), opt("qnear"), float("maxPositionError", 1e-10), float("maxOrientationError", 1e-10), opt("tcp")];
 
 const EXTERNAL_SENSOR: &[Param] =
     &[req("enable"), float("sensor_mass", 0.0), opt("sensor_measuring_offset"), opt("sensor_cog")];
 
 const SOCKET: Param = param("socket_name", Default::Text("socket_0"));
 
-static ALL: &[Signature] = &[
+/// Every function of any software.
+pub(super) static ALL: &[Signature] = &[
     // Time.
     host("sleep", &[req("t")]),
     host("sync", &[]),
@@ -201,6 +83,33 @@ static ALL: &[Signature] = &[
     ),
     host("movej", &[req("q"), float("a", 1.4), float("v", 1.05), float("t", 0.0), float("r", 0.0)]),
     host("movel", &[req("pose"), float("a", 1.2), float("v", 0.25), float("t", 0.0), float("r", 0.0)]),
+    host("movep", &[req("pose"), float("a", 1.2), float("v", 0.25), float("r", 0.0)]),
+    host(
+        "movec",
+        &[
+            req("pose_via"),
+            req("pose_to"),
+            float("a", 1.2),
+            float("v", 0.25),
+            float("r", 0.0),
+            int("mode", 0).since(3, 1),
+        ],
+    ),
+    host("servoc", &[req("pose"), float("a", 1.2), float("v", 0.25), float("r", 0.0)]),
+    host_since(5, 21, "optimovej", &[req("goal"), float("a", 0.3), float("v", 0.3), float("r", 0.0)])
+        .polyscope_x_since(8),
+    host_since(5, 21, "optimovel", &[req("goal"), float("a", 0.3), float("v", 0.3), float("r", 0.0)])
+        .polyscope_x_since(8),
+    // Torques. The older name stood in one released script of a client; since when each exists on PolyScope X is from
+    // clients.
+    host_since(5, 22, "torque_command", &[req("torque"), boolean("friction_comp", true)]).polyscope_x_since(10),
+    host_since(
+        5,
+        23,
+        "direct_torque",
+        &[req("torque"), opt("friction_comp"), opt("viscous_scale"), opt("coulomb_scale")],
+    )
+    .polyscope_x_since(11),
     // State.
     host("get_joint_positions", &[]),
     host("get_actual_joint_positions", &[]),
@@ -210,10 +119,44 @@ static ALL: &[Signature] = &[
     host("get_actual_tcp_pose", &[]),
     host("get_actual_tcp_speed", &[]),
     host("is_steady", &[]),
+    host("get_target_tcp_pose", &[]),
+    host("get_target_tcp_speed", &[]),
+    host("get_target_waypoint", &[]),
+    host("get_tcp_offset", &[]),
+    host("get_joint_torques", &[]),
+    host("get_joint_temp", &[req("j")]),
+    host("get_controller_temp", &[]),
+    host_since(3, 3, "get_actual_tool_flange_pose", &[]),
+    host_since(3, 3, "get_actual_joint_positions_history", &[int("steps", 0)]),
+    host_since(3, 3, "get_target_payload", &[]),
+    host_since(3, 3, "get_target_payload_cog", &[]),
+    host_since(5, 10, "get_target_payload_inertia", &[]),
+    host_since(5, 22, "get_target_joint_accelerations", &[]).polyscope_x_since(10),
+    host_since(3, 3, "is_within_safety_limits", &[req("pose"), opt("qNear")]),
+    host_since(5, 11, "time", &[int("mode", 0)]),
+    // Kinematics and dynamics.
+    host("get_forward_kin", &[opt("q"), opt("tcp")]),
+    host("get_inverse_kin", INVERSE),
+    host_since(3, 15, "get_inverse_kin_has_solution", INVERSE).e_series_since(10),
+    host_since(5, 22, "get_mass_matrix", &[opt("q"), boolean("include_rotors_inertia", false)]).polyscope_x_since(10),
+    host_since(5, 22, "get_coriolis_and_centrifugal_torques", &[opt("q"), opt("qd")]).polyscope_x_since(10),
+    host_since(5, 22, "get_jacobian", &[opt("q"), opt("tcp")]).polyscope_x_since(10),
+    host_since(5, 22, "get_jacobian_time_derivative", &[opt("q"), opt("qd"), opt("tcp")]).polyscope_x_since(10),
     // Force. That no CB3 software can zero its estimate is unconfirmed.
     host("get_tcp_force", &[]),
     host("force", &[]),
     host_since(5, 0, "zero_ftsensor", &[]),
+    host("force_mode", &[req("task_frame"), req("selection_vector"), req("wrench"), req("type"), req("limits")]),
+    host("end_force_mode", &[]),
+    host_since(3, 5, "force_mode_set_damping", &[req("damping")]),
+    host_since(5, 0, "force_mode_set_gain_scaling", &[req("scaling")]),
+    host_since(5, 4, "tool_contact", &[opt("direction")]),
+    host_since(3, 8, "protective_stop", &[]),
+    host("freedrive_mode", &[opt("freeAxes").since(5, 0), opt("feature").since(5, 0)]),
+    host("end_freedrive_mode", &[]),
+    host_since(5, 0, "get_freedrive_status", &[]),
+    host("teach_mode", &[]),
+    host("end_teach_mode", &[]),
     // A sensor of the client's; the newer name came with 3.14.1 and 5.9.1, which the host knows to tell apart.
     host_since(3, 3, "enable_external_ft_sensor", EXTERNAL_SENSOR),
     host_since(3, 14, "ft_rtde_input_enable", EXTERNAL_SENSOR),
@@ -262,7 +205,7 @@ static ALL: &[Signature] = &[
     // After 5.10; earlier software takes the payload at once.
     host_since(5, 10, "set_target_payload", &[req("m"), req("cog"), opt("inertia"), float("transition_time", 0.0)]),
     host("set_gravity", &[req("d")]),
-    host("set_tcp", &[req("pose")]),
+    host("set_tcp", &[req("pose"), opt("tcp_name").since(5, 12)]),
     // Operator.
     host("textmsg", &[req("s1"), param("s2", Default::Text(""))]),
     host(
@@ -314,37 +257,40 @@ static ALL: &[Signature] = &[
     host("socket_send_line", &[req("str"), SOCKET]),
     host("socket_get_var", &[req("name"), SOCKET]),
     host("socket_set_var", &[req("name"), req("value"), SOCKET]),
+    // What other devices would have to answer.
+    not_simulated("rpc_factory", &[req("type"), req("url")]).since(3, 0),
+    not_simulated(
+        "modbus_add_signal",
+        &[
+            req("IP"),
+            req("slave_number"),
+            req("signal_address"),
+            req("signal_type"),
+            req("signal_name"),
+            opt("sequential_mode"),
+        ],
+    ),
+    not_simulated("modbus_delete_signal", &[req("signal_name")]),
+    not_simulated("modbus_get_signal_status", &[req("signal_name"), opt("is_secondary_program")]),
+    not_simulated("modbus_send_custom_command", &[req("IP"), req("slave_number"), req("function_code"), req("data")]),
+    not_simulated(
+        "modbus_set_output_register",
+        &[req("signal_name"), req("register_value"), opt("is_secondary_program")],
+    ),
+    not_simulated("modbus_set_output_signal", &[req("signal_name"), req("digital_value"), opt("is_secondary_program")]),
+    not_simulated("modbus_set_signal_update_frequency", &[req("signal_name"), req("update_frequency")]),
+    not_simulated("conveyor_pulse_decode", &[req("type"), req("A"), opt("B")]),
+    not_simulated("get_conveyor_tick_count", &[]),
+    not_simulated("set_conveyor_tick_count", &[req("tick_count"), opt("absolute_encoder_resolution")]),
+    not_simulated("stop_conveyor_tracking", &[opt("a"), opt("aRot")]),
+    not_simulated(
+        "track_conveyor_circular",
+        &[req("center"), req("ticks_per_revolution"), opt("rotate_tool"), opt("encoder_index")],
+    ),
+    not_simulated("track_conveyor_linear", &[req("direction"), req("ticks_per_meter"), opt("encoder_index")]),
+    // What the pendant or the client of 30001 would have to answer.
+    not_simulated("request_boolean_from_primary_client", &[req("popup_message")]),
+    not_simulated("request_float_from_primary_client", &[req("popup_message")]),
+    not_simulated("request_integer_from_primary_client", &[req("popup_message")]),
+    not_simulated("request_string_from_primary_client", &[req("popup_message")]),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(name: &str, version: Version) -> Option<Vec<(&'static str, bool)>> {
-        let signature = Builtins::of(version).find(name)?;
-        Some(signature.params(version).map(|param| (param.name, param.required(version))).collect())
-    }
-
-    #[test]
-    fn speedj_takes_a_time_everywhere_and_needs_it_before_3_1() {
-        let with = |required| Some(vec![("qd", true), ("a", true), ("t", required)]);
-        assert_eq!(names("speedj", Version::new(1, 8)), with(true));
-        assert_eq!(names("speedj", Version::new(3, 0)), with(true));
-        assert_eq!(names("speedj", Version::new(3, 1)), with(false));
-        assert_eq!(names("speedj", Version::new(5, 0)), with(false));
-    }
-
-    #[test]
-    fn functions_appear_with_their_version() {
-        assert!(!Builtins::of(Version::new(1, 8)).contains("set_standard_digital_out"));
-        assert!(Builtins::of(Version::new(3, 0)).contains("set_standard_digital_out"));
-        assert!(Builtins::of(Version::new(5, 15)).contains("set_digital_out"), "deprecated, still there");
-        assert_eq!(names("servoj", Version::new(3, 0)).unwrap().len(), 4);
-        assert_eq!(names("servoj", Version::new(3, 1)).unwrap().len(), 6);
-    }
-
-    #[test]
-    fn no_name_is_declared_twice() {
-        assert_eq!(Builtins::of(Version::new(255, 255)).by_name.len(), ALL.len());
-    }
-}
