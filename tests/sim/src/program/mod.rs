@@ -381,7 +381,7 @@ impl Programs {
                 return (false, moves);
             }
             Step::Overrun => {
-                notices.push(Notice::exception(Position::START, FaultKind::TooMuchBehind.to_string()));
+                notices.push(Notice::exception(machine.position(), FaultKind::TooMuchBehind.to_string()));
             }
             Step::Done => {}
             Step::Error(fault) => notices.push(Notice::exception(fault.position, fault.kind.to_string())),

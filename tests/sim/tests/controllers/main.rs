@@ -14,5 +14,6 @@ mod publication;
 mod remote;
 mod robot_api;
 mod rtde;
+mod scheduling;
 mod services;
 mod sockets;

@@ -1,0 +1,122 @@
+//! Threads of a program share each control cycle (external control 5.1, and point 8 of 5.4).
+
+use std::time::Duration;
+
+use outrigger_sim::port::Port;
+
+use crate::common::{Answer, Bench};
+
+const SERVER: u16 = 50_001;
+
+/// As drivers write it: one thread reads set-points from a socket, one servos to the newest, one counts; each in critical
+/// sections around what takes time.
+const SHARING: &str = r#"def sharing():
+  global new = False
+  global q = get_actual_joint_positions()
+  global base = q[0]
+  global got = 0
+  global cycles = 0
+  global alone = True
+  thread servo():
+    while True:
+      enter_critical
+      alone = False
+      if new:
+        new = False
+        servoj(q, t=get_steptime(), lookahead_time=0.03, gain=2000)
+      else:
+        sync()
+      end
+      alone = True
+      exit_critical
+    end
+  end
+  thread count():
+    while True:
+      cycles = cycles + 1
+      write_output_integer_register(1, cycles)
+      sync()
+    end
+  end
+  socket_open("10.0.0.9", 50001)
+  a = run servo()
+  b = run count()
+  while True:
+    enter_critical
+    read = socket_read_binary_integer(1, "socket_0", 0)
+    if read[0] == 1:
+      q[0] = base + read[1] / 1000000
+      new = True
+      got = got + 1
+    end
+    exit_critical
+    write_output_integer_register(0, got)
+  end
+end
+"#;
+
+#[test]
+fn three_threads_share_every_cycle_with_critical_sections_around_servoj_and_a_socket_read() {
+    for (major, minor) in [(3, 15), (5, 15)] {
+        let mut bench = Bench::software(major, minor);
+        bench.serve(SERVER, Answer::After(Duration::ZERO));
+        let primary = bench.connect(Port::Primary);
+        bench.send(primary, SHARING);
+        bench.run(200);
+        assert_eq!(bench.told(primary), [""; 0]);
+        let server = bench.accept(SERVER).expect("it calls");
+        let start = bench.controller.truth().q[0];
+        let counts = |bench: &Bench| {
+            let ints = &bench.controller.registers().1.ints;
+            (ints[0], ints[1])
+        };
+        let (_, before) = counts(&bench);
+        bench.cycles(100);
+        assert_eq!(counts(&bench), (0, before + 100), "a thread that waits in its critical section holds up nobody");
+        for step in 1..=200_i32 {
+            bench.send_bytes(server, &(step * 500).to_be_bytes());
+            bench.cycles(1);
+        }
+        assert_eq!(counts(&bench), (200, before + 300), "one set-point and one count in every cycle");
+        bench.cycles(200);
+        let moved = bench.controller.truth().q[0] - start;
+        assert!((moved - 0.1).abs() < 1e-3, "{moved}");
+        assert_eq!((bench.told(primary), bench.controller.program().0), (vec![], true));
+    }
+}
+
+#[test]
+fn a_thread_that_never_waits_lets_the_others_run_until_the_program_is_too_much_behind() {
+    let mut bench = Bench::software(5, 15);
+    let primary = bench.connect(Port::Primary);
+    let program = "def main():\n thread spin():\n  while True:\n   x = 1\n  end\n end\n a = run spin()\n n = 0\n while True:\n  n = \
+                   n + 1\n  write_output_integer_register(0, n)\n  sync()\n end\nend\n";
+    bench.send(primary, program);
+    bench.cycles(60);
+    let counted = bench.controller.registers().1.ints[0];
+    assert!(counted > 40 && bench.controller.program().0, "{counted}");
+    bench.run(1000);
+    assert_eq!(bench.told(primary), ["Runtime is too much behind"]);
+    assert_eq!(bench.controller.program(), (false, false));
+}
+
+#[test]
+fn computing_for_some_cycles_is_suspended_and_goes_on() {
+    let mut bench = Bench::software(5, 15);
+    let primary = bench.connect(Port::Primary);
+    let program = "def main():\n n = 0\n while n < 50000:\n  n = n + 1\n end\n textmsg(n)\n sleep(10)\nend\n";
+    bench.send(primary, program);
+    bench.run(1000);
+    assert_eq!(bench.told(primary), ["50000"]);
+}
+
+#[test]
+fn killed_finished_and_never_started_threads_are_joined_and_killed_without_harm() {
+    let mut bench = Bench::software(5, 15);
+    let primary = bench.connect(Port::Primary);
+    let program = "def main():\n thread short():\n  sync()\n end\n h = 0\n kill h\n join h\n h = run short()\n join h\n kill h\n join \
+                   h\n h = run short()\n kill h\n join h\n textmsg(\"done\")\n sleep(10)\nend\n";
+    bench.send(primary, program);
+    bench.run(100);
+    assert_eq!(bench.told(primary), ["done"]);
+}
