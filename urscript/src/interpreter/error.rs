@@ -42,6 +42,8 @@ pub enum CompileErrorKind {
     NameNotFound(String),
     /// A function is defined twice.
     NameAlreadyDefined(String),
+    /// A statement of interpreter mode declares a global variable that the program does not have.
+    NewGlobal(String),
     /// The grammar wants something else here.
     Syntax {
         /// What could have stood here.
@@ -88,6 +90,7 @@ impl fmt::Display for CompileErrorKind {
         match self {
             Self::NameNotFound(name) => write!(f, "compile_error_name_not_found:{name}:"),
             Self::NameAlreadyDefined(name) => write!(f, "compile_error_name_already_defined:{name}:"),
+            Self::NewGlobal(name) => write!(f, "compile_error_new_global:{name}:"),
             Self::Syntax { expected, found } => write!(f, "compile_error_syntax:expected {expected}, found {found}:"),
             Self::Number(text) => write!(f, "compile_error_number:{text}:"),
             Self::Arguments { function, what } => {
@@ -149,6 +152,8 @@ pub enum FaultKind {
     Limit(&'static str),
     /// A secondary program called a function that takes time.
     TooMuchBehind,
+    /// `interpreter_mode` where it cannot be entered.
+    Interpreter(&'static str),
     /// The host has no such function.
     NotProvided(&'static str),
     /// A controller has this function, and nothing here stands for what it talks to.
@@ -166,6 +171,7 @@ impl fmt::Display for FaultKind {
             Self::Domain(what) => write!(f, "domain_error:{what}:"),
             Self::Limit(which) => write!(f, "limit:{which}:"),
             Self::TooMuchBehind => f.write_str("Runtime is too much behind"),
+            Self::Interpreter(why) => write!(f, "interpreter_mode:{why}:"),
             Self::NotProvided(name) => write!(f, "not_provided:{name}:"),
             Self::NotSimulated(name) => write!(f, "not_simulated:{name}:"),
             Self::Host(text) => f.write_str(text),

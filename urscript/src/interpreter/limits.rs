@@ -21,6 +21,9 @@ pub struct Limits {
     pub list_weight: usize,
     /// Bytes of one text; 1023 on controllers.
     pub text: usize,
+    /// Lines of interpreter mode since the last `clear_interpreter()`; the vendor publishes none, 8500 are documented for the
+    /// controller of somebody else.
+    pub statements: usize,
 }
 
 impl Default for Limits {
@@ -35,6 +38,7 @@ impl Default for Limits {
             list_depth: 3,
             list_weight: 1 << 16,
             text: 1023,
+            statements: 8500,
         }
     }
 }

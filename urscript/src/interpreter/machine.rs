@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use super::builtins::Run;
 use super::error::{Fault, FaultKind, Position};
 use super::host::{Call, CallResult, Host};
+use super::interactive::Interactive;
 use super::program::{Program, ProgramKind, Target};
 use super::thread::{Event, Pending, Thread};
 use super::value::{ThreadId, Value};
@@ -36,13 +37,14 @@ pub enum Step {
 
 /// A program that runs.
 pub struct Machine {
-    program: Program,
+    pub(super) program: Program,
     globals: Vec<Option<Value>>,
     /// Threads that still run in this cycle, then those that wait for the next.
     ready: VecDeque<Thread>,
     waiting: VecDeque<Thread>,
     next_id: u32,
     ended: Option<Step>,
+    pub(super) interactive: Interactive,
 }
 
 /// Why a thread gave up the processor.
@@ -64,6 +66,7 @@ impl Machine {
             waiting: VecDeque::new(),
             next_id: 1,
             ended: None,
+            interactive: Interactive::default(),
             program,
         }
     }
@@ -149,6 +152,11 @@ impl Machine {
                     }
                 }
                 Event::Kill(_) => {}
+                Event::LineEnded => {
+                    if !self.next_statement(thread, budget)? {
+                        return Ok(Exit::Waits);
+                    }
+                }
                 Event::Ended => return Ok(Exit::Ended),
                 Event::Halt => return Ok(Exit::Halt),
             }
@@ -168,6 +176,7 @@ impl Machine {
         let Some(Target::Builtin(signature)) = target else { return Ok(true) };
         let limits = &self.program.limits;
         let result = match signature.run {
+            Run::Interpreter(order) => return self.order(order, thread, &pending, budget),
             Run::Here(compute) => CallResult::Value(compute(&pending.args, limits)?),
             Run::NotSimulated => return Err(FaultKind::NotSimulated(signature.name)),
             Run::Host => host.call(Call {
@@ -228,7 +237,22 @@ impl Machine {
         family.contains(&current.id)
     }
 
-    /// Where the first thread stands.
+    /// Whether it is done, or ended with an error.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// The function that the main thread waits for, where it does.
+    #[must_use]
+    pub fn main_waits_for(&self) -> Option<&'static str> {
+        let main = self.ready.iter().find(|thread| thread.id == ThreadId::MAIN)?;
+        let site = main.pending.as_ref()?.site;
+        match self.program.calls.get(site as usize)?.target {
+            Target::Builtin(signature) => Some(signature.name),
+            Target::Function(_) => None,
+        }
+    }
+
     /// Where the thread is that runs next.
     #[must_use]
     pub fn position(&self) -> Position {

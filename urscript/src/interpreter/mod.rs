@@ -7,13 +7,16 @@
 //! What the language has here: whole and real numbers, booleans, strings, lists, poses, indexing; arithmetic, comparison
 //! and logic; assignment with `global` and `local`; `if`, `while`, `break`, `continue`, `return`, `halt`; nested functions
 //! with defaults and named arguments; threads with `run`, `join`, `kill` and critical sections. Not yet: arithmetic on
-//! lists, matrices as such, `struct`, sockets, interpreter mode.
+//! lists, matrices as such, `struct`. In interpreter mode a program takes further statements while it runs
+//! ([`Machine::interpret`]).
 
 mod assembler;
 mod builtins;
 mod compile;
 mod error;
+mod growing;
 mod host;
+mod interactive;
 mod lexer;
 mod limits;
 mod machine;
@@ -27,6 +30,7 @@ pub use assembler::{Assembled, LineAssembler, Service};
 pub use builtins::Builtins;
 pub use error::{ArgumentsError, CompileError, CompileErrorKind, Fault, FaultKind, Position};
 pub use host::{Call, CallResult, Host};
+pub use interactive::{Discard, Statements};
 pub use limits::Limits;
 pub use machine::{Machine, Step};
 pub use program::{Program, ProgramKind};

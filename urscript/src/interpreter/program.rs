@@ -1,7 +1,9 @@
 //! A compiled program: an instruction list per function, for a machine with an explicit stack.
 
 use super::builtins::Signature;
+use super::compile::Declarations;
 use super::error::Position;
+use super::growing::Growing;
 use super::limits::Limits;
 use super::value::Value;
 
@@ -21,11 +23,13 @@ pub enum ProgramKind {
 pub struct Program {
     pub(super) kind: ProgramKind,
     /// Function 0 is where the program begins.
-    pub(super) functions: Vec<Function>,
-    pub(super) constants: Vec<Value>,
-    pub(super) calls: Vec<CallSite>,
+    pub(super) functions: Growing<Function>,
+    pub(super) constants: Growing<Value>,
+    pub(super) calls: Growing<CallSite>,
     /// How many global variables there are.
     pub(super) globals: u32,
+    /// For statements that are compiled into it while it runs.
+    pub(super) names: Declarations,
     pub(super) limits: Limits,
 }
 
@@ -42,7 +46,7 @@ impl Program {
         match self.kind {
             ProgramKind::Line => None,
             ProgramKind::Primary | ProgramKind::Secondary => {
-                self.functions.first().map(|function| function.name.as_str())
+                self.functions.get(0).map(|function| function.name.as_str())
             }
         }
     }

@@ -18,6 +18,8 @@ pub(super) enum Event {
     Join(Value),
     /// End this thread and those it started.
     Kill(Value),
+    /// A line of interpreter mode is over.
+    LineEnded,
     /// The thread's function returned.
     Ended,
     /// End the program.
@@ -50,12 +52,14 @@ struct Frame {
     next: u32,
     /// Parameters and local variables; `None` until something is assigned.
     locals: Vec<Option<Value>>,
+    /// A line of interpreter mode: it has borrowed the variables of the frame below.
+    line: bool,
 }
 
 impl Frame {
     fn new(program: &Program, function: u32) -> Self {
         let locals = program.functions.get(function as usize).map_or(0, |function| function.locals);
-        Self { function, next: 0, locals: vec![None; locals as usize] }
+        Self { function, next: 0, locals: vec![None; locals as usize], line: false }
     }
 }
 
@@ -208,7 +212,13 @@ impl Thread {
             Op::Call(site) => return self.call(program, site, budget),
             Op::Return => {
                 let value = self.pop();
-                self.frames.pop();
+                let over = self.frames.pop();
+                if let Some(Frame { locals, line: true, .. }) = over {
+                    if let Some(scope) = self.frames.last_mut() {
+                        scope.locals = locals;
+                    }
+                    return Ok(Event::LineEnded);
+                }
                 if self.frames.is_empty() {
                     return Ok(Event::Ended);
                 }
@@ -233,6 +243,9 @@ impl Thread {
         let given = self.pop_many(call.slots.len());
         match call.target {
             Target::Function(function) => {
+                if program.functions.get(function as usize).is_none() {
+                    return Err(FaultKind::Interpreter("the function was cleared"));
+                }
                 if self.frames.len() >= program.limits.frames {
                     return Err(FaultKind::Limit("frames"));
                 }
@@ -256,6 +269,26 @@ impl Thread {
                 Ok(Event::Builtin(site, args))
             }
         }
+    }
+
+    /// The function it is in.
+    pub(super) fn function(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.function)
+    }
+
+    /// Goes on with a line of interpreter mode, on the variables of the present function.
+    pub(super) fn enter_line(&mut self, program: &Program, function: u32) -> Result<(), FaultKind> {
+        if self.frames.len() >= program.limits.frames {
+            return Err(FaultKind::Limit("frames"));
+        }
+        let mut frame = Frame { line: true, ..Frame::new(program, function) };
+        if let Some(scope) = self.frames.last_mut() {
+            let wanted = frame.locals.len().max(scope.locals.len());
+            frame.locals = core::mem::take(&mut scope.locals);
+            frame.locals.resize(wanted, None);
+        }
+        self.frames.push(frame);
+        Ok(())
     }
 
     fn jump(&mut self, to: u32) {

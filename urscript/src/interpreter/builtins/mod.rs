@@ -5,6 +5,7 @@ mod table;
 use std::collections::HashMap;
 
 use super::error::FaultKind;
+use super::interactive::Order;
 use super::limits::Limits;
 use super::value::Value;
 use crate::Version;
@@ -45,6 +46,19 @@ impl Builtins {
     #[must_use]
     pub fn with_arrays(self, arrays: bool) -> Self {
         Self { arrays, ..self }
+    }
+
+    /// The same with or without the functions of interpreter mode.
+    #[must_use]
+    pub fn with_interpreter_mode(mut self, available: bool) -> Self {
+        for signature in ALL.iter().filter(|signature| matches!(signature.run, Run::Interpreter(_))) {
+            if available {
+                self.by_name.insert(signature.name, signature);
+            } else {
+                self.by_name.remove(signature.name);
+            }
+        }
+        self
     }
 
     /// Whether operators take lists and matrices.
@@ -147,6 +161,8 @@ impl Signature {
 pub(super) enum Run {
     Host,
     Here(fn(&[Value], &Limits) -> Result<Value, FaultKind>),
+    /// The machine, in interpreter mode.
+    Interpreter(Order),
     /// Nobody: the program ends.
     NotSimulated,
 }

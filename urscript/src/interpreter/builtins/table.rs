@@ -1,6 +1,7 @@
 //! Every function with its parameters and the software that brought it.
 
 use super::super::error::FaultKind;
+use super::super::interactive::Order;
 use super::super::limits::Limits;
 use super::super::pure;
 use super::super::value::Value;
@@ -55,6 +56,10 @@ const INVERSE: &[Param] =
 
 const EXTERNAL_SENSOR: &[Param] =
     &[req("enable"), float("sensor_mass", 0.0), opt("sensor_measuring_offset"), opt("sensor_cog")];
+
+const fn interpreter(name: &'static str, params: &'static [Param], order: Order) -> Signature {
+    Signature::new(name, params, Run::Interpreter(order)).since(5, 10)
+}
 
 const SOCKET: Param = param("socket_name", Default::Text("socket_0"));
 
@@ -257,6 +262,11 @@ pub(super) static ALL: &[Signature] = &[
     host("socket_send_line", &[req("str"), SOCKET]),
     host("socket_get_var", &[req("name"), SOCKET]),
     host("socket_set_var", &[req("name"), req("value"), SOCKET]),
+    // Interpreter mode. That 5.10 brought it is the vendor's word; an earlier 5.x may have had it. That PolyScope X has it is
+    // assumed.
+    interpreter("interpreter_mode", &[boolean("clearQueueOnEnter", true), boolean("clearOnEnd", true)], Order::Enter),
+    interpreter("end_interpreter", &[], Order::End),
+    interpreter("clear_interpreter", &[], Order::Clear),
     // What other devices would have to answer.
     not_simulated("rpc_factory", &[req("type"), req("url")]).since(3, 0),
     not_simulated(

@@ -5,80 +5,122 @@
 //! What is no program at all is left to the second pass to refuse.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::super::error::{CompileError, CompileErrorKind};
+use super::super::growing::Growing;
 use super::super::lexer::{Placed, Token};
-use super::super::program::Place;
+use super::super::program::{self, Place};
 
 /// Slots by name, numbered from 0.
-type Slots<'s> = HashMap<&'s str, u32>;
+type Slots = HashMap<Box<str>, u32>;
 
-fn insert<'s>(slots: &mut Slots<'s>, name: &'s str) {
-    let next = count(slots);
-    slots.entry(name).or_insert(next);
+fn insert(slots: &mut Slots, name: &str) {
+    if !slots.contains_key(name) {
+        slots.insert(name.into(), count(slots));
+    }
 }
 
-fn count(slots: &Slots<'_>) -> u32 {
+fn count(slots: &Slots) -> u32 {
     u32::try_from(slots.len()).unwrap_or(u32::MAX)
 }
 
 /// A `def`, `sec` or `thread`, in order of its head in the text.
-#[derive(Debug, Default)]
-pub(super) struct Function<'s> {
-    pub(super) name: &'s str,
+#[derive(Clone, Debug, Default)]
+pub(super) struct Function {
+    pub(super) name: Box<str>,
     /// Begun with `thread`: may be run, not called.
     pub(super) thread: bool,
-    pub(super) params: Vec<Param<'s>>,
+    pub(super) params: Vec<Param>,
     /// Parameters and names declared `local`; after the pass, all local variables.
-    locals: Slots<'s>,
-    /// Names assigned without `global` or `local`.
-    assigned: Vec<&'s str>,
+    locals: Slots,
+    /// For a line of interpreter mode: the function whose scope it is in.
+    pub(super) within: Option<u32>,
 }
 
-impl Function<'_> {
+impl Function {
     /// How many slots a call of it needs.
     pub(super) fn locals(&self) -> u32 {
         count(&self.locals)
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Param<'s> {
-    pub(super) name: &'s str,
+#[derive(Clone, Debug)]
+pub(super) struct Param {
+    pub(super) name: Box<str>,
     /// Has a default.
     pub(super) optional: bool,
 }
 
 /// What the first pass found.
-#[derive(Debug, Default)]
-pub(super) struct Declarations<'s> {
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Declarations {
     /// The program itself is the first, with a name or without.
-    pub(super) functions: Vec<Function<'s>>,
-    by_name: Slots<'s>,
-    globals: Slots<'s>,
+    pub(super) functions: Growing<Function>,
+    by_name: Slots,
+    globals: Slots,
 }
 
-impl<'s> Declarations<'s> {
+impl Declarations {
     /// Reads all tokens of a program.
-    pub(super) fn read(tokens: &[Placed<'s>]) -> Result<Self, CompileError> {
-        let mut pass = Pass { found: Self::default(), open: Vec::new(), brackets: 0_u32 };
+    pub(super) fn read(tokens: &[Placed<'_>]) -> Result<Self, CompileError> {
+        let mut found = Self::default();
+        let mut open = Vec::new();
         if !matches!(tokens.first().map(|placed| placed.token), Some(Token::Word("def" | "sec"))) {
-            pass.found.functions.push(Function::default());
-            pass.open.push(Some(0));
+            found.functions.push(Function::default());
+            open.push(Some(0));
         }
+        found.pass(tokens, open, true)?;
+        Ok(found)
+    }
+
+    /// Reads one line of interpreter mode: statements in the scope of function `within`. The line becomes a function, whose
+    /// number it says, with the local variables of that scope and new ones. Global variables cannot be new.
+    pub(super) fn read_line(&mut self, within: u32, tokens: &[Placed<'_>]) -> Result<u32, CompileError> {
+        let locals = self.functions.get(within as usize).map(|function| function.locals.clone()).unwrap_or_default();
+        let number = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+        self.functions.push(Function { locals, within: Some(within), ..Function::default() });
+        self.pass(tokens, vec![Some(number)], false)?;
+        Ok(number)
+    }
+
+    /// The line was taken: what it has made local belongs to the scope from now on.
+    pub(super) fn keep_line(&mut self, within: u32, line: u32) {
+        let locals = self.functions.get(line as usize).map(|function| function.locals.clone());
+        if let (Some(scope), Some(locals)) = (self.functions.get_mut(within as usize), locals) {
+            scope.locals = locals;
+        }
+    }
+
+    /// Functions of these numbers are not known by their names any more.
+    pub(super) fn unname(&mut self, numbers: Range<usize>) {
+        self.by_name.retain(|_, number| !numbers.contains(&(*number as usize)));
+    }
+
+    /// Functions from this number on, without their instructions.
+    pub(super) fn compiled(&self, from: usize) -> impl Iterator<Item = program::Function> {
+        (from..self.functions.len()).filter_map(|number| self.functions.get(number)).map(|function| program::Function {
+            name: function.name.clone().into(),
+            locals: function.locals(),
+            ..program::Function::default()
+        })
+    }
+
+    fn pass(&mut self, tokens: &[Placed<'_>], open: Vec<Option<u32>>, new_globals: bool) -> Result<(), CompileError> {
+        let mut pass = Pass { found: self, open, brackets: 0_u32, assigned: Vec::new(), new_globals };
         for (placed, at) in tokens.iter().zip(1..) {
             pass.token(*placed, tokens.get(at..).unwrap_or_default())?;
         }
         // What a function assigns is local unless something, perhaps later in the text, made the name global.
-        let Self { functions, globals, .. } = &mut pass.found;
-        for function in functions {
-            for name in &function.assigned {
-                if !globals.contains_key(name) {
-                    insert(&mut function.locals, name);
-                }
+        let assigned = pass.assigned;
+        for (function, name) in assigned {
+            if !self.globals.contains_key(name)
+                && let Some(function) = self.functions.get_mut(function as usize)
+            {
+                insert(&mut function.locals, name);
             }
         }
-        Ok(pass.found)
+        Ok(())
     }
 
     /// The function of this name, other than the program itself.
@@ -98,14 +140,18 @@ impl<'s> Declarations<'s> {
     }
 }
 
-struct Pass<'s> {
-    found: Declarations<'s>,
+struct Pass<'d, 's> {
+    found: &'d mut Declarations,
+    /// Names assigned without `global` or `local`, and the function that does so.
+    assigned: Vec<(u32, &'s str)>,
+    /// Whether `global` may name a variable for the first time.
+    new_globals: bool,
     /// Blocks that are open; a function's with its number.
     open: Vec<Option<u32>>,
     brackets: u32,
 }
 
-impl<'s> Pass<'s> {
+impl<'s> Pass<'_, 's> {
     fn token(&mut self, placed: Placed<'s>, rest: &[Placed<'s>]) -> Result<(), CompileError> {
         let next = |ahead: usize| rest.get(ahead).map(|placed| placed.token);
         match placed.token {
@@ -119,7 +165,10 @@ impl<'s> Pass<'s> {
             }
             Token::Word(word @ ("global" | "local")) => {
                 if let Some(Token::Name(name)) = next(0) {
-                    if word == "global" {
+                    if word == "global" && !self.new_globals && !self.found.globals.contains_key(name) {
+                        let kind = CompileErrorKind::NewGlobal(name.into());
+                        return Err(CompileError { position: placed.position, kind });
+                    } else if word == "global" {
                         insert(&mut self.found.globals, name);
                     } else if let Some(function) = self.current() {
                         insert(&mut function.locals, name);
@@ -133,17 +182,17 @@ impl<'s> Pass<'s> {
     }
 
     /// The function whose body this is.
-    fn current(&mut self) -> Option<&mut Function<'s>> {
+    fn current(&mut self) -> Option<&mut Function> {
         let number = self.open.iter().rev().find_map(|block| *block)?;
         self.found.functions.get_mut(number as usize)
     }
 
     /// `name = …`: variables of the program's first level are global.
     fn assigned(&mut self, name: &'s str) {
-        let first_level = self.open.iter().rev().find_map(|block| *block) == Some(0);
+        let Some(number) = self.open.iter().rev().find_map(|block| *block) else { return };
         let Some(function) = self.current() else { return };
-        if !first_level {
-            function.assigned.push(name);
+        if number > 0 {
+            self.assigned.push((number, name));
         } else if !function.locals.contains_key(name) {
             insert(&mut self.found.globals, name);
         }
@@ -154,10 +203,13 @@ impl<'s> Pass<'s> {
         let number = u32::try_from(self.found.functions.len()).unwrap_or(u32::MAX);
         let mut tokens = rest.iter();
         if let Some(Placed { token: Token::Name(name), position }) = tokens.next() {
-            function.name = name;
-            if number > 0 && self.found.by_name.insert(name, number).is_some() {
+            function.name = (*name).into();
+            if number > 0 && self.found.by_name.contains_key(*name) {
                 let kind = CompileErrorKind::NameAlreadyDefined((*name).into());
                 return Err(CompileError { position: *position, kind });
+            }
+            if number > 0 {
+                self.found.by_name.insert((*name).into(), number);
             }
         }
         let mut brackets = 0_u32;
@@ -172,7 +224,7 @@ impl<'s> Pass<'s> {
                         return Err(CompileError { position: placed.position, kind });
                     }
                     insert(&mut function.locals, name);
-                    function.params.push(Param { name, optional: false });
+                    function.params.push(Param { name: name.into(), optional: false });
                 }
                 Token::Sign("=") if brackets == 1 && matches!(before, Token::Name(_)) => {
                     if let Some(param) = function.params.last_mut() {
@@ -197,7 +249,7 @@ mod tests {
     use super::super::super::lexer::tokens;
     use super::*;
 
-    fn read(source: &str) -> Declarations<'_> {
+    fn read(source: &str) -> Declarations {
         Declarations::read(&tokens(source).unwrap()).unwrap()
     }
 
@@ -223,11 +275,11 @@ mod tests {
     #[test]
     fn parameters_come_in_order_and_know_their_defaults() {
         let found = read("def main():\n def f(a, b=[1,c], d=g(x=2)):\n end\n thread t():\n end\nend\n");
-        let function = &found.functions[1];
-        let params: Vec<_> = function.params.iter().map(|param| (param.name, param.optional)).collect();
+        let function = found.functions.get(1).unwrap();
+        let params: Vec<_> = function.params.iter().map(|param| (&*param.name, param.optional)).collect();
         assert_eq!(params, [("a", false), ("b", true), ("d", true)]);
         assert_eq!(found.place(1, "d"), Some(Place::Local(2)));
-        assert!(found.functions[2].thread);
+        assert!(found.functions.get(2).unwrap().thread);
         assert_eq!(found.function("t"), Some(2));
         assert_eq!(found.function("main"), None);
     }

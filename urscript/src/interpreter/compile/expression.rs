@@ -45,7 +45,7 @@ enum Infix {
     Binary(Binary),
 }
 
-impl<'s> Compiler<'_, 's> {
+impl<'c, 's> Compiler<'c, 's> {
     /// One expression; its value is on the stack afterwards.
     pub(super) fn expression(&mut self) -> Result<(), CompileError> {
         self.operands(0)
@@ -281,12 +281,12 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// The program's own functions come before the controller's.
-    fn callee(&self, name: &str, position: Position) -> Result<Callee<'s>, CompileError> {
+    fn callee(&self, name: &str, position: Position) -> Result<Callee<'c>, CompileError> {
         if let Some(number) = self.declared.function(name)
             && let Some(function) = self.declared.functions.get(number as usize)
             && !function.thread
         {
-            let params = function.params.iter().map(|param| Param { name: param.name, required: !param.optional });
+            let params = function.params.iter().map(|param| Param { name: &param.name, required: !param.optional });
             return Ok(Callee { target: Target::Function(number), params: params.collect() });
         }
         if let Some(signature) = self.builtins.find(name) {

@@ -4,12 +4,15 @@
 
 mod declare;
 mod expression;
+mod interactive;
 mod statement;
 
-use declare::Declarations;
+pub(super) use declare::Declarations;
+pub(super) use interactive::Mark;
 
 use super::builtins::Builtins;
 use super::error::{CompileError, CompileErrorKind, Position};
+use super::growing::Growing;
 use super::lexer::{self, Placed, Token};
 use super::limits::Limits;
 use super::program::{CallSite, Function, Op, Program, ProgramKind};
@@ -43,13 +46,10 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
     tokens.drain(..blank);
 
     let declared = Declarations::read(&tokens)?;
-    let functions = declared.functions.iter().map(|function| Function {
-        name: function.name.into(),
-        locals: function.locals(),
-        ..Function::default()
-    });
+    let mut functions = Growing::default();
+    declared.compiled(0).for_each(|function| functions.push(function));
     let mut compiler = Compiler {
-        functions: functions.collect(),
+        functions,
         tokens: &tokens,
         at: 0,
         declared: &declared,
@@ -57,30 +57,33 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
         limits,
         current: 0,
         next: 1,
-        constants: Vec::new(),
-        calls: Vec::new(),
+        constants: Growing::default(),
+        calls: Growing::default(),
         loops: Vec::new(),
         depth: 0,
     };
     let kind = compiler.top()?;
     let Compiler { functions, constants, calls, .. } = compiler;
-    Ok(Program { kind, functions, constants, calls, globals: declared.globals(), limits })
+    let globals = declared.globals();
+    let mut program = Program { kind, functions, constants, calls, globals, names: declared, limits };
+    program.seal();
+    Ok(program)
 }
 
 /// The second pass.
 struct Compiler<'c, 's> {
     tokens: &'c [Placed<'s>],
     at: usize,
-    declared: &'c Declarations<'s>,
+    declared: &'c Declarations,
     builtins: &'c Builtins,
     limits: Limits,
-    functions: Vec<Function>,
+    functions: Growing<Function>,
     /// The function being written.
     current: u32,
     /// The function whose head comes next.
     next: u32,
-    constants: Vec<Value>,
-    calls: Vec<CallSite>,
+    constants: Growing<Value>,
+    calls: Growing<CallSite>,
     /// Loops of the current function that are open, the innermost last.
     loops: Vec<Loop>,
     depth: usize,

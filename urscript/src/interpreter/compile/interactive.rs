@@ -1,0 +1,109 @@
+//! Lines of interpreter mode: statements compiled into a program that runs (`core/docs/protocol/ur-external-control.md 3`).
+
+use super::super::builtins::{Builtins, Run};
+use super::super::error::{CompileError, CompileErrorKind, Position};
+use super::super::interactive::Order;
+use super::super::lexer::{self, Token};
+use super::super::program::{Op, Program, Target};
+use super::Compiler;
+
+impl Program {
+    /// From now on what is compiled into it can be forgotten.
+    pub(super) fn seal(&mut self) {
+        self.functions.seal();
+        self.constants.seal();
+        self.calls.seal();
+        self.names.functions.seal();
+    }
+
+    /// Compiles one line as statements within the scope of a function; says the number of the function it becomes.
+    pub(in super::super) fn add_line(
+        &mut self,
+        line: &str,
+        within: u32,
+        builtins: &Builtins,
+    ) -> Result<u32, CompileError> {
+        if line.len() > self.limits.source {
+            return Err(CompileError { position: Position::START, kind: CompileErrorKind::TooLong });
+        }
+        let tokens = lexer::tokens(line)?;
+        let before = (self.functions.len(), self.constants.len(), self.calls.len());
+        let mut names = core::mem::take(&mut self.names);
+        let result = names.read_line(within, &tokens).and_then(|number| {
+            names.compiled(number as usize).for_each(|function| self.functions.push(function));
+            let mut compiler = Compiler {
+                functions: core::mem::take(&mut self.functions),
+                tokens: &tokens,
+                at: 0,
+                declared: &names,
+                builtins,
+                limits: self.limits,
+                current: number,
+                next: number.saturating_add(1),
+                constants: core::mem::take(&mut self.constants),
+                calls: core::mem::take(&mut self.calls),
+                loops: Vec::new(),
+                depth: 0,
+            };
+            let done = compiler.statements_until(&[Token::End]);
+            compiler.finish_function();
+            let Compiler { functions, constants, calls, .. } = compiler;
+            (self.functions, self.constants, self.calls) = (functions, constants, calls);
+            done.map(|()| number)
+        });
+        match &result {
+            Ok(number) => names.keep_line(within, *number),
+            Err(_) => {
+                let (functions, constants, calls) = before;
+                self.functions.truncate(functions);
+                self.constants.truncate(constants);
+                self.calls.truncate(calls);
+                names.functions.truncate(functions);
+                names.unname(functions..usize::MAX);
+            }
+        }
+        self.names = names;
+        result
+    }
+
+    /// Whether a line calls `clear_interpreter()` itself.
+    pub(in super::super) fn line_clears(&self, line: u32) -> bool {
+        let code = self.functions.get(line as usize).map(|function| function.code.as_slice()).unwrap_or_default();
+        code.iter().any(|op| {
+            let Op::Call(site) = op else { return false };
+            let target = self.calls.get(*site as usize).map(|call| call.target);
+            matches!(target, Some(Target::Builtin(builtin)) if matches!(builtin.run, Run::Interpreter(Order::Clear)))
+        })
+    }
+
+    /// Whether a line was compiled within this function.
+    pub(in super::super) fn belongs(&self, line: u32, scope: u32) -> bool {
+        self.names.functions.get(line as usize).is_some_and(|line| line.within == Some(scope))
+    }
+
+    /// How much has been compiled into it, for [`Program::forget`].
+    pub(in super::super) fn mark(&self) -> Mark {
+        Mark { functions: self.functions.len(), constants: self.constants.len(), calls: self.calls.len() }
+    }
+
+    /// Lines that come from now on do not know the functions between two marks.
+    pub(in super::super) fn unname_lines(&mut self, from: Mark, to: Mark) {
+        self.names.unname(from.functions..to.functions);
+    }
+
+    /// Forgets the lines before a mark.
+    pub(in super::super) fn forget(&mut self, before: Mark) {
+        self.functions.forget(before.functions);
+        self.names.functions.forget(before.functions);
+        self.constants.forget(before.constants);
+        self.calls.forget(before.calls);
+    }
+}
+
+/// A point between two lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Mark {
+    functions: usize,
+    constants: usize,
+    calls: usize,
+}

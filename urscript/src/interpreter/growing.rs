@@ -1,0 +1,97 @@
+//! A list of which the newest part can be forgotten, from its front, while indices stay what they are.
+
+use std::collections::VecDeque;
+
+/// What a program was compiled to, and what interpreter mode adds to it. Indices are never used twice, so that an index that
+/// was forgotten leads nowhere.
+#[derive(Clone, Debug)]
+pub(super) struct Growing<T> {
+    fixed: Vec<T>,
+    /// Items beyond `fixed` that are gone.
+    forgotten: usize,
+    /// None until the program is compiled: items are pushed to `fixed`.
+    recent: Option<VecDeque<T>>,
+}
+
+impl<T> Default for Growing<T> {
+    fn default() -> Self {
+        Self { fixed: Vec::new(), forgotten: 0, recent: None }
+    }
+}
+
+impl<T> Growing<T> {
+    /// From now on what is pushed can be forgotten.
+    pub(super) fn seal(&mut self) {
+        self.recent.get_or_insert_default();
+    }
+
+    fn recent_at(&self, index: usize) -> Option<usize> {
+        index.checked_sub(self.fixed.len())?.checked_sub(self.forgotten)
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&T> {
+        self.fixed.get(index).or_else(|| self.recent.as_ref()?.get(self.recent_at(index)?))
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        if index < self.fixed.len() {
+            return self.fixed.get_mut(index);
+        }
+        let at = self.recent_at(index)?;
+        self.recent.as_mut()?.get_mut(at)
+    }
+
+    /// The index of the next item.
+    pub(super) fn len(&self) -> usize {
+        let recent = self.recent.as_ref().map_or(0, VecDeque::len);
+        self.fixed.len().saturating_add(self.forgotten).saturating_add(recent)
+    }
+
+    /// Items that can be forgotten.
+    pub(super) fn recent(&self) -> usize {
+        self.recent.as_ref().map_or(0, VecDeque::len)
+    }
+
+    pub(super) fn push(&mut self, item: T) {
+        match &mut self.recent {
+            Some(recent) => recent.push_back(item),
+            None => self.fixed.push(item),
+        }
+    }
+
+    /// Takes back what was pushed since the length was this.
+    pub(super) fn truncate(&mut self, len: usize) {
+        let keep = len.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten);
+        self.recent.iter_mut().for_each(|recent| recent.truncate(keep));
+    }
+
+    /// Forgets what can be forgotten before this index.
+    pub(super) fn forget(&mut self, before: usize) {
+        let Some(recent) = &mut self.recent else { return };
+        let count = before.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten).min(recent.len());
+        recent.drain(..count);
+        self.forgotten = self.forgotten.saturating_add(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_stay_while_the_front_of_the_newest_part_is_forgotten() {
+        let mut list = Growing::default();
+        list.push('a');
+        list.seal();
+        "bcd".chars().for_each(|item| list.push(item));
+        list.forget(3);
+        assert_eq!([0, 1, 2, 3, 4].map(|index| list.get(index).copied()), [Some('a'), None, None, Some('d'), None]);
+        list.push('e');
+        assert_eq!((list.len(), list.recent(), list.get(4)), (5, 2, Some(&'e')));
+        list.truncate(4);
+        assert_eq!((list.len(), list.get(4)), (4, None));
+        list.forget(0);
+        list.forget(100);
+        assert_eq!((list.len(), list.recent(), list.get(0)), (4, 0, Some(&'a')));
+    }
+}
