@@ -50,6 +50,6 @@ pub use render::version::Version;
 
 #[cfg(feature = "std")]
 pub use interpreter::{
-    ArgumentsError, Assembled, Builtins, Call, CallResult, CompileError, CompileErrorKind, Fault, FaultKind, Host,
-    Limits, LineAssembler, Machine, Position, Program, ProgramKind, Service, Step, ThreadId, Value,
+    ArgumentsError, Assembled, Builtins, Call, CallResult, CompileError, CompileErrorKind, Discard, Fault, FaultKind,
+    Host, Limits, LineAssembler, Machine, Position, Program, ProgramKind, Service, Statements, Step, ThreadId, Value,
 };

@@ -47,11 +47,6 @@ impl<T> Growing<T> {
         self.fixed.len().saturating_add(self.forgotten).saturating_add(recent)
     }
 
-    /// Items that can be forgotten.
-    pub(super) fn recent(&self) -> usize {
-        self.recent.as_ref().map_or(0, VecDeque::len)
-    }
-
     pub(super) fn push(&mut self, item: T) {
         match &mut self.recent {
             Some(recent) => recent.push_back(item),
@@ -87,11 +82,11 @@ mod tests {
         list.forget(3);
         assert_eq!([0, 1, 2, 3, 4].map(|index| list.get(index).copied()), [Some('a'), None, None, Some('d'), None]);
         list.push('e');
-        assert_eq!((list.len(), list.recent(), list.get(4)), (5, 2, Some(&'e')));
+        assert_eq!((list.len(), list.get(4)), (5, Some(&'e')));
         list.truncate(4);
         assert_eq!((list.len(), list.get(4)), (4, None));
         list.forget(0);
         list.forget(100);
-        assert_eq!((list.len(), list.recent(), list.get(0)), (4, 0, Some(&'a')));
+        assert_eq!((list.len(), list.get(3), list.get(0)), (4, None, Some(&'a')));
     }
 }

@@ -205,6 +205,23 @@ proptest! {
     }
 
     #[test]
+    fn any_lines_are_run_or_discarded_by_interpreter_mode(lines in prop::collection::vec(pieces(), 1..12)) {
+        let builtins = Builtins::of(Version::new(5, 15));
+        let source = "def a():\n x = 0\n def f():\n  interpreter_mode()\n end\n while True:\n  f()\n end\nend\n";
+        let mut machine = Machine::new(Program::compile(source, &builtins).unwrap());
+        let mut host = Recorder::default();
+        for line in lines {
+            let _ = machine.step(&mut host, 500);
+            let accepted = machine.statements().interpreted;
+            let taken = machine.interpret(&line.replace('\n', " "), &builtins).is_ok();
+            prop_assert_eq!(machine.statements().interpreted, accepted + u32::from(taken));
+        }
+        for _ in 0..10 {
+            let _ = machine.step(&mut host, 500);
+        }
+    }
+
+    #[test]
     fn bytes_after_the_last_newline_do_nothing(text in pieces(), tail in "[^\n]{0,40}") {
         let mut bytes = text.into_bytes();
         bytes.push(b'\n');
