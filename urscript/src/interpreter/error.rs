@@ -139,12 +139,25 @@ pub enum FaultKind {
     },
     /// A variable is read before anything was assigned to it.
     NotAssigned,
+    /// A struct has no member of this name.
+    NoMember(String),
     /// There is no such element.
     IndexOutOfRange {
         /// The index.
         index: i32,
         /// Elements there are.
         len: usize,
+    },
+    /// A whole number that does not fit 32 bits, and the operation that would have made it.
+    Overflow(&'static str),
+    /// Lists whose lengths do not go together.
+    Length {
+        /// The operation.
+        operation: &'static str,
+        /// Elements of the left one; of a matrix that is multiplied, its columns.
+        left: usize,
+        /// Elements of the right one; of a matrix that is multiplied, its rows.
+        right: usize,
     },
     /// Division by zero, or a function outside its domain.
     Domain(&'static str),
@@ -167,7 +180,10 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Type { operation, found } => write!(f, "type_error:{operation}:{found}:"),
             Self::NotAssigned => f.write_str("variable_not_assigned:"),
+            Self::NoMember(name) => write!(f, "no_member:{name}:"),
             Self::IndexOutOfRange { index, len } => write!(f, "index_out_of_range:{index}:{len}:"),
+            Self::Overflow(operation) => write!(f, "integer_overflow:{operation}:"),
+            Self::Length { operation, left, right } => write!(f, "length_error:{operation}:{left}:{right}:"),
             Self::Domain(what) => write!(f, "domain_error:{what}:"),
             Self::Limit(which) => write!(f, "limit:{which}:"),
             Self::TooMuchBehind => f.write_str("Runtime is too much behind"),

@@ -86,8 +86,8 @@ const WORDS: [&str; 27] = [
 ];
 
 /// Signs, longer ones first.
-const SIGNS: [&str; 18] =
-    ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":"];
+const SIGNS: [&str; 19] =
+    ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":", "."];
 
 /// Splits a text into tokens; the last one is [`Token::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Placed<'_>>, CompileError> {

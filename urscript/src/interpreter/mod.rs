@@ -4,12 +4,13 @@
 //! out of a text or says where it is wrong, and a [`Machine`] runs it on a [`Host`], one control cycle per
 //! [`Machine::step`]. Nothing recurses as deep as its input likes, and nothing runs longer than its budget.
 //!
-//! What the language has here: whole and real numbers, booleans, strings, lists, poses, indexing; arithmetic, comparison
-//! and logic; assignment with `global` and `local`; `if`, `while`, `break`, `continue`, `return`, `halt`; nested functions
-//! with defaults and named arguments; threads with `run`, `join`, `kill` and critical sections. Not yet: arithmetic on
-//! lists, matrices as such, `struct`. In interpreter mode a program takes further statements while it runs
-//! ([`Machine::interpret`]).
+//! What the language has here: whole and real numbers, booleans, strings, lists, matrices, poses, structs, indexing;
+//! arithmetic, also of lists and matrices, comparison and logic; assignment with `global` and `local`; `if`, `while`,
+//! `break`, `continue`, `return`, `halt`, `pause`; nested functions with defaults and named arguments; threads with `run`,
+//! `join`, `kill` and critical sections. In interpreter mode a program takes further
+//! statements while it runs ([`Machine::interpret`]).
 
+mod arrays;
 mod assembler;
 mod builtins;
 mod compile;

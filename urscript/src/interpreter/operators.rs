@@ -1,7 +1,7 @@
 //! What operators do with values.
 //!
-//! Whole numbers are 32 bits and wrap; `/` is always real division. Array arithmetic (3.14.3, 5.9.4 and later) is not
-//! here yet.
+//! Whole numbers are 32 bits, and a result beyond them is an error; `/` is always real division. Arithmetic of lists is in
+//! `super::arrays`.
 
 use core::cmp::Ordering;
 
@@ -13,7 +13,7 @@ impl Unary {
     pub(super) fn apply(self, value: &Value) -> Result<Value, FaultKind> {
         let fault = |operation| FaultKind::Type { operation, found: value.kind() };
         match (self, value) {
-            (Self::Negate, Value::Int(value)) => Ok(Value::Int(value.wrapping_neg())),
+            (Self::Negate, Value::Int(value)) => value.checked_neg().map(Value::Int).ok_or(FaultKind::Overflow("-")),
             (Self::Negate, Value::Float(value)) => Ok(Value::Float(-value)),
             (Self::Negate, _) => Err(fault("-")),
             (Self::Plus, Value::Int(_) | Value::Float(_)) => Ok(value.clone()),
@@ -42,11 +42,13 @@ impl Binary {
         }
     }
 
+    pub(super) fn is_arithmetic(self) -> bool {
+        matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder)
+    }
+
     pub(super) fn apply(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         match self {
-            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder => {
-                self.arithmetic(left, right)
-            }
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder => self.scalars(left, right),
             Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual => self.order(left, right),
             Self::Equal => Ok(Value::Bool(equal(left, right))),
             Self::NotEqual => Ok(Value::Bool(!equal(left, right))),
@@ -57,17 +59,18 @@ impl Binary {
         }
     }
 
-    fn arithmetic(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
+    /// Arithmetic of two numbers.
+    pub(super) fn scalars(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         if let (Value::Int(left), Value::Int(right)) = (left, right) {
             let whole = match self {
-                Self::Add => left.wrapping_add(*right),
-                Self::Subtract => left.wrapping_sub(*right),
-                Self::Multiply => left.wrapping_mul(*right),
-                Self::Remainder if *right == -1 => 0,
-                Self::Remainder => left.checked_rem(*right).ok_or(FaultKind::Domain("%"))?,
+                Self::Add => left.checked_add(*right),
+                Self::Subtract => left.checked_sub(*right),
+                Self::Multiply => left.checked_mul(*right),
+                Self::Remainder if *right == 0 => return Err(FaultKind::Domain("%")),
+                Self::Remainder => Some(left.checked_rem(*right).unwrap_or(0)),
                 _ => return self.real(f64::from(*left), f64::from(*right)),
             };
-            return Ok(Value::Int(whole));
+            return whole.map(Value::Int).ok_or(FaultKind::Overflow(self.sign()));
         }
         match (left.number(), right.number()) {
             (Some(left), Some(right)) => self.real(left, right),
@@ -128,6 +131,10 @@ pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<
         found = match found {
             Element::Value(Value::List(items)) => Element::Value(at(items, index)?),
             Element::Value(Value::Pose(values)) => Element::Number(*at(values, index)?),
+            Element::Value(Value::Struct(members)) => {
+                let at = member(members, index)?;
+                Element::Value(members.get(at).map(|(_, value)| value).ok_or(FaultKind::NotAssigned)?)
+            }
             Element::Value(other) => return Err(FaultKind::Type { operation: "[]", found: other.kind() }),
             Element::Number(_) => return Err(FaultKind::Type { operation: "[]", found: "Float" }),
         };
@@ -161,6 +168,19 @@ pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Re
     // As deep as there are indices in the text, and lists are: bounded by both.
     match base {
         Value::List(items) => set_element(at_mut(items, index)?, deeper, new),
+        Value::Struct(members) => {
+            let at = member(members, index)?;
+            let (_, old) = members.get_mut(at).ok_or(FaultKind::NotAssigned)?;
+            // A member keeps its type.
+            let new = match (&*old, new) {
+                (Value::Float(_), Value::Int(whole)) if deeper.is_empty() => Value::Float(f64::from(whole)),
+                (_, new) => new,
+            };
+            if deeper.is_empty() && old.kind() != new.kind() {
+                return Err(FaultKind::Type { operation: "member", found: new.kind() });
+            }
+            set_element(old, deeper, new)
+        }
         Value::Pose(values) if deeper.is_empty() => {
             let value = new.number().ok_or(FaultKind::Type { operation: "p[]", found: new.kind() })?;
             *at_mut(values, index)? = value;
@@ -168,6 +188,13 @@ pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Re
         }
         other => Err(FaultKind::Type { operation: "[]", found: other.kind() }),
     }
+}
+
+/// Which member an index means: its name, or its place.
+fn member(members: &[(String, Value)], index: &Value) -> Result<usize, FaultKind> {
+    let Value::String(name) = index else { return position(index, members.len()) };
+    let found = members.iter().position(|(known, _)| known == name);
+    found.ok_or_else(|| FaultKind::NoMember(name.clone()))
 }
 
 fn position(index: &Value, len: usize) -> Result<usize, FaultKind> {
@@ -201,10 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_wrap_at_32_bits() {
-        assert_eq!(Binary::Add.apply(&Value::Int(i32::MAX), &Value::Int(1)), Ok(Value::Int(i32::MIN)));
-        assert_eq!(Binary::Remainder.apply(&Value::Int(i32::MIN), &Value::Int(-1)), Ok(Value::Int(0)));
-        assert_eq!(Unary::Negate.apply(&Value::Int(i32::MIN)), Ok(Value::Int(i32::MIN)));
+    fn whole_numbers_beyond_32_bits_are_an_error() {
+        let [least, most] = [i32::MIN, i32::MAX].map(Value::Int);
+        assert_eq!(Binary::Add.apply(&most, &Value::Int(1)), Err(FaultKind::Overflow("+")));
+        assert_eq!(Binary::Subtract.apply(&least, &Value::Int(1)), Err(FaultKind::Overflow("-")));
+        assert_eq!(Binary::Multiply.apply(&most, &Value::Int(2)), Err(FaultKind::Overflow("*")));
+        assert_eq!(Binary::Remainder.apply(&least, &Value::Int(-1)), Ok(Value::Int(0)));
+        assert_eq!(Unary::Negate.apply(&least), Err(FaultKind::Overflow("-")));
+        assert_eq!(Binary::Add.apply(&most, &Value::Float(1.0)), Ok(Value::Float(2_147_483_648.0)));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Program {
     pub(super) globals: u32,
     /// For statements that are compiled into it while it runs.
     pub(super) names: Declarations,
+    /// Whether operators take lists and matrices.
+    pub(super) arrays: bool,
     pub(super) limits: Limits,
 }
 
@@ -113,7 +115,7 @@ pub(super) enum Binary {
 pub(super) enum Op {
     Constant(u32),
     Load(Place),
-    /// Takes this many indices.
+    /// Takes this many indices; that of a member is its name.
     LoadElement(Place, u32),
     Store(Place),
     /// Takes a value and, below it, this many indices.
@@ -122,6 +124,8 @@ pub(super) enum Op {
     List(u32),
     /// Takes six values.
     Pose,
+    /// Takes a value for each member of this constant, a struct.
+    Struct(u32),
     /// Takes this many indices and, below them, what they point into.
     Index(u32),
     Unary(Unary),

@@ -151,7 +151,7 @@ impl Thread {
             Op::StoreElement(place, count) => {
                 let value = self.pop();
                 let indices = self.pop_many(count as usize);
-                let nests = matches!(value, Value::List(_));
+                let nests = matches!(value, Value::List(_) | Value::Struct(_));
                 let Some(Some(base)) = self.slot(place, globals) else { return Err(FaultKind::NotAssigned) };
                 operators::set_element(base, &indices, value)?;
                 if nests {
@@ -173,6 +173,20 @@ impl Thread {
                 let fault = FaultKind::Type { operation: "p[]", found: "a value that is no number" };
                 self.push(Value::Pose(items.vector().ok_or(fault)?), limits, budget)?;
             }
+            Op::Struct(number) => {
+                let Some(Value::Struct(mut members)) = program.constants.get(number as usize).cloned() else {
+                    return Ok(Event::Ended);
+                };
+                let values = self.pop_many(members.len());
+                for ((_, member), value) in members.iter_mut().zip(values) {
+                    *member = value;
+                }
+                let value = Value::Struct(members);
+                if !value.fits(limits) {
+                    return Err(FaultKind::Limit("struct"));
+                }
+                self.push(value, limits, budget)?;
+            }
             Op::Index(count) => {
                 let indices = self.pop_many(count as usize);
                 let base = self.pop();
@@ -186,7 +200,17 @@ impl Thread {
             Op::Binary(operator) => {
                 let right = self.pop();
                 let left = self.pop();
-                self.push(operator.apply(&left, &right)?, limits, budget)?;
+                let lists = [&left, &right].iter().any(|value| matches!(value, Value::List(_)));
+                if program.arrays && lists && operator.is_arithmetic() {
+                    let (value, work) = operator.arrays(&left, &right)?;
+                    if !value.fits(limits) {
+                        return Err(FaultKind::Limit("list"));
+                    }
+                    charge(budget, work);
+                    self.push(value, limits, budget)?;
+                } else {
+                    self.push(operator.apply(&left, &right)?, limits, budget)?;
+                }
             }
             Op::Jump(to) => self.jump(to),
             Op::JumpUnless(to) => {

@@ -22,6 +22,8 @@ pub enum Value {
     List(Vec<Self>),
     /// `p[x, y, z, rx, ry, rz]`: position \[m\] and rotation vector \[rad\].
     Pose([f64; 6]),
+    /// `struct(name=value, …)`: members in their order.
+    Struct(Vec<(String, Self)>),
     /// What `run` returns.
     Thread(ThreadId),
 }
@@ -91,7 +93,7 @@ impl Value {
             Self::Int(value) => Some(*value != 0),
             Self::Float(value) => Some(*value != 0.0),
             Self::String(text) => Some(!text.is_empty()),
-            Self::None | Self::List(_) | Self::Pose(_) | Self::Thread(_) => None,
+            Self::None | Self::List(_) | Self::Pose(_) | Self::Struct(_) | Self::Thread(_) => None,
         }
     }
 
@@ -106,6 +108,7 @@ impl Value {
             Self::String(_) => "String",
             Self::List(_) => "List",
             Self::Pose(_) => "Pose",
+            Self::Struct(_) => "Struct",
             Self::Thread(_) => "Thread",
         }
     }
@@ -115,16 +118,20 @@ impl Value {
         match self {
             Self::List(items) => items.iter().fold(1, |sum, item| sum.saturating_add(item.weight())),
             Self::Pose(_) => 6,
+            Self::Struct(members) => members.iter().fold(1, |sum, (_, value)| sum.saturating_add(value.weight())),
             Self::String(text) => (text.len() / 8).saturating_add(1),
             _ => 1,
         }
     }
 
-    /// Levels of lists: 0 for a scalar. At most [`Limits::list_depth`], so this and every other walk through a value is
+    /// Levels of lists and structs: 0 for a scalar. At most [`Limits::list_depth`], so this and every other walk through a value is
     /// bounded.
     fn depth(&self) -> usize {
         match self {
             Self::List(items) => items.iter().map(Self::depth).max().unwrap_or(0).saturating_add(1),
+            Self::Struct(members) => {
+                members.iter().map(|(_, value)| value.depth()).max().unwrap_or(0).saturating_add(1)
+            }
             _ => 0,
         }
     }
@@ -160,6 +167,13 @@ impl fmt::Display for Value {
                     float(f, *value)?;
                 }
                 f.write_str("]")
+            }
+            Self::Struct(members) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in members.iter().enumerate() {
+                    write!(f, "{}{name}: {value}", if index == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
             }
             Self::Thread(id) => write!(f, "{}", id.0),
         }

@@ -8,3 +8,4 @@ mod programs;
 mod render_properties;
 mod round_trip;
 mod support;
+mod values;

@@ -11,6 +11,9 @@ use super::value::Value;
 use crate::Version;
 use table::ALL;
 
+/// The first software with `struct`, assumed.
+const STRUCTS: Version = Version::new(5, 11);
+
 /// Which functions a controller's software has. Made once per controller.
 #[derive(Clone, Debug)]
 pub struct Builtins {
@@ -18,6 +21,7 @@ pub struct Builtins {
     by_name: HashMap<&'static str, &'static Signature>,
     assignable: bool,
     arrays: bool,
+    structs: bool,
 }
 
 impl Builtins {
@@ -31,7 +35,7 @@ impl Builtins {
         let e_series = Version::new(5, 0);
         // With 3.14.3 and 5.9.4; versions have no third number here.
         let arrays = version >= Version::new(5, 9) || (version >= Version::new(3, 14) && version < e_series);
-        Self { version, by_name, assignable: version < e_series, arrays }
+        Self { version, by_name, assignable: version < e_series, arrays, structs: version >= STRUCTS }
     }
 
     /// The same, where `digital_out[n] = x` is or is not `set_digital_out(n, x)`. Clients for CB2 and CB3 send it; until
@@ -59,6 +63,17 @@ impl Builtins {
             }
         }
         self
+    }
+
+    /// The same, where `struct(…)` does or does not make a struct. The manual of 5.19 has it; that it came with 5.11, as
+    /// `time` did, which returns one, is assumed.
+    #[must_use]
+    pub fn with_structs(self, structs: bool) -> Self {
+        Self { structs, ..self }
+    }
+
+    pub(super) fn has_structs(&self) -> bool {
+        self.structs
     }
 
     /// Whether operators take lists and matrices.

@@ -108,7 +108,12 @@ impl Declarations {
 
     fn pass(&mut self, tokens: &[Placed<'_>], open: Vec<Option<u32>>, new_globals: bool) -> Result<(), CompileError> {
         let mut pass = Pass { found: self, open, brackets: 0_u32, assigned: Vec::new(), new_globals };
-        for (placed, at) in tokens.iter().zip(1..) {
+        for (placed, at) in tokens.iter().zip(1_usize..) {
+            // What follows a dot is a member, whatever its name.
+            let before = at.checked_sub(2).and_then(|before| tokens.get(before));
+            if before.is_some_and(|before| before.token == Token::Sign(".")) {
+                continue;
+            }
             pass.token(*placed, tokens.get(at..).unwrap_or_default())?;
         }
         // What a function assigns is local unless something, perhaps later in the text, made the name global.

@@ -111,6 +111,9 @@ impl<'c, 's> Compiler<'c, 's> {
             Token::Name(name) => {
                 self.advance();
                 if self.peek() == Token::Sign("(") {
+                    if name == "struct" && self.builtins.has_structs() {
+                        return self.structure(position);
+                    }
                     return self.call(name, position);
                 }
                 let place = self.variable(name, position)?;
@@ -136,7 +139,16 @@ impl<'c, 's> Compiler<'c, 's> {
             }
             Token::Sign("p[") => {
                 self.advance();
-                if self.items()? != 6 {
+                let count = self.items()?;
+                // `p[0]` is an element where `p` is a variable: clients name parameters so.
+                if count != 6
+                    && let Ok(place) = self.variable("p", position)
+                {
+                    let indices = count.saturating_add(self.subscripts()?);
+                    self.emit(Op::LoadElement(place, indices), position);
+                    return Ok(());
+                }
+                if count != 6 {
                     let found = "another number of them".into();
                     let kind = CompileErrorKind::Syntax { expected: "six numbers of a pose", found };
                     return Err(CompileError { position, kind });
@@ -157,13 +169,46 @@ impl<'c, 's> Compiler<'c, 's> {
         self.declared.place(self.current, name).ok_or_else(|| CompileError { position, kind: kind() })
     }
 
-    /// `[a][b, c]` after a variable; how many indices, 0 without brackets.
+    /// `[a][b, c].d` after a variable; how many indices, 0 without any. A member counts as one, its name being the index.
     pub(super) fn subscripts(&mut self) -> Result<u32, CompileError> {
         let mut count = 0_u32;
-        while self.accept(Token::Sign("[")) {
-            count = count.saturating_add(self.indices()?);
+        loop {
+            if self.accept(Token::Sign("[")) {
+                count = count.saturating_add(self.indices()?);
+            } else if self.accept(Token::Sign(".")) {
+                let position = self.position();
+                let (Token::Name(name) | Token::Word(name)) = self.peek() else {
+                    return Err(self.unexpected("the name of a member"));
+                };
+                self.advance();
+                self.constant(Value::String(name.into()), position);
+                count = count.saturating_add(1);
+            } else {
+                return Ok(count);
+            }
         }
-        Ok(count)
+    }
+
+    /// `(a=…, b=…)` after `struct`.
+    fn structure(&mut self, position: Position) -> Result<(), CompileError> {
+        self.expect(Token::Sign("("), "(")?;
+        let mut members: Vec<(String, Value)> = Vec::new();
+        while !self.accept(Token::Sign(")")) {
+            if !members.is_empty() {
+                self.expect(Token::Sign(","), ", or )")?;
+            }
+            let place = self.position();
+            let Some(name) = self.argument_name() else { return Err(self.unexpected("the name of a member")) };
+            if members.iter().any(|(known, _)| known == name) {
+                return Err(CompileError { position: place, kind: CompileErrorKind::NameAlreadyDefined(name.into()) });
+            }
+            self.expression()?;
+            members.push((name.into(), Value::None));
+        }
+        let number = index(self.constants.len());
+        self.constants.push(Value::Struct(members));
+        self.emit(Op::Struct(number), position);
+        Ok(())
     }
 
     /// `a, b]`, at least one.
@@ -175,7 +220,7 @@ impl<'c, 's> Compiler<'c, 's> {
     }
 
     /// `a, b, c]`, perhaps none.
-    fn items(&mut self) -> Result<u32, CompileError> {
+    pub(super) fn items(&mut self) -> Result<u32, CompileError> {
         let mut count = 0_u32;
         if self.accept(Token::Sign("]")) {
             return Ok(count);
@@ -257,7 +302,7 @@ impl<'c, 's> Compiler<'c, 's> {
 
     /// Takes `name =` of a named argument.
     fn argument_name(&mut self) -> Option<&'s str> {
-        let Token::Name(name) = self.peek() else { return None };
+        let (Token::Name(name) | Token::Word(name)) = self.peek() else { return None };
         let next = self.tokens.get(self.at.saturating_add(1)).map(|placed| placed.token);
         if next != Some(Token::Sign("=")) {
             return None;

@@ -65,7 +65,8 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
     let kind = compiler.top()?;
     let Compiler { functions, constants, calls, .. } = compiler;
     let globals = declared.globals();
-    let mut program = Program { kind, functions, constants, calls, globals, names: declared, limits };
+    let mut program =
+        Program { kind, functions, constants, calls, globals, names: declared, arrays: builtins.arrays(), limits };
     program.seal();
     Ok(program)
 }

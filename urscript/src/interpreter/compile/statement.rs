@@ -1,6 +1,6 @@
 //! Statements and blocks.
 
-use super::super::error::CompileError;
+use super::super::error::{CompileError, Position};
 use super::super::lexer::Token;
 use super::super::program::{Op, Place};
 use super::super::value::Value;
@@ -91,6 +91,15 @@ impl<'s> Compiler<'_, 's> {
 
     fn assignment_or_call(&mut self) -> Result<(), CompileError> {
         let position = self.position();
+        // `p[0] = …` where `p` is a variable.
+        if self.peek() == Token::Sign("p[")
+            && let Ok(place) = self.variable("p", position)
+        {
+            self.advance();
+            let indices = self.items()?;
+            let indices = indices.saturating_add(self.subscripts()?);
+            return self.store_element(place, indices, position);
+        }
         let name = self.expect_name("a statement")?;
         match self.peek() {
             Token::Sign("=") => {
@@ -105,12 +114,10 @@ impl<'s> Compiler<'_, 's> {
                 };
                 self.set_element(setter, position)?;
             }
-            Token::Sign("[") => {
+            Token::Sign("[" | ".") => {
                 let place = self.variable(name, position)?;
                 let indices = self.subscripts()?;
-                self.expect(Token::Sign("="), "=")?;
-                self.expression()?;
-                self.emit(Op::StoreElement(place, indices), position);
+                self.store_element(place, indices, position)?;
             }
             Token::Sign("(") => {
                 self.call(name, position)?;
@@ -121,6 +128,14 @@ impl<'s> Compiler<'_, 's> {
             }
             _ => return Err(self.unexpected("=, [ or (")),
         }
+        Ok(())
+    }
+
+    /// `= value` after the indices of a variable.
+    fn store_element(&mut self, place: Place, indices: u32, position: Position) -> Result<(), CompileError> {
+        self.expect(Token::Sign("="), "=")?;
+        self.expression()?;
+        self.emit(Op::StoreElement(place, indices), position);
         Ok(())
     }
 

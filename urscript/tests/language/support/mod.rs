@@ -84,3 +84,11 @@ pub(crate) fn said(source: &str) -> Vec<String> {
     let spoken = host.calls.into_iter().filter(|(_, name, _)| *name == "textmsg");
     spoken.map(|(_, _, args)| args.iter().map(Value::to_string).collect()).collect()
 }
+
+/// The run-time error that a program ends with.
+pub(crate) fn error_of(source: &str) -> String {
+    match run(source).1 {
+        Step::Error(fault) => fault.to_string(),
+        other => panic!("{other:?}\n{source}"),
+    }
+}

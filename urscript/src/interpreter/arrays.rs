@@ -1,0 +1,103 @@
+//! Arithmetic of lists and matrices, from 3.14 and 5.9 on (external control 5.1).
+//!
+//! | operands | `+ - / %` | `*` |
+//! |---|---|---|
+//! | list and list of the same length | by element | by element |
+//! | list or matrix and number, either way round | by element | by element |
+//! | matrix and matrix of the same shape | by element | product, where columns and rows agree |
+//! | matrix and list | – | product: a list with an element for each row |
+//!
+//! A matrix is a list of lists of the same length.
+
+use super::error::FaultKind;
+use super::program::Binary;
+use super::value::Value;
+
+/// Multiplications that one product may take: what is done within one instruction is bounded.
+const PRODUCT: usize = 1 << 20;
+
+impl Binary {
+    /// The result for operands of which at least one is a list; a number of multiplications beside it for the budget.
+    pub(super) fn arrays(self, left: &Value, right: &Value) -> Result<(Value, usize), FaultKind> {
+        if self == Self::Multiply
+            && let Some((a, rows, inner)) = matrix(left)
+        {
+            if let Some((b, others, columns)) = matrix(right) {
+                return self.product(&a, &b, [rows, inner, others, columns]);
+            }
+            if let Value::List(items) = right {
+                let column: Vec<&Value> = items.iter().collect();
+                let (product, work) = self.product(&a, &column, [rows, inner, items.len(), 1])?;
+                return Ok((flat(product), work));
+            }
+        }
+        Ok((self.by_element(left, right)?, 0))
+    }
+
+    /// Element by element, through the levels of a matrix: no deeper than values may nest.
+    fn by_element(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
+        let list = match (left, right) {
+            (Value::List(left), Value::List(right)) => {
+                if left.len() != right.len() {
+                    return Err(FaultKind::Length { operation: self.sign(), left: left.len(), right: right.len() });
+                }
+                left.iter().zip(right).map(|(left, right)| self.by_element(left, right)).collect::<Result<_, _>>()?
+            }
+            (Value::List(items), scalar) if scalar.number().is_some() => {
+                items.iter().map(|item| self.by_element(item, scalar)).collect::<Result<_, _>>()?
+            }
+            (scalar, Value::List(items)) if scalar.number().is_some() => {
+                items.iter().map(|item| self.by_element(scalar, item)).collect::<Result<_, _>>()?
+            }
+            _ => return self.scalars(left, right),
+        };
+        Ok(Value::List(list))
+    }
+
+    /// Rows times columns; both by rows, one after the other.
+    fn product(self, a: &[&Value], b: &[&Value], shape: [usize; 4]) -> Result<(Value, usize), FaultKind> {
+        let [rows, inner, others, columns] = shape;
+        if inner != others {
+            return Err(FaultKind::Length { operation: self.sign(), left: inner, right: others });
+        }
+        let work = rows.saturating_mul(inner).saturating_mul(columns);
+        if work > PRODUCT {
+            return Err(FaultKind::Limit("product"));
+        }
+        let mut result = Vec::with_capacity(rows);
+        for row in a.chunks(inner.max(1)) {
+            let mut line = Vec::with_capacity(columns);
+            for column in 0..columns {
+                let mut sum = Value::Int(0);
+                for (value, other) in row.iter().zip(b.iter().skip(column).step_by(columns.max(1))) {
+                    sum = Self::Add.scalars(&sum, &self.scalars(value, other)?)?;
+                }
+                line.push(sum);
+            }
+            result.push(Value::List(line));
+        }
+        Ok((Value::List(result), work))
+    }
+}
+
+/// Elements of a matrix by rows, and how many rows and columns it has.
+fn matrix(value: &Value) -> Option<(Vec<&Value>, usize, usize)> {
+    let Value::List(rows) = value else { return None };
+    let mut elements = Vec::new();
+    let mut columns = None;
+    for row in rows {
+        let Value::List(row) = row else { return None };
+        if *columns.get_or_insert(row.len()) != row.len() {
+            return None;
+        }
+        elements.extend(row);
+    }
+    Some((elements, rows.len(), columns?))
+}
+
+/// A matrix of one column as a list.
+fn flat(value: Value) -> Value {
+    let Value::List(rows) = value else { return value };
+    let first = |row| if let Value::List(mut row) = row { row.pop().unwrap_or_default() } else { row };
+    Value::List(rows.into_iter().map(first).collect())
+}
