@@ -4,8 +4,8 @@
 //! the first instruction is written. The pass knows only as much grammar as that takes: blocks, and names before `=`.
 //! What is no program at all is left to the second pass to refuse.
 
+use core::ops::Range;
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::super::error::{CompileError, CompileErrorKind};
 use super::super::growing::Growing;
