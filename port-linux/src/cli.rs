@@ -277,7 +277,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum SimCommand {
-    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013; from 10.11 on 80 and no 29999
+    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013, 30020 from 5.10; from 10.11 on 80 and no 29999
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(SimUrArgs),
     /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes

@@ -56,7 +56,7 @@ pub(crate) struct SimUrArgs {
     /// Port of the Robot API (PolyScope X); default: 80, with a port base B + 16
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub robot_api_port: Option<u16>,
-    /// A service that is switched off: dashboard, primary, secondary, realtime, rtde or robot-api; may be repeated
+    /// A service that is switched off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_service)]
     pub service_off: Vec<Service>,
     /// End after this many seconds

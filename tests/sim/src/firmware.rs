@@ -71,6 +71,13 @@ impl Firmware {
         self.at_least(3, 10)
     }
 
+    /// Whether programs have interpreter mode, and 30020 exists (`core/docs/protocol/ur-external-control.md 3`). That PolyScope
+    /// X has it is assumed.
+    #[must_use]
+    pub fn interpreter_mode(self) -> bool {
+        self.at_least(5, 10)
+    }
+
     /// Whether 30004 exists (`core/docs/protocol/ur-rtde.md 1`).
     #[must_use]
     pub fn rtde(self) -> bool {

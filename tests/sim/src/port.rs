@@ -19,6 +19,8 @@ pub enum Port {
     SecondaryReadOnly,
     /// 30013: as 30003, without text.
     RealtimeReadOnly,
+    /// 30020: statements for a program in interpreter mode.
+    Interpreter,
     /// 80: HTTP requests to the operator's interface of PolyScope X.
     RobotApi,
 }
@@ -28,7 +30,7 @@ const ROBOT_API: u16 = 16;
 
 impl Port {
     /// Every port.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Dashboard,
         Self::Primary,
         Self::Secondary,
@@ -37,6 +39,7 @@ impl Port {
         Self::PrimaryReadOnly,
         Self::SecondaryReadOnly,
         Self::RealtimeReadOnly,
+        Self::Interpreter,
         Self::RobotApi,
     ];
 
@@ -52,6 +55,7 @@ impl Port {
             Self::PrimaryReadOnly => 30_011,
             Self::SecondaryReadOnly => 30_012,
             Self::RealtimeReadOnly => 30_013,
+            Self::Interpreter => 30_020,
             Self::RobotApi => 80,
         }
     }

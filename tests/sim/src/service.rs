@@ -16,18 +16,21 @@ pub enum Service {
     Realtime,
     /// 30004.
     Rtde,
+    /// 30020.
+    Interpreter,
     /// 80, on PolyScope X.
     RobotApi,
 }
 
 impl Service {
     /// Every service with the word options use for it.
-    pub const NAMED: [(Self, &'static str); 6] = [
+    pub const NAMED: [(Self, &'static str); 7] = [
         (Self::Dashboard, "dashboard"),
         (Self::Primary, "primary"),
         (Self::Secondary, "secondary"),
         (Self::Realtime, "realtime"),
         (Self::Rtde, "rtde"),
+        (Self::Interpreter, "interpreter"),
         (Self::RobotApi, "robot-api"),
     ];
 
@@ -46,6 +49,7 @@ impl Service {
             Port::Secondary | Port::SecondaryReadOnly => Self::Secondary,
             Port::Realtime | Port::RealtimeReadOnly => Self::Realtime,
             Port::Rtde => Self::Rtde,
+            Port::Interpreter => Self::Interpreter,
             Port::RobotApi => Self::RobotApi,
         }
     }

@@ -73,7 +73,7 @@ impl std::fmt::Display for BindError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let real = self.service.number();
         let Some(port) = self.port else {
-            return write!(f, "the port base leaves no room for port {real}; choose one of at most 65519");
+            return write!(f, "the port base leaves no room for port {real}; choose one of at most 65514");
         };
         write!(f, "cannot listen on {}: {}", SocketAddr::new(self.address, port), self.source)?;
         match self.source.kind() {
@@ -144,7 +144,7 @@ impl Server {
         Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses })
     }
 
-    /// The same on the first port base from `first` on, in steps of 17, where every port is free: for tests, which
+    /// The same on the first port base from `first` on, in steps of 23, where every port is free: for tests, which
     /// run side by side.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Server {
                     return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses });
                 }
                 Err(error) if error.source.kind() != ErrorKind::AddrInUse => return Err(error),
-                Err(error) => addresses.base = addresses.base.checked_add(17).ok_or(error)?,
+                Err(error) => addresses.base = addresses.base.checked_add(23).ok_or(error)?,
             }
         }
     }

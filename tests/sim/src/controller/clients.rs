@@ -23,6 +23,7 @@ impl Controller {
                 self.firmware.read_only_ports() && x.is_none_or(|x| x.read_only)
             }
             Port::RealtimeReadOnly => self.firmware.read_only_ports() && x.is_none_or(|x| x.realtime && x.read_only),
+            Port::Interpreter => self.has_interpreter(),
             Port::RobotApi => self.firmware.robot_api(),
         }
     }

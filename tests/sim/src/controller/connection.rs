@@ -2,6 +2,8 @@
 
 use outrigger_urscript::LineAssembler;
 
+use super::interpreter::LineBuffer;
+
 use crate::dashboard;
 use crate::net::Link;
 use crate::port::Port;
@@ -40,6 +42,8 @@ pub(crate) struct Connection {
     pub(crate) up: Link,
     /// Programs out of text (30001 to 30003).
     pub(crate) text: LineAssembler,
+    /// Lines of 30020.
+    pub(super) lines: LineBuffer,
     /// The conversation on 29999.
     pub(crate) dashboard: dashboard::Session,
     /// The conversation on 80.
@@ -64,6 +68,7 @@ impl Connection {
             down: Link::new(Rng::new(seed, id * 2 + 100)),
             up: Link::new(Rng::new(seed, id * 2 + 101)),
             text: LineAssembler::default(),
+            lines: LineBuffer::default(),
             dashboard: dashboard::Session::default(),
             http: robot_api::Session::default(),
             closes_after_answer: false,

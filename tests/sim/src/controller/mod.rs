@@ -12,6 +12,7 @@ mod dialling;
 mod exchange;
 mod external_control;
 mod http;
+mod interpreter;
 mod operation;
 mod operations;
 mod options;
@@ -22,10 +23,11 @@ mod text;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use outrigger_urscript::{Builtins, Version};
+use outrigger_urscript::{Builtins, Limits, Version};
 
 pub use action::Action;
 pub use connection::Conn;
+pub use interpreter::InterpreterOptions;
 pub use options::{Options, OptionsError, StartState};
 
 use crate::arm::Arm;
@@ -143,6 +145,11 @@ impl Controller {
             Some(assignable) => builtins.with_assignable_outputs(assignable),
             None => builtins,
         };
+        let builtins = match options.interpreter.available {
+            Some(available) => builtins.with_interpreter_mode(available),
+            None => builtins,
+        };
+        let limits = Limits { statements: options.interpreter.statements, ..Limits::default() };
         Ok(Self {
             model,
             firmware,
@@ -154,13 +161,15 @@ impl Controller {
                 firmware,
                 dt,
                 fixed_stop_deceleration: options.fixed_stop_deceleration,
+                stop_deceleration: options.end_deceleration,
+                aborts: false,
                 now: SimTime::ZERO,
                 inputs: Registers::default(),
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
                 sockets: Sockets::new(options.sockets),
             },
-            programs: Programs::new(builtins, after_t, options.end_deceleration, options.flicker),
+            programs: Programs::new(builtins, limits, after_t, options.end_deceleration, options.flicker),
             notices: vec![],
             faults: Schedule::new(options.faults.clone()),
             script: vec![],

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
 
+use super::InterpreterOptions;
 use crate::arm::Drive;
 use crate::dashboard::DashboardOptions;
 use crate::dial::SocketOptions;
@@ -119,6 +120,8 @@ pub struct Options {
     pub robot_api: RobotApiOptions,
     /// What is not known of the sockets of programs.
     pub sockets: SocketOptions,
+    /// What is not known of interpreter mode.
+    pub interpreter: InterpreterOptions,
     /// Where the URCap "External Control" (3.7, 5.1 on) gets its program; none where it is not installed.
     pub external_control: Option<ExternalControl>,
     /// The disk of the operator's interface.
@@ -164,6 +167,7 @@ impl Options {
             dashboard: DashboardOptions::default(),
             robot_api: RobotApiOptions::default(),
             sockets: SocketOptions::default(),
+            interpreter: InterpreterOptions::default(),
             external_control: None,
             files: Files::default(),
             operations: OperationTiming::default(),

@@ -25,6 +25,7 @@ impl Controller {
                 match connection.port {
                     Port::Dashboard => self.requests(id, &bytes),
                     Port::RobotApi => self.http(id, &bytes),
+                    Port::Interpreter => self.interpret(id, &bytes),
                     Port::Rtde => self.rtde_requests(id, &bytes),
                     port if port.takes_text() => self.text(id, port, &bytes),
                     Port::PrimaryReadOnly => self.refuse_text(),

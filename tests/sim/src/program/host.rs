@@ -33,6 +33,9 @@ pub(super) struct ProgramHost<'a> {
 impl Host for ProgramHost<'_> {
     fn call(&mut self, call: Call<'_>) -> CallResult {
         let name = call.name;
+        if let Some(result) = self.aborted(&call) {
+            return result;
+        }
         let answer = match name {
             "sleep" => self.sleep(&call),
             "sync" => Some(if call.repeat == 0 { CallResult::Again } else { done() }),

@@ -3,6 +3,7 @@
 
 mod exchange;
 mod host;
+mod interpreter;
 mod setting;
 mod sockets;
 mod speaking;
@@ -12,7 +13,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use outrigger_core::robot::{ProgramState, SafetyMode};
-use outrigger_urscript::{Builtins, FaultKind, Machine, Position, Program, ProgramKind, Step};
+use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Position, Program, ProgramKind, Step};
 
 use crate::arm::{Arm, Motion};
 use crate::controller::Conn;
@@ -35,6 +36,10 @@ pub(crate) struct Plant {
     /// Control period \[s\].
     pub(crate) dt: f64,
     pub(crate) fixed_stop_deceleration: f64,
+    /// Deceleration of a move that interpreter mode aborts \[rad/s²\].
+    pub(crate) stop_deceleration: f64,
+    /// Whether interpreter mode aborts the move that is under way.
+    pub(crate) aborts: bool,
     /// The present cycle.
     pub(crate) now: SimTime,
     /// Written by RTDE clients, read by programs.
@@ -147,6 +152,7 @@ impl Playing {
 /// The programs of one controller.
 pub(crate) struct Programs {
     builtins: Builtins,
+    limits: Limits,
     after_t: AfterT,
     end_deceleration: f64,
     waiting: VecDeque<Waiting>,
@@ -167,9 +173,16 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    pub(crate) fn new(builtins: Builtins, after_t: AfterT, end_deceleration: f64, flicker: Option<NonZeroU32>) -> Self {
+    pub(crate) fn new(
+        builtins: Builtins,
+        limits: Limits,
+        after_t: AfterT,
+        end_deceleration: f64,
+        flicker: Option<NonZeroU32>,
+    ) -> Self {
         Self {
             builtins,
+            limits,
             after_t,
             end_deceleration,
             waiting: VecDeque::new(),
@@ -241,6 +254,7 @@ impl Programs {
         }
         let replaced = self.take_in(now, plant, notices);
         if replaced {
+            plant.aborts = false;
             plant.watchdogs.clear();
             plant.sockets.close_all();
             self.replacements = self.replacements.wrapping_add(1);
@@ -253,6 +267,7 @@ impl Programs {
         }
         let (ended, moves) = self.run_primary(plant, notices);
         if !self.running() {
+            plant.aborts = false;
             plant.watchdogs.clear();
             plant.sockets.close_all();
         }
@@ -278,7 +293,7 @@ impl Programs {
                 later.push_back(waiting);
                 continue;
             }
-            match Program::compile(&waiting.text, &self.builtins) {
+            match Program::compile_within(&waiting.text, &self.builtins, self.limits) {
                 Err(error) => notices.push(Notice::exception(error.position, error.kind.to_string())),
                 Ok(program) if program.kind() == ProgramKind::Secondary => self.run_secondary(program, plant, notices),
                 Ok(program) => {
@@ -310,7 +325,7 @@ impl Programs {
         if !plant.robot.may_move() || self.running() {
             return false;
         }
-        match Program::compile(text, &self.builtins) {
+        match Program::compile_within(text, &self.builtins, self.limits) {
             Ok(program) if program.kind() == ProgramKind::Primary => {
                 self.start(program, true, plant, notices);
                 true

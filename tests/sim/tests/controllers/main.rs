@@ -4,6 +4,7 @@ mod common;
 mod dashboard;
 mod external_control;
 mod faults;
+mod interpreter;
 mod krc;
 mod operator;
 mod outputs;

@@ -53,8 +53,8 @@ fn states(bench: &mut Bench, conn: outrigger_sim::controller::Conn) -> Vec<Vec<u
 fn data_flows_to_several_clients_of_every_port_without_being_asked_for() {
     for (major, minor) in VERSIONS {
         let mut bench = Bench::software(major, minor);
-        // RTDE alone waits to be asked.
-        let speaks = |port: &Port| *port != Port::Rtde && bench.controller.has_port(*port);
+        // RTDE and interpreter mode wait to be asked.
+        let speaks = |port: &Port| !matches!(port, Port::Rtde | Port::Interpreter) && bench.controller.has_port(*port);
         let ports = Port::ALL.into_iter().filter(speaks).collect::<Vec<_>>();
         let clients: Vec<_> = [&ports[..], &ports[..]].concat().iter().map(|port| bench.connect(*port)).collect();
         bench.run(20);

@@ -18,9 +18,10 @@ fn each_generation_has_its_ports() {
         ((1, 8), &[29_999, 30_001, 30_002, 30_003][..]),
         ((3, 4), &[29_999, 30_001, 30_002, 30_003, 30_004]),
         ((3, 15), &[29_999, 30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013]),
-        ((5, 25), &[29_999, 30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013]),
-        ((10, 10), &[30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013]),
-        ((10, 11), &[30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013, 80]),
+        ((5, 9), &[29_999, 30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013]),
+        ((5, 25), &[29_999, 30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013, 30_020]),
+        ((10, 10), &[30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013, 30_020]),
+        ((10, 11), &[30_001, 30_002, 30_003, 30_004, 30_011, 30_012, 30_013, 30_020, 80]),
     ];
     for ((major, minor), ports) in cases {
         assert_eq!(open(&Bench::software(major, minor).controller), ports, "{major}.{minor}");
@@ -32,7 +33,7 @@ fn what_polyscope_x_serves_of_the_old_interfaces_can_be_chosen() {
     let mut options = ideal(10, 12);
     options.polyscope_x.realtime = false;
     options.polyscope_x.read_only = false;
-    assert_eq!(open(&Controller::new(options).unwrap()), [30_001, 30_002, 30_004, 80]);
+    assert_eq!(open(&Controller::new(options).unwrap()), [30_001, 30_002, 30_004, 30_020, 80]);
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn services_can_be_off_from_the_start_where_the_software_has_the_switches() {
         let options = ideal(major, minor);
         Controller::new(Options { services_off: vec![Service::Rtde, Service::Primary], ..options })
     };
-    assert_eq!(open(&with(5, 10).unwrap()), [29_999, 30_002, 30_003, 30_012, 30_013]);
+    assert_eq!(open(&with(5, 10).unwrap()), [29_999, 30_002, 30_003, 30_012, 30_013, 30_020]);
     assert_eq!(
         with(5, 9).unwrap_err().to_string(),
         "services of software 5.9 cannot be switched off: that came with 5.10"
