@@ -3,7 +3,7 @@
 use super::super::error::FaultKind;
 use super::super::interactive::Order;
 use super::super::limits::Limits;
-use super::super::pure;
+use super::super::pure::{self, lists, poses, strings};
 use super::super::value::Value;
 use super::{Default, FIRST, Param, Run, Signature};
 
@@ -229,16 +229,45 @@ pub(super) static ALL: &[Signature] = &[
     here("ceil", &[req("f")], pure::ceil),
     here("sqrt", &[req("f")], pure::sqrt),
     here("pow", &[req("base"), req("exponent")], pure::pow),
+    here("log", &[req("b"), req("f")], pure::log),
     here("sin", &[req("f")], pure::sin),
     here("cos", &[req("f")], pure::cos),
     here("tan", &[req("f")], pure::tan),
+    here("asin", &[req("f")], pure::asin),
+    here("acos", &[req("f")], pure::acos),
+    here("atan", &[req("f")], pure::atan),
     here("atan2", &[req("x"), req("y")], pure::atan2),
     here("d2r", &[req("d")], pure::d2r),
     here("r2d", &[req("r")], pure::r2d),
-    here("get_list_length", &[req("v")], pure::list_length),
-    here("length", &[req("v")], pure::length),
-    here("str_cat", &[req("op1"), req("op2")], pure::str_cat),
-    here("to_str", &[req("val")], pure::to_str),
+    here("get_list_length", &[req("v")], lists::get_list_length),
+    here("length", &[req("v")], lists::length),
+    here("size", &[req("v")], lists::size),
+    here("make_list", &[req("length"), req("initial_value"), opt("capacity")], lists::make_list)
+        .since(3, 14)
+        .e_series_since(9),
+    here("transpose", &[req("m")], lists::transpose).since(3, 14).e_series_since(9),
+    here("normalize", &[req("v")], lists::normalize),
+    here("integer_to_binary_list", &[req("x")], lists::integer_to_binary_list),
+    here("binary_list_to_integer", &[req("l")], lists::binary_list_to_integer),
+    here("str_at", &[req("src"), req("index")], strings::str_at),
+    here("str_cat", &[req("op1"), req("op2")], strings::str_cat),
+    here("str_empty", &[req("str")], strings::str_empty),
+    here("str_find", &[req("src"), req("target"), int("start_from", 0)], strings::str_find),
+    here("str_len", &[req("str")], strings::str_len),
+    here("str_sub", &[req("src"), req("index"), int("len", -1)], strings::str_sub),
+    here("to_num", &[req("str")], strings::to_num),
+    here("to_str", &[req("val")], strings::to_str),
+    here("pose_add", &[req("p_1"), req("p_2")], poses::pose_add),
+    here("pose_dist", &[req("p_from"), req("p_to")], poses::pose_dist),
+    here("pose_inv", &[req("p_from")], poses::pose_inv),
+    here("pose_sub", &[req("p_to"), req("p_from")], poses::pose_sub),
+    here("pose_trans", &[req("p_from"), req("p_from_to")], poses::pose_trans),
+    here("point_dist", &[req("p_from"), req("p_to")], poses::point_dist),
+    here("interpolate_pose", &[req("p_from"), req("p_to"), req("alpha")], poses::interpolate_pose),
+    here("wrench_trans", &[req("T_from_to"), req("w_from")], poses::wrench_trans),
+    here("rotvec2rpy", &[req("rotation_vector")], poses::rotvec2rpy),
+    here("rpy2rotvec", &[req("rpy_vector")], poses::rpy2rotvec),
+    here("inv", &[req("m")], poses::inv),
     // Sockets. Since when reads have a time-out of their own is not known.
     host("socket_open", &[req("address"), req("port"), SOCKET]),
     host("socket_close", &[SOCKET]),

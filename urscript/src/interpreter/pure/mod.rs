@@ -1,5 +1,9 @@
 //! Functions that need no host: they depend on their arguments alone (external control, 5.3).
 
+pub(super) mod lists;
+pub(super) mod poses;
+pub(super) mod strings;
+
 use super::error::FaultKind;
 use super::limits::Limits;
 use super::value::Value;
@@ -30,7 +34,7 @@ fn whole(operation: &'static str, value: f64) -> Outcome {
 pub(super) fn norm(args: &[Value], _: &Limits) -> Outcome {
     let found = || FaultKind::Type { operation: "norm", found: arg(args, 0).kind() };
     match arg(args, 0) {
-        Value::Int(value) => Ok(Value::Int(value.wrapping_abs())),
+        Value::Int(value) => value.checked_abs().map(Value::Int).ok_or(FaultKind::Overflow("norm")),
         Value::Float(value) => Ok(Value::Float(value.abs())),
         Value::Pose(values) => Ok(Value::Float(values.iter().map(|v| v * v).sum::<f64>().sqrt())),
         Value::List(items) => {
@@ -73,6 +77,23 @@ pub(super) fn tan(args: &[Value], _: &Limits) -> Outcome {
     float("tan", number("tan", args, 0)?.tan())
 }
 
+pub(super) fn asin(args: &[Value], _: &Limits) -> Outcome {
+    float("asin", number("asin", args, 0)?.asin())
+}
+
+pub(super) fn acos(args: &[Value], _: &Limits) -> Outcome {
+    float("acos", number("acos", args, 0)?.acos())
+}
+
+pub(super) fn atan(args: &[Value], _: &Limits) -> Outcome {
+    float("atan", number("atan", args, 0)?.atan())
+}
+
+/// Base, then number.
+pub(super) fn log(args: &[Value], _: &Limits) -> Outcome {
+    float("log", number("log", args, 1)?.log(number("log", args, 0)?))
+}
+
 /// The first argument is x, the second y.
 pub(super) fn atan2(args: &[Value], _: &Limits) -> Outcome {
     let (x, y) = (number("atan2", args, 0)?, number("atan2", args, 1)?);
@@ -85,32 +106,6 @@ pub(super) fn d2r(args: &[Value], _: &Limits) -> Outcome {
 
 pub(super) fn r2d(args: &[Value], _: &Limits) -> Outcome {
     float("r2d", number("r2d", args, 0)?.to_degrees())
-}
-
-pub(super) fn list_length(args: &[Value], _: &Limits) -> Outcome {
-    match arg(args, 0) {
-        Value::List(items) => whole("get_list_length", items.len() as f64),
-        other => Err(FaultKind::Type { operation: "get_list_length", found: other.kind() }),
-    }
-}
-
-pub(super) fn length(args: &[Value], limits: &Limits) -> Outcome {
-    match arg(args, 0) {
-        Value::String(text) => whole("length", text.chars().count() as f64),
-        _ => list_length(args, limits),
-    }
-}
-
-fn text(text: String, limits: &Limits) -> Outcome {
-    if text.len() > limits.text { Err(FaultKind::Limit("text")) } else { Ok(Value::String(text)) }
-}
-
-pub(super) fn str_cat(args: &[Value], limits: &Limits) -> Outcome {
-    text(format!("{}{}", arg(args, 0), arg(args, 1)), limits)
-}
-
-pub(super) fn to_str(args: &[Value], limits: &Limits) -> Outcome {
-    text(arg(args, 0).to_string(), limits)
 }
 
 #[cfg(test)]
@@ -135,18 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn texts_join_as_the_manual_shows_and_stay_below_their_limit() {
-        let limits = Limits::default();
-        let bools = Value::List(vec![Value::Bool(true), Value::Bool(false), Value::Bool(true)]);
-        let ints = Value::List(vec![Value::Int(1), Value::Int(0), Value::Int(1)]);
-        assert_eq!(str_cat(&[bools, ints], &limits), Ok(Value::String("[True, False, True][1, 0, 1]".into())));
-        let half = Value::String("x".repeat(512));
-        assert_eq!(str_cat(&[half.clone(), half], &limits), Err(FaultKind::Limit("text")));
-    }
-
-    #[test]
     fn functions_refuse_arguments_outside_their_domain() {
         let limits = Limits::default();
+        assert_eq!(log(&[Value::Int(2), Value::Int(8)], &limits), Ok(Value::Float(3.0)));
+        assert_eq!(log(&[Value::Int(2), Value::Int(-1)], &limits), Err(FaultKind::Domain("log")));
         assert_eq!(sqrt(&[Value::Int(-1)], &limits), Err(FaultKind::Domain("sqrt")));
         assert_eq!(pow(&[Value::Float(-2.0), Value::Float(0.5)], &limits), Err(FaultKind::Domain("pow")));
         assert_eq!(pow(&[Value::Int(0), Value::Int(-1)], &limits), Err(FaultKind::Domain("pow")));
