@@ -30,7 +30,8 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Wrench};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::kinematics::Vec3;
-use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
+use outrigger_sim::krc::{ArmOptions, Options, model};
+use outrigger_sim::surface::Surface;
 
 use self::krc::{Arm, Trouble};
 
@@ -131,7 +132,7 @@ fn main() -> ExitCode {
 fn table() -> Options {
     let options = Options::default();
     let [x, y, z] = model::flange(&options.start).position;
-    let contact = Contact { point: [x, y, z - ABOVE], normal: [0.0, 0.0, 1.0], stiffness: 5_000.0, damping: 100.0 };
+    let contact = Surface { point: [x, y, z - ABOVE], normal: [0.0, 0.0, 1.0], stiffness: 5_000.0, damping: 100.0 };
     Options { arm: ArmOptions { contact: Some(contact), ..options.arm }, ..options }
 }
 

@@ -28,7 +28,8 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::KrlIndex;
-use outrigger_sim::krc::{ArmOptions, Contact, Options, model};
+use outrigger_sim::krc::{ArmOptions, Options, model};
+use outrigger_sim::surface::Surface;
 
 use self::krc::{Arm, Trouble};
 
@@ -101,7 +102,7 @@ fn main() -> ExitCode {
 fn obstacle() -> Options {
     let options = Options::default();
     let [x, y, z] = model::flange(&options.start).position;
-    let contact = Contact { point: [x, y, z - 0.03], normal: [0.0, 0.0, 1.0], stiffness: 20_000.0, damping: 100.0 };
+    let contact = Surface { point: [x, y, z - 0.03], normal: [0.0, 0.0, 1.0], stiffness: 20_000.0, damping: 100.0 };
     Options { arm: ArmOptions { contact: Some(contact), ..options.arm }, ..options }
 }
 

@@ -73,6 +73,7 @@ pub mod robot;
 pub mod robot_api;
 pub mod rtde;
 pub mod service;
+pub mod surface;
 pub mod tcp;
 pub mod time;
 pub mod udp;

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 use clap::Args;
-use outrigger_sim::krc::{Assumption, Contact, Convention, Fault, Move, OperationMode};
+use outrigger_sim::krc::{Assumption, Convention, Fault, Move, OperationMode};
+use outrigger_sim::surface::Surface;
 
 use crate::args::parse_socket;
 
@@ -44,7 +45,7 @@ pub(crate) struct SimKrcArgs {
     pub motion: Vec<Move>,
     /// A level surface in the way at this height in m, and its stiffness in N/m [default: 20000]
     #[arg(long, value_name = "Z[:N/m]", value_parser = parse_surface)]
-    pub surface: Option<Contact>,
+    pub surface: Option<Surface>,
     /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to `BOOL[1]` to `BOOL[8]`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub inputs: u8,
@@ -90,12 +91,12 @@ const HEIGHTS: RangeInclusive<f64> = -1.5..=1.5;
 /// Damping of the surface \[N·s/m\].
 const SURFACE_DAMPING: f64 = 100.0;
 
-fn parse_surface(text: &str) -> Result<Contact, String> {
+fn parse_surface(text: &str) -> Result<Surface, String> {
     let (height, stiffness) = text.split_once(':').unwrap_or((text, "20000"));
     let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
     match (number(height), number(stiffness)) {
         (Some(height), Some(stiffness)) if HEIGHTS.contains(&height) && stiffness > 0.0 => {
-            Ok(Contact { point: [0.0, 0.0, height], normal: [0.0, 0.0, 1.0], stiffness, damping: SURFACE_DAMPING })
+            Ok(Surface { point: [0.0, 0.0, height], normal: [0.0, 0.0, 1.0], stiffness, damping: SURFACE_DAMPING })
         }
         _ => Err("expected a height of -1.5 to 1.5 m and a stiffness above 0 in N/m, such as 0.5:20000".into()),
     }

@@ -15,23 +15,11 @@ use outrigger_core::wire::fri::ControlScheme;
 
 use super::linear::solve;
 use super::model::{self, JOINTS, Joints, Spatial};
-use crate::kinematics::{Frame, Vec3, dot, sub};
+use crate::kinematics::{Frame, sub};
+use crate::surface::Surface;
 
 /// The step of the arm \[s\].
 const STEP: f64 = 1e-3;
-
-/// A flat surface that pushes back.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
-    /// A point of it, in the base \[m\].
-    pub point: Vec3,
-    /// Its outward normal, of length 1.
-    pub normal: Vec3,
-    /// \[N/m\]
-    pub stiffness: f64,
-    /// \[N·s/m\]
-    pub damping: f64,
-}
 
 /// Stiffness and damping, as a KRL program configures them and commands may change them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +55,7 @@ pub struct ArmOptions {
     /// What the KRL program configured.
     pub impedance: Impedance,
     /// Something in the way.
-    pub contact: Option<Contact>,
+    pub contact: Option<Surface>,
 }
 
 impl Default for ArmOptions {
@@ -150,14 +138,9 @@ impl Arm {
     fn external_torques(&self, jacobian: &[Spatial; JOINTS]) -> Joints {
         let mut wrench = self.hand;
         if let Some(contact) = self.options.contact {
-            let depth = -dot(contact.normal, sub(model::flange(&self.q).position, contact.point));
-            if depth > 0.0 {
-                let [x, y, z, ..] = model::speed_of(jacobian, &self.qd);
-                let speed = dot(contact.normal, [x, y, z]);
-                // A surface pushes and never pulls.
-                let push = (contact.stiffness * depth - contact.damping * speed).max(0.0);
-                wrench.iter_mut().zip(contact.normal).for_each(|(sum, n)| *sum += push * n);
-            }
+            let [x, y, z, ..] = model::speed_of(jacobian, &self.qd);
+            let force = contact.force(model::flange(&self.q).position, [x, y, z]);
+            wrench.iter_mut().zip(force).for_each(|(sum, push)| *sum += push);
         }
         model::torques_of(jacobian, &wrench)
     }
@@ -295,7 +278,7 @@ mod tests {
     #[test]
     fn a_surface_is_pressed_with_the_force_of_the_spring_behind_it() {
         let here = model::flange(&START).position;
-        let contact = Contact {
+        let contact = Surface {
             point: [here[0], here[1], here[2] - 0.01],
             normal: [0.0, 0.0, 1.0],
             stiffness: 20_000.0,

@@ -35,7 +35,7 @@ mod program;
 mod publish;
 mod rating;
 
-pub use arm::{ArmOptions, Contact, Impedance};
+pub use arm::{ArmOptions, Impedance};
 pub use assumption::{Assumption, AssumptionError};
 pub use controller::{Counts, Krc, Sender, Transmit, Truth};
 pub use fault::{Fault, FaultError, FaultKind};
