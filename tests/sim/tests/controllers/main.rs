@@ -18,3 +18,4 @@ mod rtde;
 mod scheduling;
 mod services;
 mod sockets;
+mod ways_in;
