@@ -3,6 +3,9 @@
 //! the core's chain cannot hide behind the same mistake here. Checked on poses of real controllers.
 
 mod inverse;
+mod jacobian;
+
+pub use jacobian::{Jacobian, joint_speeds, speed_at, torques_of};
 
 use crate::model::Lengths;
 
@@ -198,6 +201,11 @@ impl Chain {
             frame.rotation = turn.after(frame.rotation);
         }
         frame
+    }
+
+    /// `point` of the link behind joint `joints`, given at the zero pose, and how that link is turned.
+    pub(crate) fn body(&self, q: &[f64; 6], joints: usize, point: Vec3) -> Frame {
+        self.carry(q, joints, Frame { position: point, rotation: Rotation::IDENTITY })
     }
 
     /// The tool's frame at joint positions `q` \[rad\], with the tool at `tcp` (pose in the flange).

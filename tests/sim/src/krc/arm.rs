@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use outrigger_core::wire::fri::ControlScheme;
 
-use super::linear::solve;
 use super::model::{self, JOINTS, Joints, Spatial};
 use crate::kinematics::{Frame, sub};
+use crate::linear::solve;
 use crate::surface::Surface;
 
 /// The step of the arm \[s\].

@@ -27,7 +27,6 @@ mod channel;
 mod controller;
 mod fault;
 mod interface;
-mod linear;
 pub mod model;
 mod motion;
 mod options;

@@ -4,8 +4,8 @@
 //! weighs some 16 kg, and nobody outside KUKA has published more. Everything that is derived from them (mass matrix,
 //! gravity, torques) agrees with everything else, and with no real arm to better than its order of magnitude.
 
-use super::linear::solve;
 use crate::kinematics::{Frame, Rotation, Vec3, add, cross, dot, scale, sub};
+use crate::linear::solve;
 
 /// Joints of the arm.
 pub const JOINTS: usize = 7;
