@@ -4,6 +4,7 @@
 //! are none, and is back at [`Peer::next_event`] with [`Peer::advance`]. The controller's clock and the stack's are the
 //! caller's time.
 
+mod calls;
 mod clients;
 pub(crate) mod device;
 mod options;
@@ -17,6 +18,7 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Address};
 use std::time::Duration;
 
+use calls::Calls;
 use clients::Clients;
 use device::Frames;
 pub use options::PeerOptions;
@@ -43,6 +45,7 @@ pub struct Peer {
     frames: Frames,
     sockets: SocketSet<'static>,
     clients: Clients,
+    calls: Calls,
     telemetry: SocketHandle,
     datagrams: Vec<Datagram>,
 }
@@ -74,6 +77,7 @@ impl Peer {
         socket.bind(options.telemetry_port).expect("a telemetry port other than 0");
         let telemetry = sockets.add(socket);
         let mut peer = Self {
+            calls: Calls::new(options.clone()),
             clients: Clients::new(options),
             controller,
             interface,
@@ -111,11 +115,13 @@ impl Peer {
     /// The stack resets every connection, as it does where its host has closed in a hurry.
     pub fn reset_clients(&mut self) {
         self.clients.reset(&mut self.sockets);
+        self.calls.reset(&mut self.sockets);
     }
 
     /// The stack begins anew and knows nothing of any connection: what still comes for one is answered with a reset.
     pub fn forget_connections(&mut self) {
         self.clients.forget(&mut self.sockets, &mut self.controller);
+        self.calls.forget(&mut self.sockets, &mut self.controller);
     }
 
     /// A frame has arrived.
@@ -135,7 +141,9 @@ impl Peer {
         self.controller.advance_to(now);
         loop {
             self.interface.poll(instant(now), &mut self.frames, &mut self.sockets);
-            if !self.clients.serve(&mut self.sockets, &mut self.controller) {
+            let served = self.clients.serve(&mut self.sockets, &mut self.controller);
+            let called = self.calls.serve(&mut self.sockets, &mut self.interface, &mut self.controller);
+            if !(served || called) {
                 break;
             }
         }

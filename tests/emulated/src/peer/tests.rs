@@ -269,3 +269,29 @@ fn passages_tell_every_state_and_every_line_in_order() {
     assert_eq!(states[..read.len()], read[..]);
     assert!(read.len() >= 9 && states.len() - read.len() <= 2, "{} of {}", read.len(), states.len());
 }
+
+#[test]
+fn a_program_calls_a_server_over_the_wire_and_one_that_nobody_answers_is_given_up() {
+    let mut net = Net::new(Conditions { delay: Duration::from_millis(3), ..Conditions::default() });
+    let buffer = || tcp::SocketBuffer::new(vec![0; 8192]);
+    let mut listening = tcp::Socket::new(buffer(), buffer());
+    listening.listen(50_001).unwrap();
+    let server = net.sockets.add(listening);
+    let text = net.connect(Port::Secondary);
+    net.run_for(50);
+    let program = "def main():\n a = socket_open(\"10.0.2.15\", 50001)\n b = socket_open(\"10.0.2.15\", 50009, \"b\")\n c = \
+                   socket_open(\"10.0.2.99\", 50001, \"c\")\n socket_send_line(str_cat(a, str_cat(b, c)))\n while True:\n  n = \
+                   socket_read_binary_integer(1, \"socket_0\", 0)\n  if n[0] == 0:\n   break\n  end\n  socket_send_int(n[1] + 1)\n \
+                   end\n write_output_integer_register(0, 7)\n sleep(100)\nend\n";
+    net.socket(text).send_slice(program.as_bytes()).unwrap();
+    net.run_for(2500);
+    assert_eq!(net.read(server), b"TrueFalseFalse\n", "one answers, one refuses, one is not there");
+    net.socket(server).send_slice(&[0, 0, 0, 41, 0, 0]).unwrap();
+    net.run_for(50);
+    net.socket(server).send_slice(&[1, 0]).unwrap();
+    net.run_for(50);
+    assert_eq!(net.read(server), [0, 0, 0, 42, 0, 0, 1, 1]);
+    net.socket(server).close();
+    net.run_for(100);
+    assert_eq!(net.peer.controller().registers().1.ints[0], 7, "the program sees the end");
+}
