@@ -2,6 +2,7 @@
 
 mod drive;
 mod motion;
+mod past;
 
 pub use drive::Drive;
 pub use motion::{Motion, Targets};
@@ -10,6 +11,7 @@ use crate::kinematics::{Chain, Frame, Pose6, Vec3};
 use crate::model::{ArmModel, POSITION_LIMIT};
 use crate::rng::Rng;
 use drive::Motors;
+use past::Past;
 
 /// Why the controller stops the arm by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +46,20 @@ pub struct Arm {
     chain: Chain,
     speed_limits: [f64; 6],
     motors: Motors,
+    past: Past,
+    /// How long the velocity targets have been zero \[s\].
+    still: f64,
     dt: f64,
 }
 
 /// How fast the scaling follows the slider \[1/s\]: full range in a quarter of a second (assumed).
 const SCALING_RATE: f64 = 4.0;
+/// Cycles back that measured joint positions are kept, unless an option says otherwise.
+pub(crate) const JOINT_HISTORY: usize = 1000;
+/// Time without velocity targets after which the arm is called steady \[s\] (external control 5.3).
+const STEADY: f64 = 0.5;
+/// Torque of a joint for its current \[Nm/A\]; of the right order, assumed.
+const TORQUE_CONSTANT: f64 = 10.0;
 
 impl Arm {
     /// At rest at `q` \[rad\], stepping `dt` \[s\] per control cycle.
@@ -64,6 +75,8 @@ impl Arm {
             chain: Chain::new(model.lengths),
             speed_limits: model.speed_limits(),
             motors: Motors::new(drive, dt, rng),
+            past: Past::new(JOINT_HISTORY, q),
+            still: 0.0,
             dt,
         }
     }
@@ -85,6 +98,8 @@ impl Arm {
         };
         self.motors.step(&mut self.q, self.targets.qd, hold.as_ref(), self.dt);
         self.qd = self.motors.qd;
+        self.past.push(self.q);
+        self.still = if self.targets.qd == [0.0; 6] { self.still + self.dt } else { 0.0 };
         if hold.is_none() && self.targets.qd == [0.0; 6] && self.qd == [0.0; 6] {
             // At rest the reference is seated where the arm is: the error of one move does not add to the next.
             self.targets.q = self.q;
@@ -99,6 +114,8 @@ impl Arm {
     pub fn hold(&mut self) {
         self.motors.block();
         self.qd = [0.0; 6];
+        self.past.push(self.q);
+        self.still += self.dt;
         self.targets = Targets::at(self.q);
         self.motion = Motion::Rest;
     }
@@ -107,6 +124,44 @@ impl Arm {
     #[must_use]
     pub fn at_rest(&self) -> bool {
         self.targets.qd == [0.0; 6] && self.qd.iter().all(|v| v.abs() < 1e-3)
+    }
+
+    /// Whether nothing has been asked of the joints for half a second.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        self.still >= STEADY
+    }
+
+    /// Keeps measured joint positions for this many cycles.
+    pub fn keep_past(&mut self, cycles: usize) {
+        self.past = Past::new(cycles, self.q);
+    }
+
+    /// Measured joint positions \[rad\] this many cycles ago, 0 being the last; none beyond what is kept.
+    #[must_use]
+    pub fn past(&self, cycles: usize) -> Option<[f64; 6]> {
+        self.past.get(cycles)
+    }
+
+    /// Joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.
+    #[must_use]
+    pub fn currents(&self) -> [f64; 6] {
+        std::array::from_fn(|joint| {
+            let friction = 0.3 * (self.qd[joint] / 0.01).clamp(-1.0, 1.0);
+            friction + 0.15 * self.targets.qdd[joint]
+        })
+    }
+
+    /// Joint torques \[Nm\] that go with the currents.
+    #[must_use]
+    pub fn torques(&self) -> [f64; 6] {
+        self.currents().map(|current| current * TORQUE_CONSTANT)
+    }
+
+    /// Whether joint positions \[rad\] are within their ranges.
+    #[must_use]
+    pub fn is_within(&self, q: &[f64; 6]) -> bool {
+        q.iter().all(|angle| angle.abs() <= POSITION_LIMIT)
     }
 
     /// Largest joint speed the controller tolerates \[rad/s\].
@@ -138,6 +193,28 @@ impl Arm {
     #[must_use]
     pub fn tool_target(&self) -> Pose6 {
         self.chain.tool(&self.targets.q, &self.tcp).to_pose()
+    }
+
+    /// Where a tool at `tcp` would be with the joints at `q` \[rad\].
+    #[must_use]
+    pub fn tool_with(&self, q: &[f64; 6], tcp: &Pose6) -> Pose6 {
+        self.chain.tool(q, tcp).to_pose()
+    }
+
+    /// Where the motion that was asked for last is to end; where the tool should be, if it has no end.
+    #[must_use]
+    pub fn waypoint(&self) -> Pose6 {
+        match &self.motion {
+            Motion::Servo { q, .. } | Motion::Move { q, .. } => self.tool_with(q, &self.tcp),
+            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } => self.tool_target(),
+        }
+    }
+
+    /// Joint positions \[rad\] that bring a tool at `tcp` to `pose`, those nearest to `near`; none where the arm cannot
+    /// reach it.
+    #[must_use]
+    pub fn joints_near(&self, pose: &Pose6, tcp: &Pose6, near: &[f64; 6]) -> Option<[f64; 6]> {
+        self.chain.inverse(pose, tcp, near)
     }
 
     /// Joint positions \[rad\] that bring the tool to `pose`, the nearest to where the joints should be; none where the

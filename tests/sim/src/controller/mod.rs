@@ -129,7 +129,8 @@ impl Controller {
         let model = ArmModel::of(options.model);
         let firmware = Firmware(options.software);
         let dt = firmware.period().as_secs_f64();
-        let arm = Arm::new(&model, &options.drive, options.q, dt, &mut Rng::new(options.seed, 0));
+        let mut arm = Arm::new(&model, &options.drive, options.q, dt, &mut Rng::new(options.seed, 0));
+        arm.keep_past(options.joint_history);
         let mut robot = Robot::new(firmware.generation(), options.power);
         match options.state {
             StartState::Running => {}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
 
 use super::InterpreterOptions;
-use crate::arm::Drive;
+use crate::arm::{Drive, JOINT_HISTORY};
 use crate::dashboard::DashboardOptions;
 use crate::dial::SocketOptions;
 use crate::external_control::ExternalControl;
@@ -103,6 +103,8 @@ pub struct Options {
     pub fixed_stop_deceleration: f64,
     /// Deceleration of protective, safeguard and emergency stops \[rad/s²\]; not documented, assumed.
     pub stop_deceleration: f64,
+    /// Control cycles back that `get_actual_joint_positions_history` reaches; not documented, assumed.
+    pub joint_history: usize,
     /// Whether a client that closes before it has read 79 bytes loses a program that has not started
     /// (core/docs/protocol/ur-client-interfaces.md 5.7).
     pub needs_79_bytes: bool,
@@ -159,6 +161,7 @@ impl Options {
             end_deceleration: 10.0,
             fixed_stop_deceleration: 3.0,
             stop_deceleration: 15.0,
+            joint_history: JOINT_HISTORY,
             needs_79_bytes: false,
             euromap67: false,
             power: PowerTiming::default(),

@@ -54,7 +54,11 @@ impl Host for ProgramHost<'_> {
             }
             "enable_external_ft_sensor" => self.external_sensor(&call),
             "ft_rtde_input_enable" if self.plant.firmware.external_torques_are_right() => self.external_sensor(&call),
-            _ if name.starts_with("get_") || matches!(name, "is_steady" | "force") => self.get(&call),
+            _ if name.starts_with("get_")
+                || matches!(name, "is_steady" | "is_within_safety_limits" | "force" | "time") =>
+            {
+                self.get(&call)
+            }
             _ if name.starts_with("set_") => self.set(&call),
             _ => return CallResult::Unknown,
         };

@@ -4,6 +4,7 @@
 mod exchange;
 mod host;
 mod interpreter;
+mod looking;
 mod setting;
 mod sockets;
 mod speaking;

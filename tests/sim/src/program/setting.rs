@@ -1,4 +1,4 @@
-//! The functions by which a program looks at the arm and its terminals, and sets outputs, tool and payload.
+//! The functions by which a program reads its terminals, and sets outputs, tool and payload.
 
 use outrigger_core::robot::Generation;
 use outrigger_urscript::{Call, CallResult, Value};
@@ -9,7 +9,6 @@ use crate::io::DigitalOutput;
 
 impl ProgramHost<'_> {
     pub(super) fn get(&self, call: &Call<'_>) -> Option<CallResult> {
-        let arm = &self.plant.arm;
         let io = &self.plant.io;
         let bit = |bits: u32, first: i32, count: i32| {
             let n = call.arg(0).whole().filter(|n| (0..count).contains(n))?;
@@ -17,13 +16,6 @@ impl ProgramHost<'_> {
         };
         let tool_bit = if self.plant.firmware.generation() == Generation::Cb2 { 8 } else { 16 };
         match call.name {
-            "get_joint_positions" | "get_actual_joint_positions" => Some(list(arm.q)),
-            "get_target_joint_positions" => Some(list(arm.targets.q)),
-            "get_actual_joint_speeds" => Some(list(arm.qd)),
-            "get_target_joint_speeds" => Some(list(arm.targets.qd)),
-            "get_actual_tcp_pose" => Some(CallResult::Value(Value::Pose(arm.tool().to_pose()))),
-            "get_actual_tcp_speed" => Some(list(arm.tool_speed())),
-            "is_steady" => Some(CallResult::Value(Value::Bool(arm.at_rest()))),
             "get_tcp_force" => Some(list(self.plant.force.measured())),
             "force" => Some(CallResult::Value(Value::Float(self.plant.force.magnitude()))),
             "get_steptime" => Some(CallResult::Value(Value::Float(self.plant.dt))),
@@ -40,7 +32,7 @@ impl ProgramHost<'_> {
                 let n = usize::try_from(call.arg(0).whole()?).ok()?;
                 io.analog_in.get(n).map(|volts| CallResult::Value(Value::Float(*volts)))
             }
-            _ => Some(CallResult::Unknown),
+            _ => self.look(call),
         }
     }
 

@@ -17,9 +17,6 @@ use crate::time::SimTime;
 /// Recorded on a real arm \[°C\].
 pub(crate) const MOTOR_TEMPERATURES: [f32; 6] = [30.1, 29.0, 28.5, 31.2, 34.3, 35.2];
 
-/// Torque of a joint for its current \[Nm/A\]; of the right order, assumed.
-const TORQUE_CONSTANT: f64 = 10.0;
-
 /// Everything a message may show, at one moment.
 pub(crate) struct Snapshot<'a> {
     pub(crate) now: SimTime,
@@ -75,14 +72,11 @@ impl Snapshot<'_> {
 
     /// Joint torques \[Nm\] that go with the currents.
     pub(crate) fn moments(&self) -> [f64; 6] {
-        self.currents().map(|current| current * TORQUE_CONSTANT)
+        self.arm.torques()
     }
 
-    /// Joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.
+    /// Joint currents \[A\].
     pub(crate) fn currents(&self) -> [f64; 6] {
-        std::array::from_fn(|joint| {
-            let friction = 0.3 * (self.arm.qd[joint] / 0.01).clamp(-1.0, 1.0);
-            friction + 0.15 * self.arm.targets.qdd[joint]
-        })
+        self.arm.currents()
     }
 }

@@ -6,6 +6,7 @@ mod external_control;
 mod faults;
 mod interpreter;
 mod krc;
+mod looking;
 mod operator;
 mod outputs;
 mod popups;
