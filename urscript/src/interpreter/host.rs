@@ -20,6 +20,9 @@ pub struct Call<'a> {
     /// The host's own: 0 the first time, kept while the call is made again. Time that has passed, for instance, where
     /// that is stretched by the speed slider.
     pub scratch: &'a mut f64,
+    /// What is left of the calling thread's control cycle, 1 at its beginning. A call that takes a part of a cycle takes it
+    /// from here and returns; where nothing is left, it returns [`CallResult::Again`].
+    pub slice: &'a mut f64,
 }
 
 impl Call<'_> {

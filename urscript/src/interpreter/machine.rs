@@ -3,6 +3,7 @@
 //! | instruction | what happens |
 //! |---|---|
 //! | a call that takes time | the thread waits; the call is made again in the next cycle |
+//! | a call that takes a part of a cycle | the thread goes on after those that have more of the cycle left |
 //! | `join` of a thread that lives | likewise |
 //! | `run f()` | a new thread; it begins in this cycle, after those that were there |
 //! | `kill h` | that thread and those it started end; ended ones and other values are left alone |
@@ -49,7 +50,10 @@ pub struct Machine {
 
 /// Why a thread gave up the processor.
 enum Exit {
+    /// For the next cycle.
     Waits,
+    /// For threads that have more of this cycle left.
+    Yields,
     Ended,
     Exhausted,
     Halt,
@@ -99,13 +103,15 @@ impl Machine {
 
     fn cycle(&mut self, host: &mut dyn Host, mut budget: u32) -> Result<Step, Fault> {
         let mut step = Step::Frame;
-        while let Some(mut thread) = self.ready.pop_front() {
+        self.ready.iter_mut().for_each(|thread| thread.slice = 1.0);
+        while let Some(mut thread) = self.next_thread() {
             let exit = self.run(&mut thread, host, &mut budget).map_err(|kind| thread.fault(kind))?;
             match exit {
                 Exit::Halt => return Ok(Step::Done),
                 Exit::Ended if thread.id == ThreadId::MAIN => return Ok(Step::Done),
                 Exit::Ended => {}
                 Exit::Waits => self.waiting.push_back(thread),
+                Exit::Yields => self.ready.push_back(thread),
                 Exit::Exhausted => {
                     step = Step::Overrun;
                     if thread.critical {
@@ -121,12 +127,27 @@ impl Machine {
         Ok(step)
     }
 
+    /// The thread that has most of this cycle left; of several, the one that was ready first.
+    fn next_thread(&mut self) -> Option<Thread> {
+        let most = self.ready.iter().map(|thread| thread.slice).fold(0.0, f64::max);
+        let at = self.ready.iter().position(|thread| thread.slice >= most).unwrap_or_default();
+        self.ready.remove(at)
+    }
+
+    /// Whether another thread has more of this cycle left.
+    fn is_behind(&self, thread: &Thread) -> bool {
+        thread.slice < 1.0 && self.ready.iter().any(|other| other.slice > thread.slice)
+    }
+
     /// Runs one thread until it gives up the processor.
     fn run(&mut self, thread: &mut Thread, host: &mut dyn Host, budget: &mut u32) -> Result<Exit, FaultKind> {
-        if let Some(pending) = thread.pending.take()
-            && !self.call(thread, host, pending, budget)?
-        {
-            return Ok(Exit::Waits);
+        if let Some(pending) = thread.pending.take() {
+            if !self.call(thread, host, pending, budget)? {
+                return Ok(Exit::Waits);
+            }
+            if self.is_behind(thread) {
+                return Ok(Exit::Yields);
+            }
         }
         while *budget > 0 {
             *budget = budget.saturating_sub(1);
@@ -134,8 +155,12 @@ impl Machine {
                 Event::Going => {}
                 Event::Builtin(site, args) => {
                     let first = Pending { site, args, repeat: 0, scratch: 0.0 };
+                    let before = thread.slice;
                     if !self.call(thread, host, first, budget)? {
                         return Ok(Exit::Waits);
+                    }
+                    if thread.slice < before && self.is_behind(thread) {
+                        return Ok(Exit::Yields);
                     }
                 }
                 Event::Run(function) => self.start(thread, function, budget)?,
@@ -186,6 +211,7 @@ impl Machine {
                 position: thread.position,
                 repeat: pending.repeat,
                 scratch: &mut pending.scratch,
+                slice: &mut thread.slice,
             }),
         };
         match result {

@@ -38,6 +38,8 @@ pub(super) struct Thread {
     pub(super) id: ThreadId,
     pub(super) parent: Option<ThreadId>,
     pub(super) pending: Option<Pending>,
+    /// What is left of its control cycle, 1 at the beginning.
+    pub(super) slice: f64,
     /// `enter_critical` not yet left.
     pub(super) critical: bool,
     /// Where the current instruction comes from.
@@ -69,6 +71,7 @@ impl Thread {
             id,
             parent,
             pending: None,
+            slice: 1.0,
             critical: false,
             position: Position::START,
             frames: vec![Frame::new(program, function)],

@@ -31,13 +31,13 @@ pub(super) struct ProgramHost<'a> {
 }
 
 impl Host for ProgramHost<'_> {
-    fn call(&mut self, call: Call<'_>) -> CallResult {
+    fn call(&mut self, mut call: Call<'_>) -> CallResult {
         let name = call.name;
         if let Some(result) = self.aborted(&call) {
             return result;
         }
         let answer = match name {
-            "sleep" => self.sleep(&call),
+            "sleep" => self.sleep(&mut call),
             "sync" => Some(if call.repeat == 0 { CallResult::Again } else { done() }),
             "speedj" => self.speedj(&call),
             "stopj" => self.stopj(&call),
@@ -96,9 +96,14 @@ impl ProgramHost<'_> {
         self.elapsed(call) >= time - EPSILON
     }
 
-    fn sleep(&self, call: &Call<'_>) -> Option<CallResult> {
-        let time = call.arg(0).number()?;
-        Some(if self.passed(call, time) { done() } else { CallResult::Again })
+    /// Takes its time off the thread's cycles; what is left of the last one is for the statements behind it.
+    fn sleep(&self, call: &mut Call<'_>) -> Option<CallResult> {
+        let time = call.arg(0).number().filter(|time| time.is_finite())?;
+        let takes = (time - *call.scratch).min(*call.slice * self.plant.dt).max(0.0);
+        *call.scratch += takes;
+        *call.slice -= takes / self.plant.dt;
+        let over = *call.scratch >= time - EPSILON && *call.slice * self.plant.dt > EPSILON;
+        Some(if over { done() } else { CallResult::Again })
     }
 
     /// Acceleration of the leading axis, or why there is none.

@@ -111,6 +111,44 @@ fn computing_for_some_cycles_is_suspended_and_goes_on() {
 }
 
 #[test]
+fn sleeping_takes_as_long_as_it_says_however_long_a_cycle_is() {
+    for (major, minor, period) in [(3, 15, 8), (5, 15, 2)] {
+        for (sleep, times, takes) in [("0.01", 100, 1000), ("0.0005", 800, 400), ("0.003", 200, 600), ("0", 100, 0)] {
+            let mut bench = Bench::software(major, minor);
+            let primary = bench.connect(Port::Primary);
+            let program = format!(
+                "def main():\n n = 0\n while n < {times}:\n  sleep({sleep})\n  n = n + 1\n end\n \
+                 write_output_integer_register(0, 1)\n sleep(100)\nend\n"
+            );
+            bench.send(primary, &program);
+            let mut began = None;
+            while bench.controller.registers().1.ints[0] == 0 {
+                bench.next_cycle();
+                if bench.controller.program().0 {
+                    began.get_or_insert(bench.controller.now());
+                }
+            }
+            let took = bench.controller.now().since(began.expect("it runs")).as_millis();
+            assert!(took.abs_diff(takes) <= period, "{times} times {sleep} s took {took} ms on {major}.{minor}");
+        }
+    }
+}
+
+#[test]
+fn the_thread_with_most_of_its_cycle_left_goes_first() {
+    let mut bench = Bench::software(3, 15);
+    let primary = bench.connect(Port::Primary);
+    // Within one cycle of 8 ms: 2 + 2 + 2 ms of one thread, 3 + 3 ms of the other.
+    let program = "def main():\n global order = \"\"\n thread two():\n  sleep(0.002)\n  order = str_cat(order, \"a2 \")\n  \
+                   sleep(0.002)\n  order = str_cat(order, \"a4 \")\n  sleep(0.002)\n  order = str_cat(order, \"a6 \")\n end\n \
+                   thread three():\n  sleep(0.003)\n  order = str_cat(order, \"b3 \")\n  sleep(0.003)\n  order = \
+                   str_cat(order, \"b6 \")\n end\n run two()\n run three()\n sync()\n textmsg(order)\n sleep(1)\nend\n";
+    bench.send(primary, program);
+    bench.run(100);
+    assert_eq!(bench.told(primary), ["a2 b3 a4 a6 b6 "], "of equals, the one that runs goes on");
+}
+
+#[test]
 fn killed_finished_and_never_started_threads_are_joined_and_killed_without_harm() {
     let mut bench = Bench::software(5, 15);
     let primary = bench.connect(Port::Primary);
