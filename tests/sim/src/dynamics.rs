@@ -166,13 +166,10 @@ impl Dynamics {
         let second = slope(along(q, &first.0, dt / 2.0), along(qd, &first.1, dt / 2.0));
         let third = slope(along(q, &second.0, dt / 2.0), along(qd, &second.1, dt / 2.0));
         let fourth = slope(along(q, &third.0, dt), along(qd, &third.1, dt));
+        let mean = |[a, b, c, d]: [f64; 4]| (a + 2.0 * b + 2.0 * c + d) / 6.0;
         for joint in 0..6 {
-            let mean = |part: fn(&([f64; 6], [f64; 6])) -> &[f64; 6]| {
-                let [a, b, c, d] = [&first, &second, &third, &fourth].map(|slope| part(slope)[joint]);
-                (a + 2.0 * b + 2.0 * c + d) / 6.0
-            };
-            q[joint] += dt * mean(|slope| &slope.0);
-            qd[joint] += dt * mean(|slope| &slope.1);
+            q[joint] += dt * mean([&first, &second, &third, &fourth].map(|(speed, _)| speed[joint]));
+            qd[joint] += dt * mean([&first, &second, &third, &fourth].map(|(_, acceleration)| acceleration[joint]));
         }
     }
 

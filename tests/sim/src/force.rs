@@ -1,13 +1,29 @@
 //! Force and torque at the tool: what pushes, what a client measures with a sensor of its own, and the zero of it all.
 //!
-//! Frames are not told apart: forces are along the axes they are given in, and go out along the same ones. Payload and
+//! Forces act at the tool centre point, along the axes of the base; so does what a client measures. Payload and
 //! acceleration cause none.
+
+use std::collections::VecDeque;
+
+use crate::kinematics::{Vec3, dot, norm, scale};
+use crate::surface::Surface;
+
+/// Control cycles that contacts are looked for in (assumed).
+const HISTORY: usize = 5000;
+/// Share of a contact's force at which it counts as begun (assumed).
+const BEGINNING: f64 = 0.2;
 
 /// What the controller takes for the force at the tool. Wrenches are \[N, Nm\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Force {
     /// What really acts on the tool.
     pub push: [f64; 6],
+    /// What is in the way of the tool centre point.
+    pub surface: Option<Surface>,
+    /// What somebody's hand adds.
+    hand: [f64; 6],
+    /// Forces measured in the cycles before, the newest last \[N\].
+    history: VecDeque<Vec3>,
     /// What a client of RTDE measures (`external_force_torque`).
     pub external: [f64; 6],
     /// Whether a program wants the client's value in place of the arm's own.
@@ -19,10 +35,10 @@ pub struct Force {
 }
 
 impl Force {
-    /// Nothing pushes; whether the software takes a client's torques with the wrong sign.
+    /// Nothing pushes; whether the software takes a client's torques with the wrong sign, and what is in the way.
     #[must_use]
-    pub fn new(wrong_torques: bool) -> Self {
-        Self { wrong_torques, ..Self::default() }
+    pub fn new(wrong_torques: bool, surface: Option<Surface>) -> Self {
+        Self { wrong_torques, surface, ..Self::default() }
     }
 
     /// What the sensor in use says, whatever its zero.
@@ -41,6 +57,39 @@ impl Force {
     pub fn measured(&self) -> [f64; 6] {
         let raw = self.raw();
         std::array::from_fn(|axis| raw[axis] - self.zero[axis])
+    }
+
+    /// Somebody's hand pushes with this wrench, until told otherwise.
+    pub fn push_by_hand(&mut self, wrench: [f64; 6]) {
+        self.push = std::array::from_fn(|axis| self.push[axis] - self.hand[axis] + wrench[axis]);
+        self.hand = wrench;
+    }
+
+    /// One control cycle with the tool at `position` \[m\], moving with `speed` \[m/s\].
+    pub fn feel(&mut self, position: Vec3, speed: Vec3) {
+        self.push = self.hand;
+        if let Some(surface) = &self.surface {
+            self.push.iter_mut().zip(surface.force(position, speed)).for_each(|(sum, push)| *sum += push);
+        }
+        let [x, y, z, ..] = self.measured();
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back([x, y, z]);
+    }
+
+    /// Control cycles since just before the contact began that lasts now, 0 where there is none: a force of `least` \[N\]
+    /// against `direction`, or from anywhere.
+    #[must_use]
+    pub fn contact(&self, direction: Option<Vec3>, least: f64) -> usize {
+        let against = |force: &Vec3| match direction {
+            Some(direction) => -dot(scale(direction, 1.0 / norm(direction)), *force),
+            None => norm(*force),
+        };
+        if self.history.back().is_none_or(|force| against(force) < least) {
+            return 0;
+        }
+        self.history.iter().rev().take_while(|force| against(force) > BEGINNING * least).count()
     }
 
     /// What is measured now becomes zero.
@@ -70,6 +119,17 @@ mod tests {
         assert_eq!((force.measured(), force.magnitude()), (WRENCH, 3.0));
         force.wrong_torques = true;
         assert_eq!(force.measured(), [1.0, 2.0, 2.0, -0.1, -0.2, -0.3]);
+    }
+
+    #[test]
+    fn a_contact_is_told_from_when_it_began_and_from_where_it_comes() {
+        let mut force = Force { surface: Surface::new([0.0; 3], [0.0, 0.0, 1.0], 1e4, 0.0), ..Force::default() };
+        for step in 0..20 {
+            force.feel([0.0, 0.0, 1.05e-3 - 1e-4 * f64::from(step)], [0.0; 3]);
+        }
+        assert_eq!(force.contact(None, 5.0), 8, "deeper than 0.1 mm: steps 12 to 19");
+        assert_eq!(force.contact(Some([0.0, 0.0, -0.3]), 5.0), 8);
+        assert_eq!((force.contact(Some([0.0, 0.0, 1.0]), 5.0), force.contact(None, 50.0)), (0, 0));
     }
 
     #[test]

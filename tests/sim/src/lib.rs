@@ -19,7 +19,7 @@
 //! # Ok::<(), outrigger_sim::controller::OptionsError>(())
 //! ```
 //!
-//! Not simulated: freedrive, force mode, the pendant's own program language, Cartesian moves, collision. Where the
+//! Not simulated: the pendant's own program language, Cartesian moves, collision. Where the
 //! specification knows two behaviours or none, the choice is an option and its documentation says so.
 //!
 //! # What is assumed

@@ -1,16 +1,21 @@
 //! The arm itself: what it is asked (targets), what it does (truth), and what it must not exceed.
 
+mod compliance;
 mod drive;
 mod motion;
 mod past;
 
+pub use compliance::{Compliance, ForceFrame, ForceMode, ForceOptions};
 pub use drive::Drive;
 pub use motion::{Motion, Targets};
 
-use crate::kinematics::{Chain, Frame, Pose6, Vec3};
+use crate::dynamics::{Dynamics, Masses, Payload};
+use crate::kinematics::{Chain, Frame, Jacobian, Pose6, Vec3, torques_of};
 use crate::model::{ArmModel, POSITION_LIMIT};
 use crate::rng::Rng;
+use compliance::Situation;
 use drive::Motors;
+use outrigger_core::robot::ControlMode;
 use past::Past;
 
 /// Why the controller stops the arm by itself.
@@ -43,6 +48,24 @@ pub struct Arm {
     pub tcp: Pose6,
     /// Speed scaling in force, 0 … 1.
     pub scaling: f64,
+    /// What gives way.
+    pub compliance: Compliance,
+    /// Damping of force mode, 0 … 1, and what multiplies its speeds, 0 … 2. They stay until set again.
+    pub damping: f64,
+    /// See `damping`.
+    pub gain_scaling: f64,
+    /// What acts on the tool \[N, Nm\], in the base: as the sensor says.
+    pub measured: [f64; 6],
+    /// The same as it is.
+    pub push: [f64; 6],
+    /// What the tool carries.
+    pub payload: Payload,
+    /// Whether the arm may give way now: not while the program is paused or the arm stopped.
+    pub yields: bool,
+    /// How far force mode has led the joints away from the targets \[rad\].
+    offset: [f64; 6],
+    options: ForceOptions,
+    dynamics: Dynamics,
     chain: Chain,
     speed_limits: [f64; 6],
     motors: Motors,
@@ -64,7 +87,7 @@ const TORQUE_CONSTANT: f64 = 10.0;
 impl Arm {
     /// At rest at `q` \[rad\], stepping `dt` \[s\] per control cycle.
     #[must_use]
-    pub fn new(model: &ArmModel, drive: &Drive, q: [f64; 6], dt: f64, rng: &mut Rng) -> Self {
+    pub fn new(model: &ArmModel, drive: &Drive, options: ForceOptions, q: [f64; 6], dt: f64, rng: &mut Rng) -> Self {
         Self {
             q,
             qd: [0.0; 6],
@@ -72,6 +95,16 @@ impl Arm {
             motion: Motion::Rest,
             tcp: [0.0; 6],
             scaling: 1.0,
+            compliance: Compliance::None,
+            damping: options.damping,
+            gain_scaling: 1.0,
+            measured: [0.0; 6],
+            push: [0.0; 6],
+            payload: Payload::default(),
+            yields: true,
+            offset: [0.0; 6],
+            options,
+            dynamics: Dynamics::new(model.lengths, &Masses::of(&model.lengths)),
             chain: Chain::new(model.lengths),
             speed_limits: model.speed_limits(),
             motors: Motors::new(drive, dt, rng),
@@ -86,6 +119,25 @@ impl Arm {
     pub fn step(&mut self, slider: f64) -> Option<Exceeded> {
         let change = SCALING_RATE * self.dt;
         self.scaling += (slider - self.scaling).clamp(-change, change);
+        let exceeded = self.move_joints();
+        self.past.push(self.q);
+        let still = self.targets.qd == [0.0; 6] && self.control_mode() == ControlMode::Position;
+        self.still = if still { self.still + self.dt } else { 0.0 };
+        exceeded
+    }
+
+    fn move_joints(&mut self) -> Option<Exceeded> {
+        if self.yields && self.compliance.is_freedrive() {
+            self.follow_hand();
+            return None;
+        }
+        if let Motion::Torque { torque, compensation, fresh } = self.motion {
+            if fresh {
+                self.motion = Motion::Torque { torque, compensation, fresh: false };
+                return self.obey_torque(&torque, &compensation);
+            }
+            self.motion = Motion::Stop { deceleration: self.options.torque_end_deceleration };
+        }
         let before = self.targets;
         self.targets.step(&self.motion, self.scaling, self.dt);
         let exceeded = self.exceeded();
@@ -94,12 +146,26 @@ impl Arm {
         }
         let hold = match self.motion {
             Motion::Servo { .. } | Motion::Move { .. } => Some(self.targets.q),
-            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } => None,
+            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } | Motion::Torque { .. } => None,
         };
-        self.motors.step(&mut self.q, self.targets.qd, hold.as_ref(), self.dt);
+        let Compliance::Force(mode) = self.compliance else {
+            self.drive(self.targets.qd, hold);
+            return exceeded;
+        };
+        // Force mode holds the position of the axes that are not compliant, whatever the motion.
+        let away = if self.yields { self.situation().force_mode(&mode) } else { [0.0; 6] };
+        let away: [f64; 6] = std::array::from_fn(|j| away[j].clamp(-self.speed_limits[j], self.speed_limits[j]));
+        self.offset = std::array::from_fn(|j| self.offset[j] + away[j] * self.dt);
+        let held = std::array::from_fn(|j| self.targets.q[j] + self.offset[j]);
+        self.motors.step(&mut self.q, std::array::from_fn(|j| self.targets.qd[j] + away[j]), Some(&held), self.dt);
         self.qd = self.motors.qd;
-        self.past.push(self.q);
-        self.still = if self.targets.qd == [0.0; 6] { self.still + self.dt } else { 0.0 };
+        exceeded
+    }
+
+    /// The drives make of the targets what they can.
+    fn drive(&mut self, qd: [f64; 6], hold: Option<[f64; 6]>) {
+        self.motors.step(&mut self.q, qd, hold.as_ref(), self.dt);
+        self.qd = self.motors.qd;
         if hold.is_none() && self.targets.qd == [0.0; 6] && self.qd == [0.0; 6] {
             // At rest the reference is seated where the arm is: the error of one move does not add to the next.
             self.targets.q = self.q;
@@ -107,12 +173,92 @@ impl Arm {
                 self.motion = Motion::Rest;
             }
         }
-        exceeded
+    }
+
+    /// A cycle in a hand: the targets are where the arm is.
+    fn follow_hand(&mut self) {
+        let compliance = self.compliance;
+        let qd = self.situation().freedrive(&compliance);
+        let qd = std::array::from_fn(|j| {
+            let outward = self.q[j].abs() > POSITION_LIMIT && self.q[j] * qd[j] > 0.0;
+            if outward { 0.0 } else { qd[j].clamp(-self.speed_limits[j], self.speed_limits[j]) }
+        });
+        self.motion = Motion::Rest;
+        self.drive(qd, None);
+        self.targets = Targets::at(self.q);
+    }
+
+    /// A cycle under direct torque; what acts on the tool acts with it. The targets are what the arm does.
+    fn obey_torque(&mut self, torque: &[f64; 6], compensation: &[[f64; 6]; 2]) -> Option<Exceeded> {
+        let pushed = torques_of(&self.jacobian(), &self.push);
+        let [viscous, coulomb] = self.options.friction;
+        let total = std::array::from_fn(|j| {
+            let left = |kind: usize, friction: f64| (1.0 - compensation[kind][j]) * friction;
+            // Dry friction changes its sign smoothly, so that a standing joint does not chatter.
+            let friction = left(0, viscous[j]) * self.qd[j] + left(1, coulomb[j]) * (self.qd[j] / 0.01).tanh();
+            torque[j] + pushed[j] - friction
+        });
+        let before = self.qd;
+        self.dynamics.advance(&mut self.q, &mut self.qd, &total, &self.payload, self.dt);
+        let qdd = std::array::from_fn(|j| (self.qd[j] - before[j]) / self.dt);
+        self.targets = Targets { q: self.q, qd: self.qd, qdd };
+        self.motors.qd = self.qd;
+        self.exceeded()
+    }
+
+    fn situation(&self) -> Situation<'_> {
+        Situation {
+            jacobian: self.jacobian(),
+            tool: self.tool(),
+            programmed: self.tool_speed_target(),
+            measured: self.measured,
+            push: self.push,
+            options: &self.options,
+            damping: self.damping,
+            gain_scaling: self.gain_scaling,
+        }
+    }
+
+    /// From now on this gives way. Where force mode ends, the targets are where it has led.
+    pub fn comply(&mut self, compliance: Compliance) {
+        self.targets.q = std::array::from_fn(|j| self.targets.q[j] + self.offset[j]);
+        self.offset = [0.0; 6];
+        self.compliance = compliance;
+    }
+
+    /// What the joints are controlled by (`core/docs/protocol/ur-client-interfaces.md 3.13`).
+    #[must_use]
+    pub fn control_mode(&self) -> ControlMode {
+        match (self.compliance, self.motion) {
+            (Compliance::Freedrive | Compliance::FreedriveAlong { .. }, _) => ControlMode::Teach,
+            (Compliance::Force(_), _) => ControlMode::Force,
+            (Compliance::None, Motion::Torque { .. }) => ControlMode::Torque,
+            (Compliance::None, _) => ControlMode::Position,
+        }
+    }
+
+    /// The Jacobian of the tool, where the arm is.
+    #[must_use]
+    pub fn jacobian(&self) -> Jacobian {
+        self.chain.jacobian(&self.q, &self.tcp)
+    }
+
+    /// The chain of the arm.
+    #[must_use]
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The moving parts of the arm.
+    #[must_use]
+    pub fn dynamics(&self) -> &Dynamics {
+        &self.dynamics
     }
 
     /// One control cycle with the brakes closed.
     pub fn hold(&mut self) {
         self.motors.block();
+        self.offset = [0.0; 6];
         self.qd = [0.0; 6];
         self.past.push(self.q);
         self.still += self.dt;
@@ -126,7 +272,7 @@ impl Arm {
         self.targets.qd == [0.0; 6] && self.qd.iter().all(|v| v.abs() < 1e-3)
     }
 
-    /// Whether nothing has been asked of the joints for half a second.
+    /// Whether nothing has been asked of the joints for half a second, and nothing gives way.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.still >= STEADY
@@ -206,7 +352,7 @@ impl Arm {
     pub fn waypoint(&self) -> Pose6 {
         match &self.motion {
             Motion::Servo { q, .. } | Motion::Move { q, .. } => self.tool_with(q, &self.tcp),
-            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } => self.tool_target(),
+            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } | Motion::Torque { .. } => self.tool_target(),
         }
     }
 
@@ -255,7 +401,7 @@ mod tests {
     use outrigger_core::robot::RobotModel;
 
     fn arm(drive: &Drive) -> Arm {
-        Arm::new(&ArmModel::of(RobotModel::Ur5e), drive, [0.0; 6], 0.002, &mut Rng::new(1, 0))
+        Arm::new(&ArmModel::of(RobotModel::Ur5e), drive, ForceOptions::default(), [0.0; 6], 0.002, &mut Rng::new(1, 0))
     }
 
     #[test]

@@ -37,6 +37,15 @@ pub enum Motion {
         /// Its acceleration \[rad/s²\].
         acceleration: f64,
     },
+    /// Joint torques beyond what gravity needs \[Nm\], for one control cycle; then the arm comes to rest.
+    Torque {
+        /// Of each joint.
+        torque: [f64; 6],
+        /// Shares of the friction that the controller makes up for: per speed, and against any motion.
+        compensation: [[f64; 6]; 2],
+        /// Whether this cycle's torque is still to come.
+        fresh: bool,
+    },
 }
 
 /// Position, velocity and acceleration targets of the six joints \[rad, rad/s, rad/s²\].
@@ -61,7 +70,7 @@ impl Targets {
     pub fn step(&mut self, motion: &Motion, scaling: f64, dt: f64) {
         let before = self.qd;
         match *motion {
-            Motion::Rest => self.qd = [0.0; 6],
+            Motion::Rest | Motion::Torque { .. } => self.qd = [0.0; 6],
             Motion::Speed { qd, acceleration } => self.approach(qd.map(|v| v * scaling), acceleration, dt),
             Motion::Stop { deceleration } => self.approach([0.0; 6], deceleration, dt),
             Motion::Servo { q, lookahead, gain } => self.follow(q, lookahead, gain, scaling, dt),

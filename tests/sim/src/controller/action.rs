@@ -75,6 +75,7 @@ pub enum Action {
     Disconnect,
     /// Set the digital inputs.
     DigitalInputs(u32),
-    /// Push on the tool with this wrench \[N, Nm\], until told otherwise. It shows in what is measured and moves nothing.
+    /// Push on the tool with this wrench \[N, Nm\], along the base's axes, until told otherwise. It shows
+    /// in what is measured; it moves the arm in force mode, in freedrive and under direct torque.
     Push([f64; 6]),
 }

@@ -31,6 +31,7 @@ pub use interpreter::InterpreterOptions;
 pub use options::{Options, OptionsError, StartState};
 
 use crate::arm::Arm;
+use crate::dynamics::Payload;
 use crate::fault::{Direction, Schedule};
 use crate::firmware::Firmware;
 use crate::force::Force;
@@ -129,7 +130,7 @@ impl Controller {
         let model = ArmModel::of(options.model);
         let firmware = Firmware(options.software);
         let dt = firmware.period().as_secs_f64();
-        let mut arm = Arm::new(&model, &options.drive, options.q, dt, &mut Rng::new(options.seed, 0));
+        let mut arm = Arm::new(&model, &options.drive, options.force, options.q, dt, &mut Rng::new(options.seed, 0));
         arm.keep_past(options.joint_history);
         let mut robot = Robot::new(firmware.generation(), options.power);
         match options.state {
@@ -157,7 +158,9 @@ impl Controller {
             plant: Plant {
                 arm,
                 io: Io::new(firmware.generation(), options.euromap67),
-                force: Force::new(!firmware.external_torques_are_right()),
+                force: Force::new(!firmware.external_torques_are_right(), options.surface),
+                contact_force: options.force.contact_force,
+                asks_protective_stop: false,
                 robot,
                 firmware,
                 dt,
@@ -358,6 +361,9 @@ impl Controller {
             self.watch_inputs();
             self.fetch();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
+            if std::mem::take(&mut self.plant.asks_protective_stop) {
+                self.act(Action::ProtectiveStop);
+            }
             self.show_popups();
             self.echo();
             self.clock += u64::try_from(self.firmware.period().as_micros()).unwrap_or(0);
@@ -382,12 +388,19 @@ impl Controller {
     }
 
     fn move_arm(&mut self) {
-        let Plant { arm, robot, .. } = &mut self.plant;
+        let Plant { arm, robot, force, io, .. } = &mut self.plant;
+        arm.measured = force.measured();
+        arm.push = force.push;
+        arm.yields = robot.may_move() && !self.programs.paused();
+        arm.payload = Payload { mass: io.payload, centre: io.payload_cog };
         if robot.power != Power::Running {
             arm.hold();
         } else if arm.step(robot.slider * robot.limiter).is_some() && robot.may_move() {
             self.act(Action::ProtectiveStop);
         }
+        let Plant { arm, force, .. } = &mut self.plant;
+        let [x, y, z, ..] = arm.tool_speed();
+        force.feel(arm.tool().position, [x, y, z]);
         // The brakes close, and power goes, when such a stop has brought the arm to rest.
         let Plant { arm, robot, .. } = &mut self.plant;
         if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {

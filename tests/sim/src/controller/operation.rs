@@ -92,7 +92,7 @@ impl Controller {
                 self.plant.sockets.dials.cut();
             }
             Action::DigitalInputs(bits) => io.digital_in = bits,
-            Action::Push(wrench) => force.push = wrench,
+            Action::Push(wrench) => force.push_by_hand(wrench),
             // What does not fit the state has no effect.
             Action::ReleaseEmergencyStop
             | Action::OpenAutomaticSafeguard

@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
 
 use super::InterpreterOptions;
-use crate::arm::{Drive, JOINT_HISTORY};
+use crate::arm::{Drive, ForceOptions, JOINT_HISTORY};
 use crate::dashboard::DashboardOptions;
 use crate::dial::SocketOptions;
 use crate::external_control::ExternalControl;
@@ -18,6 +18,7 @@ use crate::robot::PowerTiming;
 use crate::robot_api::RobotApiOptions;
 use crate::rtde::RtdeOptions;
 use crate::service::Service;
+use crate::surface::Surface;
 
 /// Of the form that real ones have: year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";
@@ -114,6 +115,10 @@ pub struct Options {
     pub power: PowerTiming,
     /// What the controller's clock shows at the beginning.
     pub clock: Duration,
+    /// What is in the way of the tool centre point.
+    pub surface: Option<Surface>,
+    /// What is not known of force mode, freedrive and direct torque.
+    pub force: ForceOptions,
     /// What is not known of RTDE.
     pub rtde: RtdeOptions,
     /// What is not known of the dashboard server.
@@ -166,6 +171,8 @@ impl Options {
             euromap67: false,
             power: PowerTiming::default(),
             clock: Duration::from_secs(100),
+            surface: None,
+            force: ForceOptions::default(),
             rtde: RtdeOptions::default(),
             dashboard: DashboardOptions::default(),
             robot_api: RobotApiOptions::default(),

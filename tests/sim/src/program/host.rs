@@ -7,7 +7,7 @@
 
 use outrigger_urscript::{Call, CallResult, Host, Value};
 
-use super::{Notice, Plant};
+use super::{Notice, Plant, forces};
 use crate::arm::Motion;
 use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
@@ -36,6 +36,9 @@ impl Host for ProgramHost<'_> {
         if let Some(result) = self.aborted(&call) {
             return result;
         }
+        if let Some(error) = self.guided_by_hand(name) {
+            return error;
+        }
         let answer = match name {
             "sleep" => self.sleep(&mut call),
             "sync" => Some(if call.repeat == 0 { CallResult::Again } else { done() }),
@@ -48,15 +51,10 @@ impl Host for ProgramHost<'_> {
             _ if name.starts_with("socket_") => self.socket(&call),
             "rtde_set_watchdog" => self.set_watchdog(&call),
             _ if name.ends_with("_register") => self.register(&call),
-            "zero_ftsensor" => {
-                self.plant.force.zero();
-                Some(done())
-            }
             "enable_external_ft_sensor" => self.external_sensor(&call),
             "ft_rtde_input_enable" if self.plant.firmware.external_torques_are_right() => self.external_sensor(&call),
-            _ if name.starts_with("get_")
-                || matches!(name, "is_steady" | "is_within_safety_limits" | "force" | "time") =>
-            {
+            _ if forces::knows(name) => self.forces(&call),
+            _ if name.starts_with("get_") || matches!(name, "is_steady" | "is_within_safety_limits" | "time") => {
                 self.get(&call)
             }
             _ if name.starts_with("set_") => self.set(&call),

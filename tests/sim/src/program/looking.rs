@@ -39,7 +39,6 @@ impl ProgramHost<'_> {
             "get_actual_tool_flange_pose" => Some(value_of(arm.tool_with(&arm.q, &[0.0; 6]))),
             "get_tcp_offset" => Some(value_of(arm.tcp)),
             "get_target_waypoint" => Some(value_of(arm.waypoint())),
-            "get_joint_torques" => Some(list(arm.torques())),
             "get_target_payload" => float(io.payload),
             "get_target_payload_cog" => Some(CallResult::Value(Value::List(io.payload_cog.map(Value::Float).to_vec()))),
             "get_target_payload_inertia" => Some(list(io.payload_inertia)),

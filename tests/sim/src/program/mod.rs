@@ -2,6 +2,7 @@
 //! programs beside it, and what happens to the arm when one is replaced, paused, stopped or over.
 
 mod exchange;
+mod forces;
 mod host;
 mod interpreter;
 mod looking;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use outrigger_core::robot::{ProgramState, SafetyMode};
 use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Position, Program, ProgramKind, Step};
 
-use crate::arm::{Arm, Motion};
+use crate::arm::{Arm, Compliance, Motion};
 use crate::controller::Conn;
 use crate::firmware::{AfterT, Firmware};
 use crate::force::Force;
@@ -41,6 +42,10 @@ pub(crate) struct Plant {
     pub(crate) stop_deceleration: f64,
     /// Whether interpreter mode aborts the move that is under way.
     pub(crate) aborts: bool,
+    /// Force that is a contact of the tool \[N\].
+    pub(crate) contact_force: f64,
+    /// Whether a program asked for a protective stop in this cycle.
+    pub(crate) asks_protective_stop: bool,
     /// The present cycle.
     pub(crate) now: SimTime,
     /// Written by RTDE clients, read by programs.
@@ -51,6 +56,18 @@ pub(crate) struct Plant {
     pub(crate) watchdogs: Watchdogs,
     /// Of the running program, and every other connection that the controller makes.
     pub(crate) sockets: Sockets,
+}
+
+impl Plant {
+    /// A program is over: what it had set up for itself ends with it.
+    fn forget_program(&mut self) {
+        self.aborts = false;
+        self.watchdogs.clear();
+        self.sockets.close_all();
+        if self.arm.compliance != Compliance::None {
+            self.arm.comply(Compliance::None);
+        }
+    }
 }
 
 /// Something 30001 tells its clients.
@@ -255,9 +272,7 @@ impl Programs {
         }
         let replaced = self.take_in(now, plant, notices);
         if replaced {
-            plant.aborts = false;
-            plant.watchdogs.clear();
-            plant.sockets.close_all();
+            plant.forget_program();
             self.replacements = self.replacements.wrapping_add(1);
             if self.flicker.is_some_and(|every| self.replacements.is_multiple_of(every.get())) {
                 self.passing = Some(ProgramState::Stopped);
@@ -268,9 +283,7 @@ impl Programs {
         }
         let (ended, moves) = self.run_primary(plant, notices);
         if !self.running() {
-            plant.aborts = false;
-            plant.watchdogs.clear();
-            plant.sockets.close_all();
+            plant.forget_program();
         }
         if ended || (replaced && !moves) {
             self.nobody_moves(plant);
@@ -426,14 +439,14 @@ impl Programs {
                 arm.targets.halt();
                 arm.motion = Motion::Rest;
             }
-            Motion::Stop { .. } | Motion::Rest => {}
+            Motion::Torque { .. } | Motion::Stop { .. } | Motion::Rest => {}
         }
     }
 
     /// Stops the program and the arm.
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
-        plant.sockets.close_all();
+        plant.forget_program();
         // What has arrived and not begun is stopped with it.
         self.waiting.clear();
         self.release(&mut plant.arm);
@@ -463,7 +476,7 @@ impl Programs {
     pub(crate) fn start_foreign(&mut self, speed: f64, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.end(notices) {
             self.release(&mut plant.arm);
-            plant.sockets.close_all();
+            plant.forget_program();
         }
         notices.push(Notice::Started("foreign".to_owned()));
         let body = Body::Foreign { speed, cycles: 0 };

@@ -4,7 +4,7 @@ use outrigger_core::robot::Generation;
 use outrigger_urscript::{Call, CallResult, Value};
 
 use super::Plant;
-use super::host::{ProgramHost, done, joints, list, pose};
+use super::host::{ProgramHost, done, joints, pose};
 use crate::io::DigitalOutput;
 
 impl ProgramHost<'_> {
@@ -16,8 +16,6 @@ impl ProgramHost<'_> {
         };
         let tool_bit = if self.plant.firmware.generation() == Generation::Cb2 { 8 } else { 16 };
         match call.name {
-            "get_tcp_force" => Some(list(self.plant.force.measured())),
-            "force" => Some(CallResult::Value(Value::Float(self.plant.force.magnitude()))),
             "get_steptime" => Some(CallResult::Value(Value::Float(self.plant.dt))),
             "get_digital_in" => self.numbered_bit(io.digital_in, call),
             "get_digital_out" => self.numbered_bit(io.digital_out, call),

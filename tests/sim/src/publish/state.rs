@@ -133,7 +133,7 @@ fn robot_mode(state: &Snapshot<'_>) -> RobotModeDataRepr {
         is_program_paused: state.program_paused,
         robot_mode: byte(state.robot_mode().raw(state.firmware.generation()).unwrap_or(-1)),
         speed_fraction: robot.slider,
-        control_mode: 0,
+        control_mode: byte(state.arm.control_mode().raw()),
         target_speed_fraction: robot.slider,
         speed_scaling: if plays { state.arm.scaling } else { 0.0 },
         target_speed_fraction_limit: 1.0,

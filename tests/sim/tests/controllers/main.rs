@@ -2,8 +2,11 @@
 
 mod common;
 mod dashboard;
+mod dynamics;
 mod external_control;
 mod faults;
+mod forces;
+mod freedrive;
 mod interpreter;
 mod krc;
 mod looking;

@@ -1,0 +1,96 @@
+//! Hand guiding: freedrive and teach mode (`core/docs/protocol/ur-external-control.md 5.3`).
+
+use outrigger_sim::controller::{Action, Conn};
+use outrigger_sim::port::Port;
+
+use crate::common::{Bench, ideal};
+
+fn started(software: (u8, u8), lines: &[&str]) -> (Bench, Conn) {
+    let mut bench = Bench::new(ideal(software.0, software.1));
+    let conn = bench.connect(Port::Primary);
+    let body: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+    bench.send(conn, &format!("def guided():\n{body}end\n"));
+    bench.run(200);
+    (bench, conn)
+}
+
+const HAND: [f64; 6] = [0.0, 0.0, 40.0, 0.0, 0.0, 0.0];
+
+#[test]
+fn the_arm_follows_a_hand_and_stays_where_it_lets_go() {
+    for (software, on) in [((3, 15), "freedrive_mode()"), ((3, 15), "teach_mode()"), ((5, 15), "freedrive_mode()")] {
+        let (mut bench, _) = started(software, &[on, "sleep(60)"]);
+        let before = bench.controller.truth().tool().position;
+        bench.controller.act(Action::Push(HAND));
+        bench.run(500);
+        bench.controller.act(Action::Push([0.0; 6]));
+        bench.run(500);
+        let after = bench.controller.truth().tool().position;
+        assert!(after[2] - before[2] > 0.02, "{on}: {before:?} became {after:?}");
+        bench.run(1_000);
+        let later = bench.controller.truth().tool().position;
+        assert!((0..3).all(|n| (later[n] - after[n]).abs() < 1e-4), "{on}: {later:?}");
+    }
+}
+
+#[test]
+fn a_hand_moves_nothing_before_and_after() {
+    let (mut bench, _) = started((5, 15), &["freedrive_mode()", "end_freedrive_mode()", "sleep(60)"]);
+    let before = bench.controller.truth().q;
+    bench.controller.act(Action::Push(HAND));
+    bench.run(1_000);
+    assert_eq!(bench.controller.truth().q, before);
+}
+
+#[test]
+fn freedrive_ends_with_its_program() {
+    let (mut bench, _) = started((5, 15), &["freedrive_mode()", "sleep(0.1)"]);
+    bench.run(500);
+    let before = bench.controller.truth().q;
+    bench.controller.act(Action::Push(HAND));
+    bench.run(500);
+    assert_eq!(bench.controller.truth().q, before);
+}
+
+#[test]
+fn only_the_free_axes_follow() {
+    let (mut bench, _) = started((5, 15), &["freedrive_mode([0,0,1,0,0,0], p[0,0,0,0,0,0])", "sleep(60)"]);
+    let before = bench.controller.truth().tool().to_pose();
+    bench.controller.act(Action::Push([40.0, 40.0, 10.0, 2.0, 2.0, 2.0]));
+    bench.run(500);
+    let after = bench.controller.truth().tool().to_pose();
+    assert!((after[2] - before[2] - 0.025).abs() < 2e-3, "0.05 m/s along z: {}", after[2] - before[2]);
+    assert!((0..2).all(|axis| (after[axis] - before[axis]).abs() < 1e-3), "{before:?} became {after:?}");
+}
+
+#[test]
+fn a_trajectory_is_impossible_in_freedrive() {
+    for on in ["freedrive_mode()", "teach_mode()"] {
+        let (mut bench, conn) = started((5, 15), &[on, "movej([0,-1,-1,-1,1,0])"]);
+        let told = bench.told(conn);
+        assert!(told.iter().any(|text| text.contains("movej: not possible in freedrive mode")), "{told:?}");
+        assert!(!bench.controller.program().0);
+    }
+}
+
+#[test]
+fn the_arm_is_steady_in_position_mode_alone() {
+    let (mut bench, conn) = started(
+        (5, 15),
+        &[
+            "sleep(1)",
+            "textmsg(\"before=\", is_steady())",
+            "freedrive_mode()",
+            "sleep(1)",
+            "textmsg(\"during=\", is_steady())",
+            "end_freedrive_mode()",
+            "sleep(1)",
+            "textmsg(\"after=\", is_steady())",
+        ],
+    );
+    bench.run(4_000);
+    let told = bench.told(conn);
+    for line in ["before=True", "during=False", "after=True"] {
+        assert!(told.iter().any(|text| text.contains(line)), "{line}: {told:?}");
+    }
+}
