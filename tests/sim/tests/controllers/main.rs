@@ -21,5 +21,6 @@ mod robot_api;
 mod rtde;
 mod scheduling;
 mod services;
+mod socket_client;
 mod sockets;
 mod ways_in;
