@@ -205,6 +205,10 @@ fn an_arm_that_never_ran_the_software_is_a_usage_error() {
     let output = outrigger(&["sim", "ur", "--model", "ur20", "--software", "3.15"], b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("ur20 has no software 3.15"), "{}", text(&output.stderr));
+    let output = outrigger(&["sim", "ur", "--software", "3.6", "--external-control", "127.0.0.1"], b"");
+    assert!(text(&output.stderr).contains("does not run on software 3.6"), "{}", text(&output.stderr));
+    let output = outrigger(&["sim", "ur", "--external-control", "pc.example"], b"");
+    assert!(text(&output.stderr).contains("an address or localhost"), "{}", text(&output.stderr));
     let output = outrigger(&["sim", "ur", "--fault", "stal@5s"], b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("did you mean `stall`"), "{}", text(&output.stderr));

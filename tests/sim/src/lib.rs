@@ -29,7 +29,9 @@
 //! switching on and compiling take; read-only ports from 3.10, code 210 from 5.10; a paused program counts as running; single lines are not announced as programs. On
 //! 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take. On 30004: what
 //! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
-//! rate.
+//! rate. Of programs: what the options [`dial::SocketOptions`] and [`controller::InterpreterOptions`] choose; a socket that is
+//! opened again is closed first, and a read that nobody can answer takes one cycle; at most 32 sockets; a popup that blocks pauses
+//! the whole program, and play closes it; an answer to External Control ends with the first cycle in which nothing came.
 //!
 //! # The checklist of a faithful controller (`core/docs/protocol/ur-client-interfaces.md 5.8`)
 //!
@@ -48,6 +50,11 @@
 //! | `core/docs/protocol/ur-client-interfaces.md 5.5` | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
 //! | `core/docs/protocol/ur-dashboard.md 6` | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6, 5.7` | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
+//! | `core/docs/protocol/ur-external-control.md 5.1` | sockets of programs, to servers that the driver reaches | [`dial`], `program::sockets` | `tests/controllers/sockets.rs` |
+//! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
+//! | `core/docs/protocol/ur-external-control.md 3` | interpreter mode and 30020 | `program::interpreter`, `controller::interpreter` | `tests/controllers/interpreter.rs` |
+//! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_urscript::Machine` | `tests/controllers/scheduling.rs` |
+//! | `core/docs/protocol/ur-client-interfaces.md 5.6` | every way in, as control gates it | `controller::text`, `dashboard` | `tests/controllers/ways_in.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 
