@@ -21,11 +21,22 @@ pub struct Dial {
 }
 
 /// What is not known of sockets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
     /// Whether the bytes of a message that is incomplete when the time is over are lost. Where they are kept, as by default,
     /// the next read begins with them. Assumed.
     pub loses_partial_reads: bool,
+    /// Whether a read that nobody can answer, because the socket is closed, takes a control cycle, as by default, or none: then
+    /// a program that asks again and again is soon too much behind.
+    pub failed_reads_wait: bool,
+    /// Sockets one program may have at once; 32 is assumed.
+    pub count: usize,
+}
+
+impl Default for SocketOptions {
+    fn default() -> Self {
+        Self { loses_partial_reads: false, failed_reads_wait: true, count: 32 }
+    }
 }
 
 /// Bytes that wait for the program, and bytes that wait for the peer, of one connection.

@@ -30,7 +30,7 @@
 //! 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take. On 30004: what
 //! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
 //! rate. Of programs: what the options [`dial::SocketOptions`] and [`controller::InterpreterOptions`] choose; a socket that is
-//! opened again is closed first, and a read that nobody can answer takes one cycle; at most 32 sockets; a popup that blocks pauses
+//! opened again is closed first; a popup that blocks pauses
 //! the whole program, and play closes it; an answer to External Control ends with the first cycle in which nothing came.
 //!
 //! # The checklist of a faithful controller (`core/docs/protocol/ur-client-interfaces.md 5.8`)

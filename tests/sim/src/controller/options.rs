@@ -125,6 +125,9 @@ pub struct Options {
     pub dashboard: DashboardOptions,
     /// What is not known of the Robot API.
     pub robot_api: RobotApiOptions,
+    /// Cycles in a row in which a program may compute without ever waiting, before it ends as too much behind; not documented,
+    /// assumed.
+    pub overruns: u32,
     /// What is not known of the sockets of programs.
     pub sockets: SocketOptions,
     /// What is not known of interpreter mode.
@@ -176,6 +179,7 @@ impl Options {
             rtde: RtdeOptions::default(),
             dashboard: DashboardOptions::default(),
             robot_api: RobotApiOptions::default(),
+            overruns: 100,
             sockets: SocketOptions::default(),
             interpreter: InterpreterOptions::default(),
             external_control: None,

@@ -98,8 +98,6 @@ impl Notice {
 
 /// Instructions one program may execute per control cycle.
 const BUDGET: u32 = 20_000;
-/// A program that spends its budget this many cycles in a row is ended.
-const OVERRUNS: u32 = 100;
 /// Programs one client may have waiting; more are dropped.
 const WAITING: usize = 256;
 /// A foreign program turns round this often \[s\].
@@ -171,6 +169,8 @@ impl Playing {
 pub(crate) struct Programs {
     builtins: Builtins,
     limits: Limits,
+    /// A program that spends its budget in more cycles in a row is ended.
+    overruns: u32,
     after_t: AfterT,
     end_deceleration: f64,
     waiting: VecDeque<Waiting>,
@@ -194,6 +194,7 @@ impl Programs {
     pub(crate) fn new(
         builtins: Builtins,
         limits: Limits,
+        overruns: u32,
         after_t: AfterT,
         end_deceleration: f64,
         flicker: Option<NonZeroU32>,
@@ -201,6 +202,7 @@ impl Programs {
         Self {
             builtins,
             limits,
+            overruns,
             after_t,
             end_deceleration,
             waiting: VecDeque::new(),
@@ -405,7 +407,7 @@ impl Programs {
                 }
                 return (false, moves);
             }
-            Step::Overrun if running.overruns < OVERRUNS => {
+            Step::Overrun if running.overruns < self.overruns => {
                 running.overruns += 1;
                 return (false, moves);
             }

@@ -2,8 +2,7 @@
 //!
 //! A call that waits for the peer waits in control cycles; other threads go on. Time-outs are held to whole cycles, and one
 //! of zero or less never passes. What fails does so as a value: `False`, 0, an empty text, or a list that begins with 0.
-//! A read that fails because nobody is connected takes one cycle (assumed), so that a program which asks again and again
-//! stays within its time.
+//! What is not known is in [`SocketOptions`].
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,8 +16,6 @@ use crate::dial::{Dials, Phase, SocketOptions};
 const OPEN: f64 = 2.0;
 /// `socket_get_var` gives up after this \[s\].
 const ANSWER: f64 = 2.0;
-/// Sockets one program may have at once; assumed.
-const SOCKETS: usize = 32;
 /// Values one read may ask for.
 const VALUES: i32 = 30;
 /// Bytes of a text that is read.
@@ -128,7 +125,9 @@ impl ProgramHost<'_> {
         let sockets = &mut self.plant.sockets;
         if call.repeat == 0 {
             sockets.close(name);
-            let Some(port) = port.filter(|_| sockets.by_name.len() < SOCKETS) else { return opened(false) };
+            let Some(port) = port.filter(|_| sockets.by_name.len() < sockets.options.count) else {
+                return opened(false);
+            };
             let conn = sockets.dials.dial(host, port);
             sockets.by_name.insert(name.to_owned(), conn);
             return Some(CallResult::Again);
@@ -176,6 +175,7 @@ impl ProgramHost<'_> {
         let conn = sockets.find(name.text()?);
         let ended = conn.is_none_or(|conn| sockets.dials.phase(conn) != Phase::Open);
         let loses = sockets.options.loses_partial_reads && over;
+        let waits = sockets.options.failed_reads_wait && call.repeat == 0;
         if let Some(received) = conn.and_then(|conn| sockets.dials.received(conn)) {
             match parse(received) {
                 Read::Whole(value) => return Some(CallResult::Value(value)),
@@ -184,7 +184,7 @@ impl ProgramHost<'_> {
                 Read::Partial => {}
             }
         }
-        Some(if over || (ended && call.repeat > 0) { CallResult::Value(failure) } else { CallResult::Again })
+        Some(if over || (ended && !waits) { CallResult::Value(failure) } else { CallResult::Again })
     }
 }
 

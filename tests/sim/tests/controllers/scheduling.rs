@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use outrigger_sim::port::Port;
 
-use crate::common::{Answer, Bench};
+use crate::common::{Answer, Bench, ideal};
 
 const SERVER: u16 = 50_001;
 
@@ -98,6 +98,17 @@ fn a_thread_that_never_waits_lets_the_others_run_until_the_program_is_too_much_b
     bench.run(1000);
     assert_eq!(bench.told(primary), ["Runtime is too much behind"]);
     assert_eq!(bench.controller.program(), (false, false));
+}
+
+#[test]
+fn how_long_a_program_may_compute_without_waiting_is_an_option() {
+    for (overruns, ends) in [(10, true), (1000, false)] {
+        let mut bench = Bench::new(outrigger_sim::controller::Options { overruns, ..ideal(5, 15) });
+        let primary = bench.connect(Port::Primary);
+        bench.send(primary, "def main():\n while True:\n  x = 1\n end\nend\n");
+        bench.cycles(100);
+        assert_eq!(bench.controller.program().0, !ends, "after {overruns} cycles");
+    }
 }
 
 #[test]

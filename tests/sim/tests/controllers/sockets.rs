@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use outrigger_sim::controller::Conn;
+use outrigger_sim::controller::{Action, Conn, Options};
+use outrigger_sim::dial::SocketOptions;
 use outrigger_sim::port::Port;
 
-use crate::common::{Answer, Bench};
+use crate::common::{Answer, Bench, ideal};
 
 const SERVER: u16 = 50_000;
 const AT_ONCE: Answer = Answer::After(Duration::ZERO);
@@ -202,6 +203,48 @@ fn a_peer_that_never_stops_sending_fills_its_window_and_a_peer_that_never_reads_
     }
     assert_eq!((sent, bench.controller.room(server)), (64 * 1024, 0));
     assert_eq!(bench.told(primary), ["full"], "within one cycle nobody reads");
+}
+
+#[test]
+fn what_is_assumed_of_reads_can_be_chosen() {
+    let statements = " a = socket_read_binary_integer(1, \"socket_0\", 0.01)\n b = socket_read_binary_integer(1)\n textmsg(a, b)\n \
+                      socket_close()\n while True:\n  socket_read_line()\n end";
+    for (options, expected, runs) in [
+        (SocketOptions::default(), "[0, -1][1, 16909060]", true),
+        (SocketOptions { loses_partial_reads: true, ..SocketOptions::default() }, "[0, -1][1, 50595078]", true),
+        (SocketOptions { failed_reads_wait: false, ..SocketOptions::default() }, "[0, -1][1, 16909060]", false),
+    ] {
+        let mut bench = Bench::new(Options { sockets: options, ..ideal(5, 15) });
+        bench.serve(SERVER, AT_ONCE);
+        let primary = bench.connect(Port::Primary);
+        let program = format!("def main():\n socket_open(\"10.0.0.9\", {SERVER})\n{statements}\nend\n");
+        bench.send(primary, &program);
+        bench.run(8);
+        let server = bench.accept(SERVER).expect("the program calls");
+        bench.send_bytes(server, &[1, 2]);
+        bench.run(30);
+        bench.send_bytes(server, &[3, 4, 5, 6]);
+        bench.run(1000);
+        let told = bench.told(primary);
+        assert_eq!((told[0].as_str(), bench.controller.program().0), (expected, runs), "{told:?}");
+    }
+}
+
+#[test]
+fn a_restart_and_a_cut_of_every_connection_end_sockets() {
+    for action in [Action::Disconnect, Action::Restart(Duration::from_secs(1))] {
+        let (mut bench, primary) = bench();
+        let server = opened(
+            &mut bench,
+            primary,
+            " socket_read_line(\"socket_0\", 0)\n write_output_integer_register(0, 1)\n sync()",
+        );
+        bench.controller.act(action);
+        assert!(!bench.controller.is_open(server), "{action:?}");
+        bench.run(20);
+        let goes_on = action == Action::Disconnect;
+        assert_eq!(bench.controller.registers().1.ints[0] == 1, goes_on, "the program sees the end: {action:?}");
+    }
 }
 
 #[test]
