@@ -143,6 +143,13 @@ impl Frame {
         [x, y, z, rx, ry, rz]
     }
 
+    /// What [`to_pose`](Self::to_pose) writes.
+    #[must_use]
+    pub fn from_pose(pose: &Pose6) -> Self {
+        let [x, y, z, rx, ry, rz] = *pose;
+        Self { position: [x, y, z], rotation: Rotation::from_vector([rx, ry, rz]) }
+    }
+
     /// The frame's z axis in the base.
     #[must_use]
     pub fn z_axis(self) -> Vec3 {

@@ -4,6 +4,8 @@ mod compliance;
 mod drive;
 mod motion;
 mod past;
+pub mod route;
+mod tool;
 
 pub use compliance::{Compliance, ForceFrame, ForceMode, ForceOptions};
 pub use drive::Drive;
@@ -17,6 +19,7 @@ use compliance::Situation;
 use drive::Motors;
 use outrigger_core::robot::ControlMode;
 use past::Past;
+use route::Route;
 
 /// Why the controller stops the arm by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub enum Exceeded {
         /// Joint, 0 is the base.
         joint: usize,
     },
+    /// The tool cannot be where its way leads.
+    Reach,
     /// A joint was asked to move faster than it may.
     Speed {
         /// Joint, 0 is the base.
@@ -70,6 +75,11 @@ pub struct Arm {
     speed_limits: [f64; 6],
     motors: Motors,
     past: Past,
+    route: Route,
+    /// How fast the route is followed, 0 … 1: less while it is held.
+    pace: f64,
+    /// Whether the next move follows the route's last before that has ended.
+    blends: bool,
     /// How long the velocity targets have been zero \[s\].
     still: f64,
     dt: f64,
@@ -109,6 +119,9 @@ impl Arm {
             speed_limits: model.speed_limits(),
             motors: Motors::new(drive, dt, rng),
             past: Past::new(JOINT_HISTORY, q),
+            route: Route::default(),
+            pace: 1.0,
+            blends: false,
             still: 0.0,
             dt,
         }
@@ -140,13 +153,20 @@ impl Arm {
         }
         let before = self.targets;
         self.targets.step(&self.motion, self.scaling, self.dt);
+        if !self.step_tool() {
+            return Some(Exceeded::Reach);
+        }
         let exceeded = self.exceeded();
         if matches!(exceeded, Some(Exceeded::Speed { .. })) {
             self.targets = before;
         }
         let hold = match self.motion {
-            Motion::Servo { .. } | Motion::Move { .. } => Some(self.targets.q),
-            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } | Motion::Torque { .. } => None,
+            Motion::Servo { .. } | Motion::Route { .. } | Motion::Reach { .. } => Some(self.targets.q),
+            Motion::Rest
+            | Motion::Speed { .. }
+            | Motion::Stop { .. }
+            | Motion::Twist { .. }
+            | Motion::Torque { .. } => None,
         };
         let Compliance::Force(mode) = self.compliance else {
             self.drive(self.targets.qd, hold);
@@ -351,8 +371,14 @@ impl Arm {
     #[must_use]
     pub fn waypoint(&self) -> Pose6 {
         match &self.motion {
-            Motion::Servo { q, .. } | Motion::Move { q, .. } => self.tool_with(q, &self.tcp),
-            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } | Motion::Torque { .. } => self.tool_target(),
+            Motion::Servo { q, .. } => self.tool_with(q, &self.tcp),
+            Motion::Reach { pose, .. } => *pose,
+            Motion::Route { .. } => self.end_of_route(),
+            Motion::Rest
+            | Motion::Speed { .. }
+            | Motion::Stop { .. }
+            | Motion::Twist { .. }
+            | Motion::Torque { .. } => self.tool_target(),
         }
     }
 

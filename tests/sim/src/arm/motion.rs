@@ -28,13 +28,25 @@ pub enum Motion {
         /// Stiffness, 100 … 2000; the smoothing time holds at 300.
         gain: f64,
     },
-    /// Go to a position \[rad\] in a straight line of joint space.
-    Move {
-        /// Goal.
-        q: [f64; 6],
-        /// Speed of the leading axis \[rad/s\].
+    /// Follow the arm's [`Route`](super::Route).
+    Route {
+        /// It stands where it is on its way.
+        held: bool,
+    },
+    /// Follow a speed of the tool \[m/s, rad/s\] in the base.
+    Twist {
+        /// Wanted speed.
+        speed: [f64; 6],
+        /// Acceleration of its linear part \[m/s²\] and of its turning \[rad/s²\].
+        acceleration: [f64; 2],
+    },
+    /// Go towards a pose of the tool \[m, rad\], no faster than can be braked on the way that is left.
+    Reach {
+        /// Wanted pose.
+        pose: [f64; 6],
+        /// Highest speed \[m/s\]; the turn takes as long as the way.
         speed: f64,
-        /// Its acceleration \[rad/s²\].
+        /// Acceleration \[m/s²\].
         acceleration: f64,
     },
     /// Joint torques beyond what gravity needs \[Nm\], for one control cycle; then the arm comes to rest.
@@ -74,23 +86,34 @@ impl Targets {
             Motion::Speed { qd, acceleration } => self.approach(qd.map(|v| v * scaling), acceleration, dt),
             Motion::Stop { deceleration } => self.approach([0.0; 6], deceleration, dt),
             Motion::Servo { q, lookahead, gain } => self.follow(q, lookahead, gain, scaling, dt),
-            Motion::Move { q, speed, acceleration } => {
-                let way: [f64; 6] = std::array::from_fn(|joint| q[joint] - self.q[joint]);
-                let longest = way.iter().fold(0.0, |longest: f64, d| longest.max(d.abs()));
-                if longest <= acceleration * dt * dt {
-                    *self = Self::at(q);
-                    return;
-                }
-                // Never faster than can be braked on the way that is left, with one cycle in hand.
-                let left = (longest - longest.min(speed * dt)).max(0.0);
-                let fastest = (2.0 * acceleration * left).sqrt().max(0.5 * acceleration * dt).min(speed);
-                self.approach(way.map(|d| d / longest * fastest * scaling), acceleration, dt);
-            }
+            // Of these the arm makes positions or joint speeds.
+            Motion::Route { .. } | Motion::Twist { .. } | Motion::Reach { .. } => return,
         }
+        self.moved(before, dt);
+    }
+
+    /// New velocities are there: positions and accelerations follow.
+    fn moved(&mut self, before: [f64; 6], dt: f64) {
         for (joint, before) in before.into_iter().enumerate() {
             self.q[joint] += 0.5 * (before + self.qd[joint]) * dt;
             self.qdd[joint] = (self.qd[joint] - before) / dt;
         }
+    }
+
+    /// One control cycle with these velocities.
+    pub(super) fn step_by(&mut self, qd: [f64; 6], dt: f64) {
+        let before = std::mem::replace(&mut self.qd, qd);
+        self.moved(before, dt);
+    }
+
+    /// One control cycle to this position.
+    pub(super) fn step_to(&mut self, q: [f64; 6], dt: f64) {
+        for (joint, goal) in q.into_iter().enumerate() {
+            let speed = (goal - self.q[joint]) / dt;
+            self.qdd[joint] = (speed - self.qd[joint]) / dt;
+            self.qd[joint] = speed;
+        }
+        self.q = q;
     }
 
     /// Whether the velocity targets are `qd`.
@@ -171,21 +194,6 @@ mod tests {
         let motion = Motion::Speed { qd: [1.0; 6], acceleration: 40.0 };
         (0..10).for_each(|_| targets.step(&motion, 0.5, DT));
         assert_eq!(targets.qd, [0.5; 6]);
-    }
-
-    #[test]
-    fn movej_arrives_exactly_without_passing_its_goal() {
-        let mut targets = Targets::at([0.0; 6]);
-        let goal = [1.0, -0.5, 0.0, 0.0, 0.25, 0.0];
-        let mut cycles = 0;
-        while targets.q != goal {
-            targets.step(&Motion::Move { q: goal, speed: 0.5, acceleration: 1.0 }, 1.0, DT);
-            assert!(targets.q[0] <= 1.0 && targets.qd[0] <= 0.5 + 1e-12, "{targets:?}");
-            cycles += 1;
-            assert!(cycles < 400, "{targets:?}");
-        }
-        // 2 s at full speed, and half a second each way for the ramps.
-        assert!((310..340).contains(&cycles), "{cycles} cycles");
     }
 
     #[test]

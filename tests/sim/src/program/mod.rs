@@ -6,6 +6,7 @@ mod forces;
 mod host;
 mod interpreter;
 mod looking;
+mod moves;
 mod setting;
 mod sockets;
 mod speaking;
@@ -434,7 +435,9 @@ impl Programs {
     /// (core/docs/protocol/ur-client-interfaces.md 5.2).
     fn release(&self, arm: &mut Arm) {
         match arm.motion {
-            Motion::Speed { .. } | Motion::Move { .. } => {
+            // It has arrived, and is held there.
+            Motion::Route { .. } if arm.targets.qd == [0.0; 6] => {}
+            Motion::Speed { .. } | Motion::Route { .. } | Motion::Twist { .. } | Motion::Reach { .. } => {
                 arm.motion = Motion::Stop { deceleration: self.end_deceleration };
             }
             Motion::Servo { .. } => {
@@ -460,8 +463,11 @@ impl Programs {
         if self.paused.is_none() && self.primary.is_some() {
             self.paused = Some(arm.motion);
         }
-        if arm.motion != Motion::Rest {
-            arm.motion = Motion::Stop { deceleration };
+        match &mut arm.motion {
+            Motion::Rest => {}
+            // On its way, which it does not leave.
+            Motion::Route { held } => *held = true,
+            motion => *motion = Motion::Stop { deceleration },
         }
     }
 
@@ -469,7 +475,7 @@ impl Programs {
     pub(crate) fn resume(&mut self, arm: &mut Arm) {
         self.popup = false;
         if let Some(motion) = self.paused.take() {
-            arm.motion = motion;
+            arm.go_on(motion);
             self.passing = Some(ProgramState::Resuming);
         }
     }

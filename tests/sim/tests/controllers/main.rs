@@ -10,6 +10,7 @@ mod freedrive;
 mod interpreter;
 mod krc;
 mod looking;
+mod moves;
 mod operator;
 mod outputs;
 mod popups;

@@ -1,0 +1,109 @@
+//! Motion of the tool in space: what the joints do for a speed or a pose that is asked of it, and for a route.
+
+use super::route::{Goal, Pace, Route};
+use super::{Arm, Motion};
+use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
+
+/// A route that is held, or let go, changes its pace by this much \[1/s\]: it stands in a fifth of a second. Assumed.
+const HOLDING_RATE: f64 = 5.0;
+/// Distances and speeds below this are none \[m, m/s, rad, rad/s\].
+const NOTHING: f64 = 1e-7;
+
+impl Arm {
+    /// Begins a move: after the one before where that was left to blend, else from where the joints are and whatever they
+    /// do. `false` where the arm cannot reach its end.
+    pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) -> bool {
+        if !(self.blends && matches!(self.motion, Motion::Route { .. })) {
+            self.route = Route::new(self.targets.q, self.targets.qd, deceleration);
+            self.pace = 1.0;
+        }
+        self.blends = false;
+        self.motion = Motion::Route { held: false };
+        let Self { route, chain, tcp, .. } = self;
+        route.append(goal, pace, chain, tcp)
+    }
+
+    /// Whether the last move has arrived, or is so near \[m\] that the next one may blend with it.
+    pub fn has_arrived(&mut self, radius: f64) -> bool {
+        if self.route.is_over() {
+            return self.targets.qd == [0.0; 6];
+        }
+        let near = radius > 0.0 && self.route.is_within(radius, &self.chain, &self.tcp);
+        self.blends |= near;
+        near
+    }
+
+    /// Lets a motion go on that was held, from where the arm is now.
+    pub fn go_on(&mut self, motion: Motion) {
+        self.motion = motion;
+        if let Motion::Route { .. } = motion {
+            self.route.go_on_from(&self.targets.q);
+            self.motion = Motion::Route { held: false };
+        }
+    }
+
+    /// A control cycle of the motions that the tool makes; `false` where the arm cannot follow.
+    pub(super) fn step_tool(&mut self) -> bool {
+        match self.motion {
+            Motion::Route { held } => {
+                let change = HOLDING_RATE * self.dt;
+                self.pace += (if held { -self.pace } else { 1.0 - self.pace }).clamp(-change, change);
+                let time = self.dt * self.scaling * self.pace;
+                let Some(q) = self.route.advance(time, self.dt, &self.chain) else { return false };
+                if q == self.targets.q {
+                    self.targets.step_by([0.0; 6], self.dt);
+                    self.targets.q = q;
+                } else {
+                    self.targets.step_to(q, self.dt);
+                }
+            }
+            Motion::Twist { speed, acceleration } => self.step_twist(speed.map(|v| v * self.scaling), acceleration),
+            Motion::Reach { pose, speed, acceleration } => {
+                let (here, there) = (Frame::from_pose(&self.tool_target()), Frame::from_pose(&pose));
+                let way = sub(there.position, here.position);
+                let turn = there.rotation.after(here.rotation.inverse()).to_vector();
+                let distance = norm(way).max(norm(turn));
+                if distance < NOTHING {
+                    self.targets.step_by([0.0; 6], self.dt);
+                    return true;
+                }
+                // Never faster than can be braked on the way that is left, with one cycle in hand.
+                let left = (distance - distance.min(speed * self.dt)).max(0.0);
+                let fastest = (2.0 * acceleration * left).sqrt().min(speed).min(distance / self.dt * 0.5);
+                let wanted = |part: f64| part / distance * fastest * self.scaling;
+                let twist = [way[0], way[1], way[2], turn[0], turn[1], turn[2]].map(wanted);
+                self.step_twist(twist, [acceleration; 2]);
+            }
+            Motion::Rest
+            | Motion::Speed { .. }
+            | Motion::Stop { .. }
+            | Motion::Servo { .. }
+            | Motion::Torque { .. } => {}
+        }
+        true
+    }
+
+    fn step_twist(&mut self, wanted: [f64; 6], acceleration: [f64; 2]) {
+        let have = self.tool_speed_target();
+        let share = |range: std::ops::Range<usize>, acceleration: f64| {
+            let change = range.map(|axis| (wanted[axis] - have[axis]).powi(2)).sum::<f64>().sqrt();
+            if change > acceleration * self.dt { acceleration * self.dt / change } else { 1.0 }
+        };
+        let shares = [share(0..3, acceleration[0]), share(3..6, acceleration[1])];
+        let next = std::array::from_fn(|axis| have[axis] + (wanted[axis] - have[axis]) * shares[axis / 3]);
+        let qd =
+            if next == [0.0; 6] { next } else { joint_speeds(&self.chain.jacobian(&self.targets.q, &self.tcp), &next) };
+        self.targets.step_by(qd, self.dt);
+    }
+
+    /// Whether the tool has the speed that is asked of it \[m/s, rad/s\].
+    #[must_use]
+    pub fn tool_reached(&self, speed: &[f64; 6]) -> bool {
+        self.tool_speed_target().iter().zip(speed).all(|(have, want)| (have - want * self.scaling).abs() < 1e-4)
+    }
+
+    /// Where a route ends \[m, rad\].
+    pub(super) fn end_of_route(&self) -> Pose6 {
+        self.tool_with(&self.route.end(), &self.tcp)
+    }
+}
