@@ -257,6 +257,7 @@ Examples:
   outrigger sim ur --model ur10e --port-base 40000 --state protective-stop
   outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
                                                       load weld.urp, play, programState, stop, quit
+  outrigger sim ur --surface 0,0,0.2,0,0,1 --distance-to 127.0.0.1:5000     a table, and a sensor that looks at it
   outrigger sim ur --software 10.12 --robot-api-port 8080     PolyScope X, and in another terminal:
     curl http://127.0.0.1:8080/universal-robots/robot-api/robotstate/v1/robotmode";
 
@@ -279,10 +280,10 @@ Examples:
 enum SimCommand {
     /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013, 30020 from 5.10; from 10.11 on 80 and no 29999
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
-    Ur(SimUrArgs),
+    Ur(Box<SimUrArgs>),
     /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes
     #[command(after_help = KRC_EXAMPLES, after_long_help = krc_help())]
-    Krc(SimKrcArgs),
+    Krc(Box<SimKrcArgs>),
 }
 
 fn krc_help() -> String {

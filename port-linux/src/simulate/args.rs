@@ -1,6 +1,6 @@
 //! What `outrigger sim ur` takes.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,8 +9,9 @@ use outrigger_sim::controller::StartState;
 use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::fault::Fault;
 use outrigger_sim::service::Service;
+use outrigger_sim::surface::Surface;
 
-use crate::args::parse_model;
+use crate::args::{parse_model, parse_socket};
 use crate::config::parse_software;
 
 /// `outrigger sim ur`.
@@ -59,6 +60,14 @@ pub(crate) struct SimUrArgs {
     /// A service that is switched off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_service)]
     pub service_off: Vec<Service>,
+    /// A flat surface in the way of the tool: a point of it in m, the direction it faces, both in the base, and its
+    /// stiffness in N/m [default: 20000]; programs feel it by force(), tool_contact() and force_mode()
+    #[arg(long, value_name = "X,Y,Z,NX,NY,NZ[,N/m]", value_parser = parse_surface, allow_hyphen_values = true)]
+    pub surface: Option<Surface>,
+    /// Send what a distance sensor at the tool, along its z axis, sees of the surface: every 10 ms a datagram with a line
+    /// such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
+    pub distance_to: Option<SocketAddr>,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
@@ -85,6 +94,27 @@ fn parse_external_control(text: &str) -> Result<ExternalControl, String> {
     let found: ExternalControl = text.parse()?;
     let callable = found.host.eq_ignore_ascii_case("localhost") || found.host.parse::<IpAddr>().is_ok();
     if callable { Ok(found) } else { Err(format!("expected an address or localhost, found '{}'", found.host)) }
+}
+
+/// Stiffness \[N/m\] and damping \[N·s/m\] of a surface.
+const SURFACE: (f64, f64) = (20_000.0, 100.0);
+
+fn parse_surface(text: &str) -> Result<Surface, String> {
+    const EXPECTED: &str =
+        "expected X,Y,Z,NX,NY,NZ or X,Y,Z,NX,NY,NZ,STIFFNESS, such as 0,0,0.2,0,0,1 for a table 0.2 m high";
+    let number = |word: &str| {
+        let number = word.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| format!("'{word}' is not a number: {EXPECTED}"))
+    };
+    let numbers: Vec<f64> = text.split(',').map(number).collect::<Result<_, _>>()?;
+    let (x, y, z, nx, ny, nz, stiffness) = match *numbers.as_slice() {
+        [x, y, z, nx, ny, nz] => (x, y, z, nx, ny, nz, SURFACE.0),
+        [x, y, z, nx, ny, nz, stiffness] => (x, y, z, nx, ny, nz, stiffness),
+        _ => return Err(format!("{} numbers: {EXPECTED}", numbers.len())),
+    };
+    Surface::new([x, y, z], [nx, ny, nz], stiffness, SURFACE.1).ok_or_else(|| {
+        format!("the direction NX,NY,NZ must not be 0,0,0, and the stiffness must be above 0: {EXPECTED}")
+    })
 }
 
 fn parse_service(text: &str) -> Result<Service, String> {
@@ -121,6 +151,14 @@ mod tests {
         assert!(parse_program("weld").expect_err("no extension").contains("NAME.urp"));
         assert!(parse_external_control("pc.example").expect_err("a name").contains("localhost"));
         assert_eq!(parse_external_control("10.0.0.9").map(|found| found.port), Ok(50_002));
+        assert!(parse_surface("0,0,0.2").expect_err("too few").contains("3 numbers: expected X,Y,Z"));
+        assert!(parse_surface("0,0,high,0,0,1").expect_err("a word").contains("'high' is not a number"));
+        assert!(parse_surface("0,0,0.2,0,0,0").expect_err("no direction").contains("must not be 0,0,0"));
+        assert!(parse_surface("0,0,0.2,0,0,1,-5").expect_err("it pulls").contains("must be above 0"));
+        assert_eq!(
+            parse_surface("0,0,0.2,0,0,2,500").map(|found| (found.normal[2], found.stiffness)),
+            Ok((1.0, 500.0))
+        );
         assert!(parse_file("weld.txt").expect_err("another extension").contains("NAME.installation"));
     }
 }

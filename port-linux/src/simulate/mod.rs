@@ -1,6 +1,7 @@
 //! `outrigger sim ur`: a simulated controller behind kernel TCP.
 
 mod args;
+mod distance;
 pub(crate) mod krc;
 
 use std::time::Duration;
@@ -40,13 +41,26 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
         say!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi));
     }
     say!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len());
+    let sensor = args.distance_to.map(distance::Sensor::to).transpose()?;
+    if let Some(to) = args.distance_to {
+        say!("distances to {to}, every 10 ms while the surface lies ahead of the tool");
+    }
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     let runtime = crate::runtime()?;
     runtime.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
-        match args.seconds {
-            None => drop(signals.next().await),
-            Some(seconds) => drop(tokio::time::timeout(Duration::from_secs(seconds), signals.next()).await),
+        let end = async {
+            match args.seconds {
+                None => drop(signals.next().await),
+                Some(seconds) => drop(tokio::time::timeout(Duration::from_secs(seconds), signals.next()).await),
+            }
+        };
+        match sensor {
+            None => end.await,
+            Some(sensor) => tokio::select! {
+                () = sensor.send(&running) => {}
+                () = end => {}
+            },
         }
         drop(running);
         Ok(())
@@ -80,6 +94,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     let unconfirmed = unconfirmed.map(|file| InstallationFile { needs_confirmation: true, ..file });
     options.files.installations.extend(unconfirmed);
     options.external_control.clone_from(&args.external_control);
+    options.surface = args.surface;
     options.services_off.clone_from(&args.service_off);
     Ok(Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options })
 }

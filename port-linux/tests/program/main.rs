@@ -16,6 +16,7 @@ mod script;
 mod serial_sensor;
 mod serve;
 mod service;
+mod surface;
 mod terminal;
 mod variables;
 mod watch;

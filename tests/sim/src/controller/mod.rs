@@ -249,6 +249,13 @@ impl Controller {
         &self.plant.force
     }
 
+    /// How far the surface is from the tool centre point, along the tool's z axis \[m\]; none where there is none ahead.
+    #[must_use]
+    pub fn distance(&self) -> Option<f64> {
+        let tool = self.plant.arm.tool();
+        self.plant.force.surface.and_then(|surface| surface.distance_along(tool.position, tool.z_axis()))
+    }
+
     /// What the operator's interface knows.
     #[must_use]
     pub fn pendant(&self) -> &Pendant {
