@@ -76,3 +76,71 @@ fn outcome(socket: &OwnedFd) -> Option<Result<(), Errno>> {
         Ok(_) => Some(socket_error(socket).and_then(|state| state)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::controller::Options;
+    use crate::port::Port;
+    use crate::tcp::Server;
+
+    const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn a_program_talks_to_a_server_over_the_loopback_and_survives_its_restart() {
+        let controller = Controller::new(Options::default()).unwrap();
+        let server = Server::bind_from(controller, LOCAL, 47_000).unwrap().spawn().unwrap();
+        let listener = TcpListener::bind((LOCAL, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let program = format!(
+            "def main():\n while True:\n  if socket_open(\"localhost\", {}):\n   while True:\n    a = \
+             socket_read_binary_integer(2, \"socket_0\", 0)\n    if a[0] != 2:\n     break\n    end\n    \
+             socket_send_int(a[1] + a[2])\n   end\n  end\n  sync()\n end\nend\n",
+            address.port()
+        );
+        let mut primary = TcpStream::connect(server.address(Port::Primary)).unwrap();
+        primary.write_all(program.as_bytes()).unwrap();
+        let add = |listener: &TcpListener| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut sum = [0; 4];
+            for number in 0..10_i32 {
+                stream.write_all(&[number.to_be_bytes(), 5_i32.to_be_bytes()].concat()).unwrap();
+                stream.read_exact(&mut sum).unwrap();
+                assert_eq!(i32::from_be_bytes(sum), number + 5);
+            }
+        };
+        add(&listener);
+        // Refused for a while, then there again.
+        drop(listener);
+        let cycles = server.controller().cycles();
+        while server.controller().cycles() < cycles + 100 {
+            std::thread::yield_now();
+        }
+        add(&TcpListener::bind(address).unwrap());
+        assert!(server.controller().program().0);
+    }
+
+    #[test]
+    fn a_name_that_is_not_looked_up_and_a_port_where_nobody_listens_are_refused() {
+        let controller = Controller::new(Options::default()).unwrap();
+        let server = Server::bind_from(controller, LOCAL, 49_000).unwrap().spawn().unwrap();
+        // Taken, so that nobody else listens there, and closed again.
+        let port = TcpListener::bind((LOCAL, 0)).unwrap().local_addr().unwrap().port();
+        let program = format!(
+            "def main():\n if not socket_open(\"pc.example\", {port}) and not socket_open(\"127.0.0.1\", {port}) and not \
+             socket_open(\"\", 0):\n  write_output_integer_register(0, 1)\n end\n write_output_integer_register(1, 1)\n \
+             sleep(100)\nend\n"
+        );
+        let mut primary = TcpStream::connect(server.address(Port::Primary)).unwrap();
+        primary.write_all(program.as_bytes()).unwrap();
+        let begun = server.controller().cycles();
+        while server.controller().registers().1.ints[1] == 0 {
+            assert!(server.controller().cycles() < begun + 5000, "each call ends");
+            std::thread::yield_now();
+        }
+        assert_eq!(server.controller().registers().1.ints[0], 1);
+    }
+}
