@@ -7,6 +7,7 @@ mod external_control;
 mod faults;
 mod forces;
 mod freedrive;
+mod insertion;
 mod interpreter;
 mod krc;
 mod looking;
