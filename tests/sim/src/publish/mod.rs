@@ -48,8 +48,11 @@ impl Snapshot<'_> {
         if slider > 0.0 { (self.arm.scaling / slider).min(1.0) } else { 1.0 }
     }
 
+    /// On CB2 hand guiding is a robot mode; later only the control mode tells it.
     pub(crate) fn robot_mode(&self) -> RobotMode {
-        self.robot.mode(self.now)
+        let mode = self.robot.mode(self.now);
+        let guided = self.firmware.generation() == Generation::Cb2 && self.arm.compliance.is_freedrive();
+        if guided && mode == RobotMode::Running { RobotMode::Freedrive } else { mode }
     }
 
     /// The controller's clock as messages carry it: ms on CB2, µs later.

@@ -3,7 +3,7 @@
 use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::port::Port;
 
-use crate::common::{Bench, ideal};
+use crate::common::{Bench, i32_at, ideal};
 
 fn started(software: (u8, u8), lines: &[&str]) -> (Bench, Conn) {
     let mut bench = Bench::new(ideal(software.0, software.1));
@@ -70,6 +70,40 @@ fn a_trajectory_is_impossible_in_freedrive() {
         let told = bench.told(conn);
         assert!(told.iter().any(|text| text.contains("movej: not possible in freedrive mode")), "{told:?}");
         assert!(!bench.controller.program().0);
+    }
+}
+
+/// Robot mode and what stands behind it, as 30001 tells them: from 3.0 on the control mode
+/// (`core/docs/protocol/ur-client-interfaces.md 3.2, 3.13`).
+fn modes(bench: &mut Bench, conn: Conn) -> (u8, u8) {
+    bench.messages(conn);
+    bench.run(200);
+    let messages = bench.messages(conn);
+    let state = messages.iter().rfind(|message| message[4] == 16).expect("a state message");
+    let mut rest = &state[5..];
+    while rest[4] != 0 {
+        rest = &rest[i32_at(rest, 0) as usize..];
+    }
+    (rest[20], rest[21])
+}
+
+#[test]
+fn what_gives_way_is_told_as_the_mode_that_the_software_has_for_it() {
+    // RUNNING is 0 on CB2 and 7 later; only CB2 has a robot mode for hand guiding.
+    const FORCE: &str = "force_mode(p[0,0,0,0,0,0],[0,0,1,0,0,0],[0,0,1,0,0,0],2,[1,1,1,1,1,1])";
+    for (software, line, robot_mode, control_mode) in [
+        ((1, 8), "sync()", 0, None),
+        ((1, 8), "freedrive_mode()", 1, None),
+        ((3, 15), "sync()", 7, Some(0)),
+        ((3, 15), "teach_mode()", 7, Some(1)),
+        ((5, 15), "freedrive_mode()", 7, Some(1)),
+        ((5, 15), FORCE, 7, Some(2)),
+        ((5, 23), "while True:\n direct_torque([0,0,0,0,0,0])\n end", 7, Some(3)),
+    ] {
+        let (mut bench, conn) = started(software, &[line, "sleep(60)"]);
+        let told = modes(&mut bench, conn);
+        assert_eq!(told.0, robot_mode, "{software:?} {line}");
+        assert!(control_mode.is_none_or(|mode| mode == told.1), "{software:?} {line}: control mode {}", told.1);
     }
 }
 
