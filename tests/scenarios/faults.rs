@@ -131,6 +131,7 @@ const NO_FAULTS: &[Row] = &[
     row("foreign-program", "0", always_rides),
     // A button that means nothing to this co-controller.
     row("digital-input", "3", always_rides),
+    row("hand", "30", always_rides),
     // Of ports that this co-controller does not read.
     row("service-off", "dashboard", always_rides),
     row("garbage", "", always_rides),

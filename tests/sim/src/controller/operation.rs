@@ -236,6 +236,7 @@ impl Controller {
                 FaultKind::SecondCommander(speed) => self.act(Action::SecondCommander(Some(speed))),
                 FaultKind::ForeignProgram(speed) => self.act(Action::StartForeignProgram(speed)),
                 FaultKind::DigitalInput(n) => self.act(Action::DigitalInputs(self.plant.io.digital_in | 1 << n)),
+                FaultKind::Hand(force) => self.act(Action::Push([0.0, 0.0, -force, 0.0, 0.0, 0.0])),
                 _ => {}
             },
             Edge::Ends(fault) => match fault.kind {
@@ -252,6 +253,7 @@ impl Controller {
                 FaultKind::SecondCommander(_) => self.act(Action::SecondCommander(None)),
                 FaultKind::ForeignProgram(_) if self.programs.foreign() => self.act(Action::StopProgram),
                 FaultKind::DigitalInput(n) => self.act(Action::DigitalInputs(self.plant.io.digital_in & !(1 << n))),
+                FaultKind::Hand(_) => self.act(Action::Push([0.0; 6])),
                 _ => {}
             },
         }

@@ -126,6 +126,8 @@ pub enum FaultKind {
     ForeignProgram(f64),
     /// This digital input is high, and low at the end: somebody presses a button.
     DigitalInput(u8),
+    /// Somebody's hand pushes the tool down with this force \[N\].
+    Hand(f64),
 }
 
 /// The argument of a kind.
@@ -144,6 +146,8 @@ pub(crate) enum Argument {
     Share,
     /// rad/s.
     Speed,
+    /// N.
+    Force,
     /// The name of a service.
     Service,
 }
@@ -254,6 +258,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
     "digital-input" Input "0" Span None "digital input N is high" => |v| FaultKind::DigitalInput(v.count as u8);
+    "hand" Force "20" Span None "the tool is pushed down with N newtons" => |v| FaultKind::Hand(v.number);
 };
 
 impl Fault {
@@ -291,7 +296,7 @@ impl Fault {
         for row in TABLE {
             let argument = match row.argument {
                 Argument::None => "",
-                Argument::Count | Argument::Bytes | Argument::Input => "N",
+                Argument::Count | Argument::Bytes | Argument::Input | Argument::Force => "N",
                 Argument::Time | Argument::SignedTime => "TIME",
                 Argument::Share => "X",
                 Argument::Speed => "V",

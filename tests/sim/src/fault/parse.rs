@@ -177,6 +177,10 @@ fn value(argument: Argument, text: &str) -> Result<Value, Problem> {
             let service = Service::from_name(text);
             value.service = Some(service.ok_or(wrong("dashboard, primary, secondary, realtime, rtde or robot-api"))?);
         }
+        Argument::Force => {
+            let number = text.parse().ok().filter(|force: &f64| force.abs() <= 1_000.0);
+            value.number = number.ok_or(wrong("a force in N of at most 1000, such as 20"))?;
+        }
         Argument::Speed => {
             let number = text.parse().ok().filter(|speed: &f64| speed.abs() <= 10.0);
             value.number = number.ok_or(wrong("a joint speed in rad/s such as 0.1"))?;

@@ -53,6 +53,21 @@ fn freedrive_ends_with_its_program() {
 }
 
 #[test]
+fn a_hand_can_come_as_a_fault_over_time() {
+    let mut options = ideal(5, 15);
+    options.faults = vec!["hand@300ms:400ms:30".parse().expect("a fault")];
+    let mut bench = Bench::new(options);
+    let conn = bench.connect(Port::Primary);
+    bench.send(conn, "def guided():\n freedrive_mode()\n sleep(60)\nend\n");
+    let heights = [250, 500, 200, 500].map(|millis| {
+        bench.run(millis);
+        bench.controller.truth().tool().position[2]
+    });
+    assert!(heights[0] - heights[1] > 0.02, "{heights:?}");
+    assert!((heights[1] - heights[3]).abs() < 1e-3, "it stays where it was let go: {heights:?}");
+}
+
+#[test]
 fn only_the_free_axes_follow() {
     let (mut bench, _) = started((5, 15), &["freedrive_mode([0,0,1,0,0,0], p[0,0,0,0,0,0])", "sleep(60)"]);
     let before = bench.controller.truth().tool().to_pose();
