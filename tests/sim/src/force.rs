@@ -65,10 +65,11 @@ impl Force {
         self.hand = wrench;
     }
 
-    /// One control cycle with the tool at `position` \[m\], moving with `speed` \[m/s\].
-    pub fn feel(&mut self, position: Vec3, speed: Vec3) {
+    /// One control cycle; `tool` is asked where the tool is \[m\] and how it moves \[m/s\] where something is in its way.
+    pub fn feel(&mut self, tool: impl FnOnce() -> (Vec3, Vec3)) {
         self.push = self.hand;
         if let Some(surface) = &self.surface {
+            let (position, speed) = tool();
             self.push.iter_mut().zip(surface.force(position, speed)).for_each(|(sum, push)| *sum += push);
         }
         let [x, y, z, ..] = self.measured();
@@ -125,7 +126,7 @@ mod tests {
     fn a_contact_is_told_from_when_it_began_and_from_where_it_comes() {
         let mut force = Force { surface: Surface::new([0.0; 3], [0.0, 0.0, 1.0], 1e4, 0.0), ..Force::default() };
         for step in 0..20 {
-            force.feel([0.0, 0.0, 1.05e-3 - 1e-4 * f64::from(step)], [0.0; 3]);
+            force.feel(|| ([0.0, 0.0, 1.05e-3 - 1e-4 * f64::from(step)], [0.0; 3]));
         }
         assert_eq!(force.contact(None, 5.0), 8, "deeper than 0.1 mm: steps 12 to 19");
         assert_eq!(force.contact(Some([0.0, 0.0, -0.3]), 5.0), 8);

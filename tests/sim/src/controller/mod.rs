@@ -413,8 +413,10 @@ impl Controller {
             self.act(Action::ProtectiveStop);
         }
         let Plant { arm, force, .. } = &mut self.plant;
-        let [x, y, z, ..] = arm.tool_speed();
-        force.feel(arm.tool().position, [x, y, z]);
+        force.feel(|| {
+            let [x, y, z, ..] = arm.tool_speed();
+            (arm.tool().position, [x, y, z])
+        });
         // The brakes close, and power goes, when such a stop has brought the arm to rest.
         let Plant { arm, robot, .. } = &mut self.plant;
         if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {
