@@ -1,5 +1,6 @@
 //! The simulated controllers from outside: what an independent client sees.
 
+mod buffered;
 mod common;
 mod dashboard;
 mod dynamics;
@@ -19,6 +20,7 @@ mod programs;
 mod properties;
 mod publication;
 mod remote;
+mod reverse;
 mod robot_api;
 mod rtde;
 mod scheduling;
