@@ -16,6 +16,8 @@
 //! datagrams wait, the newest of the first 64 is answered before the rest is read, as hosts always did and boards now do. Since
 //! then one (run 245 beside a KRC): a request while nothing has come for longer than the link allows is refused; it used to
 //! lead into arming, which ended a cycle later.
+//! Since the slider stretches the time of a `speedj` in the simulation (core/docs/protocol/ur-external-control.md 1.4), an arm
+//! that hears nothing more at three quarters of its speed moves on 100 ms longer (run 216 beside a UR).
 //!
 //! Events are written by [`words`] alone, not as their types print themselves: types may be renamed without a difference.
 

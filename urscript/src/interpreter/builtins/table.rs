@@ -147,10 +147,10 @@ pub(super) static ALL: &[Signature] = &[
     host_since(5, 22, "get_coriolis_and_centrifugal_torques", &[opt("q"), opt("qd")]).polyscope_x_since(10),
     host_since(5, 22, "get_jacobian", &[opt("q"), opt("tcp")]).polyscope_x_since(10),
     host_since(5, 22, "get_jacobian_time_derivative", &[opt("q"), opt("qd"), opt("tcp")]).polyscope_x_since(10),
-    // Force. That no CB3 software can zero its estimate is unconfirmed.
+    // Force. A client in use zeroes it on CB3 as well; since when is unconfirmed.
     host("get_tcp_force", &[]),
     host("force", &[]),
-    host_since(5, 0, "zero_ftsensor", &[]),
+    host_since(3, 3, "zero_ftsensor", &[]),
     host("force_mode", &[req("task_frame"), req("selection_vector"), req("wrench"), req("type"), req("limits")]),
     host("end_force_mode", &[]),
     host_since(3, 5, "force_mode_set_damping", &[req("damping")]),
