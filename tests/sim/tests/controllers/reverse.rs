@@ -50,8 +50,8 @@ impl Computer {
         bench.send(primary, &format!("def external_control():\n{lines}end\n"));
         bench.run(800);
         let told = bench.told(primary);
-        let [reverse, trajectory, command] =
-            [REVERSE, TRAJECTORY, COMMAND].map(|port| bench.accept(port).unwrap_or_else(|| panic!("no call: {told:?}")));
+        let [reverse, trajectory, command] = [REVERSE, TRAJECTORY, COMMAND]
+            .map(|port| bench.accept(port).unwrap_or_else(|| panic!("no call: {told:?}")));
         Self { bench, reverse, trajectory, command }
     }
 
