@@ -77,6 +77,16 @@ pub(super) fn faults(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
+/// A hand on the tool, which is measured and must change nothing: the arm is position controlled. A kind of its own behind the
+/// others, so that these stayed as they were recorded.
+pub(super) fn hands(draw: &mut Draw, _: usize) -> Plan {
+    let software = draw.of(&SOFTWARE);
+    let mut plan = Plan::new(draw, software);
+    let newtons = draw.of(&["20", "80"]);
+    plan.at(draw.between(900, 1_500), Act::Fault("hand", "", Some(draw.of(&[120, 1_500])), newtons));
+    plan
+}
+
 /// How long a protective stop lasts that is unlocked at all \[ms\].
 const UNLOCKED: u64 = 5_100;
 
