@@ -1,8 +1,4 @@
-//! Clients that command: urx moves the arm, ur_rtde works the dashboard and uploads its control script.
-
-use std::io::Read;
-use std::net::{Shutdown, TcpStream};
-use std::thread;
+//! Clients that command: urx moves the arm, ur_rtde works the dashboard.
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::port::Port;
@@ -66,39 +62,6 @@ pub(super) fn every_call_of_the_dashboard_client(software: SoftwareVersion) {
          receive: Robotmode: POWER_OFF\nquit: None\nisConnected: False\n",
     );
     assert_eq!(told, expected);
-}
-
-/// The control script is read to the first function that the interpreter does not have; no comment, line end or sign in
-/// it stops it earlier.
-pub(super) fn the_control_script_is_read_to_the_first_function_there_is_not(software: SoftwareVersion) {
-    const FIRST: &str = "compile_error_name_not_found:force_mode:";
-    let server = serve(software);
-    let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
-    let primary = TcpStream::connect(server.address(Port::Primary)).expect("30001 is served");
-    let heard = primary.try_clone().expect("a socket");
-    let listener = thread::spawn(move || exception(heard));
-    let understood = read(&server, "ur_rtde_control.py", &[&frequency.to_string()]);
-    primary.shutdown(Shutdown::Both).expect("a connection");
-    understood.is("started", &[0.0]);
-    let (line, text) = listener.join().expect("a listener").expect("30001 says what is wrong with the script");
-    println!("{software}: the control script stops at line {line}: {text}");
-    assert_eq!(text, FIRST, "line {line}");
-    assert!(line > 100, "line {line}");
-}
-
-/// Line and text of the first exception that 30001 tells before the connection ends.
-fn exception(mut primary: TcpStream) -> Option<(i32, String)> {
-    loop {
-        let mut size = [0; 4];
-        primary.read_exact(&mut size).ok()?;
-        let mut body = vec![0; usize::try_from(i32::from_be_bytes(size)).ok()?.checked_sub(size.len())?];
-        primary.read_exact(&mut body).ok()?;
-        // A robot message, and of these an exception: after source and kind come line, column and text.
-        if body.first() == Some(&20) && body.get(10) == Some(&10) {
-            let line = body.get(11..15)?.try_into().map(i32::from_be_bytes).ok()?;
-            return Some((line, String::from_utf8_lossy(body.get(19..)?).into_owned()));
-        }
-    }
 }
 
 fn address(server: &Running) -> String {

@@ -5,15 +5,16 @@
 //! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
 //! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
 //!
-//! ur_rtde 1.6.5 reads 30004 and writes inputs there, and makes every call of the dashboard. Its third interface, which
-//! moves the arm, uploads a script that the interpreter cannot run yet; how far it is read is held here. UR's own client
-//! reads and writes 30004 where there is a copy of it, and so do the examples of UR's client library.
+//! ur_rtde 1.6.5 reads 30004 and writes inputs there, makes every call of the dashboard, and moves the arm by its control
+//! script. UR's own client reads and writes 30004 where there is a copy of it, and so do the
+//! examples of UR's client library.
 //!
 //! Of FRI 1.0 there is no remote computer that could lawfully be run here: all that are public are built on files of
 //! KUKA's that may not be used without its consent. A program that only reads measurements is not, and reads the
 //! simulated KRC's where there is a copy of it.
 
 mod commands;
+mod control;
 mod library;
 
 use std::collections::BTreeMap;
@@ -277,20 +278,39 @@ fn main() -> ExitCode {
         test("ur_rtde_makes_every_call_of_the_dashboard_of_a_cb3_with_3_15", &[Need::Python], || {
             commands::every_call_of_the_dashboard_client(SoftwareVersion::new(3, 15));
         }),
-        test(
-            "the_control_script_of_ur_rtde_is_read_to_the_first_function_there_is_not_on_5_15",
-            &[Need::Python],
-            || {
-                commands::the_control_script_is_read_to_the_first_function_there_is_not(SoftwareVersion::new(5, 15));
-            },
-        ),
-        test(
-            "the_control_script_of_ur_rtde_is_read_to_the_first_function_there_is_not_on_3_15",
-            &[Need::Python],
-            || {
-                commands::the_control_script_is_read_to_the_first_function_there_is_not(SoftwareVersion::new(3, 15));
-            },
-        ),
+        test("ur_rtde_asks_every_question_of_an_e_series_with_5_15", &[Need::Python], || {
+            control::answers_questions(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_asks_every_question_of_polyscope_x_with_10_11", &[Need::Python], || {
+            control::answers_questions(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_makes_every_move_with_an_e_series_with_5_15", &[Need::Python], || {
+            control::makes_every_move(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_makes_every_move_with_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            control::makes_every_move(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_makes_every_move_with_polyscope_x_with_10_11", &[Need::Python], || {
+            control::makes_every_move(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_streams_speeds_and_positions_to_an_e_series_with_5_15", &[Need::Python], || {
+            control::streams_speeds_and_positions(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_streams_speeds_and_positions_to_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            control::streams_speeds_and_positions(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_streams_speeds_and_positions_to_polyscope_x_with_10_11", &[Need::Python], || {
+            control::streams_speeds_and_positions(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_jogs_an_e_series_with_5_15", &[Need::Python], || {
+            control::jogs(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_jogs_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            control::jogs(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_jogs_polyscope_x_with_10_11", &[Need::Python], || {
+            control::jogs(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
         test("urs_client_library_reads_every_message_of_30001_of_an_e_series", &[Need::ClientLibrary], || {
             library::reads_the_primary_interface(SoftwareVersion::new(5, 15));
         }),

@@ -1,17 +1,293 @@
-"""Lets ur_rtde's RTDEControlInterface upload its control script, and prints whether it came to run.
+"""Moves an arm with every call of ur_rtde's RTDEControlInterface, a client written for real robots by others.
 
-Usage: ur_rtde_control.py ADDRESS FREQUENCY
+Usage: ur_rtde_control.py ADDRESS FREQUENCY RANGE PART
+
+RANGE is `lower` or `upper`: the registers its control script listens to. PART is one of the functions below. What a
+call did is read back over a second connection (RTDEReceiveInterface). Each line is a name and its numbers.
 """
 
+import math
 import sys
+import threading
+import time
 
-from rtde_control import RTDEControlInterface
+from rtde_control import Path, PathEntry, RTDEControlInterface
+from rtde_receive import RTDEReceiveInterface
+
+PATIENCE = 10.0
+# [rad/s]; published speeds of an arm that rests are noise.
+REST = 2e-3
+
+
+def say(name, *values):
+    print(name, *(repr(float(value)) for value in values), flush=True)
+
+
+def wait_for(what, patience=PATIENCE):
+    """The first true answer, or the last one after a while."""
+    until = time.monotonic() + patience
+    while not what() and time.monotonic() < until:
+        time.sleep(0.002)
+    return what()
+
+
+def fresh(ask):
+    """The answer to a question that ur_rtde 1.6.5 asks without waiting: it returns what stood in the registers before."""
+    ask()
+    time.sleep(0.05)
+    return ask()
+
+
+class Arm:
+    """An arm that is commanded over one connection and looked at over another."""
+
+    def __init__(self, address, frequency, upper):
+        flags = RTDEControlInterface.FLAG_UPLOAD_SCRIPT
+        if upper:
+            flags |= RTDEControlInterface.FLAG_UPPER_RANGE_REGISTERS
+        self.period = 1.0 / frequency
+        # Reads the output registers that the control script does not write.
+        self.seen = RTDEReceiveInterface(address, frequency, use_upper_range_registers=not upper)
+        self.control = RTDEControlInterface(address, frequency, flags)
+
+    def rests(self):
+        return all(abs(speed) < REST for speed in self.seen.getActualQd())
+
+    def settles(self):
+        """Waits for the arm to have rested for five periods."""
+        rested = 0
+        until = time.monotonic() + PATIENCE
+        while rested < 5 and time.monotonic() < until:
+            rested = rested + 1 if self.rests() else 0
+            time.sleep(self.period)
+
+    def say_rest(self, name):
+        """Where a call left the arm: joints, then pose."""
+        self.settles()
+        say(name, *self.seen.getActualQ(), *self.seen.getActualTCPPose())
+
+    def watch(self, call):
+        """Poses that were passed while a call lasted."""
+        poses, over = [], threading.Event()
+
+        def look():
+            while not over.is_set():
+                poses.append(self.seen.getActualTCPPose())
+                time.sleep(self.period)
+
+        watcher = threading.Thread(target=look)
+        watcher.start()
+        try:
+            call()
+            self.settles()
+        finally:
+            over.set()
+            watcher.join()
+        return poses
+
+    def repeat(self, call, seconds):
+        """Makes a call once in each period, with the time since the first."""
+        begin = time.monotonic()
+        while (now := time.monotonic() - begin) < seconds:
+            start = self.control.initPeriod()
+            call(now)
+            self.control.waitPeriod(start)
+
+
+def off_line(poses, a, b):
+    """Largest distance of positions from the line through two [m]."""
+    along = [y - x for x, y in zip(a[:3], b[:3])]
+    length = math.hypot(*along)
+    worst = 0.0
+    for pose in poses:
+        off = [x - y for x, y in zip(pose[:3], a[:3])]
+        share = sum(x * y for x, y in zip(off, along)) / length
+        worst = max(worst, math.sqrt(max(0.0, sum(x * x for x in off) - share * share)))
+    return worst
+
+
+def nearest(poses, point):
+    """Smallest distance of positions from a point [m]."""
+    return min(math.dist(pose[:3], point[:3]) for pose in poses)
+
+
+def shifted(pose, *by):
+    return [value + change for value, change in zip(pose, list(by) + [0.0] * (6 - len(by)))]
+
+
+def questions(arm):
+    """What only asks, and what sets something up."""
+    control, seen = arm.control, arm.seen
+    q, pose = seen.getActualQ(), seen.getActualTCPPose()
+    say("q", *q)
+    say("pose", *pose)
+    say("step_time", fresh(control.getStepTime))
+    say("steady", wait_for(control.isSteady))
+    say("forward", *control.getForwardKinematics())
+    other = [joint + 0.2 for joint in q]
+    say("forward_of", *control.getForwardKinematics(other, [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]))
+    say("inverse", *control.getInverseKinematics(pose))
+    say("inverse_near", *control.getInverseKinematics(pose, q))
+    far = shifted(pose, 3.0)
+    say("solutions", *(control.getInverseKinematicsHasSolution(*case) for case in ((pose,), (pose, q), (far,), (far, q))))
+    say("within", control.isPoseWithinSafetyLimits(pose), control.isPoseWithinSafetyLimits(far),
+        control.isJointsWithinSafetyLimits(q), control.isJointsWithinSafetyLimits([7.0] + q[1:]))
+    say("trans", *control.poseTrans(pose, [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]))
+    say("history", *fresh(lambda: control.getActualJointPositionsHistory(5)))
+    say("torques", *fresh(control.getJointTorques))
+    say("waypoint", *control.getTargetWaypoint())
+    say("status", control.getRobotStatus())
+    control.setTcp([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
+    say("tcp", *control.getTCPOffset())
+    say("flange", *fresh(control.getActualToolFlangePose))
+    say("pose_with_tcp", *seen.getActualTCPPose())
+    control.setTcp([0.0] * 6)
+    say("payload", control.setPayload(1.25, [0.01, 0.02, 0.03]))
+    say("gravity", control.setGravity([0.0, 0.0, 9.82]))
+    say("zeroed", control.zeroFtSensor())
+
+
+def moves(arm):
+    """Every kind of move, one after the other."""
+    control, seen = arm.control, arm.seen
+    q = seen.getActualQ()
+    goal = [joint + change for joint, change in zip(q, (0.3, -0.2, 0.2, 0.1, -0.1, 0.2))]
+    say("goal", *goal)
+    say("moveJ", control.moveJ(goal, 1.5, 3.0))
+    arm.say_rest("moveJ.at")
+    pose = seen.getActualTCPPose()
+    control.moveJ(q, 1.5, 3.0)
+    arm.settles()
+    say("pose", *pose)
+    control.moveJ_IK(pose, 1.5, 3.0)
+    arm.say_rest("moveJ_IK.at")
+
+    line = shifted(pose, -0.06, 0.05, -0.04)
+    say("line", *line)
+    poses = arm.watch(lambda: control.moveL(line, 0.3, 1.5))
+    arm.say_rest("moveL.at")
+    say("moveL.off", off_line(poses, pose, line))
+    poses = arm.watch(lambda: control.moveL_FK(goal, 0.3, 1.5))
+    arm.say_rest("moveL_FK.at")
+    say("moveL_FK.off", off_line(poses, line, pose))
+
+    # The middle one is rounded, the last one is reached.
+    corner, end = shifted(pose, 0.0, 0.0, -0.1), shifted(pose, 0.0, 0.1, -0.1)
+    path = [corner + [0.25, 1.2, 0.02], end + [0.25, 1.2, 0.0]]
+    say("end", *end)
+    poses = arm.watch(lambda: control.moveL(path))
+    arm.say_rest("moveL_path.at")
+    say("moveL_path.corner", nearest(poses, corner))
+    joints = [[joint + 0.1 for joint in goal] + [1.05, 1.4, 0.01], goal + [1.05, 1.4, 0.0]]
+    say("moveJ_path", control.moveJ(joints))
+    arm.say_rest("moveJ_path.at")
+
+    # The client refuses arcs in a path.
+    over = shifted(pose, 0.0, 0.06, 0.0)
+    path = Path()
+    path.addEntry(PathEntry(PathEntry.MoveL, PathEntry.PositionTcpPose, shifted(pose, 0.0, 0.0, -0.05) + [0.25, 1.2, 0.0]))
+    path.addEntry(PathEntry(PathEntry.MoveJ, PathEntry.PositionJoints, goal + [1.05, 1.4, 0.0]))
+    path.addEntry(PathEntry(PathEntry.MoveP, PathEntry.PositionTcpPose, shifted(pose, 0.0, 0.0, 0.02) + [0.25, 1.2, 0.0]))
+    path.addEntry(PathEntry(PathEntry.MoveL, PathEntry.PositionTcpPose, over + [0.25, 1.2, 0.0]))
+    say("over", *over)
+    poses = arm.watch(lambda: control.movePath(path))
+    arm.say_rest("movePath.at")
+    say("movePath.passed", nearest(poses, shifted(pose, 0.0, 0.0, -0.05)), nearest(poses, shifted(pose, 0.0, 0.0, 0.02)))
+
+    # Those that return at once are stopped on the way.
+    for name, move, stop in (
+        ("asyncJ", lambda: control.moveJ(q, 0.3, 1.0, True), control.stopJ),
+        ("asyncL", lambda: control.moveL(shifted(pose, 0.0, 0.0, -0.1), 0.03, 0.5, True), control.stopL),
+    ):
+        arm.settles()
+        begin = time.monotonic()
+        move()
+        say(name + ".returned", time.monotonic() - begin)
+        time.sleep(0.5)
+        say(name + ".running", control.getAsyncOperationProgressEx().isAsyncOperationRunning(), not arm.rests())
+        stop(4.0)
+        say(name + ".rests", wait_for(arm.rests, 2.0))
+        arm.settles()
+        say(name + ".over", not control.getAsyncOperationProgressEx().isAsyncOperationRunning())
+        arm.say_rest(name + ".at")
+    say("q", *q)
+    say("asyncJ_to_end", control.moveJ(q, 1.5, 3.0, True))
+    say("asyncJ_to_end.over", wait_for(lambda: not control.getAsyncOperationProgressEx().isAsyncOperationRunning()))
+    arm.say_rest("asyncJ_to_end.at")
+
+
+def speeds(arm):
+    """Speeds and positions that are streamed."""
+    control, seen = arm.control, arm.seen
+    qd = [0.1, -0.05, 0.05, 0.0, 0.1, -0.2]
+    say("qd", *qd)
+    arm.repeat(lambda _: control.speedJ(qd, 2.0, 0.5), 0.5)
+    say("speedJ", *seen.getActualQd())
+    control.speedStop(5.0)
+    say("speedJ.rests", wait_for(arm.rests, 1.0))
+
+    begin = seen.getActualTCPPose()
+    xd = [0.0, 0.05, -0.04, 0.0, 0.0, 0.1]
+    say("xd", *xd)
+    speeds = []
+    poses = arm.watch(lambda: (
+        arm.repeat(lambda _: control.speedL(xd, 0.5, 0.5), 0.5), speeds.extend(seen.getActualTCPSpeed()), control.speedStop(5.0)
+    ))
+    say("speedL", *speeds)
+    say("speedL.off", off_line(poses, begin, shifted(begin, *xd[:3])))
+
+    q = seen.getActualQ()
+
+    def wave(now):
+        return [joint + 0.05 * (1.0 - math.cos(2.0 * now)) for joint in q]
+
+    errors = []
+
+    def servo(now):
+        control.servoJ(wave(now), 0.0, 0.0, arm.period, 0.03, 2000.0)
+        # What was asked for 50 ms ago.
+        if now > 0.5:
+            errors.append(max(abs(have - want) for have, want in zip(seen.getActualQ(), wave(now - 0.05))))
+
+    arm.repeat(servo, 1.5)
+    control.servoStop(10.0)
+    say("servoJ.error", max(errors))
+    say("servoJ.rests", wait_for(arm.rests, 1.0))
+    say("servoJ.way", max(abs(now - then) for now, then in zip(seen.getActualQ(), q)))
+
+    pose = seen.getActualTCPPose()
+    goal = shifted(pose, 0.0, 0.01, -0.01)
+    say("servo_goal", *goal)
+    arm.repeat(lambda _: control.servoL(goal, 0.0, 0.0, arm.period, 0.1, 300.0), 1.0)
+    control.servoStop(10.0)
+    arm.say_rest("servoL.at")
+    far = shifted(goal, 0.0, 0.03, 0.02)
+    say("servoC_goal", *far)
+    control.servoC(far, 0.1, 0.8, 0.0)
+    time.sleep(1.5)
+    say("servoC.at", *seen.getActualTCPPose())
+    control.servoStop(10.0)
+    say("servoC.rests", wait_for(arm.rests, 1.0))
+
+
+def jogging(arm):
+    """Speeds in the base and along the tool, until told otherwise."""
+    control, seen = arm.control, arm.seen
+    for name, feature in (("jog_base", RTDEControlInterface.FEATURE_BASE), ("jog_tool", RTDEControlInterface.FEATURE_TOOL)):
+        arm.settles()
+        say(name + ".from", *seen.getActualTCPPose())
+        control.jogStart([0.0, 0.0, -0.03, 0.0, 0.0, 0.0], feature)
+        time.sleep(0.7)
+        say(name + ".speed", *seen.getActualTCPSpeed())
+        control.jogStop()
+        arm.say_rest(name + ".at")
+
 
 if __name__ == "__main__":
+    arm = Arm(sys.argv[1], float(sys.argv[2]), sys.argv[3] == "upper")
     try:
-        control = RTDEControlInterface(sys.argv[1], float(sys.argv[2]))
-        print("started", int(control.isConnected()))
-        control.disconnect()
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
-        print("started", 0)
+        say("connected", arm.control.isConnected())
+        globals()[sys.argv[4]](arm)
+    finally:
+        arm.control.disconnect()
+        arm.seen.disconnect()
