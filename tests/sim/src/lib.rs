@@ -19,8 +19,9 @@
 //! # Ok::<(), outrigger_sim::controller::OptionsError>(())
 //! ```
 //!
-//! Not simulated: the pendant's own program language, Cartesian moves, collision. Where the
-//! specification knows two behaviours or none, the choice is an option and its documentation says so.
+//! How far it can be believed, behaviour by behaviour and function by function, and what is not simulated, is in
+//! `tests/sim/docs/fidelity.md`. Where the specification knows two behaviours or none, the choice is an option and its
+//! documentation says so.
 //!
 //! # What is assumed
 //!

@@ -143,3 +143,27 @@ fn the_arm_is_steady_in_position_mode_alone() {
         assert!(told.iter().any(|text| text.contains(line)), "{line}: {told:?}");
     }
 }
+
+#[test]
+fn a_program_knows_whether_its_arm_gives_way() {
+    let (mut bench, conn) = started(
+        (5, 15),
+        &[
+            "textmsg(get_freedrive_status())",
+            "freedrive_mode()",
+            "textmsg(get_freedrive_status())",
+            "end_freedrive_mode()",
+            "textmsg(get_freedrive_status())",
+            "teach_mode()",
+            "end_teach_mode()",
+            "textmsg(get_freedrive_status())",
+            "speedj([0.1,0,0,0,0,0], 1, 0.1)",
+            "textmsg(\"moved\")",
+        ],
+    );
+    bench.run(500);
+    let told = bench.told(conn);
+    assert_eq!(told.last().map(String::as_str), Some("moved"), "{told:?}");
+    let states = &told[told.len() - 5..told.len() - 1];
+    assert!(states[0] == states[2] && states[2] == states[3] && states[0] != states[1], "{told:?}");
+}

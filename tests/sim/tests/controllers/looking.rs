@@ -145,3 +145,44 @@ fn the_time_is_a_struct_that_goes_on() {
     near(&told[0], &[0.5], 0.003);
     assert_eq!(told[1], "time: mode 2 is not simulated, only 0");
 }
+
+#[test]
+fn every_question_about_state_has_an_answer() {
+    for question in [
+        "get_joint_positions()",
+        "get_actual_joint_positions()",
+        "get_target_joint_positions()",
+        "get_actual_joint_speeds()",
+        "get_target_joint_speeds()",
+        "get_actual_tcp_pose()",
+        "get_actual_tcp_speed()",
+        "get_target_tcp_pose()",
+        "get_target_tcp_speed()",
+        "get_target_waypoint()",
+        "get_target_joint_accelerations()",
+        "get_joint_torques()",
+        "get_joint_temp(3)",
+        "get_controller_temp()",
+        "get_digital_in(1)",
+        "get_digital_out(1)",
+        "get_standard_digital_in(1)",
+        "get_configurable_digital_in(1)",
+        "get_tool_digital_in(1)",
+        "get_standard_digital_out(1)",
+        "get_configurable_digital_out(1)",
+        "get_tool_digital_out(1)",
+        "get_analog_in(1)",
+        "get_standard_analog_in(1)",
+        "get_flag(1)",
+        "read_output_boolean_register(1)",
+        "read_output_integer_register(1)",
+        "read_output_float_register(1)",
+        "read_input_boolean_register(1)",
+    ] {
+        let told = says(ideal(5, 25), &format!(" textmsg({question})\n textmsg(\"next\")"));
+        assert_eq!(told.last().map(String::as_str), Some("next"), "{question}: {told:?}");
+        assert!(told.len() == 2 && !told[0].is_empty() && told[0] != "None", "{question}: {told:?}");
+    }
+    let told = says(ideal(5, 25), " textmsg(get_joint_temp(6))");
+    assert_eq!(told, ["type_error:get_joint_temp:"]);
+}

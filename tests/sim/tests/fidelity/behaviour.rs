@@ -1,0 +1,227 @@
+//! Behaviours that are no functions: interfaces, programs, motion, the operator's side.
+
+use crate::page::Mark::{self, Absent, Assumed, Clients, Manual, NotSimulated, Recorded};
+use crate::page::{Line, Section};
+
+/// On CB3 and later; the older generation does not have it.
+const fn from_cb3(mark: Mark) -> [Mark; 4] {
+    [Absent, mark, mark, mark]
+}
+
+/// On e-Series and PolyScope X.
+const fn from_e_series(mark: Mark) -> [Mark; 4] {
+    [Absent, Absent, mark, mark]
+}
+
+const fn everywhere(mark: Mark) -> [Mark; 4] {
+    [mark; 4]
+}
+
+const fn line(what: &'static str, marks: [Mark; 4], option: &'static str, tests: &'static [&'static str]) -> Line {
+    Line { what, marks, option, tests }
+}
+
+pub(crate) const SECTIONS: &[Section] = &[
+    Section {
+        title: "Interfaces",
+        lines: &[
+            line(
+                "30001 and 30002: sizes, order and content of sub-packages, burst after connecting",
+                [Recorded, Recorded, Recorded, Assumed],
+                "Options::polyscope_x",
+                &["sub_packages_come_in_the_recorded_order", "state_messages_have_the_sizes_that_were_observed"],
+            ),
+            line(
+                "kinematics info of 9 B in periodic states",
+                [Absent, Absent, Assumed, Assumed],
+                "Options::short_kinematics",
+                &["kinematics_of_nine_bytes_come_with_periodic_states_only_where_that_is_chosen"],
+            ),
+            line(
+                "30003: packet and rate by software",
+                [Recorded, Clients, Clients, Assumed],
+                "PolyScopeXOptions::realtime",
+                &["real_time_packets_come_once_per_cycle_in_the_size_of_the_firmware_with_exact_times"],
+            ),
+            line(
+                "30011 to 30013: the same, read only",
+                [Absent, Manual, Manual, Assumed],
+                "PolyScopeXOptions::read_only",
+                &["read_only_ports_exist_from_3_10", "read_only_ports_stream_and_do_not_run_text"],
+            ),
+            line(
+                "30004: recipes, owners of inputs, registers, watchdogs",
+                from_cb3(Manual),
+                "Options::rtde",
+                &[
+                    "a_conversation_of_version_2_goes_as_the_specification_has_it",
+                    "a_watchdog_acts_when_its_input_is_late",
+                ],
+            ),
+            line(
+                "29999: requests and replies",
+                [Manual, Manual, Manual, Absent],
+                "Options::dashboard",
+                &["every_request_is_answered_as_specified_from_the_software_that_brought_it"],
+            ),
+            line(
+                "the Robot API over HTTP",
+                [Absent, Absent, Absent, Manual],
+                "Options::robot_api",
+                &["each_generation_has_its_ports"],
+            ),
+            line(
+                "services that are switched off",
+                from_e_series(Manual),
+                "Options::services_off",
+                &["a_service_that_is_off_closes_its_connections_and_refuses_until_it_is_on"],
+            ),
+        ],
+    },
+    Section {
+        title: "Programs",
+        lines: &[
+            line(
+                "text that arrives late in a cycle runs one cycle later",
+                everywhere(Recorded),
+                "",
+                &[
+                    "a_command_early_in_the_cycle_acts_in_the_next_and_shows_in_the_packet_after_it",
+                    "a_command_late_in_the_cycle_waits_for_the_one_after",
+                ],
+            ),
+            line(
+                "long programs start late",
+                everywhere(Manual),
+                "",
+                &["a_long_program_starts_late_and_the_old_one_runs_until_then"],
+            ),
+            line(
+                "what follows the time of `speedj`",
+                everywhere(Manual),
+                "Options::after_t",
+                &[
+                    "below_3_5_the_arm_keeps_its_speed_after_t_and_from_3_5_it_stops",
+                    "what_follows_t_can_be_chosen_whatever_the_version",
+                ],
+            ),
+            line(
+                "`stopj` obeys its argument from 3.2",
+                everywhere(Manual),
+                "Options::fixed_stop_deceleration",
+                &["stopj_obeys_its_deceleration_from_3_2"],
+            ),
+            line(
+                "the end of a program that used `servoj` is abrupt, that of others is not",
+                everywhere(Clients),
+                "Options::end_deceleration",
+                &["aborting_servoj_stops_the_arm_abruptly_and_speedj_does_not"],
+            ),
+            line(
+                "a client that closes before 79 bytes loses its program",
+                everywhere(Clients),
+                "Options::needs_79_bytes",
+                &["a_client_that_closes_before_79_bytes_loses_its_program_only_where_the_controller_minds"],
+            ),
+            line(
+                "secondary programs run beside the primary one",
+                everywhere(Manual),
+                "",
+                &["a_secondary_program_runs_beside_the_primary_one"],
+            ),
+            line(
+                "errors of compilation, with line and column, on 30001",
+                everywhere(Clients),
+                "",
+                &["an_error_of_compilation_is_told_on_30001_and_on_no_other_port"],
+            ),
+            line(
+                "`play` of a loaded program: URScript in a file stands for the pendant's own language",
+                everywhere(Assumed),
+                "Options::files",
+                &["a_played_program_runs_its_script_and_shows_on_every_port"],
+            ),
+            line("programs of the pendant's own language (.urp), URCaps other than External Control's", everywhere(NotSimulated), "", &[]),
+            line(
+                "`digital_out[n] = x` is `set_digital_out(n, x)`",
+                [Clients, Clients, Absent, Absent],
+                "Options::assignable_outputs",
+                &["urx_moves_to_joints_and_to_a_pose_and_switches_outputs_of_a_cb2_with_1_8"],
+            ),
+            line(
+                "the programs that ur_rtde uploads",
+                [Absent, Clients, Clients, Clients],
+                "",
+                &[
+                    "ur_rtde_makes_every_move_with_a_cb3_with_3_15_by_the_upper_registers",
+                    "ur_rtde_makes_every_move_with_an_e_series_with_5_15",
+                ],
+            ),
+            line(
+                "the URCap of External Control: `request_program`, header and body",
+                [Absent, Clients, Clients, Assumed],
+                "Options::external_control",
+                &["playing_the_loaded_program_asks_the_computer_and_runs_what_it_answers"],
+            ),
+            line(
+                "a program with External Control's messages and modes",
+                [Absent, Absent, Clients, Clients],
+                "",
+                &[
+                    "streamed_positions_are_followed_and_a_gap_is_bridged_at_constant_speed",
+                    "a_streamed_spline_passes_its_points",
+                ],
+            ),
+            line(
+                "interpreter mode on 30020",
+                [Absent, Absent, Clients, Assumed],
+                "Options::interpreter",
+                &["every_line_has_one_answer_and_states_tell_how_far_the_program_is"],
+            ),
+            line(
+                "buffered `servoj` of the vendor's article: a ring of 1000 positions, two threads, registers",
+                [Absent, Absent, Manual, Manual],
+                "",
+                &["a_ring_of_a_thousand_positions_is_played_in_order_while_the_slider_moves"],
+            ),
+        ],
+    },
+    Section {
+        title: "Operator and safety",
+        lines: &[
+            line(
+                "local and remote control gate texts and requests",
+                from_e_series(Clients),
+                "Options::local_mode",
+                &[
+                    "local_mode_ignores_text_silently_on_old_e_series_software",
+                    "newer_software_answers_with_c210_and_gives_rights_only_to_new_connections",
+                ],
+            ),
+            line(
+                "local control closes 30003",
+                from_e_series(Assumed),
+                "Options::local_closes_realtime",
+                &["whether_local_control_closes_30003_can_be_chosen"],
+            ),
+            line(
+                "protective, safeguard and emergency stops: what runs on, what ends, what must be acknowledged",
+                everywhere(Manual),
+                "Options::stop_deceleration",
+                &[
+                    "a_protective_stop_is_unlocked_after_five_seconds_and_the_program_waits_for_play",
+                    "an_opened_safeguard_pauses_and_closing_it_does_not_resume",
+                    "an_emergency_stop_ends_the_program_and_takes_the_power",
+                ],
+            ),
+            line("tighter limits of reduced mode, planes, tool orientation", everywhere(NotSimulated), "", &[]),
+            line(
+                "a surface in the way of the tool: a spring and a damper at the tool centre point",
+                everywhere(Assumed),
+                "Options::surface",
+                &["a_surface_is_pressed_with_the_wanted_force_on_every_generation"],
+            ),
+            line("collision", everywhere(NotSimulated), "", &[]),
+        ],
+    },
+];
