@@ -141,7 +141,12 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "Options::files",
                 &["a_played_program_runs_its_script_and_shows_on_every_port"],
             ),
-            line("programs of the pendant's own language (.urp), URCaps other than External Control's", everywhere(NotSimulated), "", &[]),
+            line(
+                "programs of the pendant's own language (.urp), URCaps other than External Control's",
+                everywhere(NotSimulated),
+                "",
+                &[],
+            ),
             line(
                 "`digital_out[n] = x` is `set_digital_out(n, x)`",
                 [Clients, Clients, Absent, Absent],
