@@ -6,6 +6,8 @@
 //! cargo run --release -p outrigger-sim --example hour 60   # seconds
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "what is measured is this machine's time")]
+
 use std::time::{Duration, Instant};
 
 use outrigger_core::robot::SoftwareVersion;
