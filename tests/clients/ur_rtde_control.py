@@ -266,6 +266,8 @@ def speeds(arm):
     control.servoC(far, 0.1, 0.8, 0.0)
     time.sleep(1.5)
     say("servoC.at", *seen.getActualTCPPose())
+    # The control script does not execute the first one after servoC.
+    control.servoStop(10.0)
     control.servoStop(10.0)
     say("servoC.rests", wait_for(arm.rests, 1.0))
 
