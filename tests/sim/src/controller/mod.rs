@@ -167,6 +167,7 @@ impl Controller {
                 fixed_stop_deceleration: options.fixed_stop_deceleration,
                 stop_deceleration: options.end_deceleration,
                 aborts: false,
+                mover: None,
                 now: SimTime::ZERO,
                 inputs: Registers::default(),
                 outputs: Registers::default(),

@@ -10,7 +10,7 @@ use crate::kinematics::{Jacobian, torques_of};
 const FRICTION_SHARES: [[f64; 6]; 2] = [[0.9, 0.9, 0.8, 0.9, 0.9, 0.9], [0.8, 0.8, 0.7, 0.8, 0.8, 0.8]];
 
 /// Functions that lead the arm along a trajectory, or load it with torques.
-const MOTIONS: [&str; 12] = [
+pub(super) const MOTIONS: [&str; 12] = [
     "movej",
     "movel",
     "movep",

@@ -25,7 +25,7 @@ impl Host for ProgramHost<'_> {
         if let Some(result) = self.aborted(&call) {
             return result;
         }
-        if let Some(error) = self.guided_by_hand(name) {
+        if let Some(error) = self.guided_by_hand(name).or_else(|| self.contested(&call)) {
             return error;
         }
         let answer = match name {

@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use outrigger_core::robot::{ProgramState, SafetyMode};
-use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Position, Program, ProgramKind, Step};
+use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Position, Program, ProgramKind, Step, ThreadId};
 
 use crate::arm::{Arm, Compliance, Motion};
 use crate::controller::Conn;
@@ -43,6 +43,8 @@ pub(crate) struct Plant {
     pub(crate) stop_deceleration: f64,
     /// Whether interpreter mode aborts the move that is under way.
     pub(crate) aborts: bool,
+    /// The thread that commanded motion last.
+    pub(crate) mover: Option<ThreadId>,
     /// Force that is a contact of the tool \[N\].
     pub(crate) contact_force: f64,
     /// Whether a program asked for a protective stop in this cycle.
@@ -63,6 +65,7 @@ impl Plant {
     /// A program is over: what it had set up for itself ends with it.
     fn forget_program(&mut self) {
         self.aborts = false;
+        self.mover = None;
         self.watchdogs.clear();
         self.sockets.close_all();
         if self.arm.compliance != Compliance::None {

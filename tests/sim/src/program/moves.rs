@@ -2,6 +2,7 @@
 
 use outrigger_urscript::{Call, CallResult, Value};
 
+use super::forces::MOTIONS;
 use super::host::{EPSILON, ProgramHost, done, joints, pose};
 use crate::arm::Motion;
 use crate::arm::route::{ArcTurn, Goal, Pace};
@@ -24,6 +25,17 @@ struct Move {
 }
 
 impl ProgramHost<'_> {
+    /// Only one thread may command motion: one that finds another to have moved the arm since its own call ends the program.
+    /// A controller says so; its words are assumed.
+    pub(super) fn contested(&mut self, call: &Call<'_>) -> Option<CallResult> {
+        if !MOTIONS.contains(&call.name) && !matches!(call.name, "stopj" | "stopl") {
+            return None;
+        }
+        let before = self.plant.mover.replace(call.thread);
+        let contested = call.repeat > 0 && before.is_some_and(|before| before != call.thread);
+        contested.then(|| CallResult::Error("Another thread is already controlling the robot".into()))
+    }
+
     /// Whether a call that lasts `time` \[s\] of the trajectory's own returns in this cycle: the slider stretches it.
     fn stretched(&self, call: &mut Call<'_>, time: f64) -> bool {
         if call.repeat > 0 {

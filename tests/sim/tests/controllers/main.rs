@@ -15,6 +15,7 @@ mod looking;
 mod moves;
 mod operator;
 mod outputs;
+mod pick_and_place;
 mod popups;
 mod programs;
 mod properties;

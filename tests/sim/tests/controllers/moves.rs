@@ -38,6 +38,8 @@ fn follow(bench: &mut Bench, statements: &str) -> (Vec<Sample>, Vec<String>) {
         rested = if arm.targets.qd == [0.0; 6] { rested + 1 } else { 0 };
         samples.push(Sample { q: arm.targets.q, qd: arm.targets.qd, pose: arm.tool_target() });
     }
+    // What was said last is on its way.
+    bench.cycles(3);
     (samples, bench.told(primary))
 }
 
@@ -303,4 +305,20 @@ fn what_cannot_be_reached_ends_the_program_and_a_way_out_of_reach_stops_the_arm(
     bench.send(secondary, &format!("def main():\n movel({}, 1.2, 0.5)\nend\n", text(across)));
     bench.run(4000);
     assert!(matches!(bench.controller.robot().stop, Stop::Protective { .. }));
+}
+
+#[test]
+fn two_threads_that_move_the_arm_end_the_program_and_one_after_the_other_do_not() {
+    let two = |between: &str| {
+        format!(
+            " thread one():\n  while True:\n   speedj([0.1,0,0,0,0,0], 1, 0.1)\n  end\n end\n thread two():\n  speedj([0,0.1,0,0,0,0], 1, 0.1)\n  \
+             stopj(2)\n end\n a = run one()\n sleep(0.3)\n{between} b = run two()\n join b\n textmsg(\"over\")"
+        )
+    };
+    let mut bench = bench(ideal(5, 15));
+    let (_, told) = follow(&mut bench, &two(""));
+    assert_eq!(told, ["Another thread is already controlling the robot"]);
+    let mut bench = self::bench(ideal(5, 15));
+    let (_, told) = follow(&mut bench, &two(" kill a\n"));
+    assert_eq!(told, ["over"]);
 }

@@ -154,6 +154,12 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &["urx_moves_to_joints_and_to_a_pose_and_switches_outputs_of_a_cb2_with_1_8"],
             ),
             line(
+                "only one thread may command motion: a second one ends the program; the words are assumed",
+                everywhere(Manual),
+                "",
+                &["two_threads_that_move_the_arm_end_the_program_and_one_after_the_other_do_not"],
+            ),
+            line(
                 "the programs that ur_rtde uploads",
                 [Absent, Clients, Clients, Clients],
                 "",
