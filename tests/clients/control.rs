@@ -1,4 +1,5 @@
 //! ur_rtde moves the arm: questions, moves, speeds, positions and jogs of its control interface, and what each did.
+//! What it does in contact, by hand and at its ends: [`super::contact`].
 //!
 //! The client uploads a control script of 1100 to 1300 lines and talks to it through registers
 //! (core/docs/protocol/ur-external-control.md 4). Judged is where the arm was, read by a second connection, not what the
@@ -9,6 +10,7 @@ use outrigger_sim::tcp::Running;
 
 use super::{Q, Understood, read, serve};
 
+const MOTION: &str = "ur_rtde_control.py";
 /// Joints \[rad\] and poses \[m, rad\] an arm rests at.
 const NEAR: f64 = 1e-3;
 
@@ -19,18 +21,19 @@ pub(super) enum Range {
     Upper,
 }
 
-fn part(server: &Running, range: Range, part: &str) -> Understood {
+/// What a part of a judge printed.
+pub(super) fn part(server: &Running, range: Range, script: &str, part: &str) -> Understood {
     let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
     let range = match range {
         Range::Lower => "lower",
         Range::Upper => "upper",
     };
-    let understood = read(server, "ur_rtde_control.py", &[&frequency.to_string(), range, part]);
+    let understood = read(server, script, &[&frequency.to_string(), range, part]);
     understood.is("connected", &[1.0]);
     understood
 }
 
-fn near(understood: &Understood, name: &str, truth: &[f64], tolerance: f64) {
+pub(super) fn near(understood: &Understood, name: &str, truth: &[f64], tolerance: f64) {
     let found = understood.get(name);
     let same = found.len() == truth.len() && found.iter().zip(truth).all(|(a, b)| (a - b).abs() < tolerance);
     assert!(same, "{name}: {found:?} is not {truth:?} within {tolerance}");
@@ -52,7 +55,7 @@ fn below(understood: &Understood, name: &str, limit: f64) {
     assert!(value < limit, "{name}: {value} is not below {limit}");
 }
 
-fn yes(understood: &Understood, names: &[&str]) {
+pub(super) fn yes(understood: &Understood, names: &[&str]) {
     for name in names {
         assert!(understood.get(name).iter().all(|value| *value == 1.0), "{name}: {:?}", understood.get(name));
     }
@@ -61,7 +64,7 @@ fn yes(understood: &Understood, names: &[&str]) {
 /// Kinematics, limits, set-up: what is answered is what the arm's own geometry says.
 pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
     let server = serve(software);
-    let told = part(&server, range, "questions");
+    let told = part(&server, range, MOTION, "questions");
     let (q, pose) = (told.get("q"), told.get("pose"));
     near(&told, "q", &Q, NEAR);
     told.is("step_time", &[server.controller().period().as_secs_f64()]);
@@ -86,7 +89,7 @@ pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
 /// Every kind of move ends where it should, lines are straight, corners are rounded and stopped moves stop.
 pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
     let server = serve(software);
-    let told = part(&server, range, "moves");
+    let told = part(&server, range, MOTION, "moves");
     let [goal, pose, line, q] = ["goal", "pose", "line", "q"].map(|name| Some(told.get(name)));
     rests_at(&told, "moveJ.at", goal, None);
     rests_at(&told, "moveJ_IK.at", goal, pose);
@@ -110,7 +113,7 @@ pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
 /// Streamed speeds are reached, streamed positions are followed, and both stop.
 pub(super) fn streams_speeds_and_positions(software: SoftwareVersion, range: Range) {
     let server = serve(software);
-    let told = part(&server, range, "speeds");
+    let told = part(&server, range, MOTION, "speeds");
     // A real arm is a little slow as well: this one by half a percent.
     near(&told, "speedJ", told.get("qd"), 0.01);
     near(&told, "speedL", told.get("xd"), 0.005);
@@ -126,7 +129,7 @@ pub(super) fn streams_speeds_and_positions(software: SoftwareVersion, range: Ran
 /// A jog moves the tool along an axis of the base or of the tool.
 pub(super) fn jogs(software: SoftwareVersion, range: Range) {
     let server = serve(software);
-    let told = part(&server, range, "jogging");
+    let told = part(&server, range, MOTION, "jogging");
     let jogged = |name: &str| {
         let from = told.get(&format!("{name}.from"));
         let at = &told.get(&format!("{name}.at"))[6..];

@@ -14,6 +14,7 @@
 //! simulated KRC's where there is a copy of it.
 
 mod commands;
+mod contact;
 mod control;
 mod library;
 
@@ -87,9 +88,9 @@ fn run(python: &str, arguments: &[&str]) -> Understood {
     Understood::of(&run_text(python, arguments))
 }
 
-/// What it prints.
+/// What it prints. Clients wait up to ten minutes for what does not come: none of them takes this long \[s\].
 fn run_text(python: &str, arguments: &[&str]) -> String {
-    let output = Command::new(python).args(arguments).output().expect("Python runs");
+    let output = Command::new("timeout").args(["120", python]).args(arguments).output().expect("Python runs");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{arguments:?} failed:\n{stdout}{stderr}");
     stdout.into_owned()
@@ -310,6 +311,42 @@ fn main() -> ExitCode {
         }),
         test("ur_rtde_jogs_polyscope_x_with_10_11", &[Need::Python], || {
             control::jogs(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_presses_with_a_force_with_an_e_series_with_5_15", &[Need::Python], || {
+            contact::presses_with_a_force(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_presses_with_a_force_with_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            contact::presses_with_a_force(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_presses_with_a_force_with_polyscope_x_with_10_11", &[Need::Python], || {
+            contact::presses_with_a_force(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_notices_contacts_of_an_e_series_with_5_15", &[Need::Python], || {
+            contact::notices_contacts(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_notices_contacts_of_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            contact::notices_contacts(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_notices_contacts_of_polyscope_x_with_10_11", &[Need::Python], || {
+            contact::notices_contacts(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_lets_a_hand_guide_an_e_series_with_5_15", &[Need::Python], || {
+            contact::is_guided_by_hand(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_lets_a_hand_guide_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            contact::is_guided_by_hand(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_lets_a_hand_guide_polyscope_x_with_10_11", &[Need::Python], || {
+            contact::is_guided_by_hand(SoftwareVersion::new(10, 11), control::Range::Lower);
+        }),
+        test("ur_rtde_ends_and_begins_again_with_an_e_series_with_5_15", &[Need::Python], || {
+            contact::ends_and_begins_again(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_ends_and_begins_again_with_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+            contact::ends_and_begins_again(SoftwareVersion::new(3, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_ends_and_begins_again_with_polyscope_x_with_10_11", &[Need::Python], || {
+            contact::ends_and_begins_again(SoftwareVersion::new(10, 11), control::Range::Lower);
         }),
         test("urs_client_library_reads_every_message_of_30001_of_an_e_series", &[Need::ClientLibrary], || {
             library::reads_the_primary_interface(SoftwareVersion::new(5, 15));
