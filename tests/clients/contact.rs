@@ -36,7 +36,8 @@ pub(super) fn presses_with_a_force(software: SoftwareVersion, range: Range) {
     near(&told, "crept", &[0.0], 1e-3);
 }
 
-/// A contact is noticed by every call that looks for one, and the arm is back where it was first felt.
+/// A contact is noticed by every call that looks for one, and the arm is back where it was first felt. A CB3's control
+/// script has none of these calls.
 pub(super) fn notices_contacts(software: SoftwareVersion, range: Range) {
     let told = part(&over_a_surface(software), range, CONTACT, "contact");
     told.is("free", &[0.0]);

@@ -312,20 +312,17 @@ fn main() -> ExitCode {
         test("ur_rtde_jogs_polyscope_x_with_10_11", &[Need::Python], || {
             control::jogs(SoftwareVersion::new(10, 11), control::Range::Lower);
         }),
-        test("ur_rtde_presses_with_a_force_with_an_e_series_with_5_15", &[Need::Python], || {
+        test("ur_rtde_presses_by_force_mode_with_an_e_series_with_5_15", &[Need::Python], || {
             contact::presses_with_a_force(SoftwareVersion::new(5, 15), control::Range::Lower);
         }),
-        test("ur_rtde_presses_with_a_force_with_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
+        test("ur_rtde_presses_by_force_mode_with_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
             contact::presses_with_a_force(SoftwareVersion::new(3, 15), control::Range::Upper);
         }),
-        test("ur_rtde_presses_with_a_force_with_polyscope_x_with_10_11", &[Need::Python], || {
+        test("ur_rtde_presses_by_force_mode_with_polyscope_x_with_10_11", &[Need::Python], || {
             contact::presses_with_a_force(SoftwareVersion::new(10, 11), control::Range::Lower);
         }),
         test("ur_rtde_notices_contacts_of_an_e_series_with_5_15", &[Need::Python], || {
             contact::notices_contacts(SoftwareVersion::new(5, 15), control::Range::Lower);
-        }),
-        test("ur_rtde_notices_contacts_of_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
-            contact::notices_contacts(SoftwareVersion::new(3, 15), control::Range::Upper);
         }),
         test("ur_rtde_notices_contacts_of_polyscope_x_with_10_11", &[Need::Python], || {
             contact::notices_contacts(SoftwareVersion::new(10, 11), control::Range::Lower);
