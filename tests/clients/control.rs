@@ -86,6 +86,31 @@ pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
     assert_eq!((controller.io().payload, controller.io().payload_cog), (1.25, [0.01, 0.02, 0.03]));
 }
 
+/// Masses and Jacobian are those of the arm as it stands there, and a torque on a joint turns that joint alone.
+pub(super) fn knows_the_dynamics(software: SoftwareVersion) {
+    let server = serve(software);
+    let controller = server.controller();
+    let columns = controller.truth().jacobian();
+    drop(controller);
+    let told = part(&server, Range::Lower, MOTION, "dynamics");
+    // By columns, as the client's control script writes them.
+    near(&told, "jacobian", columns.as_flattened(), NEAR);
+    near(&told, "jacobian.change", &[0.0; 36], NEAR);
+    near(&told, "coriolis", &[0.0; 6], NEAR);
+    near(&told, "accelerations", &[0.0; 6], NEAR);
+    let (mass, loaded) = (told.get("mass"), told.get("mass.loaded"));
+    for (row, column) in (0..6).flat_map(|row| (0..6).map(move |column| (row, column))) {
+        let difference = mass[6 * row + column] - mass[6 * column + row];
+        assert!(difference.abs() < 1e-9, "{row}, {column}: {mass:?} is not symmetric");
+    }
+    assert!((0..6).all(|joint| mass[7 * joint] > 0.0 && loaded[7 * joint] > mass[7 * joint]), "{mass:?} {loaded:?}");
+    yes(&told, &["payload"]);
+    let turned = told.get("turned");
+    // The client's control script sets torques from 5.26 on, and on PolyScope X.
+    assert_eq!(turned[5] > 0.05, software.major >= 10, "{turned:?}");
+    assert!(turned[..5].iter().all(|joint| joint.abs() < 0.02), "{turned:?}");
+}
+
 /// Every kind of move ends where it should, lines are straight, corners are rounded and stopped moves stop.
 pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
     let server = serve(software);

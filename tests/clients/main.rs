@@ -285,6 +285,12 @@ fn main() -> ExitCode {
         test("ur_rtde_asks_every_question_of_polyscope_x_with_10_11", &[Need::Python], || {
             control::answers_questions(SoftwareVersion::new(10, 11), control::Range::Lower);
         }),
+        test("ur_rtde_asks_for_the_dynamics_and_sets_torques_of_an_e_series_with_5_25", &[Need::Python], || {
+            control::knows_the_dynamics(SoftwareVersion::new(5, 25));
+        }),
+        test("ur_rtde_asks_for_the_dynamics_and_sets_torques_of_polyscope_x_with_10_11", &[Need::Python], || {
+            control::knows_the_dynamics(SoftwareVersion::new(10, 11));
+        }),
         test("ur_rtde_makes_every_move_with_an_e_series_with_5_15", &[Need::Python], || {
             control::makes_every_move(SoftwareVersion::new(5, 15), control::Range::Lower);
         }),

@@ -46,6 +46,25 @@ def questions(arm):
     say("zeroed", control.zeroFtSensor())
 
 
+def dynamics(arm):
+    """What is known of the arm's masses, and torques of ours on its joints."""
+    control, seen = arm.control, arm.seen
+    say("q", *seen.getActualQ())
+    say("mass", *fresh(control.getMassMatrix))
+    say("jacobian", *fresh(control.getJacobian))
+    say("jacobian.change", *fresh(control.getJacobianTimeDerivative))
+    say("coriolis", *fresh(control.getCoriolisAndCentrifugalTorques))
+    say("accelerations", *fresh(control.getTargetJointAccelerations))
+    say("payload", control.setTargetPayload(1.5, [0.01, 0.02, 0.1], [0.01, 0.01, 0.01, 0.0, 0.0, 0.0]))
+    say("mass.loaded", *fresh(control.getMassMatrix))
+    before = seen.getActualQ()
+    arm.repeat(lambda _: control.directTorque([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]), 0.3)
+    # The control script repeats the last torque until it gets another command.
+    control.stopJ(5.0)
+    arm.settles()
+    say("turned", *(now - then for now, then in zip(seen.getActualQ(), before)))
+
+
 def moves(arm):
     """Every kind of move, one after the other."""
     control, seen = arm.control, arm.seen
