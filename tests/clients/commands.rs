@@ -29,6 +29,20 @@ pub(super) fn urx_moves_and_switches(software: SoftwareVersion) {
     near(&understood, "lowered", &pose, 1e-3);
 }
 
+/// Every kind of move that urx has ends where it should, and one that is stopped stops.
+pub(super) fn urx_makes_every_move(software: SoftwareVersion) {
+    let server = serve(software);
+    let waits = if software.at_least(3, 3) { "sends" } else { "waits" };
+    let understood = read(&server, "urx_moves.py", &[waits]);
+    for name in ["movel", "movep", "relative", "movec", "movels", "translate"] {
+        near(&understood, name, understood.get(&format!("{name}.wanted")), 1e-3);
+    }
+    let stopped = understood.get("stopped")[0];
+    assert!((0.05..0.45).contains(&stopped), "stopped after {stopped} of 0.5 rad");
+    near(&understood, "stays", &[0.0], 1e-3);
+    near(&understood, "home", &[0.0; 6], 1e-3);
+}
+
 fn near(understood: &Understood, name: &str, truth: &[f64], tolerance: f64) {
     let found = understood.get(name);
     let same = found.len() == truth.len() && found.iter().zip(truth).all(|(a, b)| (a - b).abs() < tolerance);

@@ -1,7 +1,7 @@
 //! Clients that nobody here wrote read the simulated controller: what they understand is what the simulation is.
 //!
 //! urx 0.11.0 was written against real CB2 and CB3 controllers. Its limits show on later software and are not asked
-//! for here: it takes the 47 B robot mode package of 5.x for that of CB2, so that it does not see such a robot
+//! for here: it takes the 47 B robot mode package of 3.15 and 5.x for that of CB2, so that it does not see such a robot
 //! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
 //! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
 //!
@@ -273,6 +273,12 @@ fn main() -> ExitCode {
         test("urx_moves_to_joints_and_to_a_pose_and_switches_outputs_of_a_cb3_with_3_2", &[Need::Python], || {
             commands::urx_moves_and_switches(SoftwareVersion::new(3, 2));
         }),
+        test("urx_makes_every_move_with_a_cb2_with_1_8", &[Need::Python], || {
+            commands::urx_makes_every_move(SoftwareVersion::new(1, 8));
+        }),
+        test("urx_makes_every_move_with_a_cb3_with_3_15", &[Need::Python], || {
+            commands::urx_makes_every_move(SoftwareVersion::new(3, 15));
+        }),
         test("ur_rtde_makes_every_call_of_the_dashboard_of_an_e_series_with_5_15", &[Need::Python], || {
             commands::every_call_of_the_dashboard_client(SoftwareVersion::new(5, 15));
         }),
@@ -281,6 +287,9 @@ fn main() -> ExitCode {
         }),
         test("ur_rtde_asks_every_question_of_an_e_series_with_5_15", &[Need::Python], || {
             control::answers_questions(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_asks_every_question_of_a_cb3_with_3_15", &[Need::Python], || {
+            control::answers_questions(SoftwareVersion::new(3, 15), control::Range::Lower);
         }),
         test("ur_rtde_asks_every_question_of_polyscope_x_with_10_11", &[Need::Python], || {
             control::answers_questions(SoftwareVersion::new(10, 11), control::Range::Lower);
@@ -311,6 +320,12 @@ fn main() -> ExitCode {
         }),
         test("ur_rtde_jogs_an_e_series_with_5_15", &[Need::Python], || {
             control::jogs(SoftwareVersion::new(5, 15), control::Range::Lower);
+        }),
+        test("ur_rtde_jogs_an_e_series_with_5_15_by_the_upper_registers", &[Need::Python], || {
+            control::jogs(SoftwareVersion::new(5, 15), control::Range::Upper);
+        }),
+        test("ur_rtde_jogs_a_cb3_with_3_15", &[Need::Python], || {
+            control::jogs(SoftwareVersion::new(3, 15), control::Range::Lower);
         }),
         test("ur_rtde_jogs_a_cb3_with_3_15_by_the_upper_registers", &[Need::Python], || {
             control::jogs(SoftwareVersion::new(3, 15), control::Range::Upper);
