@@ -19,12 +19,14 @@ mod control;
 mod library;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
 use outrigger_sim::{krc, udp};
 use outrigger_tests::require::{self, Need, fri_client, python, test, vendor_client, workspace};
@@ -79,7 +81,7 @@ fn serve_with(options: Options) -> Running {
 
 fn read(server: &Running, script: &str, arguments: &[&str]) -> Understood {
     let path = workspace().join("tests/clients").join(script).to_string_lossy().into_owned();
-    let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
+    let address = server.address(Port::Secondary).ip().to_string();
     let arguments: Vec<&str> = [&*path, &*address].into_iter().chain(arguments.iter().copied()).collect();
     run(&python().to_string_lossy(), &arguments)
 }
@@ -169,7 +171,7 @@ fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
     let folder = vendor_client().expect("asked for before").to_string_lossy().into_owned();
     let path = workspace().join("tests/clients/vendor_rtde.py").to_string_lossy().into_owned();
-    let address = server.address(outrigger_sim::port::Port::Rtde).ip().to_string();
+    let address = server.address(Port::Rtde).ip().to_string();
     let understood = run("python3", &[&path, &folder, &address, &frequency.to_string()]);
     let controller = server.controller();
     let arm = controller.truth();
@@ -193,6 +195,24 @@ fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     understood.is("double_register", &[0.125]);
     understood.is("digital_out", &[f64::from(1_u32 << 3)]);
     println!("{software}: {} states in two seconds, {skipped} skipped by the client, none missing", times.len());
+}
+
+/// The control loop among the examples of UR's own client, opposite a program that goes where registers say.
+fn ur_runs_its_control_loop(software: SoftwareVersion) {
+    const PROGRAM: &str = include_str!("../sim/tests/controllers/programs_of_users/rtde_control_loop.script");
+    const MOVES: &str = "3";
+    let server = serve_with(Options { q: Q, ..Options::for_software(software) });
+    let mut secondary = TcpStream::connect(server.address(Port::Secondary)).expect("a connection");
+    secondary.write_all(PROGRAM.as_bytes()).expect("the program is taken");
+    let folder = vendor_client().expect("asked for before").to_string_lossy().into_owned();
+    let path = workspace().join("tests/clients/vendor_control_loop.py").to_string_lossy().into_owned();
+    let address = server.address(Port::Rtde).ip().to_string();
+    let told = run_text("python3", &[&path, &folder, &address, MOVES]);
+    let count = |word: &str| told.lines().filter(|line| line.starts_with(word)).count();
+    assert_eq!((count("New pose"), count("Move to confirmed")), (4, 3), "{told}");
+    let at = server.controller().truth().tool().position;
+    let goal = [-0.12, -0.43, 0.14];
+    assert!(at.iter().zip(goal).all(|(at, goal)| (at - goal).abs() < 1e-3), "it ended at {at:?}");
 }
 
 /// Measurements by a program that nobody here wrote: two seconds of them, at 10 ms.
@@ -226,7 +246,7 @@ fn reads_measurements_of_a_krc() {
 /// The package `mcap` reads what `outrigger record` wrote, by the schemas in it.
 fn reads_a_recording(software: SoftwareVersion) {
     let server = serve(software);
-    let address = server.address(outrigger_sim::port::Port::Secondary).ip().to_string();
+    let address = server.address(Port::Secondary).ip().to_string();
     let name = format!("recording-{}-{software}.mcap", std::process::id());
     let file = std::env::temp_dir().join(name);
     let out = file.to_str().expect("text");
@@ -403,6 +423,12 @@ fn main() -> ExitCode {
                 ur_reads_and_writes_by_rtde(SoftwareVersion::new(5, 15));
             },
         ),
+        test("urs_own_client_runs_its_control_loop_with_an_e_series", &[Need::VendorClient], || {
+            ur_runs_its_control_loop(SoftwareVersion::new(5, 15));
+        }),
+        test("urs_own_client_runs_its_control_loop_with_a_cb3", &[Need::VendorClient], || {
+            ur_runs_its_control_loop(SoftwareVersion::new(3, 15));
+        }),
         test(
             "urs_own_client_reads_every_state_at_125_hz_and_writes_outputs_and_registers",
             &[Need::VendorClient],

@@ -2,6 +2,7 @@
 
 mod buffered;
 mod common;
+mod control_loop;
 mod dashboard;
 mod dynamics;
 mod external_control;
