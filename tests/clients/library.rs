@@ -1,10 +1,11 @@
 //! UR's client library, in C++: its examples as they were built from a copy of it, opposite the simulated controller.
 //!
-//! Of its examples those are run that need no control script: the script needs sockets, which the interpreter does not
-//! have, so that `driver_example` and what is built like it end with "Program did not start running", and 30001 says
-//! `compile_error_name_not_found:socket_read_binary_integer`. `send_script` ends at `get_target_tcp_pose`.
+//! Its driver uploads the External Control program, which dials back to fixed ports of this host: those examples run one
+//! after the other. What each says of its own end is believed; where it moves the arm, the arm has moved.
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::Options;
@@ -16,7 +17,20 @@ use outrigger_tests::require::client_library;
 use super::{Q, serve_with};
 
 /// Longer than any of them takes here \[s\].
-const PATIENCE: &str = "60";
+const PATIENCE: &str = "120";
+/// The ports that the program dials: 50001 to 50004.
+static REVERSE_PORTS: Mutex<()> = Mutex::new(());
+/// Examples that drive by External Control, how long they are asked to run \[s\], and what they say at their end.
+const DRIVERS: [(&str, Option<u32>, &str); 8] = [
+    ("driver_example", None, "Movement done"),
+    ("trajectory_point_interface_example", None, ""),
+    ("spline_example", None, ""),
+    ("trajectory_streaming_example", None, ""),
+    ("instruction_executor", None, ""),
+    ("force_mode_example", Some(3), ""),
+    ("freedrive_example", Some(3), ""),
+    ("tool_contact_example", Some(10), ""),
+];
 
 fn serve(software: SoftwareVersion, short_kinematics: bool) -> Running {
     let mut options = Options { q: Q, short_kinematics, ..Options::for_software(software) };
@@ -87,4 +101,19 @@ pub(super) fn works_the_dashboard(software: SoftwareVersion) {
     let told = ends_well(&server, "dashboard_example", None);
     assert!(told.contains("Program state: STOPPED wait_program.urp"), "{told}");
     assert!(told.contains("Power off command success: 1"), "{told}");
+}
+
+/// Every control mode: streamed joints, trajectories of points, splines and streams, force, freedrive, tool contact.
+pub(super) fn drives_by_external_control(software: SoftwareVersion) {
+    let _alone = REVERSE_PORTS.lock().unwrap_or_else(PoisonError::into_inner);
+    for (name, seconds, says) in DRIVERS {
+        let server = serve(software, false);
+        let before = server.controller().truth().q;
+        let begin = Instant::now();
+        let told = ends_well(&server, name, seconds);
+        assert!(told.contains("Robot control program is running"), "{name}: {told}");
+        assert!(told.contains(says), "{name} does not say {says:?}: {told}");
+        let moved = server.controller().truth().q.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        println!("{software} {name}: {:.1} s, ended {moved:.3} rad from its begin", begin.elapsed().as_secs_f64());
+    }
 }
