@@ -166,6 +166,24 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &[
                     "ur_rtde_makes_every_move_with_a_cb3_with_3_15_by_the_upper_registers",
                     "ur_rtde_makes_every_move_with_an_e_series_with_5_15",
+                    "ur_rtde_presses_by_force_mode_with_an_e_series_with_5_15",
+                    "ur_rtde_lets_a_hand_guide_an_e_series_with_5_15",
+                    "ur_rtde_ends_and_begins_again_with_an_e_series_with_5_15",
+                ],
+            ),
+            line(
+                "calls of ur_rtde that wait for a contact",
+                [Absent, Absent, Clients, Clients],
+                "",
+                &["ur_rtde_notices_contacts_of_an_e_series_with_5_15"],
+            ),
+            line(
+                "the program for the control loop among the examples of UR's RTDE client",
+                [Absent, Clients, Clients, Clients],
+                "",
+                &[
+                    "the_arm_goes_where_registers_say_and_stops_when_their_writer_is_silent",
+                    "urs_own_client_runs_its_control_loop_with_an_e_series",
                 ],
             ),
             line(
@@ -181,6 +199,7 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &[
                     "streamed_positions_are_followed_and_a_gap_is_bridged_at_constant_speed",
                     "a_streamed_spline_passes_its_points",
+                    "urs_client_library_drives_an_e_series_by_external_control",
                 ],
             ),
             line(
