@@ -15,8 +15,17 @@ pub(super) struct ProgramHost<'a> {
     pub(super) moves: bool,
     /// Whether a popup waits for the operator.
     pub(super) suspends: bool,
+    /// Whether a socket gave what it was read for.
+    pub(super) reads: bool,
     /// Whether the last `speedj` gave its time.
     pub(super) gave_time: &'a mut bool,
+}
+
+impl<'a> ProgramHost<'a> {
+    /// For one control cycle.
+    pub(super) fn new(plant: &'a mut Plant, notices: &'a mut Vec<Notice>, gave_time: &'a mut bool) -> Self {
+        Self { plant, notices, moves: false, suspends: false, reads: false, gave_time }
+    }
 }
 
 impl Host for ProgramHost<'_> {

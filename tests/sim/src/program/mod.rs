@@ -375,7 +375,7 @@ impl Programs {
 
     fn run_secondary(&mut self, program: Program, plant: &mut Plant, notices: &mut Vec<Notice>) {
         let mut machine = Machine::new(program);
-        let mut host = ProgramHost { plant, notices, moves: false, suspends: false, gave_time: &mut self.gave_time };
+        let mut host = ProgramHost::new(plant, notices, &mut self.gave_time);
         if let Step::Error(fault) = machine.step(&mut host, BUDGET) {
             // Only logged: the primary program goes on.
             notices.push(Notice::Text(fault.to_string()));
@@ -398,11 +398,15 @@ impl Programs {
             }
             Body::Script(machine) => machine,
         };
-        let mut host = ProgramHost { plant, notices, moves: false, suspends: false, gave_time: &mut self.gave_time };
+        let mut host = ProgramHost::new(plant, notices, &mut self.gave_time);
         let step = machine.step(&mut host, BUDGET);
-        let moves = host.moves;
-        let suspends = host.suspends;
+        let (moves, suspends, reads) = (host.moves, host.suspends, host.reads);
         match step {
+            // The vendor's own library has an example that sends without a pause: a read is a wait, though it never waits.
+            Step::Overrun if reads => {
+                running.overruns = 0;
+                return (false, moves);
+            }
             Step::Frame => {
                 running.overruns = 0;
                 if suspends {

@@ -178,7 +178,10 @@ impl ProgramHost<'_> {
         let waits = sockets.options.failed_reads_wait && call.repeat == 0;
         if let Some(received) = conn.and_then(|conn| sockets.dials.received(conn)) {
             match parse(received) {
-                Read::Whole(value) => return Some(CallResult::Value(value)),
+                Read::Whole(value) => {
+                    self.reads = true;
+                    return Some(CallResult::Value(value));
+                }
                 Read::Wrong => return Some(CallResult::Value(failure)),
                 Read::Partial if loses => received.clear(),
                 Read::Partial => {}

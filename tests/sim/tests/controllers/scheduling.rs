@@ -101,6 +101,26 @@ fn a_thread_that_never_waits_lets_the_others_run_until_the_program_is_too_much_b
 }
 
 #[test]
+fn a_peer_that_sends_without_a_pause_does_not_put_a_program_behind() {
+    let mut bench = Bench::software(5, 15);
+    bench.serve(SERVER, Answer::After(Duration::from_millis(2)));
+    let primary = bench.connect(Port::Primary);
+    let program = "def main():\n socket_open(\"10.0.0.9\", 50001)\n n = 0\n while True:\n  \
+                   a = socket_read_binary_integer(1, \"socket_0\", 0)\n  n = n + a[0]\n  \
+                   write_output_integer_register(0, n)\n end\nend\n";
+    bench.send(primary, program);
+    bench.run(50);
+    let server = bench.accept(SERVER).expect("the program calls");
+    for _ in 0..400 {
+        let room = bench.controller.room(server).min(8000) / 4 * 4;
+        bench.send_bytes(server, &[7; 8000][..room]);
+        bench.cycles(1);
+    }
+    let read = bench.controller.registers().1.ints[0];
+    assert!(bench.controller.program().0 && read > 10_000, "{read} numbers");
+}
+
+#[test]
 fn how_long_a_program_may_compute_without_waiting_is_an_option() {
     for (overruns, ends) in [(10, true), (1000, false)] {
         let mut bench = Bench::new(outrigger_sim::controller::Options { overruns, ..ideal(5, 15) });
