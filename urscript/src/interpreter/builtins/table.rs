@@ -154,8 +154,9 @@ pub(super) static ALL: &[Signature] = &[
     host("force_mode", &[req("task_frame"), req("selection_vector"), req("wrench"), req("type"), req("limits")]),
     host("end_force_mode", &[]),
     host_since(3, 5, "force_mode_set_damping", &[req("damping")]),
-    host_since(5, 0, "force_mode_set_gain_scaling", &[req("scaling")]),
-    host_since(5, 4, "tool_contact", &[opt("direction")]),
+    // The vendor's own program names these two on CB3 as well, of which its manuals say nothing.
+    host_since(3, 14, "force_mode_set_gain_scaling", &[req("scaling")]).e_series_since(0),
+    host_since(3, 14, "tool_contact", &[opt("direction")]).e_series_since(4),
     host_since(3, 8, "protective_stop", &[]),
     host("freedrive_mode", &[opt("freeAxes").since(5, 0), opt("feature").since(5, 0)]),
     host("end_freedrive_mode", &[]),
