@@ -9,8 +9,8 @@
 //!
 //! A matrix is a list of lists of the same length.
 
+use super::code::Binary;
 use super::error::FaultKind;
-use super::program::Binary;
 use super::value::Value;
 
 /// Multiplications that one product may take: what is done within one instruction is bounded.

@@ -4,11 +4,9 @@
 //! of the call. A line is compiled when it comes: what does not compile is discarded whole. Functions of a line are known to
 //! the lines after it, up to the next `clear_interpreter()`.
 
-use std::collections::VecDeque;
-
-use super::builtins::Builtins;
-use super::compile::Mark;
+use super::builtins::{Builtins, Order};
 use super::error::{CompileError, FaultKind};
+use super::lines::{Interactive, Scope, Statement, Statements};
 use super::machine::Machine;
 use super::thread::{Pending, Thread};
 use super::value::{ThreadId, Value};
@@ -23,59 +21,6 @@ pub enum Discard {
     TooMany,
     /// It is no statement, or does not fit the program.
     Compile(CompileError),
-}
-
-/// Numbers of statements, as the state queries tell them; 0 for none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statements {
-    /// The last one that was executed to its end.
-    pub executed: u32,
-    /// The last one that was accepted.
-    pub interpreted: u32,
-    /// The last one that was removed by `clear_interpreter()`, or at the end of interpreter mode.
-    pub cleared: u32,
-    /// How many were accepted and are not executed yet.
-    pub waiting: u32,
-}
-
-/// What the functions of interpreter mode do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    Enter,
-    End,
-    Clear,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Statement {
-    id: u32,
-    function: u32,
-    /// The end of what it was compiled to.
-    end: Mark,
-}
-
-/// The state of interpreter mode in one machine.
-#[derive(Default)]
-pub(super) struct Interactive {
-    /// While the main thread is in interpreter mode: the function that has called it, and the number of that call.
-    scope: Option<Scope>,
-    queue: VecDeque<Statement>,
-    current: Option<Statement>,
-    /// Statements were asked to be cleared by the current one.
-    clears: bool,
-    ends: bool,
-    /// Where the lines began.
-    first: Option<Mark>,
-    /// Statements accepted since the last that clears.
-    kept: usize,
-    state: Statements,
-}
-
-#[derive(Clone, Copy)]
-struct Scope {
-    function: u32,
-    site: u32,
-    clear_on_end: bool,
 }
 
 impl Machine {

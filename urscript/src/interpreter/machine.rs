@@ -14,10 +14,11 @@
 use std::collections::VecDeque;
 
 use super::builtins::Run;
+use super::code::Target;
 use super::error::{Fault, FaultKind, Position};
 use super::host::{Call, CallResult, Host};
-use super::interactive::Interactive;
-use super::program::{Program, ProgramKind, Target};
+use super::lines::Interactive;
+use super::program::{Program, ProgramKind};
 use super::thread::{Event, Pending, Thread};
 use super::value::{ThreadId, Value};
 

@@ -5,8 +5,8 @@
 
 use core::cmp::Ordering;
 
+use super::code::{Binary, Unary};
 use super::error::FaultKind;
-use super::program::{Binary, Unary};
 use super::value::Value;
 
 impl Unary {

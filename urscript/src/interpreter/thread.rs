@@ -1,9 +1,10 @@
 //! One thread of a running program: its frames, its values, and the call it waits in.
 
+use super::code::{Op, Place};
 use super::error::{Fault, FaultKind, Position};
 use super::limits::Limits;
 use super::operators;
-use super::program::{Op, Place, Program};
+use super::program::Program;
 use super::value::{ThreadId, Value};
 
 /// What the next instruction needs from outside the thread.
@@ -265,7 +266,7 @@ impl Thread {
     }
 
     fn call(&mut self, program: &Program, site: u32, budget: &mut u32) -> Result<Event, FaultKind> {
-        use super::program::Target;
+        use super::code::Target;
         let Some(call) = program.calls.get(site as usize) else { return Ok(Event::Ended) };
         let given = self.pop_many(call.slots.len());
         match call.target {

@@ -5,7 +5,6 @@ mod table;
 use std::collections::HashMap;
 
 use super::error::FaultKind;
-use super::interactive::Order;
 use super::limits::Limits;
 use super::value::Value;
 use crate::Version;
@@ -169,6 +168,14 @@ impl Signature {
     pub(super) fn defaults(&self) -> Vec<Value> {
         self.params.iter().map(|param| param.default.value()).collect()
     }
+}
+
+/// What the functions of interpreter mode do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Enter,
+    End,
+    Clear,
 }
 
 /// Who computes it.

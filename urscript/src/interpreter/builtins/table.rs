@@ -1,10 +1,10 @@
 //! Every function with its parameters and the software that brought it.
 
 use super::super::error::FaultKind;
-use super::super::interactive::Order;
 use super::super::limits::Limits;
 use super::super::pure::{self, lists, poses, strings};
 use super::super::value::Value;
+use super::Order;
 use super::{Default, FIRST, Param, Run, Signature};
 
 const fn param(name: &'static str, default: Default) -> Param {

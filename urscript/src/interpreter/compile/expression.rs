@@ -4,9 +4,9 @@
 //! leave their right side alone when the left decides.
 
 use super::super::builtins::Signature;
+use super::super::code::{Binary, CallSite, Op, Place, Target, Unary};
 use super::super::error::{ArgumentsError, CompileError, Position};
 use super::super::lexer::Token;
-use super::super::program::{Binary, CallSite, Op, Place, Target, Unary};
 use super::super::value::Value;
 use super::{CompileErrorKind, Compiler, index};
 

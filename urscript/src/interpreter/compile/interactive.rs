@@ -1,10 +1,11 @@
 //! Lines of interpreter mode: statements compiled into a program that runs (`core/docs/protocol/ur-external-control.md 3`).
 
+use super::super::builtins::Order;
 use super::super::builtins::{Builtins, Run};
+use super::super::code::{Mark, Op, Target};
 use super::super::error::{CompileError, CompileErrorKind, Position};
-use super::super::interactive::Order;
 use super::super::lexer::{self, Token};
-use super::super::program::{Op, Program, Target};
+use super::super::program::Program;
 use super::Compiler;
 
 impl Program {
@@ -98,12 +99,4 @@ impl Program {
         self.constants.forget(before.constants);
         self.calls.forget(before.calls);
     }
-}
-
-/// A point between two lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Mark {
-    functions: usize,
-    constants: usize,
-    calls: usize,
 }

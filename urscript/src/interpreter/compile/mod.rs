@@ -1,21 +1,19 @@
-//! Text to instructions, in two passes over the tokens: [`declare`] finds names, then one instruction list per function
+//! Text to instructions, in two passes over the tokens: [`declare`](super::declare) finds names, then one instruction list per function
 //! is written while the grammar is read ([`statement`], [`expression`]). There is no tree; depth of nesting is bounded
 //! by a counter, so that no text can exhaust the stack.
 
-mod declare;
 mod expression;
 mod interactive;
 mod statement;
 
-pub(super) use declare::Declarations;
-pub(super) use interactive::Mark;
-
 use super::builtins::Builtins;
+use super::code::{CallSite, Function, Op};
+use super::declare::Declarations;
 use super::error::{CompileError, CompileErrorKind, Position};
 use super::growing::Growing;
 use super::lexer::{self, Placed, Token};
 use super::limits::Limits;
-use super::program::{CallSite, Function, Op, Program, ProgramKind};
+use super::program::{Program, ProgramKind};
 use super::value::Value;
 
 impl Program {

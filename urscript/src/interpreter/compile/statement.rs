@@ -1,8 +1,8 @@
 //! Statements and blocks.
 
+use super::super::code::{Op, Place};
 use super::super::error::{CompileError, Position};
 use super::super::lexer::Token;
-use super::super::program::{Op, Place};
 use super::super::value::Value;
 use super::{CompileErrorKind, Compiler, Loop};
 

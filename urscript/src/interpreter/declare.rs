@@ -7,10 +7,10 @@
 use core::ops::Range;
 use std::collections::HashMap;
 
-use super::super::error::{CompileError, CompileErrorKind};
-use super::super::growing::Growing;
-use super::super::lexer::{Placed, Token};
-use super::super::program::{self, Place};
+use super::code::{self, Place};
+use super::error::{CompileError, CompileErrorKind};
+use super::growing::Growing;
+use super::lexer::{Placed, Token};
 
 /// Slots by name, numbered from 0.
 type Slots = HashMap<Box<str>, u32>;
@@ -54,7 +54,7 @@ pub(super) struct Param {
 
 /// What the first pass found.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Declarations {
+pub(super) struct Declarations {
     /// The program itself is the first, with a name or without.
     pub(super) functions: Growing<Function>,
     by_name: Slots,
@@ -98,11 +98,11 @@ impl Declarations {
     }
 
     /// Functions from this number on, without their instructions.
-    pub(super) fn compiled(&self, from: usize) -> impl Iterator<Item = program::Function> {
-        (from..self.functions.len()).filter_map(|number| self.functions.get(number)).map(|function| program::Function {
+    pub(super) fn compiled(&self, from: usize) -> impl Iterator<Item = code::Function> {
+        (from..self.functions.len()).filter_map(|number| self.functions.get(number)).map(|function| code::Function {
             name: function.name.clone().into(),
             locals: function.locals(),
-            ..program::Function::default()
+            ..code::Function::default()
         })
     }
 
@@ -251,7 +251,7 @@ impl<'s> Pass<'_, 's> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::lexer::tokens;
+    use super::super::lexer::tokens;
     use super::*;
 
     fn read(source: &str) -> Declarations {
