@@ -1,7 +1,6 @@
 //! Lines of interpreter mode: statements compiled into a program that runs (`core/docs/protocol/ur-external-control.md 3`).
 
-use super::super::builtins::Order;
-use super::super::builtins::{Builtins, Run};
+use super::super::builtins::{Builtins, Order, Run};
 use super::super::code::{Mark, Op, Target};
 use super::super::error::{CompileError, CompileErrorKind, Position};
 use super::super::lexer::{self, Token};
