@@ -49,6 +49,7 @@
 //! | `core/docs/protocol/ur-rtde.md 10` | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
 //! | `core/docs/protocol/ur-dashboard.md 1–5` | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.5` | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
+//! | `core/docs/protocol/ur-external-control.md 1.6, 5.3` | moves along joints, lines and arcs; streams; kinematics; states | [`arm`], [`kinematics`], `program::moves`, `program::looking` | `tests/controllers/moves.rs`, `looking.rs`, `buffered.rs` |
 //! | `core/docs/protocol/ur-external-control.md 1.7, 5.3` | force mode, hand guiding, contact, direct torque | [`arm`], [`surface`], `program::forces` | `tests/controllers/forces.rs`, `freedrive.rs`, `dynamics.rs`, `insertion.rs` |
 //! | `core/docs/protocol/ur-dashboard.md 6` | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6, 5.7` | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
