@@ -119,9 +119,11 @@ pub(super) fn drives_by_external_control(software: SoftwareVersion) {
     let _alone = REVERSE_PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, seconds, says) in DRIVERS {
         let contact = name == "tool_contact_example";
-        // Not with a CB3: one of its poses leads a straight line of a UR5 where joints would be too fast, and the
-        // simulated controller stops protectively there; whether a real one does is not known. Contacts are of 5.x.
-        if software.major < 5 && (contact || name == "instruction_executor") {
+        // One of its poses leads a straight line of a UR5 where joints would be too fast, and so does `optimovel` at its
+        // full share where that exists: the simulated controller stops protectively there; whether a real one does is not
+        // known. Contacts are of 5.x.
+        let optimal = name == "instruction_executor" && (software.major < 5 || software.at_least(5, 21));
+        if optimal || contact && software.major < 5 {
             continue;
         }
         let server = if contact { serve_over_a_surface(software) } else { serve(software, false) };
