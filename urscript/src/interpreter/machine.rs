@@ -28,9 +28,9 @@ use super::value::{ThreadId, Value};
 pub enum Step {
     /// Every thread waits for the next control cycle.
     Frame,
-    /// The budget is spent and there is more to do; a controller on which this goes on ends the program with "runtime
+    /// The budget is spent and this thread has more to do; a controller on which that goes on ends the program with "runtime
     /// too much behind".
-    Overrun,
+    Overrun(ThreadId),
     /// The program ended; so it stays.
     Done,
     /// The program ended with a run-time error; so it stays.
@@ -89,7 +89,7 @@ impl Machine {
             return ended.clone();
         }
         let step = match self.cycle(host, budget) {
-            Ok(Step::Frame | Step::Overrun) if self.program.kind() == ProgramKind::Secondary => {
+            Ok(Step::Frame | Step::Overrun(_)) if self.program.kind() == ProgramKind::Secondary => {
                 Step::Error(Fault { position: self.position(), kind: FaultKind::TooMuchBehind })
             }
             Ok(step) => step,
@@ -114,7 +114,7 @@ impl Machine {
                 Exit::Waits => self.waiting.push_back(thread),
                 Exit::Yields => self.ready.push_back(thread),
                 Exit::Exhausted => {
-                    step = Step::Overrun;
+                    step = Step::Overrun(thread.id);
                     if thread.critical {
                         self.ready.push_front(thread);
                     } else {

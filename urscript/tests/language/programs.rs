@@ -1,7 +1,7 @@
 //! Programs and what they do, cycle by cycle.
 
 use crate::support::{BUDGET, Recorder, run, said, trace};
-use outrigger_urscript::{Builtins, Machine, Program, ProgramKind, Step, Version};
+use outrigger_urscript::{Builtins, Machine, Program, ProgramKind, Step, ThreadId, Version};
 
 /// The value of an expression, printed.
 fn value(expression: &str) -> String {
@@ -175,7 +175,7 @@ fn a_thread_that_computes_too_long_goes_on_in_the_next_cycle() {
     let mut machine = Machine::new(program);
     let mut host = Recorder::default();
     for _ in 0..10 {
-        assert_eq!(machine.step(&mut host, 100), Step::Overrun);
+        assert_eq!(machine.step(&mut host, 100), Step::Overrun(ThreadId::MAIN));
     }
 }
 
@@ -188,7 +188,7 @@ fn a_critical_section_keeps_the_others_out_when_the_budget_is_spent() {
         );
         let mut machine = Machine::new(Program::compile(&source, &Builtins::of(Version::new(5, 15))).unwrap());
         let mut host = Recorder::default();
-        while machine.step(&mut host, 50) == Step::Overrun {}
+        while matches!(machine.step(&mut host, 50), Step::Overrun(_)) {}
         let spoken = host.calls.iter().filter(|(_, name, _)| *name == "textmsg");
         spoken.map(|(_, _, args)| args[0].to_string()).collect::<String>()
     };

@@ -1,6 +1,6 @@
 //! The functions a program can call: motion, time, inputs and outputs, set-up, messages.
 
-use outrigger_urscript::{Call, CallResult, Host, Value};
+use outrigger_urscript::{Call, CallResult, Host, ThreadId, Value};
 
 use super::{Notice, Plant, forces};
 
@@ -15,8 +15,8 @@ pub(super) struct ProgramHost<'a> {
     pub(super) moves: bool,
     /// Whether a popup waits for the operator.
     pub(super) suspends: bool,
-    /// Whether a socket gave what it was read for.
-    pub(super) reads: bool,
+    /// The thread that was last given what it read a socket for, in this cycle.
+    pub(super) reader: Option<ThreadId>,
     /// Whether the last `speedj` gave its time.
     pub(super) gave_time: &'a mut bool,
 }
@@ -24,7 +24,7 @@ pub(super) struct ProgramHost<'a> {
 impl<'a> ProgramHost<'a> {
     /// For one control cycle.
     pub(super) fn new(plant: &'a mut Plant, notices: &'a mut Vec<Notice>, gave_time: &'a mut bool) -> Self {
-        Self { plant, notices, moves: false, suspends: false, reads: false, gave_time }
+        Self { plant, notices, moves: false, suspends: false, reader: None, gave_time }
     }
 }
 

@@ -327,13 +327,10 @@ impl Programs {
         };
         let mut host = ProgramHost::new(plant, notices, &mut self.gave_time);
         let step = machine.step(&mut host, BUDGET);
-        let (moves, suspends, reads) = (host.moves, host.suspends, host.reads);
+        let (moves, suspends, reader) = (host.moves, host.suspends, host.reader);
         match step {
-            // The vendor's own library has an example that sends without a pause: a read is a wait, though it never waits.
-            Step::Overrun if reads => {
-                running.overruns = 0;
-                return (false, moves);
-            }
+            // An example of UR's client library sends without a pause: for the thread that reads, a read is a wait.
+            Step::Overrun(thread) if reader == Some(thread) => return (false, moves),
             Step::Frame => {
                 running.overruns = 0;
                 if suspends {
@@ -342,11 +339,11 @@ impl Programs {
                 }
                 return (false, moves);
             }
-            Step::Overrun if running.overruns < self.overruns => {
+            Step::Overrun(_) if running.overruns < self.overruns => {
                 running.overruns += 1;
                 return (false, moves);
             }
-            Step::Overrun => {
+            Step::Overrun(_) => {
                 notices.push(Notice::exception(machine.position(), FaultKind::TooMuchBehind.to_string()));
             }
             Step::Done => {}

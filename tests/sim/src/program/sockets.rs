@@ -179,7 +179,7 @@ impl ProgramHost<'_> {
         if let Some(received) = conn.and_then(|conn| sockets.dials.received(conn)) {
             match parse(received) {
                 Read::Whole(value) => {
-                    self.reads = true;
+                    self.reader = Some(call.thread);
                     return Some(CallResult::Value(value));
                 }
                 Read::Wrong => return Some(CallResult::Value(failure)),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use outrigger_sim::controller::Conn;
 use outrigger_sim::port::Port;
 
 use crate::common::{Answer, Bench, ideal};
@@ -100,24 +101,41 @@ fn a_thread_that_never_waits_lets_the_others_run_until_the_program_is_too_much_b
     assert_eq!(bench.controller.program(), (false, false));
 }
 
-#[test]
-fn a_peer_that_sends_without_a_pause_does_not_put_a_program_behind() {
+/// A program that reads numbers from a peer that sends without a pause, beside whatever else it starts.
+fn flooded(beside: &str) -> (Bench, Conn) {
     let mut bench = Bench::software(5, 15);
     bench.serve(SERVER, Answer::After(Duration::from_millis(2)));
     let primary = bench.connect(Port::Primary);
-    let program = "def main():\n socket_open(\"10.0.0.9\", 50001)\n n = 0\n while True:\n  \
+    let program = "def main():\nBESIDE socket_open(\"10.0.0.9\", 50001)\n n = 0\n while True:\n  \
                    a = socket_read_binary_integer(1, \"socket_0\", 0)\n  n = n + a[0]\n  \
                    write_output_integer_register(0, n)\n end\nend\n";
-    bench.send(primary, program);
+    bench.send(primary, &program.replace("BESIDE", beside));
     bench.run(50);
     let server = bench.accept(SERVER).expect("the program calls");
     for _ in 0..400 {
+        if !bench.controller.program().0 {
+            break;
+        }
         let room = bench.controller.room(server).min(8000) / 4 * 4;
         bench.send_bytes(server, &[7; 8000][..room]);
         bench.cycles(1);
     }
+    (bench, primary)
+}
+
+#[test]
+fn a_peer_that_sends_without_a_pause_does_not_put_a_program_behind() {
+    let (bench, _) = flooded("");
     let read = bench.controller.registers().1.ints[0];
     assert!(bench.controller.program().0 && read > 10_000, "{read} numbers");
+}
+
+#[test]
+fn a_thread_that_never_waits_is_behind_also_beside_one_that_reads() {
+    let (mut bench, primary) = flooded(" thread spin():\n  while True:\n   x = 1\n  end\n end\n run spin()\n");
+    bench.run(100);
+    assert_eq!(bench.told(primary), ["Runtime is too much behind"]);
+    assert!(!bench.controller.program().0);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Text to instructions, in two passes over the tokens: [`declare`](super::declare) finds names, then one instruction list per function
-//! is written while the grammar is read ([`statement`], [`expression`]). There is no tree; depth of nesting is bounded
+//! Text to instructions, in two passes over the tokens: [`declare`](super::declare) finds names, then one instruction
+//! list per function is written while the grammar is read ([`statement`], [`expression`]). There is no tree; depth of nesting is bounded
 //! by a counter, so that no text can exhaust the stack.
 
 mod expression;

@@ -72,7 +72,7 @@ pub(crate) fn trace(source: &str) -> String {
     lines.push(match end {
         Step::Done => format!("{last}: done"),
         Step::Error(fault) => format!("{last}: error {fault}"),
-        Step::Frame | Step::Overrun => format!("{last}: still running"),
+        Step::Frame | Step::Overrun(_) => format!("{last}: still running"),
     });
     lines.join("\n")
 }
