@@ -44,6 +44,7 @@ pub use render::error::{Argument, Range, RenderError};
 pub use render::message::{MAX_TEXT, Popup, TextMsg};
 pub use render::motion::{ServoJ, SpeedJ, SpeedJForm, StopJ};
 pub use render::output::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
+pub use render::program::{ScriptError, ScriptText, ScriptValue};
 pub use render::refusal::Decimal;
 pub use render::service::{ServiceLine, SpeedSlider};
 pub use render::version::Version;

@@ -9,6 +9,7 @@ mod line;
 pub(crate) mod message;
 pub(crate) mod motion;
 pub(crate) mod output;
+pub(crate) mod program;
 pub(crate) mod refusal;
 pub(crate) mod service;
 pub(crate) mod version;

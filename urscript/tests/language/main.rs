@@ -7,5 +7,6 @@ mod interpreter_mode;
 mod programs;
 mod render_properties;
 mod round_trip;
+mod shipped;
 mod support;
 mod values;

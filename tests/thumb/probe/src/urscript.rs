@@ -1,8 +1,8 @@
 //! Every statement the renderer knows.
 
 use outrigger_urscript::{
-    AnalogDomain, Dialect, DigitalOutput, Output, Popup, Sec, ServiceLine, ServoJ, SpeedJ, SpeedJForm, SpeedSlider,
-    StopJ, TextMsg, ToolVoltage, Version,
+    AnalogDomain, Dialect, DigitalOutput, Output, Popup, ScriptText, ScriptValue, Sec, ServiceLine, ServoJ, SpeedJ,
+    SpeedJForm, SpeedSlider, StopJ, TextMsg, ToolVoltage, Version,
 };
 
 use crate::{any, any_numbers, any_text, into_room, shown};
@@ -34,4 +34,16 @@ pub fn probe() {
     into_room(|room| popup.render(room));
     into_room(|room| any(ServiceLine::PowerOn).render(room));
     into_room(|room| SpeedSlider(any(0.5)).render(room));
+
+    let values = any([
+        (any_text(), ScriptValue::Integer(any(1))),
+        (any_text(), ScriptValue::Decimal(any(1.0))),
+        (any_text(), ScriptValue::Address(any([10, 0, 0, 9]).into())),
+        (any_text(), ScriptValue::Text(any_text())),
+    ]);
+    let text = ScriptText::within(any_text(), any_text(), any::<&[_]>(&values), version).map_err(shown);
+    if let Ok(mut text) = text {
+        shown(text.len());
+        into_room(|room| Ok::<_, ()>(text.read(room)));
+    }
 }

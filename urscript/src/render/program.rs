@@ -1,0 +1,408 @@
+//! Whole programs: a template with places for values and lines for some software only, to text in pieces.
+//!
+//! A template is a text of this crate (`urscript/programs`), written to be read; what is sent has neither its comments nor its
+//! indentation. Nothing is kept but a place in the template, so a program of any length goes through a buffer of any size.
+//!
+//! | in a template | becomes |
+//! |---|---|
+//! | `{{NAME}}` | the value of that name |
+//! | `$>=5.10 ` or `$<5.10 ` at the beginning of a line, several one after the other | nothing, and the line stays where all of them hold |
+//! | a line that begins with `#` | nothing, except `# HEADER_BEGIN` and `# HEADER_END` |
+//! | blanks at the beginning of a line, empty lines | nothing |
+
+use core::net::Ipv4Addr;
+
+use super::error::Range;
+use super::line::Line;
+use super::version::Version;
+
+/// Longest number or address: ten digits before the point, sign, point, decimals.
+const SCRATCH: usize = 20;
+
+/// What stands in the place of a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScriptValue<'a> {
+    /// A whole number.
+    Integer(i32),
+    /// A decimal with six digits after the point; [`ScriptValue::DECIMAL`].
+    Decimal(f32),
+    /// `192.168.56.1`
+    Address(Ipv4Addr),
+    /// Printable ASCII without `"` and `\`.
+    Text(&'a str),
+}
+
+impl ScriptValue<'_> {
+    /// Decimals that are rendered.
+    pub const DECIMAL: Range = Range::symmetric(4e9);
+
+    fn is_sound(&self) -> bool {
+        match *self {
+            Self::Integer(_) | Self::Address(_) => true,
+            Self::Decimal(value) => (Self::DECIMAL.min..=Self::DECIMAL.max).contains(&value),
+            Self::Text(text) => text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\'),
+        }
+    }
+
+    /// The text of a number in the scratch, or the text itself.
+    fn bytes<'b>(&'b self, scratch: &'b mut [u8; SCRATCH]) -> &'b [u8] {
+        let mut line = Line::new(scratch);
+        match *self {
+            Self::Integer(value) => {
+                if value < 0 {
+                    line.put(b"-");
+                }
+                line.integer(value.unsigned_abs());
+            }
+            Self::Decimal(value) => line.number(value),
+            Self::Address(address) => {
+                let [a, b, c, d] = address.octets();
+                for byte in [a, b, c] {
+                    line.integer(byte.into());
+                    line.put(b".");
+                }
+                line.integer(d.into());
+            }
+            Self::Text(text) => return text.as_bytes(),
+        }
+        let len = line.finish().unwrap_or(0);
+        scratch.get(..len).unwrap_or_default()
+    }
+}
+
+/// Why a template is not rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// A place in this line of the template has a name without a value, or does not end.
+    Place {
+        /// Counted from 1.
+        line: u16,
+    },
+    /// What begins with `$` in this line names no software.
+    Gate {
+        /// Counted from 1.
+        line: u16,
+    },
+    /// This value is not finite, too large, or a text that would not stay in its quotes.
+    Value {
+        /// Its index in the list.
+        index: u8,
+    },
+}
+
+impl core::error::Error for ScriptError {}
+
+impl core::fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Place { line } => write!(f, "line {line} of the template has a place without a value"),
+            Self::Gate { line } => write!(f, "line {line} of the template names no software after `$`"),
+            Self::Value { index } => write!(f, "value {index} of the template cannot be written"),
+        }
+    }
+}
+
+/// The text of a program, read piece by piece.
+///
+/// ```
+/// use outrigger_urscript::{ScriptText, ScriptValue, Version};
+///
+/// let template = "# Says hello.\ndef hello():\n  $>=5.0 textmsg({{N}})\nend\n";
+/// let values = [("N", ScriptValue::Integer(7))];
+/// let mut text = ScriptText::new(template, &values, Version::new(5, 15)).unwrap();
+/// assert_eq!(text.len(), 29);
+/// let (mut piece, mut sent) = ([0; 16], vec![]);
+/// while let n @ 1.. = text.read(&mut piece) {
+///     sent.extend(&piece[..n]);
+/// }
+/// assert_eq!(sent, b"def hello():\ntextmsg(7)\nend\n");
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScriptText<'a> {
+    values: &'a [(&'a str, ScriptValue<'a>)],
+    version: Version,
+    /// What is rendered after `rest`.
+    after: [&'a str; 2],
+    rest: &'a [u8],
+    /// Lines of the template that were begun.
+    line: u16,
+    /// `rest` is at the beginning of a line.
+    fresh: bool,
+    /// Bytes of the value at the beginning of `rest` that were read already.
+    within: usize,
+    len: usize,
+}
+
+impl<'a> ScriptText<'a> {
+    /// The text of a template for a controller of this software. The whole of it is walked once, so that reading cannot fail.
+    ///
+    /// # Errors
+    /// A place without a value, a line that names no software, or a value that cannot be written.
+    pub fn new(
+        template: &'a str,
+        values: &'a [(&'a str, ScriptValue<'a>)],
+        version: Version,
+    ) -> Result<Self, ScriptError> {
+        Self::of(template, ["", ""], values, version)
+    }
+
+    /// The same between a first line, e.g. `"def externalControl():\n"`, and `end`: for a template that is the body of a
+    /// program.
+    ///
+    /// # Errors
+    /// As [`ScriptText::new`].
+    pub fn within(
+        head: &'a str,
+        template: &'a str,
+        values: &'a [(&'a str, ScriptValue<'a>)],
+        version: Version,
+    ) -> Result<Self, ScriptError> {
+        Self::of(head, [template, "end\n"], values, version)
+    }
+
+    fn of(
+        first: &'a str,
+        after: [&'a str; 2],
+        values: &'a [(&'a str, ScriptValue<'a>)],
+        version: Version,
+    ) -> Result<Self, ScriptError> {
+        for (index, (_, value)) in (0..).zip(values) {
+            if !value.is_sound() {
+                return Err(ScriptError::Value { index });
+            }
+        }
+        let rest = first.as_bytes();
+        let mut text = Self { values, version, after, rest, line: 0, fresh: true, within: 0, len: 0 };
+        let (mut walk, mut len) = (text.clone(), 0_usize);
+        while let n @ 1.. = walk.fill(&mut [0; 64])? {
+            len = len.saturating_add(n);
+        }
+        text.len = len;
+        Ok(text)
+    }
+
+    /// Bytes of the whole text.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// No line of the template is for this software.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Fills a buffer with what comes next and says how much that is: less than the buffer holds at the end of the text, and
+    /// then nothing.
+    pub fn read(&mut self, out: &mut [u8]) -> usize {
+        // Walked before: it does not fail.
+        self.fill(out).unwrap_or(0)
+    }
+
+    fn fill(&mut self, out: &mut [u8]) -> Result<usize, ScriptError> {
+        let mut at = 0_usize;
+        loop {
+            let room = out.get_mut(at..).unwrap_or_default();
+            if room.is_empty() || (self.fresh && !self.begin_line()?) {
+                return Ok(at);
+            }
+            self.fresh = false;
+            let mut scratch = [0; SCRATCH];
+            let copied = if let Some(place) = self.rest.strip_prefix(b"{{") {
+                let refused = ScriptError::Place { line: self.line };
+                let (value, rest) = self.value(place).ok_or(refused)?;
+                let bytes = value.bytes(&mut scratch).get(self.within..).unwrap_or_default();
+                let copied = copy(bytes, room);
+                self.within = self.within.saturating_add(copied);
+                if copied == bytes.len() {
+                    (self.rest, self.within) = (rest, 0);
+                }
+                copied
+            } else {
+                let copied = copy_line(self.rest, room);
+                let (done, rest) = self.rest.split_at_checked(copied).unwrap_or_default();
+                self.rest = rest;
+                self.fresh = done.last() == Some(&b'\n');
+                copied
+            };
+            // A template that ends within a line.
+            self.fresh |= self.rest.is_empty();
+            at = at.saturating_add(copied);
+        }
+    }
+
+    /// The value of a place, and what follows it.
+    fn value(&self, place: &'a [u8]) -> Option<(ScriptValue<'a>, &'a [u8])> {
+        self.values.iter().find_map(|(name, value)| {
+            let rest = place.strip_prefix(name.as_bytes())?.strip_prefix(b"}}")?;
+            Some((*value, rest))
+        })
+    }
+
+    /// Goes on to the first byte of the next line that is rendered; false at the end.
+    fn begin_line(&mut self) -> Result<bool, ScriptError> {
+        self.line = self.line.saturating_add(1);
+        loop {
+            let Some((&first, rest)) = self.rest.split_first() else {
+                let [next, then] = self.after;
+                if next.is_empty() {
+                    return Ok(false);
+                }
+                (self.rest, self.after, self.line) = (next.as_bytes(), [then, ""], 1);
+                continue;
+            };
+            let keeps = match first {
+                b' ' | b'\t' => {
+                    self.rest = rest;
+                    continue;
+                }
+                b'\n' => false,
+                b'#' => rest.starts_with(b" HEADER_"),
+                b'$' => {
+                    let (holds, after) = gate(rest, self.version).ok_or(ScriptError::Gate { line: self.line })?;
+                    if holds {
+                        self.rest = after;
+                        continue;
+                    }
+                    false
+                }
+                _ => true,
+            };
+            if keeps {
+                return Ok(true);
+            }
+            let end = self.rest.iter().position(|b| *b == b'\n').map_or(self.rest.len(), |at| at.saturating_add(1));
+            self.rest = self.rest.get(end..).unwrap_or_default();
+            self.line = self.line.saturating_add(1);
+        }
+    }
+}
+
+/// Copies what there is room for.
+fn copy(from: &[u8], to: &mut [u8]) -> usize {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+    from.len().min(to.len())
+}
+
+/// Copies up to a place or through the end of the line, as far as there is room.
+fn copy_line(from: &[u8], to: &mut [u8]) -> usize {
+    let end = from.windows(2).position(|pair| pair == b"{{" || pair.first() == Some(&b'\n'));
+    let end = end.map_or(from.len(), |at| if from.get(at) == Some(&b'\n') { at.saturating_add(1) } else { at });
+    copy(from.get(..end).unwrap_or_default(), to)
+}
+
+/// Whether a line is for this software, and what follows `>=5.10 `.
+fn gate(text: &[u8], version: Version) -> Option<(bool, &[u8])> {
+    let (since, text) = match text.strip_prefix(b">=") {
+        Some(text) => (true, text),
+        None => (false, text.strip_prefix(b"<")?),
+    };
+    let (major, text) = number(text, b'.')?;
+    let (minor, text) = number(text, b' ')?;
+    Some(((version >= Version { major, minor }) == since, text))
+}
+
+fn number(text: &[u8], end: u8) -> Option<(u8, &[u8])> {
+    let (digits, rest) = text.split_at_checked(text.iter().position(|b| *b == end)?)?;
+    let mut value = if digits.is_empty() { None } else { Some(0_u8) };
+    for digit in digits {
+        let digit = digit.checked_sub(b'0').filter(|d| *d <= 9)?;
+        value = value?.checked_mul(10)?.checked_add(digit);
+    }
+    Some((value?, rest.get(1..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(template: &str, values: &[(&str, ScriptValue<'_>)], version: Version) -> String {
+        let text = ScriptText::new(template, values, version).unwrap();
+        let whole = read(text.clone(), 4096);
+        for room in [1, 2, 3, 7, 64] {
+            assert_eq!(read(text.clone(), room), whole, "in pieces of {room}");
+        }
+        assert_eq!(text.len(), whole.len());
+        assert_eq!(text.is_empty(), whole.is_empty());
+        whole
+    }
+
+    fn read(mut text: ScriptText<'_>, room: usize) -> String {
+        let (mut piece, mut all) = (vec![0xa5; room], vec![]);
+        while let n @ 1.. = text.read(&mut piece) {
+            all.extend(&piece[..n]);
+        }
+        assert_eq!(text.read(&mut piece), 0, "the end stays the end");
+        String::from_utf8(all).unwrap()
+    }
+
+    const ANY: Version = Version::new(5, 15);
+
+    #[test]
+    fn values_stand_where_their_names_stood() {
+        let values = [
+            ("N", ScriptValue::Integer(-2_147_483_648)),
+            ("NAME", ScriptValue::Decimal(-0.25)),
+            ("HOST", ScriptValue::Address(Ipv4Addr::new(192, 168, 56, 1))),
+            ("WORDS", ScriptValue::Text("{{N}}, gain=2000")),
+            ("NOTHING", ScriptValue::Text("")),
+        ];
+        let text = rendered("f({{NAME}},{{N}}{{NOTHING}})\n{{HOST}}\n{{WORDS}} }{\n{{NOTHING}}\n", &values, ANY);
+        assert_eq!(text, "f(-0.250000,-2147483648)\n192.168.56.1\n{{N}}, gain=2000 }{\n\n");
+    }
+
+    #[test]
+    fn comments_and_blanks_are_not_sent_and_the_marks_of_a_header_are() {
+        let template = "# What it does.\n\n  # HEADER_BEGIN\n\tdef f():\n    x = 1\n  end\n# HEADER_END\n#f()\nf()\n";
+        assert_eq!(rendered(template, &[], ANY), "# HEADER_BEGIN\ndef f():\nx = 1\nend\n# HEADER_END\nf()\n");
+    }
+
+    #[test]
+    fn lines_are_for_some_software_only() {
+        let template = "$<3.0 a\n  $>=5.10   b\n$>=3.10 $<5.10 c\n$>=10.0 $>=10.8 {{D}}\n$>=5.0 # no\ne\n";
+        let of = |major, minor| {
+            let text = rendered(template, &[("D", ScriptValue::Text("d"))], Version::new(major, minor));
+            text.replace('\n', "")
+        };
+        assert_eq!(
+            [of(1, 8), of(3, 9), of(3, 10), of(5, 9), of(5, 10), of(10, 7), of(10, 8)],
+            ["ae", "e", "ce", "ce", "be", "be", "bde"]
+        );
+    }
+
+    #[test]
+    fn a_body_is_wrapped() {
+        let text = ScriptText::within("def f():\n", "# c\n x()\n", &[], ANY).unwrap();
+        assert_eq!((text.len(), read(text, 5)), (17, "def f():\nx()\nend\n".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_rendered_is_refused_with_its_line() {
+        let refused = |template, values: &[_]| ScriptText::new(template, values, ANY).map(drop);
+        for (template, line) in
+            [("\n# c\nf({{NO}})\n", 3), ("{{N\n", 1), ("f({{", 1), ("{{NN}}\n", 1), ("a\n{{N}\n", 2)]
+        {
+            assert_eq!(refused(template, &[("N", ScriptValue::Integer(1))]), Err(ScriptError::Place { line }));
+        }
+        for template in ["\n$5.0 a\n", "\n$>5.0 a\n", "\n$>=5 a\n", "\n$>=5.0\n", "\n$<.1 a\n", "\n$<5.256 a\n", "\n$"]
+        {
+            assert_eq!(refused(template, &[]), Err(ScriptError::Gate { line: 2 }), "{template}");
+        }
+        for value in [f32::NAN, f32::INFINITY, -5e9].map(ScriptValue::Decimal) {
+            assert_eq!(
+                refused("", &[("A", ScriptValue::Integer(1)), ("N", value)]),
+                Err(ScriptError::Value { index: 1 })
+            );
+        }
+        for text in ["a\"", "a\\", "a\nb", "ü"] {
+            assert_eq!(refused("", &[("N", ScriptValue::Text(text))]), Err(ScriptError::Value { index: 0 }));
+        }
+        let inner = ScriptText::within("def f():\n", "\n{{NO}}\n", &[], ANY).map(drop);
+        assert_eq!(inner, Err(ScriptError::Place { line: 2 }));
+    }
+}

@@ -1,0 +1,67 @@
+//! Every template in `urscript/programs` becomes, for every software, a program that this software compiles.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use outrigger_urscript::{Builtins, Program, ScriptText, ScriptValue, Version};
+
+/// Values of every name that a template may have.
+const VALUES: &[(&str, ScriptValue<'_>)] = &[("HOST", ScriptValue::Address(Ipv4Addr::new(192, 168, 56, 1)))];
+
+/// The software that controllers have, and some that there may be.
+fn versions() -> impl Iterator<Item = Version> {
+    let minors = [(3_u8, 15_u8), (5, 26), (10, 13)];
+    minors.into_iter().flat_map(|(major, last)| (0..=last).map(move |minor| Version::new(major, minor)))
+}
+
+fn templates() -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let scripts = files.filter(|path| path.extension().is_some_and(|extension| extension == "script"));
+    scripts.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+fn read(mut text: ScriptText<'_>) -> String {
+    let (mut piece, mut all) = ([0; 512], vec![]);
+    while let n @ 1.. = text.read(&mut piece) {
+        all.extend(&piece[..n]);
+    }
+    assert_eq!(all.len(), text.len());
+    String::from_utf8(all).unwrap()
+}
+
+#[test]
+fn every_template_is_a_program_of_every_software() {
+    for (path, template) in templates() {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let header = template.contains("# HEADER_BEGIN");
+        let mut longest = 0;
+        for version in versions() {
+            let text = if header {
+                ScriptText::within("def externalControl():\n", &template, VALUES, version)
+            } else {
+                ScriptText::new(&template, VALUES, version)
+            };
+            let text = read(text.unwrap_or_else(|error| panic!("{name} on {version}: {error}")));
+            assert!(text.ends_with("end\n") && !text.contains("{{") && !text.contains('$'), "{name} on {version}");
+            // The parser of a controller is told nothing in lists that arithmetic takes before 3.14 and 5.9.
+            let builtins = Builtins::of(version).with_arrays(false);
+            let compiled = Program::compile(&text, &builtins);
+            compiled.unwrap_or_else(|error| panic!("{name} on {version}: {error:?}\n{text}"));
+            longest = longest.max(text.len());
+        }
+        println!("{name}: at most {longest} B, {} B as a template", template.len());
+    }
+}
+
+#[test]
+fn templates_are_plain_text_without_comments_behind_statements() {
+    for (path, template) in templates() {
+        assert!(template.is_ascii() && template.ends_with('\n') && !template.contains(['\t', '\r']), "{path:?}");
+        for line in template.lines() {
+            let code = !line.trim_start().starts_with('#') && line.contains('#');
+            assert!(!code, "{path:?} would send a comment: {line}");
+            assert!(line.len() <= 120 && line.trim_end() == line, "{path:?}: {line}");
+        }
+    }
+}
