@@ -25,7 +25,7 @@
 mod outstanding;
 
 use core::future::{Future, pending, poll_fn};
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::pin::pin;
 use core::task::{Context, Poll};
 
@@ -74,6 +74,11 @@ pub trait Socket: Read + Write {
     /// loses nothing.
     fn accepted(&mut self) -> impl Future<Output = Option<SocketAddr>> {
         async { None }
+    }
+
+    /// The two ends of the connection that stands: our address and the controller's.
+    fn ends(&self) -> Option<(IpAddr, IpAddr)> {
+        None
     }
 
     /// Resets the connection, gives up opening it or listening; what is queued is dropped.
@@ -280,6 +285,10 @@ where
             }
             Woken::Opened(link, true) => {
                 self.set_phase(link, Phase::Open);
+                let ends = self.sockets.streams.get(link.index()).filter(|_| P::LISTENS).and_then(Socket::ends);
+                if let Some((ours, theirs)) = ends {
+                    self.engine.handle(self.clock.now(), Input::Ends(link, ours, theirs));
+                }
                 Input::Opened(link)
             }
             Woken::Accepted(link, Some(from)) => {
@@ -353,9 +362,8 @@ where
             self.application.event(event);
         }
         if S::PUTS_OFF {
-            let states = self.engine.peer().states_from().map(LinkId::index);
-            for (index, socket) in self.sockets.streams.iter_mut().enumerate() {
-                socket.put_off(states.is_some_and(|states| states != index));
+            for (index, socket) in (0..).zip(self.sockets.streams.iter_mut()) {
+                socket.put_off(LinkId::new(index).is_some_and(|link| self.engine.peer().can_wait(link)));
             }
         }
         self.application.observe(self.engine, self.clock.now());
@@ -399,7 +407,7 @@ where
 
     /// Tells the engine what the controller has not acknowledged, before it decides on anything else.
     async fn report_unacked(&mut self, now: Instant) {
-        let Some(link) = P::ACKNOWLEDGED else { return };
+        let Some(link) = self.engine.peer().acknowledged_link() else { return };
         if self.phases.get(link.index()) != Some(&Phase::Open) {
             return;
         }

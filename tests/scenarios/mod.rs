@@ -9,6 +9,7 @@ mod operator;
 mod outputs;
 mod pendant;
 mod registers;
+mod reverse;
 mod robot;
 mod scaling;
 

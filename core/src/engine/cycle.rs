@@ -14,6 +14,8 @@ use crate::mode::{
     ModeConfig, ModeMachine, MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig,
     PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
+#[cfg(feature = "reverse")]
+use crate::mode::{ResidentReading, ResidentWatch};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{
@@ -61,6 +63,19 @@ pub struct Beside {
     pub(super) gate: Option<PeerGate>,
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     pub(super) unacked: Duration,
+    /// What is known of a program of ours that carries the commands, where one is to.
+    #[cfg(feature = "reverse")]
+    pub(super) resident: Option<Resident>,
+}
+
+/// A program of ours that carries the commands.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
+pub(super) struct Resident {
+    /// Its connection stands, and it has been greeted.
+    pub(super) connected: bool,
+    /// Whether it mirrors what it is sent, and when it last did.
+    pub(super) mirrors: Held<bool>,
 }
 
 /// What is known of motion that the controller executes.
@@ -99,6 +114,8 @@ pub struct Cycle<const N: usize, L> {
     scaling_config: ScalingConfig,
     pendant: PendantWatch,
     pendant_config: PendantConfig,
+    #[cfg(feature = "reverse")]
+    resident: Option<ResidentWatch>,
     hold: Duration,
     standstill: Standstill<N>,
     governor: Governor<N>,
@@ -153,6 +170,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             scaling_config: config.scaling,
             pendant: PendantWatch::default(),
             pendant_config: config.pendant,
+            #[cfg(feature = "reverse")]
+            resident: None,
             hold: config.hold,
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
@@ -417,7 +436,25 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let speaks = beside.program_state_known || beside.program.is_none();
         let from_packet = state.program_state.and_then(activity).and_then(held);
         let timely = fresh && gets_through;
+        #[cfg(feature = "reverse")]
+        let by_program = beside.resident.map(|resident| {
+            let watch = self.resident.get_or_insert_default();
+            if !matches!(self.mode.mode(), Mode::Arming | Mode::Command) {
+                *watch = ResidentWatch::default();
+                return Pendant::Go;
+            }
+            let program = if speaks { state.program_state } else { None };
+            let (connected, reported) = (resident.connected, beside.program);
+            watch.observe(&ResidentReading { fresh: timely, connected, program, reported }, now)
+        });
+        #[cfg(feature = "reverse")]
+        if beside.resident.is_none() {
+            self.resident = None;
+        }
+        #[cfg(not(feature = "reverse"))]
+        let by_program = None::<Pendant>;
         let pendant = match self.mode.mode() {
+            _ if by_program.is_some() => by_program.unwrap_or_default(),
             Mode::Arming | Mode::Command => {
                 let program = if speaks { state.program_state } else { None };
                 // Asked for where no program is seen, and dear.
@@ -474,6 +511,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 executed.paused || state.speed_slider.is_some_and(slider_down)
             }),
             acceptance: Acceptance {
+                #[cfg(feature = "reverse")]
+                mirrored_counter: beside.resident.map(|resident| resident.mirrors),
+                #[cfg(not(feature = "reverse"))]
                 mirrored_counter: None,
                 program_state: if speaks { from_packet } else { None },
                 program_running: beside.program,
@@ -493,6 +533,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.mode.observe_streamed(now, &self.evidence)
         };
         self.after(transition, events);
+        #[cfg(feature = "reverse")]
+        if self.resident.is_some_and(|watch| watch.has_ended())
+            && matches!(self.mode.mode(), Mode::Arming | Mode::Command)
+        {
+            // What stopped the robot, and its program with it, has spoken first.
+            self.fault(now, Reason::ProgramEnded, events);
+        }
         let gap = self.link.config().stale_after;
         let outcome = self.operator.observe(levels, fresh, gap, &mut self.mode, &self.evidence, now);
         outcome.is_some_and(|outcome| self.carry_out(&outcome, now, events))
@@ -735,6 +782,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
+        #[cfg(feature = "reverse")]
+        to.put(&self.resident)?;
+        #[cfg(not(feature = "reverse"))]
+        to.put(&None::<()>)?;
         // Last, because only the law knows how long it is.
         to.put_with(|room| self.law.save(room))
     }
@@ -747,6 +798,12 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
+        #[cfg(feature = "reverse")]
+        {
+            self.resident = from.take()?;
+        }
+        #[cfg(not(feature = "reverse"))]
+        from.take::<Option<()>>()?;
         self.law.restore(from.rest())
     }
 
@@ -766,6 +823,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let enough = u64::from(self.pendant_config.left).saturating_add(1);
         let lasts = self.link.config().period.times(enough) <= self.hold;
         let sees = lasts && self.pendant.sees_stops(&self.pendant_config);
+        // Its stop is the end of its connection.
+        #[cfg(feature = "reverse")]
+        let sees = sees || self.resident.is_some();
         if transition.to == Mode::Command && text && !sees {
             events.push(Event::PendantOverridden);
         }

@@ -1,6 +1,6 @@
 //! What goes into an engine and what comes out of it.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 
 use crate::command::Sample;
 use crate::command::outputs::Write;
@@ -95,6 +95,8 @@ pub enum Input {
     /// The instant of `poll_timeout` is here, or nothing more waits to be received: what was received is complete. Always
     /// harmless.
     Tick,
+    /// The two ends of the connection of this link, where a controller may have to connect to us: our address and its own.
+    Ends(LinkId, IpAddr, IpAddr),
 }
 
 /// Something the port must do now.

@@ -176,6 +176,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                 }
             }
             Input::Opened(_)
+            | Input::Ends(..)
             | Input::Accepted(..)
             | Input::Refused(_)
             | Input::Closed(_)

@@ -30,6 +30,11 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     /// The link whose bytes the controller has not acknowledged are to be reported by [`Input::Unacked`]: it carries commands.
     const ACKNOWLEDGED: Option<LinkId>;
 
+    /// That link, where it is another one now.
+    fn acknowledged_link(&self) -> Option<LinkId> {
+        Self::ACKNOWLEDGED
+    }
+
     /// Whether one of its links waits for connections (datagrams aside). Where none does, a loop leaves out what only that
     /// needs.
     const LISTENS: bool = false;
@@ -128,9 +133,10 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
         cycle: &Cycle<N, L>,
     ) -> Option<Instant>;
 
-    /// The link whose states are heeded, where others carry only what can wait.
-    fn states_from(&self) -> Option<LinkId> {
-        None
+    /// Whether what the link brings can be read some 50 ms late: states, and what answers commands, come by others.
+    fn can_wait(&self, link: LinkId) -> bool {
+        let _ = link;
+        false
     }
 
     /// Whether bytes of the link were reported as not acknowledged.

@@ -98,6 +98,7 @@ impl Evidence {
         });
         against.add(missing_or(self.gate, now, age, |gate| match gate {
             PeerGate::No => Some(Reason::NotGranted),
+            PeerGate::Unfit => Some(Reason::PathUnfit),
             PeerGate::Ready | PeerGate::Granted => None,
         }));
         if self.strays {

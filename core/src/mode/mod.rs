@@ -66,6 +66,7 @@ mod operator;
 mod operator_config;
 mod pendant;
 mod request;
+mod resident;
 mod scaling;
 mod standstill;
 
@@ -85,6 +86,7 @@ pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantWatch};
 pub use request::{Epoch, Intent};
+pub use resident::{ResidentReading, ResidentWatch};
 pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use standstill::{Standstill, StandstillConfig};
 
@@ -133,6 +135,8 @@ pub enum PeerGate {
     /// It takes no commands, or there is no path to send them.
     #[default]
     No,
+    /// It cannot take them in the way that is configured.
+    Unfit,
     /// Commands may be sent. Whether they are accepted is for [`Acceptance`] to show.
     Ready,
     /// It reports that it follows our commands (FRI's command state with power on).

@@ -91,6 +91,8 @@ reasons! {
     MoveNotStarted "the program on the controller did not begin the move in time" "see the controller's log for why, or allow it more time",
     MoveUnseen "what the program does with the move was not shown in time" "see whether the program on the controller still runs; check the network",
     OtherMove "the program on the controller executes a move that was not asked for here" "find who else gives it moves; acknowledge, then request",
+    NotMirrored "the program that carries our commands does not answer" "see whether it was paused at the pendant; check the network and the controller's load",
+    PathUnfit "this controller cannot take commands in the way that is configured" "choose another `session.path`; `outrigger doctor` names those that fit",
 }
 
 impl Reason {

@@ -29,6 +29,7 @@ pub mod fields;
 pub mod fri;
 mod layout;
 pub mod primary;
+pub mod program;
 pub mod realtime;
 pub mod robot_api;
 pub mod rtde;

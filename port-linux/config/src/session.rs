@@ -1,9 +1,9 @@
-//! `[session]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
+//! `[session]`, `[program]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
 use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::UrOptions;
-use outrigger_core::engine::ur::{ConnectConfig, StatesFrom, TextConfig, UrConfig};
+use outrigger_core::engine::ur::{CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig};
 use outrigger_core::link::LinkTuning;
 use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConfig};
 use outrigger_core::robot::SoftwareVersion;
@@ -19,6 +19,10 @@ pub struct SessionSettings {
     pub mode: ModeTuning,
     /// How the link is judged.
     pub link: LinkTuning,
+    /// How motion reaches the controller.
+    pub path: CommandPath,
+    /// The program that carries it there, where one does.
+    pub program: ProgramConfig,
     /// How text is written.
     pub text: TextConfig,
     /// What counts as rest.
@@ -54,11 +58,19 @@ impl SessionSettings {
         link.read(&mut section);
         let mut text = TextConfig::default();
         text.read(&mut section);
+        let path = section.choice("path", CommandPath::WORDS, CommandPath::Text);
+        section.finish();
+        let mut program = ProgramConfig::default();
+        let mut section = root.section("program");
+        program.read(&mut section);
+        program.address = section.address("address", "an IPv4 address of this computer");
         section.finish();
         let settings = Self {
             software,
             mode,
             link,
+            path,
+            program,
             text,
             standstill: root.section("standstill").settings(StandstillConfig::read),
             connect: root.section("connect").settings(ConnectConfig::read),
@@ -73,9 +85,9 @@ impl SessionSettings {
 
     /// Everything these tables decide, beside defaults.
     pub(crate) fn config(&self) -> UrConfig {
-        let Self { software, mode, link, text, standstill, connect, operator } = *self;
+        let Self { software, mode, link, path, program, text, standstill, connect, operator } = *self;
         UrConfig {
-            peer: UrOptions { software, text, connect, ..UrOptions::default() },
+            peer: UrOptions { software, path, program, text, connect, ..UrOptions::default() },
             mode,
             link,
             standstill,
@@ -98,7 +110,7 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
                 (_, Some(("control", field))) => format!("robot.{field}"),
                 ("fri", None) => format!("robot.{}", error.field),
                 (_, Some(_)) => error.field.to_owned(),
-                ("connect" | "operator", None) => format!("{section}.{}", error.field),
+                ("connect" | "operator" | "program", None) => format!("{section}.{}", error.field),
                 (_, None) => format!("session.{}", error.field),
             };
             root.complain_at(&path, error.expected);

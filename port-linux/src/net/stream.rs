@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::io::{self, Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
@@ -52,13 +52,17 @@ pub struct Link {
     put_off: Option<Instant>,
     /// Who listens to what crosses the socket.
     tap: Option<Tap>,
-    /// The port of the present connection, as the controller numbers it.
+    /// The port of the present connection, as the controller numbers it; ours, where the controller has made it.
     port: u16,
+    /// Stays for as long as its port does: what connects while nobody is waited for is not lost.
+    listener: Option<(u16, Watched<TcpListener>)>,
 }
 
 enum LinkState {
     Closed,
     Opening(SocketAddr, Watched<TcpStream>),
+    /// Somebody may connect to this port of ours.
+    Listening(u16),
     Open(SocketAddr, Watched<TcpStream>),
 }
 
@@ -78,6 +82,7 @@ impl Link {
             put_off: None,
             tap: None,
             port: 0,
+            listener: None,
         }
     }
 
@@ -93,7 +98,9 @@ impl Link {
     fn stream(&self) -> io::Result<&Watched<TcpStream>> {
         match &self.state {
             LinkState::Open(_, stream) => Ok(stream),
-            LinkState::Closed | LinkState::Opening(..) => Err(io::ErrorKind::NotConnected.into()),
+            LinkState::Closed | LinkState::Opening(..) | LinkState::Listening(_) => {
+                Err(io::ErrorKind::NotConnected.into())
+            }
         }
     }
 
@@ -141,7 +148,7 @@ impl drive::Socket for Link {
 
     async fn opened(&mut self) -> bool {
         let (to, result) = match &self.state {
-            LinkState::Closed => return false,
+            LinkState::Closed | LinkState::Listening(_) => return false,
             LinkState::Open(..) => return true,
             LinkState::Opening(to, stream) => (*to, poll_fn(|_| stream.poll_io(For::Writing, connected)).await),
         };
@@ -159,6 +166,41 @@ impl drive::Socket for Link {
         matches!(self.state, LinkState::Open(..))
     }
 
+    fn listen(&mut self, port: u16) {
+        self.port = port;
+        (self.outstanding, self.unasked, self.waiting) = (Outstanding::default(), None, false);
+        (self.acknowledge, self.put_off) = (false, None);
+        self.state = LinkState::Listening(port);
+    }
+
+    async fn accepted(&mut self) -> Option<SocketAddr> {
+        let LinkState::Listening(port) = self.state else { return None };
+        let accepted = match self.listener_at(port) {
+            Ok(listener) => poll_fn(|_| listener.poll_io(For::Reading, TcpListener::accept)).await,
+            Err(error) => Err(error),
+        };
+        match accepted.and_then(|(stream, from)| ready(stream).map(|stream| (stream, from))) {
+            Ok((stream, from)) => {
+                self.state = LinkState::Open(from, stream);
+                if let Some(tap) = &mut self.tap {
+                    tap.opened(self.clock.now(), self.port);
+                }
+                Some(from)
+            }
+            Err(error) => {
+                let at = SocketAddr::new(self.facing(), port);
+                self.trouble.note(self.id, cannot_listen(at, &error));
+                (self.state, self.listener) = (LinkState::Closed, None);
+                None
+            }
+        }
+    }
+
+    fn ends(&self) -> Option<(IpAddr, IpAddr)> {
+        let stream = self.stream().ok()?;
+        Some((stream.local_addr().ok()?.ip(), stream.peer_addr().ok()?.ip()))
+    }
+
     fn abort(&mut self) {
         match &self.state {
             // With no lingering the kernel resets the connection when it is closed, and drops what is queued.
@@ -170,7 +212,7 @@ impl drive::Socket for Link {
             LinkState::Opening(at, _) => {
                 self.trouble.note(self.id, cannot_connect(*at, &io::ErrorKind::TimedOut.into()));
             }
-            LinkState::Closed => {}
+            LinkState::Closed | LinkState::Listening(_) => {}
         }
         self.state = LinkState::Closed;
         self.tell_closed();
@@ -195,6 +237,58 @@ impl drive::Socket for Link {
             self.put_off = off.then_some(Instant::ZERO);
         }
     }
+}
+
+impl Link {
+    /// The address of ours that faces the robot: nobody else's network can connect.
+    fn facing(&self) -> IpAddr {
+        let any: SocketAddr =
+            if self.robot.ip.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
+        // Nothing is sent: the kernel only says from where it would be.
+        let faces = UdpSocket::bind(any).and_then(|socket| {
+            socket.connect((self.robot.ip, self.robot.address.port(FIRST)))?;
+            socket.local_addr()
+        });
+        faces.map_or(any.ip(), |address| address.ip())
+    }
+
+    /// The listener at this port.
+    fn listener_at(&mut self, port: u16) -> io::Result<&Watched<TcpListener>> {
+        let known = self.listener.as_ref().is_some_and(|(at, _)| *at == port);
+        let listener = match self.listener.take().filter(|_| known) {
+            Some(listener) => listener,
+            None => {
+                let listener = TcpListener::bind((self.facing(), port))?;
+                listener.set_nonblocking(true)?;
+                (port, Watched::new(listener))
+            }
+        };
+        Ok(&self.listener.insert(listener).1)
+    }
+}
+
+/// A port of the controller.
+const FIRST: u16 = 30_003;
+
+/// Why nobody can be waited for, and what to do.
+fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::AddrInUse => "another program has this port: end it, or choose another by `program.port`",
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for the administrator: choose another by `program.port`"
+        }
+        _ if is_too_few_files(error) => TOO_FEW_FILES,
+        _ => "check this machine's own network settings",
+    };
+    format!("cannot listen at {at}: {error}; {advice}")
+}
+
+/// A connection that was accepted, with the same options as one that is made.
+fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
+    stream.set_nonblocking(true)?;
+    set_tcp_nodelay(&stream, true)?;
+    set_tcp_quickack(&stream, true)?;
+    Ok(Watched::new(stream))
 }
 
 /// A connection that is being made, with the options that it needs before its first byte.

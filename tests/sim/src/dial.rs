@@ -7,6 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::controller::Conn;
+use crate::net::{Conditions, Link};
+use crate::rng::Rng;
+use crate::time::SimTime;
 
 /// Somebody to call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +65,20 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 struct Line {
     phase: Phase,
+    /// The peer has closed, or reset; a network that stands still keeps that for later.
+    left: bool,
     received: VecDeque<u8>,
-    sent: VecDeque<u8>,
+    /// To the controller, and from it.
+    up: Link,
+    down: Link,
+    stalled: bool,
+}
+
+impl Line {
+    /// Whether the peer has everything, and nothing is in the way of its end.
+    fn is_drained(&self) -> bool {
+        self.down.queued() == 0 && !self.stalled
+    }
 }
 
 /// All connections that the controller makes.
@@ -72,14 +87,63 @@ pub(crate) struct Dials {
     asked: VecDeque<Dial>,
     lines: BTreeMap<Conn, Line>,
     count: u64,
+    /// Of what is random in their networks.
+    seed: u64,
+    now: SimTime,
+    /// The network of each, to the controller and from it.
+    conditions: [Conditions; 2],
 }
 
 impl Dials {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+
+    /// What the networks of all do from `now` on, to the controller and from it.
+    pub(crate) fn set_conditions(&mut self, now: SimTime, conditions: [Conditions; 2]) {
+        let [up, down] = &conditions;
+        for line in self.lines.values_mut() {
+            line.up.set_conditions(now, up);
+            line.down.set_conditions(now, down);
+            line.stalled = down.stalled;
+        }
+        self.conditions = conditions;
+        self.advance_to(now);
+    }
+
+    /// When bytes arrive next.
+    pub(crate) fn next_event(&self, now: SimTime) -> Option<SimTime> {
+        let links = self.lines.values().flat_map(|line| [&line.up, &line.down]);
+        links.filter_map(|link| link.next_event(now)).min()
+    }
+
+    /// What has arrived by `now` can be read.
+    pub(crate) fn advance_to(&mut self, now: SimTime) {
+        self.now = now;
+        let mut over = vec![];
+        for (conn, line) in &mut self.lines {
+            while let Some(bytes) = line.up.receive(now, usize::MAX) {
+                line.received.extend(bytes);
+            }
+            line.down.advance(now);
+            if line.left && line.up.queued() == 0 && !line.stalled {
+                over.push(*conn);
+            }
+        }
+        over.into_iter().for_each(|conn| self.end(conn));
+    }
+
     /// Asks the driver to call.
     pub(crate) fn dial(&mut self, host: &str, port: u16) -> Conn {
         let conn = Conn(FIRST + self.count);
         self.count += 1;
-        self.lines.insert(conn, Line { phase: Phase::Dialling, received: VecDeque::new(), sent: VecDeque::new() });
+        let [mut up, mut down] = [1, 2].map(|way| Link::new(Rng::new(self.seed, self.count * 2 + (1 << 32) + way)));
+        let [upwards, downwards] = &self.conditions;
+        up.set_conditions(self.now, upwards);
+        down.set_conditions(self.now, downwards);
+        let stalled = downwards.stalled;
+        let line = Line { phase: Phase::Dialling, left: false, received: VecDeque::new(), up, down, stalled };
+        self.lines.insert(conn, line);
         let Self { asked, lines, .. } = self;
         asked.retain(|dial| lines.contains_key(&dial.conn));
         self.asked.push_back(Dial { conn, host: host.to_owned(), port });
@@ -110,13 +174,17 @@ impl Dials {
 
     /// Whether the driver has something to do for it.
     pub(crate) fn wanted(&self, conn: Conn) -> bool {
-        self.lines.get(&conn).is_some_and(|line| line.phase != Phase::Over)
+        self.lines
+            .get(&conn)
+            .is_some_and(|line| line.phase != Phase::Over && !(line.phase == Phase::Closing && line.is_drained()))
     }
 
     /// Bytes the peer may send now.
     pub(crate) fn room(&self, conn: Conn) -> usize {
         match self.lines.get(&conn) {
-            Some(line) if line.phase == Phase::Open => QUEUE.saturating_sub(line.received.len()),
+            Some(line) if line.phase == Phase::Open && !line.left => {
+                QUEUE.saturating_sub(line.received.len() + line.up.queued())
+            }
             _ => 0,
         }
     }
@@ -125,32 +193,41 @@ impl Dials {
     pub(crate) fn give(&mut self, conn: Conn, bytes: &[u8]) -> usize {
         let room = self.room(conn);
         let taken = bytes.get(..room).unwrap_or(bytes);
-        self.lines.get_mut(&conn).into_iter().for_each(|line| line.received.extend(taken));
+        if let Some(line) = self.lines.get_mut(&conn).filter(|_| !taken.is_empty()) {
+            line.down.peer_sent(self.now);
+            line.up.send(self.now, taken);
+        }
+        self.advance_to(self.now);
         taken.len()
     }
 
-    /// Bytes for the peer; says how many.
+    /// Bytes for the peer, at most one segment of them; says how many.
     pub(crate) fn take(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
         let Some(line) = self.lines.get_mut(&conn) else { return 0 };
-        let size = buffer.len().min(line.sent.len());
-        buffer.iter_mut().zip(line.sent.drain(..size)).for_each(|(slot, byte)| *slot = byte);
-        if line.phase == Phase::Closing && line.sent.is_empty() {
+        let Some(bytes) = line.down.receive(self.now, buffer.len()) else { return 0 };
+        buffer.iter_mut().zip(&bytes).for_each(|(slot, byte)| *slot = *byte);
+        if line.phase == Phase::Closing && line.is_drained() {
             self.lines.remove(&conn);
         }
-        size
+        bytes.len()
     }
 
     /// Bytes that wait for the peer.
     pub(crate) fn pending(&self, conn: Conn) -> usize {
-        self.lines.get(&conn).map_or(0, |line| line.sent.len())
+        self.lines.get(&conn).map_or(0, |line| line.down.arrived(self.now))
+    }
+
+    /// Bytes of the peer that have not arrived, and so are not acknowledged.
+    pub(crate) fn in_flight(&self, conn: Conn) -> usize {
+        self.lines.get(&conn).map_or(0, |line| line.up.queued())
     }
 
     /// Sends to the peer; `false` where nobody is there, or it has left too much unread.
     pub(crate) fn send(&mut self, conn: Conn, bytes: &[u8]) -> bool {
         let Some(line) = self.lines.get_mut(&conn).filter(|line| line.phase == Phase::Open) else { return false };
-        let fits = line.sent.len() + bytes.len() <= QUEUE;
+        let fits = line.down.queued() + bytes.len() <= QUEUE;
         if fits {
-            line.sent.extend(bytes);
+            line.down.send(self.now, bytes);
         }
         fits
     }
@@ -164,7 +241,7 @@ impl Dials {
     pub(crate) fn close(&mut self, conn: Conn) {
         if let Some(line) = self.lines.get_mut(&conn) {
             line.phase = Phase::Closing;
-            if line.sent.is_empty() {
+            if line.is_drained() {
                 self.lines.remove(&conn);
             }
             let closing: Vec<Conn> =
@@ -175,21 +252,27 @@ impl Dials {
         }
     }
 
-    /// The peer has closed, or the way to it is cut.
+    /// The peer has closed, or the way to it is cut: what it has sent before arrives first.
     pub(crate) fn hung_up(&mut self, conn: Conn) {
+        if let Some(line) = self.lines.get_mut(&conn) {
+            line.left = true;
+            self.advance_to(self.now);
+        }
+    }
+
+    fn end(&mut self, conn: Conn) {
         let Some(line) = self.lines.get_mut(&conn) else { return };
         if line.phase == Phase::Closing {
             self.lines.remove(&conn);
         } else {
             line.phase = Phase::Over;
-            line.sent.clear();
         }
     }
 
     /// Every connection ends at once.
     pub(crate) fn cut(&mut self) {
         let all: Vec<Conn> = self.lines.keys().copied().collect();
-        all.into_iter().for_each(|conn| self.hung_up(conn));
+        all.into_iter().for_each(|conn| self.end(conn));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use outrigger_core::client::rtde::Claim;
@@ -12,7 +13,9 @@ use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_sim::controller::Controller;
+use outrigger_core::wire::program::{Order, What};
+use outrigger_sim::controller::{Controller, Refused};
+use outrigger_sim::dial::Dial;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
 
@@ -67,7 +70,10 @@ pub struct Rig<'m> {
     /// The robot: its truth, and what an operator does to it.
     pub controller: Controller,
     engine: UrEngine<'m, AnyLaw<6>>,
-    sockets: [Socket; LINKS.len()],
+    /// Of the links, and of the connection that a program makes.
+    sockets: [Socket; LINKS.len() + 1],
+    /// Calls of the controller that are under way, with when they arrive.
+    calls: Vec<(Dial, SimTime)>,
     sensors: Vec<(Sensor, Readings)>,
     host: Host,
     reading: Reading,
@@ -78,6 +84,8 @@ pub struct Rig<'m> {
     published: VecDeque<([Duration; 2], SimTime)>,
     record: Record,
     rules: Rules,
+    /// The text of a program that goes out in pieces.
+    program: Option<Vec<u8>>,
 }
 
 /// The readings of one sensor.
@@ -87,6 +95,9 @@ struct Readings {
     seq: u32,
 }
 
+/// The host, and the robot.
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 1));
+const ROBOT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 101));
 /// Nothing should need this many wake-ups without time passing; a byte per segment needs one each.
 const BUSY: u32 = 20_000;
 /// States whose time of publication is remembered.
@@ -97,6 +108,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What woke the host.
 enum Woken {
     Opened(LinkId, bool),
+    Accepted(LinkId),
     Closed(LinkId),
     Readable(LinkId),
     Sensor(usize),
@@ -120,6 +132,7 @@ impl<'m> Rig<'m> {
             controller: Controller::new(controller).unwrap(),
             engine: UrEngine::new(config, law, memory).unwrap(),
             sockets: Default::default(),
+            calls: vec![],
             sensors: sensors.into_iter().map(|sensor| (sensor, Readings::default())).collect(),
             host: Host::Runs,
             reading,
@@ -128,6 +141,7 @@ impl<'m> Rig<'m> {
             published: VecDeque::new(),
             record: Record::default(),
             rules: Rules::default(),
+            program: None,
         };
         rig.input(Input::Start);
         rig
@@ -332,7 +346,8 @@ impl<'m> Rig<'m> {
                 let deadline = self.engine.poll_timeout().map_or(SimTime::MAX, super::sim_time);
                 let opens = self.sockets.iter().map(Socket::opens_at);
                 let reads = self.sensors.iter().map(|(_, readings)| readings.next);
-                opens.chain(reads).fold(deadline, SimTime::min)
+                let calls = self.calls.iter().map(|(_, at)| *at);
+                opens.chain(calls).chain(reads).fold(deadline, SimTime::min)
             }
         }
     }
@@ -343,7 +358,11 @@ impl<'m> Rig<'m> {
             let Some(woken) = self.woken() else { return };
             self.report_unacked();
             match woken {
-                Woken::Opened(link, true) => self.hand_over(Input::Opened(link)),
+                Woken::Opened(link, true) => {
+                    self.hand_over(Input::Ends(link, HERE, ROBOT));
+                    self.hand_over(Input::Opened(link));
+                }
+                Woken::Accepted(link) => self.hand_over(Input::Accepted(link, SocketAddr::new(ROBOT, 49_152))),
                 Woken::Opened(link, false) => self.hand_over(Input::Refused(link)),
                 Woken::Closed(link) => self.hand_over(Input::Closed(link)),
                 Woken::Readable(link) => self.read(link),
@@ -357,7 +376,19 @@ impl<'m> Rig<'m> {
     fn woken(&mut self) -> Option<Woken> {
         let now = self.now();
         // The links that carry the control cycle go first.
-        for link in [LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
+        while let Some(dial) = self.controller.poll_dial() {
+            self.calls.push((dial, now.max(self.cable_until) + self.latency));
+        }
+        if let Some(due) = self.calls.iter().position(|(_, at)| *at <= now) {
+            let (Dial { conn, port, .. }, _) = self.calls.remove(due);
+            let [.., socket] = &mut self.sockets;
+            let answered = socket.accept(port, conn);
+            self.controller.dialled(conn, if answered { Ok(()) } else { Err(Refused) });
+            if answered {
+                return Some(Woken::Accepted(LinkId::REVERSE));
+            }
+        }
+        for link in [LinkId::REVERSE, LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
             let socket = self.sockets.get_mut(link.index())?;
             if let Some(stands) = socket.opened(&mut self.controller) {
                 return Some(Woken::Opened(link, stands));
@@ -377,7 +408,7 @@ impl<'m> Rig<'m> {
     }
 
     fn report_unacked(&mut self) {
-        for link in LINKS {
+        for link in LINKS.into_iter().chain([LinkId::REVERSE]) {
             let Some(socket) = self.sockets.get_mut(link.index()).filter(|socket| socket.conn().is_some()) else {
                 continue;
             };
@@ -429,12 +460,16 @@ impl<'m> Rig<'m> {
                     self.sockets[link.index()].open(endpoint.port, answered);
                 }
                 Output::Abort(link) => self.sockets[link.index()].abort(&mut self.controller),
-                Output::Listen { .. } => unreachable!("no link of such a controller listens"),
+                Output::Listen { link, port } => self.sockets[link.index()].listen(port),
                 Output::Transmit { link, bytes, .. } => {
                     let bytes = bytes.to_vec();
                     self.note_events();
-                    if link == LinkId::REALTIME {
-                        self.note_text(&bytes);
+                    match link {
+                        // The text of a program that will be told how to move.
+                        LinkId::REALTIME if self.program_goes_out(&bytes) => {}
+                        LinkId::REALTIME => self.note_text(String::from_utf8_lossy(&bytes).into_owned()),
+                        LinkId::REVERSE => self.note_order(&bytes),
+                        _ => {}
                     }
                     self.sockets[link.index()].write(&mut self.controller, &bytes);
                     if let Some(written) = &mut self.record.written {
@@ -456,8 +491,31 @@ impl<'m> Rig<'m> {
         }
     }
 
-    fn note_text(&mut self, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes).into_owned();
+    /// Whether these bytes are of a program that comes in pieces: up to its last `end`.
+    fn program_goes_out(&mut self, bytes: &[u8]) -> bool {
+        if bytes.starts_with(b"def outrigger_") {
+            self.program = Some(vec![]);
+        }
+        let Some(program) = &mut self.program else { return false };
+        program.extend(bytes);
+        // Its last `end` is that of the first line.
+        if program.ends_with(b"\nend\nend\n") {
+            self.program = None;
+        }
+        true
+    }
+
+    /// An order to a program of ours, as the text that it stands for.
+    fn note_order(&mut self, bytes: &[u8]) {
+        let order = Order::new_checked(bytes).expect("an order").repr();
+        self.note_text(match order.what {
+            What::End => "stopj(order)\n".into(),
+            What::Idle => return,
+            _ => format!("speedj({:?}) order\n", order.values.map(|value| f64::from(value) * 1e-6)),
+        });
+    }
+
+    fn note_text(&mut self, text: String) {
         let state = self.engine.state().map(|state| state.controller_time);
         let state_age = state.and_then(|state| self.true_age(state)).unwrap_or_default();
         let (at, mode, speeds) = (self.now(), self.engine.mode(), speeds_of(&text));

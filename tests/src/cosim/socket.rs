@@ -28,10 +28,26 @@ enum Phase {
         port: u16,
         done: SimTime,
     },
+    /// On this port of ours.
+    Listening(u16),
     Open(Conn),
 }
 
 impl Socket {
+    /// Waits for a connection to this port of ours.
+    pub(super) fn listen(&mut self, port: u16) {
+        *self = Self { phase: Phase::Listening(port), ..Self::default() };
+    }
+
+    /// Takes the connection where this port is listened on: whether it does.
+    pub(super) fn accept(&mut self, port: u16, conn: Conn) -> bool {
+        let listens = self.phase == Phase::Listening(port);
+        if listens {
+            self.phase = Phase::Open(conn);
+        }
+        listens
+    }
+
     /// Begins to connect; the peer's answer is there at `done`.
     pub(super) fn open(&mut self, port: u16, done: SimTime) {
         *self = Self { phase: Phase::Opening { port, done }, ..Self::default() };

@@ -1,14 +1,15 @@
 //! Whole programs: a template with places for values and lines for some software only, to text in pieces.
 //!
-//! A template is a text of this crate (`urscript/programs`), written to be read; what is sent has neither its comments nor its
-//! indentation. Nothing is kept but a place in the template, so a program of any length goes through a buffer of any size.
+//! A template is a text of this crate (`urscript/programs`), written to be read; what is sent has neither its comments nor more
+//! of its indentation than one blank. Nothing is kept but a place in the template, so a program of any length goes through a buffer of any size.
 //!
 //! | in a template | becomes |
 //! |---|---|
 //! | `{{NAME}}` | the value of that name |
 //! | `$>=5.10 ` or `$<5.10 ` at the beginning of a line, several one after the other | nothing, and the line stays where all of them hold |
 //! | a line that begins with `#` | nothing, except `# HEADER_BEGIN` and `# HEADER_END` |
-//! | blanks at the beginning of a line, empty lines | nothing |
+//! | blanks at the beginning of a line | one blank: a controller takes an `end` without any for the end of the program |
+//! | empty lines | nothing |
 
 use core::net::Ipv4Addr;
 
@@ -113,11 +114,11 @@ impl core::fmt::Display for ScriptError {
 /// let values = [("N", ScriptValue::Integer(7))];
 /// let mut text = ScriptText::new(template, &values, Version::new(5, 15)).unwrap();
 /// assert_eq!(text.len(), 29);
-/// let (mut piece, mut sent) = ([0; 16], vec![]);
+/// let (mut piece, mut sent) = ([0; 16], Vec::<u8>::new());
 /// while let n @ 1.. = text.read(&mut piece) {
 ///     sent.extend(&piece[..n]);
 /// }
-/// assert_eq!(sent, b"def hello():\ntextmsg(7)\nend\n");
+/// assert_eq!(sent, b"def hello():\n textmsg(7)\nend\n");
 /// ```
 #[derive(Clone, Debug)]
 pub struct ScriptText<'a> {
@@ -130,6 +131,10 @@ pub struct ScriptText<'a> {
     line: u16,
     /// `rest` is at the beginning of a line.
     fresh: bool,
+    /// A blank goes out before it.
+    blank: bool,
+    /// Every line is one of a body.
+    body: bool,
     /// Bytes of the value at the beginning of `rest` that were read already.
     within: usize,
     len: usize,
@@ -174,7 +179,8 @@ impl<'a> ScriptText<'a> {
             }
         }
         let rest = first.as_bytes();
-        let mut text = Self { values, version, after, rest, line: 0, fresh: true, within: 0, len: 0 };
+        let mut text =
+            Self { values, version, after, rest, line: 0, fresh: true, blank: false, body: false, within: 0, len: 0 };
         let (mut walk, mut len) = (text.clone(), 0_usize);
         while let n @ 1.. = walk.fill(&mut [0; 64])? {
             len = len.saturating_add(n);
@@ -211,7 +217,9 @@ impl<'a> ScriptText<'a> {
             }
             self.fresh = false;
             let mut scratch = [0; SCRATCH];
-            let copied = if let Some(place) = self.rest.strip_prefix(b"{{") {
+            let copied = if core::mem::take(&mut self.blank) {
+                copy(b" ", room)
+            } else if let Some(place) = self.rest.strip_prefix(b"{{") {
                 let refused = ScriptError::Place { line: self.line };
                 let (value, rest) = self.value(place).ok_or(refused)?;
                 let bytes = value.bytes(&mut scratch).get(self.within..).unwrap_or_default();
@@ -252,11 +260,13 @@ impl<'a> ScriptText<'a> {
                     return Ok(false);
                 }
                 (self.rest, self.after, self.line) = (next.as_bytes(), [then, ""], 1);
+                // What follows the head, and has something behind it, is the body.
+                (self.blank, self.body) = (false, !then.is_empty());
                 continue;
             };
             let keeps = match first {
                 b' ' | b'\t' => {
-                    self.rest = rest;
+                    (self.rest, self.blank) = (rest, true);
                     continue;
                 }
                 b'\n' => false,
@@ -272,8 +282,10 @@ impl<'a> ScriptText<'a> {
                 _ => true,
             };
             if keeps {
+                self.blank |= self.body;
                 return Ok(true);
             }
+            self.blank = false;
             let end = self.rest.iter().position(|b| *b == b'\n').map_or(self.rest.len(), |at| at.saturating_add(1));
             self.rest = self.rest.get(end..).unwrap_or_default();
             self.line = self.line.saturating_add(1);
@@ -359,7 +371,7 @@ mod tests {
     #[test]
     fn comments_and_blanks_are_not_sent_and_the_marks_of_a_header_are() {
         let template = "# What it does.\n\n  # HEADER_BEGIN\n\tdef f():\n    x = 1\n  end\n# HEADER_END\n#f()\nf()\n";
-        assert_eq!(rendered(template, &[], ANY), "# HEADER_BEGIN\ndef f():\nx = 1\nend\n# HEADER_END\nf()\n");
+        assert_eq!(rendered(template, &[], ANY), " # HEADER_BEGIN\n def f():\n x = 1\n end\n# HEADER_END\nf()\n");
     }
 
     #[test]
@@ -371,14 +383,14 @@ mod tests {
         };
         assert_eq!(
             [of(1, 8), of(3, 9), of(3, 10), of(5, 9), of(5, 10), of(10, 7), of(10, 8)],
-            ["ae", "e", "ce", "ce", "be", "be", "bde"]
+            ["ae", "e", "ce", "ce", " be", " be", " bde"]
         );
     }
 
     #[test]
     fn a_body_is_wrapped() {
         let text = ScriptText::within("def f():\n", "# c\n x()\n", &[], ANY).unwrap();
-        assert_eq!((text.len(), read(text, 5)), (17, "def f():\nx()\nend\n".to_owned()));
+        assert_eq!((text.len(), read(text, 5)), (18, "def f():\n x()\nend\n".to_owned()));
     }
 
     #[test]

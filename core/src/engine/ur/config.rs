@@ -1,5 +1,6 @@
 //! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
 
+use super::path::{CommandPath, ProgramConfig};
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
@@ -28,7 +29,11 @@ pub struct UrOptions {
     pub model: Option<RobotModel>,
     /// Tool centre point in the flange frame, where the controller's own (3.1 and later) is not to be used.
     pub tcp: Option<Pose>,
-    /// Form of the text.
+    /// How motion reaches the controller.
+    pub path: CommandPath,
+    /// The program that carries it there, where one does.
+    pub program: ProgramConfig,
+    /// Form of the text, and of what is said to a program.
     pub text: TextConfig,
     /// How long setting an output may take.
     pub outputs: OutputsConfig,
@@ -78,7 +83,7 @@ impl UrConfig {
     #[inline(never)]
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = ConfigError::of;
-        let UrOptions { connect, software, text, outputs, force, .. } = &self.peer;
+        let UrOptions { connect, software, text, outputs, force, path, program, .. } = &self.peer;
         connect.check().map_err(value("connect"))?;
         for generation in [Generation::Cb3, Generation::ESeries] {
             let cycle = self.cycle(Duration::from_micros(generation.period_micros()));
@@ -90,6 +95,13 @@ impl UrConfig {
         }
         text.check(*software).map_err(value("text"))?;
         outputs.check_ranges().map_err(value("outputs"))?;
+        program.check_ranges().map_err(value("program"))?;
+        let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
+        BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
+            .map_err(value("text"))?;
+        let fits = software.is_none_or(|software| path.fits(software));
+        BadValue::unless(fits, "path", "one that this software, and this build of Outrigger, has")
+            .map_err(value("session"))?;
         let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
         let fed = force.is_none() || self.sources.iter().flatten().any(feeds);
         let claimed = force.is_none() || connect.claims.has(Claim::Force);

@@ -9,6 +9,7 @@ use crate::robot::Reason;
 use crate::time::Duration;
 use crate::wire::WireError;
 use crate::wire::primary::Report;
+use crate::wire::program::Ending;
 
 /// About the connections to a controller of Universal Robots, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +41,8 @@ pub enum UrEvent {
     Established(Identity),
     /// An input of RTDE that was claimed is not ours in this session.
     NotOurs(NotOurs),
+    /// About the program that carries our commands.
+    Program(ProgramNews),
     /// A message of the controller to people.
     Report(Report),
     /// A stream was not one message after the other; bytes were skipped.
@@ -56,6 +59,30 @@ pub enum UrEvent {
         /// What is wrong with it.
         error: WireError,
     },
+}
+
+/// About the program of ours that carries commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum ProgramNews {
+    /// This controller's software cannot run it.
+    Unfit,
+    /// Its text goes out.
+    Sent,
+    /// It has connected, and takes orders.
+    Connected,
+    /// It has ended.
+    Ended(Ending),
+    /// Another program has connected from the controller: of this version of ours, or 0 where it is none of ours or of an
+    /// earlier call. It was turned away.
+    Other {
+        /// The version that it speaks.
+        version: i32,
+    },
+    /// Somebody has connected who is not the controller, or whom nobody waits for: so many by now. They were turned away.
+    Stranger(u32),
 }
 
 /// What follows the loss of a link.

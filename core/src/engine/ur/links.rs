@@ -9,9 +9,11 @@ impl LinkId {
     pub const REALTIME: Self = Self::of(1);
     /// Real-Time Data Exchange, where it gives the state of every control cycle: port 30004.
     pub const RTDE: Self = Self::of(2);
+    /// The connection that a program of ours makes to us, where one carries the commands.
+    pub const REVERSE: Self = Self::of(3);
 }
 
-/// Every link, in the order in which they are opened.
+/// Every link that is opened by us, in this order.
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
 /// The name of a link in reports.
@@ -20,6 +22,7 @@ pub const fn link_name(link: LinkId) -> &'static str {
     match link {
         LinkId::PRIMARY => "primary",
         LinkId::REALTIME => "realtime",
+        LinkId::REVERSE => "reverse",
         _ => "rtde",
     }
 }

@@ -21,20 +21,24 @@ mod memory;
 mod motion;
 mod outbox;
 mod outputs;
+mod path;
 mod peer;
 mod primary;
 mod realtime;
 mod refusal;
+#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
+mod reverse;
 pub mod rtde;
 mod takeover;
 mod terminals;
 mod text;
 
 pub use config::{ConnectConfig, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
-pub use event::{DownCause, Next, UrEvent};
+pub use event::{DownCause, Next, ProgramNews, UrEvent};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
+pub use path::{CommandPath, ProgramConfig};
 pub use peer::{Ur, UrStatus};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use terminals::{BoardIo, ToolIo};

@@ -2,7 +2,7 @@
 
 use super::config::{StatesFrom, UrConfig, UrOptions};
 use super::connector::Connector;
-use super::event::{DownCause, Next, UrEvent};
+use super::event::{DownCause, Next, ProgramNews, UrEvent};
 use super::identity::{Identity, KnownBy};
 use super::links::LINKS;
 use super::memory::Memory;
@@ -11,13 +11,14 @@ use super::outputs::{Known, OutputsPath};
 use super::primary::{Facts, Primary, PrimaryEvent};
 use super::realtime::{Realtime, RealtimeEvent};
 use super::refusal::Refusal;
+use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateEvent, StateLink, attached};
 use crate::client::rtde::Input as RtdeInput;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Verdict};
 use crate::engine::event::Events;
-use crate::engine::io::{Input, LinkId, Output};
+use crate::engine::io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
@@ -25,7 +26,7 @@ use crate::frame::StreamCounts;
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::link::{Unacked, UnackedConfig};
-use crate::mode::{Held, Mode};
+use crate::mode::{Held, Mode, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion};
@@ -52,9 +53,13 @@ pub struct Ur<'m> {
     /// What RTDE has told of the software, before there is a session.
     software: Option<SoftwareVersion>,
     motion: MotionText,
+    /// The program that carries the commands, where one does.
+    program: Option<Carrier>,
+    /// This software cannot run it.
+    unfit: bool,
     outputs: OutputsPath,
-    /// What the controller has not acknowledged on each of the [`LINKS`].
-    unacked: [Unacked; LINKS.len()],
+    /// What the controller has not acknowledged on each of the [`LINKS`], and to the program.
+    unacked: [Unacked; LINKS.len() + 1],
     refusal: Refusal,
 }
 
@@ -123,6 +128,12 @@ impl Ur<'_> {
         self.connector.is_greeted(link)
     }
 
+    /// How many have connected to our port for a program, and were turned away.
+    #[must_use]
+    pub fn strangers(&self) -> u32 {
+        shared(&self.program).map_or(0, Reverse::strangers)
+    }
+
     fn opened<L: Law<6>>(&mut self, link: LinkId, cx: &mut Cx<'_, '_, L>) {
         if !self.connector.opened(link, cx.now) {
             return;
@@ -141,8 +152,26 @@ impl Ur<'_> {
         self.refusal.forget();
     }
 
+    /// The program's connection is gone, or nobody can listen for it.
+    fn lost_program<L: Law<6>>(&mut self, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
+        let Some(program) = exclusive(&mut self.program) else { return };
+        self.unacked.iter_mut().skip(LinkId::REVERSE.index()).for_each(Unacked::clear);
+        match cause {
+            DownCause::Refused => {
+                let (link, next) = (LinkId::REVERSE, Next::Retry(program.refused(cx.now)));
+                let endpoint = Endpoint { port: cx.config.peer.program.port };
+                cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
+            }
+            DownCause::Unacknowledged => program.hang_up_now(),
+            _ => program.closed().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news))),
+        }
+    }
+
     /// A link is gone, or is given up.
     fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
+        if link == LinkId::REVERSE {
+            return self.lost_program(cause, cx);
+        }
         let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
         cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
         self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
@@ -164,6 +193,7 @@ impl Ur<'_> {
     fn forget_session<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
         self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Closed));
         self.motion.close();
+        exclusive(&mut self.program).into_iter().for_each(Reverse::close);
         self.outputs.forget(cx.events);
         self.identity = None;
         cx.cycle.take_arrival();
@@ -348,6 +378,11 @@ impl Ur<'_> {
         let identity = Identity { software, known_by, packet_size, period, states };
         self.identity = Some(identity);
         self.motion.open(cx.config.peer.text, software);
+        self.unfit = !cx.config.peer.path.fits(software);
+        exclusive(&mut self.program).into_iter().for_each(|program| program.open(software, period, cx.config));
+        if self.unfit {
+            cx.events.push_peer(UrEvent::Program(ProgramNews::Unfit));
+        }
         self.connector.greeted(states, cx.now);
         self.learn_kinematics(cx);
         cx.events.push_peer(UrEvent::Established(identity));
@@ -384,8 +419,9 @@ impl Ur<'_> {
 
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     fn unacked_age(&self, now: Instant) -> Duration {
-        let [_, realtime, _] = &self.unacked;
-        realtime.age(now)
+        let [_, realtime, _, program] = &self.unacked;
+        let carries = shared(&self.program).is_some_and(Reverse::carries);
+        if carries { program.age(now) } else { realtime.age(now) }
     }
 
     fn is_waiting(&self) -> bool {
@@ -397,9 +433,13 @@ impl Ur<'_> {
         if !self.is_waiting() {
             return;
         }
-        for link in LINKS {
+        for link in LINKS.into_iter().chain(self.program.is_some().then_some(LinkId::REVERSE)) {
             let Some(unacked) = self.unacked.get(link.index()) else { continue };
-            if !self.connector.is_connected(link) {
+            if link == LinkId::REVERSE {
+                if !shared(&self.program).is_some_and(Reverse::is_connected) {
+                    continue;
+                }
+            } else if !self.connector.is_connected(link) {
                 continue;
             }
             let config = unacked_config(link, &cx.config.peer, cx.cycle);
@@ -419,8 +459,8 @@ impl Ur<'_> {
             return None;
         }
         let mut first = None;
-        for (link, unacked) in LINKS.iter().zip(&self.unacked) {
-            let config = unacked_config(*link, options, cycle);
+        for (link, unacked) in LINKS.into_iter().chain([LinkId::REVERSE]).zip(&self.unacked) {
+            let config = unacked_config(link, options, cycle);
             first = earliest(&[first, unacked.next_deadline(&config, ended(cycle), now)]);
         }
         first
@@ -441,12 +481,12 @@ fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_,
     !full
 }
 
-/// What un-acknowledged bytes mean on this link: 30003 alone carries motion.
+/// What un-acknowledged bytes mean on this link: 30003 and a program's connection carry motion.
 #[inline(never)]
 fn unacked_config<L: Law<6>>(link: LinkId, options: &UrOptions, cycle: &Cycle<6, L>) -> UnackedConfig {
     let (judged, zeros) = (cycle.link().config(), cycle.mode().config().stop_cycles);
     UnackedConfig {
-        fault_after: (link == LinkId::REALTIME).then_some(judged.stale_after),
+        fault_after: matches!(link, LinkId::REALTIME | LinkId::REVERSE).then_some(judged.stale_after),
         abort_after: options.connect.abort_after,
         hold: options.text.hold,
         zeros: judged.period.times(u64::from(zeros)),
@@ -468,6 +508,12 @@ impl<'m> Peer<6> for Ur<'m> {
     type Memory = Memory<'m>;
 
     const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
+    const LISTENS: bool = cfg!(feature = "reverse");
+
+    fn acknowledged_link(&self) -> Option<LinkId> {
+        let carries = shared(&self.program).is_some_and(Reverse::carries);
+        Some(if carries { LinkId::REVERSE } else { LinkId::REALTIME })
+    }
 
     fn new<L: Law<6>>(config: &UrConfig, memory: Memory<'m>, law: L) -> Result<(Self, Cycle<6, L>), ConfigError> {
         config.check()?;
@@ -488,6 +534,8 @@ impl<'m> Peer<6> for Ur<'m> {
             identity: None,
             software: None,
             motion: MotionText::NONE,
+            program: carrier(&config.peer),
+            unfit: false,
             outputs: OutputsPath::new(),
             unacked: Default::default(),
             refusal: Refusal::default(),
@@ -513,6 +561,14 @@ impl<'m> Peer<6> for Ur<'m> {
             self.lost(link, cause, cx);
         }
         self.judge_unacked(cx);
+        if let Some(program) = exclusive(&mut self.program) {
+            let events = &mut *cx.events;
+            let stale = cx.cycle.link().config().stale_after;
+            let reason = program.wake(stale, cx.now, |news| events.push_peer(UrEvent::Program(news)));
+            if let Some(reason) = reason {
+                cx.cycle.fault(cx.now, reason, cx.events);
+            }
+        }
         self.outputs.tick(&cx.config.peer.outputs, cx.now, cx.events);
     }
 
@@ -533,7 +589,14 @@ impl<'m> Peer<6> for Ur<'m> {
                 let known = Known { identity, facts: self.primary.facts(), config: cx.config };
                 self.outputs.set(write, &known, self.rtde.as_deref(), cx.now, cx.events);
             }
-            // No link listens; the others are the engine's.
+            Input::Ends(LinkId::REALTIME, ours, theirs) => {
+                exclusive(&mut self.program).into_iter().for_each(|program| program.ends(ours, theirs));
+            }
+            Input::Accepted(LinkId::REVERSE, from) => {
+                let news = exclusive(&mut self.program).and_then(|program| program.accepted(from, cx.now));
+                news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
+            }
+            // No other link listens; the others are the engine's.
             _ => {}
         }
     }
@@ -543,6 +606,7 @@ impl<'m> Peer<6> for Ur<'m> {
             LinkId::PRIMARY => self.primary.window(),
             LinkId::REALTIME => self.realtime.window(),
             LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::receive_window).unwrap_or_default(),
+            LinkId::REVERSE => exclusive(&mut self.program).map(Reverse::window).unwrap_or_default(),
             _ => &mut [],
         }
     }
@@ -550,6 +614,16 @@ impl<'m> Peer<6> for Ur<'m> {
     fn commit<L: Law<6>>(&mut self, received: &Received, cx: &mut Cx<'_, 'm, L>) -> bool {
         let Received { link, count, arrival, .. } = *received;
         match link {
+            LinkId::REVERSE => {
+                let events = &mut *cx.events;
+                if let Some(program) = exclusive(&mut self.program) {
+                    program.commit(count, arrival, |news| events.push_peer(UrEvent::Program(news)));
+                    if let Some(figures) = program.figures(cx.now) {
+                        cx.cycle.set_answers(figures);
+                    }
+                }
+                false
+            }
             _ if !self.connector.is_connected(link) => false,
             LinkId::PRIMARY => {
                 self.take_primary(count, cx);
@@ -572,10 +646,14 @@ impl<'m> Peer<6> for Ur<'m> {
             // Both come in one sub-package.
             speed_slider: facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at)),
             program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
-            path_open: self.motion.is_open() && self.connector.is_connected(LinkId::REALTIME),
+            path_open: self.motion.is_open()
+                && self.connector.is_connected(LinkId::REALTIME)
+                && shared(&self.program).is_none_or(Reverse::is_open),
             strays: false,
-            gate: None,
+            gate: self.unfit.then_some(PeerGate::Unfit),
             unacked: self.unacked_age(cx.now),
+            #[cfg(feature = "reverse")]
+            resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
         }
     }
 
@@ -602,13 +680,25 @@ impl<'m> Peer<6> for Ur<'m> {
             return false;
         }
         let arming = cycle.mode_now() == Mode::Arming;
+        if let Some(program) = exclusive(&mut self.program) {
+            program.prepare(now, arming, cycle.evidence().pendant == Pendant::Paused);
+            // A `stopj` in its place is no zero velocity of arming.
+            self.motion.prepare(None);
+            return true;
+        }
         self.motion.prepare(arming.then(|| (cycle.program_runs(now), cycle.mode().config().evidence_age, now)));
         true
     }
 
     #[inline(always)]
     fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
-        self.motion.write(verdict)
+        match exclusive(&mut self.program) {
+            None => self.motion.write(verdict),
+            Some(program) => match program.write(verdict) {
+                Wrote::Order(made) => Ok(made),
+                Wrote::StopText => self.motion.write(Verdict::Stop),
+            },
+        }
     }
 
     fn conclude<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> bool {
@@ -617,14 +707,24 @@ impl<'m> Peer<6> for Ur<'m> {
             self.outputs.feed_force(cx.cycle.sources(), self.rtde.as_deref_mut(), cx.config, cx.now);
             self.outputs.write(&known, self.rtde.as_deref_mut(), cx.now, cx.events);
         }
-        if self.motion.is_waiting() || self.outputs.is_waiting() {
+        if let Some(program) = exclusive(&mut self.program) {
+            if program.conclude(cx.cycle.mode_now(), cx.now) {
+                // There is room for it.
+                let _ = self.motion.write(Verdict::Stop);
+            }
+            if program.was_called() {
+                cx.events.push_peer(UrEvent::Program(ProgramNews::Sent));
+            }
+        }
+        let sends = shared(&self.program).is_some_and(Reverse::is_sending);
+        if self.motion.is_waiting() || self.outputs.is_waiting() || sends {
             self.refusal.texted(cx.now);
         }
         false
     }
 
-    fn has_left(&self, _: Instant, _: Instant) -> bool {
-        true
+    fn has_left(&self, rest: Instant, now: Instant) -> bool {
+        shared(&self.program).is_none_or(|program| program.has_left(rest, now))
     }
 
     fn shut_down<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
@@ -638,23 +738,30 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn has_link_output(&self) -> bool {
-        self.connector.has_output()
+        self.connector.has_output() || shared(&self.program).is_some_and(Reverse::has_link_output)
     }
 
     fn has_output(&self) -> bool {
-        let asks = self.rtde.as_deref().is_some_and(StateLink::has_output);
+        let asks = self.rtde.as_deref().is_some_and(StateLink::has_output)
+            || shared(&self.program).is_some_and(Reverse::is_waiting);
         self.connector.has_output() || self.motion.is_waiting() || self.outputs.is_waiting() || asks
     }
 
     #[inline(always)]
-    fn poll_output(&mut self, _: &UrConfig, events: &mut Events<UrEvent>) -> Option<Output<'_>> {
+    fn poll_output(&mut self, config: &UrConfig, events: &mut Events<UrEvent>) -> Option<Output<'_>> {
         if let Some(output) = self.connector.poll_output() {
             if let Output::Open { link, endpoint } = output {
                 events.push_peer(UrEvent::Opening { link, endpoint });
             }
             return Some(output);
         }
-        // Motion first: what is set beside it must not delay it, nor do questions.
+        // Motion first: what is set beside it must not delay it, nor do questions. Nothing goes out amid a program's text.
+        if let Some(program) = exclusive(&mut self.program)
+            && program.is_waiting()
+            && program.fetch(config)
+        {
+            return program.poll_output();
+        }
         let (link, bytes) = if self.motion.is_waiting() {
             (LinkId::REALTIME, self.motion.take())
         } else if self.outputs.is_waiting() {
@@ -671,11 +778,12 @@ impl<'m> Peer<6> for Ur<'m> {
             self.unacked_deadline(now, &config.peer, cycle),
             self.outputs.next_deadline(&config.peer.outputs),
             self.rtde_deadline(),
+            shared(&self.program).and_then(|program| program.next_deadline(cycle.link().config().stale_after)),
         ])
     }
 
-    fn states_from(&self) -> Option<LinkId> {
-        self.identity.map(|identity| identity.states)
+    fn can_wait(&self, link: LinkId) -> bool {
+        link != LinkId::REVERSE && self.identity.is_some_and(|identity| identity.states != link)
     }
 
     fn has_unacked(&self, link: LinkId) -> bool {
@@ -700,6 +808,7 @@ impl<'m> Peer<6> for Ur<'m> {
         match link {
             LinkId::PRIMARY => self.primary.received(count),
             LinkId::REALTIME => self.realtime.received(count),
+            LinkId::REVERSE => exclusive(&mut self.program).map(|program| program.received(count)).unwrap_or_default(),
             _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
         }
     }
@@ -731,7 +840,8 @@ impl<'m> Peer<6> for Ur<'m> {
 
     #[cfg(feature = "postcard")]
     fn made(&self) -> [&[u8]; 2] {
-        [self.motion.made(), self.outputs.made()]
+        let order = shared(&self.program).map(Reverse::made).unwrap_or_default();
+        [if order.is_empty() { self.motion.made() } else { order }, self.outputs.made()]
     }
 
     #[cfg(feature = "postcard")]
@@ -740,6 +850,9 @@ impl<'m> Peer<6> for Ur<'m> {
         while self.connector.poll_output().is_some() {}
         if let Some(rtde) = self.rtde.as_deref_mut() {
             while rtde.poll_output().is_some() {}
+        }
+        if let Some(order) = exclusive(&mut self.program).and_then(Reverse::next_made) {
+            return Some(order);
         }
         let text = if self.motion.is_waiting() { self.motion.take() } else { self.outputs.take_text() };
         (!text.is_empty()).then_some(text)
@@ -752,6 +865,8 @@ impl<'m> Peer<6> for Ur<'m> {
         self.primary.save(to)?;
         self.realtime.save(to)?;
         self.outputs.save(to)?;
+        to.put(&self.unfit)?;
+        shared(&self.program).map_or(Some(()), |program| program.save(to))?;
         self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
     }
 
@@ -763,6 +878,8 @@ impl<'m> Peer<6> for Ur<'m> {
         self.primary.load(from)?;
         self.realtime.load(from)?;
         self.outputs.load(from)?;
+        self.unfit = from.take()?;
+        exclusive(&mut self.program).map_or(Some(()), |program| program.load(from))?;
         // The text belongs to the software, and is not saved with it.
         self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
         self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 
 use outrigger_core::engine::LinkId;
-use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, UrEvent, link_name};
+use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, ProgramNews, UrEvent, link_name};
 use outrigger_core::frame::Found;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::{Report, ReportKind};
+use outrigger_core::wire::program::{Ending, Hello};
 
 use crate::show::events::{PeerEvent, Surroundings, Words};
 
@@ -29,6 +30,10 @@ impl PeerEvent for UrEvent {
                 )
             }
             Self::NotOurs(input) => ("not-ours", input.to_string(), vec![("input", input.input().into())]),
+            Self::Program(news) => {
+                let (text, fields) = program(*news);
+                ("program", text, fields)
+            }
             Self::Report(report) => ("report", reported(report), vec![]),
             Self::Skipped { link, error } => ("skipped", format!("{} link: {error}", link_name(*link)), vec![]),
             Self::Malformed { link, error } => ("malformed", format!("{} link: {error}", link_name(*link)), vec![]),
@@ -38,6 +43,51 @@ impl PeerEvent for UrEvent {
 
     fn begins(&self) -> bool {
         matches!(self, Self::Established(_))
+    }
+}
+
+/// What becomes of the program that carries our commands.
+fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
+    let said = |text: &str| (text.to_owned(), vec![]);
+    match news {
+        ProgramNews::Unfit => said(
+            "this controller's software cannot take commands in the way that is configured: choose another \
+             `session.path`; `outrigger doctor` names those that fit",
+        ),
+        ProgramNews::Sent => said("the program that carries our commands is sent to the controller"),
+        ProgramNews::Connected => said("our program on the controller has connected"),
+        ProgramNews::Ended(ending) => {
+            let why = match ending {
+                Ending::None => "its connection is gone: it was stopped, or the network has cut it",
+                Ending::Told => "it was told to",
+                Ending::Silence => "nothing came from here in time",
+                Ending::Order => "what came from here was not in order",
+                Ending::Speed => "a joint speed was above the limit that it checks itself",
+                Ending::Position => "a joint would have passed the position limit that it checks itself",
+                Ending::Divergence => "a target was too far from where the arm is",
+                Ending::Version => "it is of another version of Outrigger",
+                Ending::Unknown(_) => "for a reason that this version does not know",
+            };
+            (format!("our program on the controller has ended: {why}"), vec![("why", ending.name().into())])
+        }
+        ProgramNews::Other { version: 0 } => {
+            said("a program that is none of ours, or of an earlier run, has connected from the controller: turned away")
+        }
+        ProgramNews::Other { version } => (
+            format!(
+                "a program of another version of Outrigger has connected from the controller (it speaks {version}, this one \
+                 {}): turned away",
+                Hello::VERSION
+            ),
+            vec![("version", version.to_string())],
+        ),
+        ProgramNews::Stranger(count) => (
+            format!(
+                "somebody else than the controller has connected to our port for its program: turned away, {count} so far"
+            ),
+            vec![("strangers", count.to_string())],
+        ),
+        _ => said("news of our program on the controller that this version has no words for"),
     }
 }
 

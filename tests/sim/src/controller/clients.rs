@@ -140,6 +140,9 @@ impl Controller {
     /// Bytes a client has sent that have not arrived here, and so are not acknowledged.
     #[must_use]
     pub fn in_flight(&self, conn: Conn) -> usize {
+        if conn.is_dialled() {
+            return self.plant.sockets.dials.in_flight(conn);
+        }
         self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
     }
 

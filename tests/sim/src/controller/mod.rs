@@ -172,7 +172,7 @@ impl Controller {
                 inputs: Registers::default(),
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
-                sockets: Sockets::new(options.sockets),
+                sockets: Sockets::new(options.sockets, options.seed),
             },
             programs: Programs::new(
                 builtins,
@@ -328,6 +328,7 @@ impl Controller {
         let links = self.connections.values().flat_map(|connection| [&connection.up, &connection.down]);
         let arrivals = links.filter_map(|link| link.next_event(self.now)).min().unwrap_or(SimTime::MAX);
         let scripted = self.script.iter().map(|(at, _)| *at).min().unwrap_or(SimTime::MAX);
+        let arrivals = arrivals.min(self.plant.sockets.dials.next_event(self.now).unwrap_or(SimTime::MAX));
         arrivals.min(scripted).min(self.faults.next_edge()).min(self.next_operation()).min(self.next_cycle)
     }
 
@@ -343,6 +344,7 @@ impl Controller {
 
     fn process(&mut self) {
         self.plant.now = self.now;
+        self.plant.sockets.dials.advance_to(self.now);
         for edge in self.faults.edges(self.now) {
             self.fault_edge(edge);
         }
@@ -441,8 +443,10 @@ impl Controller {
         let (now, period) = (self.now, self.firmware.period());
         for connection in self.connections.values_mut() {
             for (link, direction) in [(&mut connection.up, Direction::Up), (&mut connection.down, Direction::Down)] {
-                link.set_conditions(now, &self.faults.conditions(now, connection.port, direction, period));
+                link.set_conditions(now, &self.faults.conditions(now, Some(connection.port), direction, period));
             }
         }
+        let dialled = [Direction::Up, Direction::Down].map(|way| self.faults.conditions(now, None, way, period));
+        self.plant.sockets.dials.set_conditions(now, dialled);
     }
 }

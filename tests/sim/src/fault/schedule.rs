@@ -77,12 +77,19 @@ impl Schedule {
             .map(|fault| fault.kind)
     }
 
-    /// What the network does to one direction of a connection; `period` is the control cycle.
-    pub(crate) fn conditions(&self, now: SimTime, port: Port, direction: Direction, period: Duration) -> Conditions {
+    /// What the network does to one direction of a connection, of one that the controller has made where there is no `port`;
+    /// `period` is the control cycle.
+    pub(crate) fn conditions(
+        &self,
+        now: SimTime,
+        port: Option<Port>,
+        direction: Direction,
+        period: Duration,
+    ) -> Conditions {
         let mut conditions = Conditions::default();
         for (fault, _) in &self.faults {
-            let here =
-                fault.port.is_none_or(|only| only == port) && fault.direction.is_none_or(|only| only == direction);
+            let here = fault.port.is_none_or(|only| Some(only) == port)
+                && fault.direction.is_none_or(|only| only == direction);
             if !fault.active(now) || !here {
                 continue;
             }
@@ -123,7 +130,7 @@ mod tests {
     fn a_selector_limits_a_fault_to_its_port_and_direction() {
         let schedule = Schedule::new(vec![Fault::parse("stall/30003/up@0").unwrap()]);
         let period = Duration::from_millis(8);
-        let stalled = |port, direction| schedule.conditions(SimTime::ZERO, port, direction, period).stalled;
+        let stalled = |port, direction| schedule.conditions(SimTime::ZERO, Some(port), direction, period).stalled;
         assert!(stalled(Port::Realtime, Direction::Up));
         assert!(!stalled(Port::Realtime, Direction::Down) && !stalled(Port::Primary, Direction::Up));
     }

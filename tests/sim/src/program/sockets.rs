@@ -30,8 +30,8 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    pub(crate) fn new(options: SocketOptions) -> Self {
-        Self { options, ..Self::default() }
+    pub(crate) fn new(options: SocketOptions, seed: u64) -> Self {
+        Self { options, dials: Dials::new(seed), ..Self::default() }
     }
 
     /// The program is over: its sockets close.

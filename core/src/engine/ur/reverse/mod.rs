@@ -1,0 +1,600 @@
+//! Commands by a program of ours on the controller, which connects to us (`core/docs/protocol/outrigger-programs.md`).
+//!
+//! | stage | goes on |
+//! |---|---|
+//! | `Away` | a first zero velocity is due: its text goes out over 30003, `Called` |
+//! | `Called` | it connects: `Greeting`; not within [`start_timeout`](super::ProgramConfig::start_timeout): its text goes out again |
+//! | `Greeting` | it says whose it is: `Ready`; another one, or nothing in time: it is hung up on |
+//! | `Ready` | an order in each cycle, mirrored by the program; told to end: `Ending` |
+//! | `Ending` | it closes the connection: `Away`; not within [`end_timeout`](super::ProgramConfig::end_timeout): `stopj` over 30003 |
+//!
+//! Whoever connects from another address than the controller's, or while nobody is expected, is counted and turned away.
+
+mod door;
+mod text;
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use heapless::Deque;
+
+use self::door::Door;
+use self::text::Made;
+use super::config::{UrConfig, UrOptions};
+use super::event::ProgramNews;
+use super::outbox::Outbox;
+use super::path::ProgramConfig;
+use crate::command::Approved;
+use crate::engine::cycle::{Resident, Verdict};
+use crate::engine::io::{LinkId, Output};
+use crate::link::{AnswerFigures, Answers};
+use crate::mode::{Held, Mode};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{JointVelocities, Reason, SoftwareVersion};
+use crate::time::{Duration, Instant, earliest};
+use crate::wire::program::{Ending, Hello, Kind, Order, OrderRepr, Report, What};
+
+/// A program that has connected says whose it is within this time.
+const GREETING: Duration = Duration::from_secs(1);
+/// A program that was told to end, and whose connection still stands, is hung up on.
+const HANG_UP: Duration = Duration::from_secs(1);
+/// Bytes of its text that go out at a time.
+const PIECE: usize = 256;
+/// Orders that may wait to be mirrored.
+const UNANSWERED: usize = 8;
+
+/// How far a program of ours has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Stage {
+    Away,
+    Called(Instant),
+    Greeting(Instant),
+    Ready,
+    /// Since when, and whether `stopj` was sent for it.
+    Ending(Instant, bool),
+}
+
+/// The connection of a program of ours, and what goes over it.
+#[derive(Debug)]
+pub(super) struct Reverse {
+    door: Door,
+    stage: Stage,
+    /// What the session is for, while it stands.
+    software: Option<SoftwareVersion>,
+    /// What was sent last as a program, and how much of it the port has.
+    made: Option<Made>,
+    sent: Option<usize>,
+    piece: [u8; PIECE],
+    /// How much of it is to be transmitted.
+    fetched: usize,
+    window: [u8; 64],
+    filled: usize,
+    /// Of the next order.
+    counter: u16,
+    /// When each order was made that is not mirrored yet, oldest first, and the counter of that one.
+    waiting: Deque<Instant, UNANSWERED>,
+    oldest: u16,
+    /// Whether the program mirrors, and when it last did.
+    mirrors: Held<bool>,
+    ending: Ending,
+    answers: Answers<u16>,
+    order: Outbox<{ Order::LEN }>,
+    tokens: u16,
+    called: bool,
+    config: ProgramConfig,
+    /// What a verdict is carried out by.
+    moment: Moment,
+}
+
+/// What is known when a verdict is carried out.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    now: Instant,
+    arming: bool,
+    /// The program was paused, and takes nothing before it goes on.
+    paused: bool,
+}
+
+/// The program's connection, where one is to carry commands.
+#[cfg(feature = "reverse")]
+pub(super) type Carrier = Reverse;
+/// Never: without the feature `reverse` text carries them.
+#[cfg(not(feature = "reverse"))]
+pub(super) type Carrier = Absent;
+
+/// What nobody has.
+#[cfg(not(feature = "reverse"))]
+#[derive(Debug)]
+pub(super) enum Absent {}
+
+#[cfg(not(feature = "reverse"))]
+impl core::ops::Deref for Absent {
+    type Target = Reverse;
+
+    fn deref(&self) -> &Reverse {
+        match *self {}
+    }
+}
+
+#[cfg(not(feature = "reverse"))]
+impl core::ops::DerefMut for Absent {
+    fn deref_mut(&mut self) -> &mut Reverse {
+        match *self {}
+    }
+}
+
+/// The connection, to be looked at.
+pub(super) fn shared(carrier: &Option<Carrier>) -> Option<&Reverse> {
+    #[cfg(feature = "reverse")]
+    let reverse = carrier.as_ref();
+    #[cfg(not(feature = "reverse"))]
+    let reverse = carrier.as_deref();
+    reverse
+}
+
+/// The connection, to be changed.
+pub(super) fn exclusive(carrier: &mut Option<Carrier>) -> Option<&mut Reverse> {
+    #[cfg(feature = "reverse")]
+    let reverse = carrier.as_mut();
+    #[cfg(not(feature = "reverse"))]
+    let reverse = carrier.as_deref_mut();
+    reverse
+}
+
+/// The connection, where the path is one of a program.
+#[cfg(feature = "reverse")]
+pub(super) fn carrier(options: &UrOptions) -> Option<Carrier> {
+    options.path.is_resident().then(|| Reverse::new(options.program))
+}
+
+/// None.
+#[cfg(not(feature = "reverse"))]
+pub(super) fn carrier(_: &UrOptions) -> Option<Carrier> {
+    None
+}
+
+/// What becomes of a verdict.
+pub(super) enum Wrote {
+    /// An order, or nothing.
+    Order(bool),
+    /// `stopj` is to go out as text.
+    StopText,
+}
+
+impl Reverse {
+    pub(super) fn new(config: ProgramConfig) -> Self {
+        Self {
+            door: Door::default(),
+            stage: Stage::Away,
+            software: None,
+            made: None,
+            sent: None,
+            piece: [0; PIECE],
+            fetched: 0,
+            window: [0; 64],
+            filled: 0,
+            counter: 0,
+            waiting: Deque::new(),
+            oldest: 0,
+            mirrors: Held::new(false, Instant::ZERO),
+            ending: Ending::None,
+            answers: Answers::new(Duration::ZERO),
+            order: Outbox::EMPTY,
+            tokens: 0,
+            called: false,
+            config,
+            moment: Moment { now: Instant::ZERO, arming: false, paused: false },
+        }
+    }
+
+    /// Whether a program of ours carries the commands of this session.
+    pub(super) const fn is_chosen(&self) -> bool {
+        self.software.is_some()
+    }
+
+    /// A session with this software, in this period.
+    pub(super) fn open(&mut self, software: SoftwareVersion, period: Duration, config: &UrConfig) {
+        let path = config.peer.path;
+        if path.is_resident() && path.fits(software) {
+            self.software = Some(software);
+            self.answers = Answers::new(period.percent(150));
+            self.door.open(self.config.port);
+        }
+    }
+
+    /// The session is over: the program ends where nobody speaks to it.
+    pub(super) fn close(&mut self) {
+        self.door.close();
+        self.software = None;
+        self.sent = None;
+        self.hang_up(Stage::Away);
+    }
+
+    /// The two ends of our connection to the controller.
+    pub(super) const fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
+        self.door.ends(ours, theirs);
+    }
+
+    /// Whether a program could be made and could connect, or has.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_chosen() && self.door.is_open() && self.address().is_some()
+    }
+
+    fn address(&self) -> Option<Ipv4Addr> {
+        self.config.address.or_else(|| self.door.ours())
+    }
+
+    pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> Option<ProgramNews> {
+        if !self.door.accepted(from) {
+            self.door.turn_away();
+            return Some(ProgramNews::Stranger(self.door.strangers()));
+        }
+        self.filled = 0;
+        self.stage = Stage::Greeting(now);
+        None
+    }
+
+    /// The port could not listen: after how long it is tried again.
+    pub(super) fn refused(&mut self, now: Instant) -> Duration {
+        self.door.refused(now)
+    }
+
+    /// It acknowledges nothing.
+    pub(super) fn hang_up_now(&mut self) {
+        self.hang_up(Stage::Away);
+    }
+
+    /// The program has closed its connection, or the network has.
+    pub(super) fn closed(&mut self) -> Option<ProgramNews> {
+        let told = matches!(self.stage, Stage::Ready | Stage::Ending(..)).then_some(self.ending);
+        self.door.closed();
+        self.forget();
+        told.map(ProgramNews::Ended)
+    }
+
+    /// Nothing is known of a program any more.
+    fn forget(&mut self) {
+        self.stage = Stage::Away;
+        self.order.clear();
+        self.waiting.clear();
+        self.mirrors.value = false;
+    }
+
+    /// The connection is reset, and the next one is waited for.
+    fn hang_up(&mut self, stage: Stage) {
+        if matches!(self.stage, Stage::Greeting(_) | Stage::Ready | Stage::Ending(..)) {
+            self.door.hang_up();
+        }
+        self.forget();
+        self.stage = stage;
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.stage, Stage::Greeting(_) | Stage::Ready | Stage::Ending(..))
+    }
+
+    /// Everything written to it would be a program's.
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Ready)
+    }
+
+    /// Whether the connection carries orders.
+    pub(super) fn carries(&self) -> bool {
+        matches!(self.stage, Stage::Ready | Stage::Ending(..))
+    }
+
+    pub(super) fn window(&mut self) -> &mut [u8] {
+        self.window.get_mut(self.filled..).unwrap_or_default()
+    }
+
+    /// Bytes of the program, which arrived at `arrival`.
+    pub(super) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramNews)) {
+        self.filled = self.filled.saturating_add(count).min(self.window.len());
+        let window = self.window;
+        let mut rest = window.get(..self.filled).unwrap_or_default();
+        loop {
+            let (one, behind) = match self.stage {
+                Stage::Greeting(_) => match rest.split_at_checked(Hello::LEN) {
+                    Some((hello, behind)) => {
+                        self.greet(hello, arrival, &mut tell);
+                        (true, behind)
+                    }
+                    None => (false, rest),
+                },
+                Stage::Ready | Stage::Ending(..) => match rest.split_first_chunk() {
+                    Some((report, behind)) => {
+                        self.take(Report::from_bytes(*report), arrival);
+                        (true, behind)
+                    }
+                    None => (false, rest),
+                },
+                // What a program says that is hung up on.
+                Stage::Away | Stage::Called(_) => (false, &[][..]),
+            };
+            rest = behind;
+            if !one {
+                break;
+            }
+        }
+        self.window.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        self.filled = rest.len();
+    }
+
+    fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramNews)) {
+        let ours = self.made.map(|made| (made.kind, made.token));
+        match Hello::new_checked(hello).map(Hello::repr) {
+            Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
+                self.stage = Stage::Ready;
+                (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
+                self.waiting.clear();
+                self.answers.clear();
+                self.mirrors = Held::new(false, arrival);
+                tell(ProgramNews::Connected);
+            }
+            Ok(hello) => {
+                tell(ProgramNews::Other { version: hello.version });
+                self.hang_up(Stage::Away);
+            }
+            Err(_) => {
+                tell(ProgramNews::Other { version: 0 });
+                self.hang_up(Stage::Away);
+            }
+        }
+    }
+
+    /// What the program says of an order.
+    fn take(&mut self, report: Report, arrival: Instant) {
+        if report.ending != Ending::None {
+            self.ending = report.ending;
+        }
+        let mirrored = report.counter.wrapping_sub(self.oldest);
+        if usize::from(mirrored) < self.waiting.len() {
+            for _ in 0..=mirrored {
+                self.waiting.pop_front();
+                self.oldest = self.oldest.wrapping_add(1);
+            }
+            self.answers.reflected(report.counter, arrival);
+            self.mirrors = Held::new(true, arrival);
+        }
+    }
+
+    /// For how long the oldest order waits to be mirrored; zero where none does.
+    fn unmirrored(&self, now: Instant) -> Duration {
+        self.waiting.front().map(|at| now.since(*at)).unwrap_or_default()
+    }
+
+    /// Time has passed; what ends commanding.
+    pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnOnce(ProgramNews)) -> Option<Reason> {
+        #[cfg(feature = "postcard")]
+        self.order.begin();
+        self.door.wake(now);
+        match self.stage {
+            Stage::Greeting(since) if now.since(since) > GREETING => {
+                self.hang_up(Stage::Away);
+                tell(ProgramNews::Other { version: 0 });
+            }
+            Stage::Ending(since, _) if now.since(since) > HANG_UP => self.hang_up(Stage::Away),
+            _ => {}
+        }
+        (self.is_ready() && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
+    }
+
+    /// What is known of the program at `now`.
+    pub(super) fn resident(&self, now: Instant) -> Option<Resident> {
+        let at = if self.mirrors.value { self.mirrors.at } else { now };
+        self.is_chosen().then(|| Resident { connected: self.is_ready(), mirrors: Held::new(self.mirrors.value, at) })
+    }
+
+    pub(super) fn figures(&self, now: Instant) -> Option<AnswerFigures> {
+        self.is_ready().then(|| self.answers.figures(now))
+    }
+
+    /// What the next verdict is carried out by. A program that is `paused` takes nothing before it goes on.
+    pub(super) const fn prepare(&mut self, now: Instant, arming: bool, paused: bool) {
+        self.moment = Moment { now, arming, paused };
+    }
+
+    /// Carries out a verdict.
+    pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Wrote {
+        let Moment { now, arming, paused } = self.moment;
+        let made = match verdict {
+            Verdict::Silent | Verdict::Mirror | Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => false,
+            Verdict::Hold if self.is_ready() => self.order(What::Values, [0; 6], now),
+            Verdict::Hold => {
+                if arming {
+                    self.call(now);
+                }
+                false
+            }
+            Verdict::Move(approved) => {
+                let values = speeds(approved);
+                self.is_ready() && self.order(What::Values, values, now)
+            }
+            Verdict::Stop if self.is_ready() && !paused => self.end(now),
+            Verdict::Stop => return Wrote::StopText,
+        };
+        Wrote::Order(made)
+    }
+
+    /// The program is to come to rest and to end.
+    fn end(&mut self, now: Instant) -> bool {
+        self.stage = Stage::Ending(now, false);
+        let order = OrderRepr { counter: self.counter, what: What::End, values: [0; 6] };
+        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+    }
+
+    fn order(&mut self, what: What, values: [i32; 6], now: Instant) -> bool {
+        if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
+            return false;
+        }
+        let order = OrderRepr { counter: self.counter, what, values };
+        self.answers.sent(self.counter, now);
+        self.counter = self.counter.wrapping_add(1);
+        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+    }
+
+    /// A program of ours is to be sent, unless one is waited for.
+    fn call(&mut self, now: Instant) {
+        let due = match self.stage {
+            Stage::Away => true,
+            Stage::Called(since) => now.since(since) > self.config.start_timeout,
+            Stage::Greeting(_) | Stage::Ready | Stage::Ending(..) => false,
+        };
+        let (Some(software), Some(address)) = (self.software, self.address()) else { return };
+        if !due {
+            return;
+        }
+        self.tokens = self.tokens.wrapping_add(1);
+        // Another one after each start of ours, as far as the clock tells, and after each call.
+        let token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
+        let port = self.config.port;
+        self.made = Some(Made { kind: Kind::SpeedJ, software, address, port, token });
+        self.sent = Some(0);
+        self.stage = Stage::Called(now);
+        self.called = true;
+    }
+
+    /// What the mode asks for beside verdicts; whether `stopj` is to go out as text.
+    pub(super) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
+        match (mode, self.stage) {
+            (Mode::Offline | Mode::Monitor, Stage::Ready) => {
+                self.end(now);
+                false
+            }
+            (Mode::Stopping, Stage::Ending(since, false)) if now.since(since) > self.config.end_timeout => {
+                self.stage = Stage::Ending(since, true);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether its text has begun to go out.
+    pub(super) fn was_called(&mut self) -> bool {
+        core::mem::take(&mut self.called)
+    }
+
+    /// Whether nothing is waited for after a shutdown, with the arm at rest since then.
+    pub(super) fn has_left(&self, rest: Instant, now: Instant) -> bool {
+        !self.is_connected() || now.since(rest) > HANG_UP
+    }
+
+    pub(super) fn has_link_output(&self) -> bool {
+        self.door.has_output()
+    }
+
+    pub(super) const fn is_sending(&self) -> bool {
+        self.sent.is_some()
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.door.has_output() || self.sent.is_some() || !self.order.is_empty()
+    }
+
+    /// Whether there is something for [`poll_output`](Self::poll_output): the next piece of a text is made for it.
+    pub(super) fn fetch(&mut self, config: &UrConfig) -> bool {
+        if !self.door.has_output() && self.order.is_empty() {
+            self.fetched = self.next_piece(config).unwrap_or_default();
+        }
+        self.door.has_output() || !self.order.is_empty() || self.fetched > 0
+    }
+
+    /// The next thing for the port to do.
+    pub(super) fn poll_output(&mut self) -> Option<Output<'_>> {
+        let link = LinkId::REVERSE;
+        if let Some(output) = self.door.poll_output(link) {
+            return Some(output);
+        }
+        if !self.order.is_empty() {
+            return Some(Output::Transmit { link, to: None, bytes: self.order.take() });
+        }
+        let count = core::mem::take(&mut self.fetched);
+        let bytes = self.piece.get(..count).filter(|bytes| !bytes.is_empty())?;
+        Some(Output::Transmit { link: LinkId::REALTIME, to: None, bytes })
+    }
+
+    /// The next piece of the text: its length.
+    fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
+        let (made, sent) = (self.made?, self.sent?);
+        let piece = &mut self.piece;
+        let read = made.with_text(&config.peer.text, &config.limits, |mut text| {
+            // What has gone out is passed over: a place in a text that borrows its values cannot be kept.
+            let mut left = sent;
+            while left > 0 {
+                let room = left.min(PIECE);
+                let read = text.read(piece.get_mut(..room).unwrap_or_default());
+                left = if read == 0 { 0 } else { left.saturating_sub(read) };
+            }
+            text.read(piece)
+        });
+        let count = read.filter(|count| *count > 0);
+        self.sent = count.map(|count| sent.saturating_add(count));
+        count
+    }
+
+    pub(super) fn next_deadline(&self, stale: Duration) -> Option<Instant> {
+        let past = |since: Instant, limit: Duration| since + limit + Duration::from_micros(1);
+        let stage = match self.stage {
+            Stage::Greeting(since) => Some(past(since, GREETING)),
+            Stage::Ending(since, false) => Some(past(since, self.config.end_timeout)),
+            Stage::Ending(since, true) => Some(past(since, HANG_UP)),
+            Stage::Ready => self.waiting.front().map(|at| past(*at, stale)),
+            Stage::Away | Stage::Called(_) => None,
+        };
+        earliest(&[stage, self.door.next_deadline()])
+    }
+
+    pub(super) const fn strangers(&self) -> u32 {
+        self.door.strangers()
+    }
+
+    /// The order that was made in this call.
+    #[cfg(feature = "postcard")]
+    pub(super) fn made(&self) -> &[u8] {
+        self.order.made()
+    }
+
+    /// The next order that waits, with everything else left out.
+    #[cfg(feature = "postcard")]
+    pub(super) fn next_made(&mut self) -> Option<&[u8]> {
+        while self.door.poll_output(LinkId::REVERSE).is_some() {}
+        self.sent = None;
+        (!self.order.is_empty()).then(|| self.order.take())
+    }
+
+    /// Bytes that were received into the window.
+    #[cfg(feature = "postcard")]
+    pub(super) fn received(&mut self, count: usize) -> &[u8] {
+        self.window().get(..count).unwrap_or_default()
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&(self.door, self.stage, self.software, self.made, self.tokens))?;
+        to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
+        to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
+        to.put(&self.answers)
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        (self.door, self.stage, self.software, self.made, self.tokens) = from.take()?;
+        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
+        let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;
+        self.filled = filled.min(self.window.len());
+        self.window.iter_mut().zip(low?.iter().chain(&high?)).for_each(|(to, from)| *to = *from);
+        self.answers = from.take()?;
+        (self.sent, self.order) = (None, Outbox::EMPTY);
+        Some(())
+    }
+}
+
+/// The approved speeds in the program's unit: the only function that makes an order of them.
+fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
+    let (JointVelocities(speeds), _authority) = approved.into_parts();
+    speeds.map(|speed| {
+        let micro = speed * 1e6;
+        (micro + 0.5_f32.copysign(micro)) as i32
+    })
+}

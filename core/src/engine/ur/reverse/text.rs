@@ -1,0 +1,76 @@
+//! The text of a program of ours, for one controller.
+
+use core::net::Ipv4Addr;
+
+use outrigger_urscript::{ScriptText, ScriptValue, Version};
+
+use crate::command::Limits;
+use crate::engine::ur::text::TextConfig;
+use crate::robot::SoftwareVersion;
+use crate::time::Duration;
+use crate::wire::program::{Hello, Kind};
+
+/// Joint speeds, by a thread of `speedj`.
+const SPEEDJ: &str = include_str!("../../../../../urscript/programs/speedj.script");
+
+/// How many places the programs have for values.
+const PLACES: usize = 30;
+
+/// So far beyond a limit the program itself refuses: what is approved here is never refused there.
+const BEYOND: f32 = 0.02;
+
+/// Bytes of the longest text.
+pub(super) const MAX_LEN: usize = 4096;
+
+/// What a program is made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Made {
+    pub(super) kind: Kind,
+    pub(super) software: SoftwareVersion,
+    pub(super) address: Ipv4Addr,
+    pub(super) port: u16,
+    pub(super) token: i32,
+}
+
+impl Made {
+    /// Hands the text to `read`; `None` where it cannot be written, or is too long.
+    pub(super) fn with_text<T>(
+        &self,
+        text: &TextConfig,
+        limits: &Limits<6>,
+        read: impl FnOnce(ScriptText<'_>) -> T,
+    ) -> Option<T> {
+        let Self { kind, software, address, port, token } = *self;
+        let period = Duration::from_micros(software.generation().period_micros());
+        let integer = ScriptValue::Integer;
+        let mut values = heapless::Vec::<(&str, ScriptValue<'_>), PLACES>::new();
+        let _ = values.extend_from_slice(&[
+            ("ADDRESS", ScriptValue::Address(address)),
+            ("PORT", integer(port.into())),
+            ("MAGIC", integer(Hello::MAGIC)),
+            ("VERSION", integer(Hello::VERSION)),
+            ("KIND", integer(kind.raw())),
+            ("TOKEN", integer(token)),
+            ("STEP", ScriptValue::Decimal(period.as_secs_f32())),
+            ("HOLD", ScriptValue::Decimal(text.hold.as_secs_f32())),
+            ("PATIENCE", ScriptValue::Decimal(2.0)),
+            ("ACCELERATION", ScriptValue::Decimal(text.acceleration)),
+            ("STOP", ScriptValue::Decimal(text.stop_acceleration)),
+        ]);
+        // Twice the weakest: the way to rest is the speed, squared, through it.
+        let braking = limits.braking.iter().fold(text.stop_acceleration, f32::min);
+        let _ = values.push(("BRAKING", ScriptValue::Decimal(braking * 2.0)));
+        let lists = [
+            (["V0", "V1", "V2", "V3", "V4", "V5"], limits.velocity.0.map(|v| v * (1.0 + BEYOND))),
+            (["L0", "L1", "L2", "L3", "L4", "L5"], limits.position_min.0.map(|q| q - BEYOND)),
+            (["H0", "H1", "H2", "H3", "H4", "H5"], limits.position_max.0.map(|q| q + BEYOND)),
+        ];
+        for (name, value) in lists.iter().flat_map(|(names, list)| names.iter().zip(list)) {
+            let _ = values.push((name, ScriptValue::Decimal(*value)));
+        }
+        let version = Version::new(software.major, software.minor);
+        let text = ScriptText::new(SPEEDJ, &values, version).ok()?;
+        (text.len() <= MAX_LEN).then(|| read(text))
+    }
+}
