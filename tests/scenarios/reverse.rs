@@ -1,48 +1,222 @@
-//! Commands by a program of ours that connects to us.
+//! Commands by a program of ours that connects to us: what ends it, and that the arm is at rest then.
 
-use outrigger_core::engine::Input;
-use outrigger_core::engine::ur::CommandPath;
+use outrigger_core::engine::ur::{CommandPath, ProgramNews, UrEvent};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_tests::cosim::{Buffers, Rig, Setup};
+use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::wire::program::Ending;
+use outrigger_sim::controller::Action;
+use outrigger_tests::cosim::{Buffers, Death, Rig, Setup};
 
 use super::{ms, secs};
 
-fn setup(software: SoftwareVersion, speed: f32) -> Setup {
+/// Those that have a read with a time-out, on either side of each change in how `speedj` is executed.
+const SOFTWARE: [SoftwareVersion; 8] = [
+    SoftwareVersion::new(3, 0),
+    SoftwareVersion::new(3, 2),
+    SoftwareVersion::new(3, 5),
+    SoftwareVersion::new(3, 15),
+    SoftwareVersion::new(5, 0),
+    SoftwareVersion::new(5, 15),
+    SoftwareVersion::new(5, 25),
+    SoftwareVersion::new(10, 11),
+];
+
+const PATHS: [CommandPath; 3] = [CommandPath::ReverseSpeedJ, CommandPath::ReverseServoJ, CommandPath::Buffered];
+
+fn cases() -> impl Iterator<Item = (SoftwareVersion, CommandPath)> {
+    let all = SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path)));
+    all.filter(|(software, path)| path.fits(*software))
+}
+
+fn setup(software: SoftwareVersion, path: CommandPath, speed: f32) -> Setup {
     let mut setup = Setup::sweep(software, speed);
-    setup.config.peer.path = CommandPath::ReverseSpeedJ;
+    setup.config.peer.path = path;
     setup
+}
+
+fn news(rig: &Rig<'_>) -> Vec<ProgramNews> {
+    let of = |(_, event): &(_, Event<UrEvent>)| match event {
+        Event::Peer(UrEvent::Program(news)) => Some(*news),
+        _ => None,
+    };
+    rig.record().events.iter().filter_map(of).collect()
+}
+
+/// Every path on every software, with states from either interface: commanding for half a second.
+fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
+    for (software, path) in cases() {
+        for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
+            let mut rig = Rig::new(setup(software, path, 0.5), &mut buffers);
+            let what = format!("{software} {}", path.name());
+            rig.command();
+            rig.run_for(ms(900));
+            let (qd, story) = (rig.controller.truth().qd, rig.record().story());
+            assert!((qd[0] - 0.5).abs() < 0.015, "{what}: {qd:?}\n{story}");
+            check(&what, &mut rig);
+        }
+    }
 }
 
 #[test]
 fn a_program_of_ours_carries_joint_speeds_and_ends_with_the_release() {
-    for software in [(3, 0), (3, 2), (3, 5), (3, 15), (5, 0), (5, 15), (5, 25), (10, 11)] {
-        let software = SoftwareVersion::new(software.0, software.1);
-        for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
-            let mut rig = Rig::new(setup(software, 0.5), &mut buffers);
-            rig.controller.keep_texts();
-            rig.ready();
-            rig.request();
-            rig.run_for(secs(2));
-            println!("refused {}", rig.controller.refused_programs());
-            rig.run_to(Mode::Command);
-            rig.run_for(ms(500));
-            let story = rig.record().story();
-            assert!(
-                (rig.controller.truth().qd[0] - 0.5).abs() < 0.01,
-                "{software}: {:?}\n{story}",
-                rig.controller.truth().qd
-            );
-            rig.input(Input::Release);
-            rig.run_to(Mode::Monitor);
-            rig.run_for(secs(1));
-            let story = rig.record().story();
-            assert!(rig.controller.truth().at_rest(), "{software}\n{story}");
-            assert_eq!(rig.engine().latch(), None, "{story}");
-            assert!(!rig.controller.program().0, "the program has ended\n{story}");
+    each(|software, rig| {
+        rig.input(Input::Release);
+        rig.run_to(Mode::Monitor);
+        rig.run_for(secs(1));
+        let story = rig.record().story();
+        assert!(rig.controller.truth().at_rest(), "{software}\n{story}");
+        assert_eq!(rig.engine().latch(), None, "{story}");
+        assert!(!rig.controller.program().0, "the program has ended\n{story}");
+        assert_eq!(news(rig), [ProgramNews::Sent, ProgramNews::Connected, ProgramNews::Ended(Ending::Told)], "{story}");
+        rig.command();
+        rig.run_for(ms(500));
+        assert!((rig.controller.truth().qd[0] - 0.5).abs() < 0.01, "{software}: again");
+    });
+}
+
+#[test]
+fn a_stop_at_the_pendant_ends_commanding_and_is_named() {
+    each(|software, rig| {
+        rig.controller.act(Action::StopProgram);
+        let at = rig.now();
+        rig.run_for(secs(3));
+        let story = rig.record().story();
+        let (fell, reason) = rig.record().fallback().expect("a fall");
+        // Without a program state in each packet only the connection tells, and that is a fault.
+        assert!(matches!(reason, Reason::ProgramStopped | Reason::ProgramEnded), "{software}: {reason:?}\n{story}");
+        assert!(fell.since(at) < ms(60), "{software}\n{story}");
+        assert_eq!(rig.engine().mode(), Mode::Monitor, "{software}\n{story}");
+        assert!(rig.controller.truth().at_rest() && !rig.controller.program().0, "{software}\n{story}");
+    });
+}
+
+#[test]
+fn a_pause_at_the_pendant_ends_commanding_and_resuming_moves_nothing() {
+    each(|software, rig| {
+        rig.controller.act(Action::PauseProgram);
+        rig.run_for(secs(3));
+        let story = rig.record().story();
+        let reason = rig.record().fallback().map(|(_, reason)| reason);
+        assert!(matches!(reason, Some(Reason::ProgramPaused | Reason::NotMirrored)), "{software}: {reason:?}\n{story}");
+        assert!(rig.controller.truth().at_rest(), "{software}\n{story}");
+        let rested = rig.controller.truth().q[0];
+        rig.controller.act(Action::ResumeProgram);
+        rig.run_for(secs(2));
+        let moved = (rig.controller.truth().q[0] - rested).abs();
+        assert!(moved < 1e-3 && rig.controller.truth().at_rest(), "{software}: moved {moved}\n{story}");
+    });
+}
+
+#[test]
+fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
+    for (software, path) in cases() {
+        // Either way a joint needs 0.5/10 s, or 0.5/2 s where a stop is the controller's own; and its drive lags.
+        let bound = ms(40) + ms(24) + ms(250) + ms(60);
+        for death in [Death::Reset, Death::Silent] {
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(setup(software, path, 0.5), &mut buffers);
             rig.command();
             rig.run_for(ms(500));
-            assert!((rig.controller.truth().qd[0] - 0.5).abs() < 0.01, "{software}: again");
+            let at = rig.now();
+            rig.kill(death);
+            rig.run_for(secs(3));
+            let rest = rig.record().rest_after(at).expect("at rest");
+            assert!(rest <= bound, "{software} {path:?} {death:?}: {rest:?}");
+            assert!(!rig.controller.program().0, "{software} {path:?} {death:?}: the program has ended");
         }
     }
+}
+
+#[test]
+fn a_cable_that_is_cut_ends_the_program_and_commanding_and_both_begin_anew() {
+    each(|software, rig| {
+        let at = rig.now();
+        rig.cut_cable(Some(secs(2)));
+        rig.run_for(secs(8));
+        let story = rig.record().story();
+        assert!(rig.record().rest_after(at).is_some_and(|rest| rest < ms(450)), "{software}\n{story}");
+        assert!(!rig.controller.program().0, "{software}\n{story}");
+        rig.run_until(secs(20), |rig| rig.engine().mode() == Mode::Monitor);
+        rig.run_for(secs(1));
+        rig.input(Input::Acknowledge);
+        rig.command();
+        rig.run_for(ms(500));
+        assert!((rig.controller.truth().qd[0] - 0.5).abs() < 0.01, "{software}\n{}", rig.record().story());
+    });
+}
+
+#[test]
+fn a_protective_stop_is_the_reason_and_not_the_program_that_ends_with_it() {
+    each(|software, rig| {
+        rig.controller.act(Action::ProtectiveStop);
+        rig.run_for(secs(2));
+        let story = rig.record().story();
+        assert_eq!(
+            rig.record().fallback().map(|(_, reason)| reason),
+            Some(Reason::ProtectiveStop),
+            "{software}\n{story}"
+        );
+        rig.controller.act(Action::UnlockProtectiveStop);
+        rig.controller.act(Action::ResumeProgram);
+        let rested = rig.controller.truth().q[0];
+        rig.run_for(secs(2));
+        assert!((rig.controller.truth().q[0] - rested).abs() < 1e-3, "{software}\n{story}");
+    });
+}
+
+#[test]
+fn a_slider_at_zero_freezes_the_arm_and_one_at_a_third_slows_it() {
+    each(|software, rig| {
+        rig.controller.act(Action::Slider(0.3));
+        rig.run_for(secs(2));
+        let (qd, story) = (rig.controller.truth().qd[0], rig.record().story());
+        assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{story}");
+        // A `servoj` that lasts three and a third cycles is taken to last four.
+        assert!((0.12..0.16).contains(&qd), "{software}: {qd}\n{story}");
+        rig.controller.act(Action::Slider(0.0));
+        rig.run_for(secs(3));
+        let story = rig.record().story();
+        assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{story}");
+        assert!(rig.controller.truth().at_rest(), "{software}\n{story}");
+        rig.controller.act(Action::Slider(1.0));
+        rig.run_for(secs(2));
+        let qd = rig.controller.truth().qd[0];
+        assert!((qd - 0.5).abs() < 0.01, "{software}: {qd}\n{}", rig.record().story());
+    });
+}
+
+#[test]
+fn a_sensor_that_falls_silent_and_a_controller_that_restarts_stop_the_arm() {
+    each(|software, rig| {
+        rig.kill_sensors();
+        rig.run_for(secs(3));
+        let story = rig.record().story();
+        assert_eq!(rig.record().fallback().map(|(_, reason)| reason), Some(Reason::SourceStale), "{software}\n{story}");
+        assert!(rig.controller.truth().at_rest() && !rig.controller.program().0, "{software}\n{story}");
+    });
+    each(|software, rig| {
+        rig.controller.act(Action::Restart(secs(3)));
+        rig.run_for(secs(12));
+        let story = rig.record().story();
+        assert_eq!(rig.engine().mode(), Mode::Monitor, "{software}\n{story}");
+        rig.controller.act(Action::ReleaseBrakes);
+        rig.run_for(secs(5));
+        rig.input(Input::Acknowledge);
+        rig.command();
+    });
+}
+
+#[test]
+fn software_that_has_no_read_with_a_time_out_is_refused_before_anything_is_sent() {
+    let mut buffers = Buffers::default();
+    let mut rig = Rig::new(setup(SoftwareVersion::new(1, 8), CommandPath::ReverseSpeedJ, 0.5), &mut buffers);
+    rig.run_for(secs(4));
+    rig.request();
+    rig.run_for(secs(2));
+    let story = rig.record().story();
+    assert_eq!(news(&rig), [ProgramNews::Unfit], "{story}");
+    let refused = outrigger_tests::refused(Reason::PathUnfit);
+    assert!(rig.record().events.iter().any(|(_, event)| *event == refused), "{story}");
+    assert_eq!(rig.record().commands, []);
 }

@@ -5,7 +5,7 @@
 //! use outrigger_core::wire::program::{Hello, HelloRepr, Kind, Order, OrderRepr, What};
 //!
 //! let mut sent = [0; Order::LEN];
-//! OrderRepr { counter: 7, what: What::Values, values: [100_000, 0, 0, 0, 0, -250_000] }.emit(&mut sent)?;
+//! OrderRepr { counter: 7, what: What::Values, cycles: 1, values: [100_000, 0, 0, 0, 0, -250_000] }.emit(&mut sent)?;
 //! assert_eq!(Order::new_checked(&sent)?.repr().values[5], -250_000);
 //!
 //! let mut hello = [0; Hello::LEN];
@@ -119,7 +119,7 @@ impl HelloRepr {
 pub struct Order {
     /// One more than the one before, 0 behind 65 535.
     counter: I32,
-    /// Of [`What`].
+    /// Of [`What`], and 65 536 times how many further cycles the values are for.
     what: I32,
     /// Joint speeds \[µrad/s\] or positions \[µrad\].
     values: [I32; 6],
@@ -132,6 +132,8 @@ pub struct OrderRepr {
     pub counter: u16,
     /// What is to be done.
     pub what: What,
+    /// How many cycles it takes to the values from those before, 1 to 32 767: one, unless states were missed.
+    pub cycles: u16,
     /// Joint speeds \[µrad/s\] or positions \[µrad\].
     pub values: [i32; 6],
 }
@@ -143,11 +145,13 @@ impl Order {
     /// The order in `bytes`, and nothing else.
     ///
     /// # Errors
-    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its counter is none.
+    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its counter is none, at 4 where what is to be done is below 0.
     pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
         let order = exactly::<Self>(bytes)?;
-        let counter = u16::try_from(order.counter.get());
-        counter.map(|_| order).map_err(|_| WireError::new(WireErrorKind::BadValue, 0, 0, 0))
+        let counted = u16::try_from(order.counter.get()).is_ok();
+        let at = if counted { 4 } else { 0 };
+        let sound = counted && order.what.get() >= 0;
+        if sound { Ok(order) } else { Err(WireError::new(WireErrorKind::BadValue, at, 0, 0)) }
     }
 
     /// In host order.
@@ -155,7 +159,8 @@ impl Order {
     pub fn repr(&self) -> OrderRepr {
         OrderRepr {
             counter: u16::try_from(self.counter.get()).unwrap_or_default(),
-            what: What::from_raw(self.what.get()),
+            what: What::from_raw(self.what.get() & 0xFFFF),
+            cycles: (self.what.get().cast_unsigned() >> 16) as u16 + 1,
             values: self.values.map(I32::get),
         }
     }
@@ -167,7 +172,8 @@ impl OrderRepr {
     /// # Errors
     /// `BufferTooSmall` where `out` is shorter.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
-        let (counter, what) = (I32::new(self.counter.into()), I32::new(self.what.raw()));
+        let further = i32::from(self.cycles.clamp(1, 32_767).saturating_sub(1));
+        let (counter, what) = (I32::new(self.counter.into()), I32::new((self.what.raw() & 0xFFFF) | further << 16));
         put(&Order { counter, what, values: self.values.map(I32::new) }, out)
     }
 }
@@ -227,12 +233,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(counter: u16, what in -3_i32..9, values: [i32; 6], token: i32, version: i32, lag in 0_u16..4_096, ending in 0_u8..16) {
-            let order = OrderRepr { counter, what: What::from_raw(what), values };
+        fn what_is_written_is_read(counter: u16, what: u16, cycles in 1_u16..32_768, values: [i32; 6], token: i32, version: i32, lag in 0_u16..4_096, ending in 0_u8..16) {
+            let order = OrderRepr { counter, what: What::from_raw(what.into()), cycles, values };
             let mut bytes = [0; Order::LEN];
             prop_assert_eq!(order.emit(&mut bytes), Ok(Order::LEN));
             prop_assert_eq!(Order::new_checked(&bytes).map(Order::repr), Ok(order));
-            let hello = HelloRepr { version, kind: Kind::from_raw(what), token };
+            let hello = HelloRepr { version, kind: Kind::from_raw(what.into()), token };
             let mut bytes = [0; Hello::LEN];
             prop_assert_eq!(hello.emit(&mut bytes), Ok(Hello::LEN));
             prop_assert_eq!(Hello::new_checked(&bytes).map(Hello::repr), Ok(hello));
@@ -259,7 +265,7 @@ mod tests {
         let mut order = [0; Order::LEN];
         order[1] = 1;
         assert_eq!(Order::new_checked(&order).unwrap_err().kind, WireErrorKind::BadValue);
-        let order = OrderRepr { counter: 0, what: What::End, values: [0; 6] };
+        let order = OrderRepr { counter: 0, what: What::End, cycles: 1, values: [0; 6] };
         assert_eq!(order.emit(&mut [0; 31]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
     }
 }

@@ -86,6 +86,8 @@ pub struct Rig<'m> {
     rules: Rules,
     /// The text of a program that goes out in pieces.
     program: Option<Vec<u8>>,
+    /// The joint positions of the newest order, where those are sent \[µrad\].
+    position: Option<[i32; 6]>,
 }
 
 /// The readings of one sensor.
@@ -142,6 +144,7 @@ impl<'m> Rig<'m> {
             record: Record::default(),
             rules: Rules::default(),
             program: None,
+            position: None,
         };
         rig.input(Input::Start);
         rig
@@ -385,6 +388,7 @@ impl<'m> Rig<'m> {
             let answered = socket.accept(port, conn);
             self.controller.dialled(conn, if answered { Ok(()) } else { Err(Refused) });
             if answered {
+                self.position = None;
                 return Some(Woken::Accepted(LinkId::REVERSE));
             }
         }
@@ -508,11 +512,21 @@ impl<'m> Rig<'m> {
     /// An order to a program of ours, as the text that it stands for.
     fn note_order(&mut self, bytes: &[u8]) {
         let order = Order::new_checked(bytes).expect("an order").repr();
-        self.note_text(match order.what {
-            What::End => "stopj(order)\n".into(),
+        let text = match order.what {
+            What::End => {
+                self.position = None;
+                "stopj(order)\n".into()
+            }
             What::Idle => return,
+            // A position moves by how far it is from the one before.
+            _ if self.engine.config().peer.path.is_positions() => {
+                let before = self.position.replace(order.values).unwrap_or(order.values);
+                let way: [f64; 6] = std::array::from_fn(|joint| f64::from(order.values[joint] - before[joint]) * 1e-6);
+                format!("servoj by speedj({way:?}) order\n")
+            }
             _ => format!("speedj({:?}) order\n", order.values.map(|value| f64::from(value) * 1e-6)),
-        });
+        };
+        self.note_text(text);
     }
 
     fn note_text(&mut self, text: String) {

@@ -167,6 +167,19 @@ impl<'a> ScriptText<'a> {
         Self::of(head, [template, "end\n"], values, version)
     }
 
+    /// One template and, right behind it, another: the beginning of a program and what is the same in several.
+    ///
+    /// # Errors
+    /// As [`ScriptText::new`].
+    pub fn followed(
+        template: &'a str,
+        by: &'a str,
+        values: &'a [(&'a str, ScriptValue<'a>)],
+        version: Version,
+    ) -> Result<Self, ScriptError> {
+        Self::of(template, [by, ""], values, version)
+    }
+
     fn of(
         first: &'a str,
         after: [&'a str; 2],

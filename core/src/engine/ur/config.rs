@@ -9,7 +9,7 @@ use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::CycleConfig;
 use crate::link::LinkTuning;
-use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
+use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, wording, words};
 use crate::time::Duration;
 
@@ -114,11 +114,31 @@ impl UrConfig {
         CycleConfig {
             link: self.link.stream(period),
             mode: self.mode_config(period),
-            following: self.mode.following.of(period),
+            following: self.following(period),
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
             hold: self.peer.text.hold,
         }
+    }
+
+    /// How the controller's target is compared with what was sent: a position shows in it later than a speed, by what waits in
+    /// a ring and by the filter of `servoj`.
+    fn following(&self, period: Duration) -> FollowingConfig {
+        let mut tuning = self.mode.following;
+        if self.peer.path.is_positions() {
+            let ProgramConfig { lag, lookahead, .. } = self.peer.program;
+            let waits = if self.peer.path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
+            let late = waits + lookahead + Duration::from_millis(24);
+            let cycles = late.as_micros().div_ceil(period.as_micros().max(1));
+            let delay = u8::try_from(cycles).unwrap_or(u8::MAX).clamp(2, 31);
+            // What the hull of the newest commands does not reach back to has that much more patience.
+            let patience = u16::try_from(cycles).unwrap_or(u16::MAX).max(FollowingConfig::new(period).patience);
+            tuning.delay = tuning.delay.or(Some(delay));
+            tuning.patience = tuning.patience.or(Some(patience));
+            tuning.late_patience =
+                tuning.late_patience.or(Some(patience.max(FollowingConfig::new(period).late_patience)));
+        }
+        tuning.of(period)
     }
 
     /// The mode machine's thresholds for a controller of this period.
@@ -129,9 +149,13 @@ impl UrConfig {
 
     /// Whether a stop at the pendant can be seen, where states come `by_rtde` in this period: the state of every cycle has to
     /// tell of the program, and one command has to outlast the cycles that are needed to look. Where not, or where the
-    /// program flickers between two texts, the next text overrides such a stop.
+    /// program flickers between two texts, the next text overrides such a stop. A program of ours that carries the commands
+    /// ends with such a stop, whoever sees it.
     #[must_use]
     pub fn sees_pendant_stops(&self, by_rtde: bool, period: Duration) -> bool {
+        if self.peer.path.is_resident() {
+            return true;
+        }
         let PendantConfig { stops, left, .. } = self.mode.pendant;
         stops && by_rtde && period.times(u64::from(left).saturating_add(1)) <= self.peer.text.hold
     }
@@ -148,7 +172,7 @@ impl UrConfig {
         let braking = self.limits.braking.as_array();
         let why = "the stop that is sent";
         at_most("limits.braking", braking, stop_acceleration, "session.stop_acceleration", why);
-        if self.peer.text.leaves_stops_to_the_controller(self.peer.software) {
+        if self.leaves_stops_to_the_controller(self.peer.software) {
             let why = "what the controller's own stop is taken to reach";
             at_most("limits.braking", braking, own_stop, "session.own_stop", why);
         }
@@ -156,10 +180,19 @@ impl UrConfig {
         at_most("limits.acceleration", self.limits.acceleration.as_array(), acceleration, "session.acceleration", why);
     }
 
-    /// How text reaches a controller with this software, at its bounds, where its states have this period.
+    /// How commands reach a controller with this software, at its bounds, where its states have this period.
     #[must_use]
     pub fn path_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
         let answered = period + self.link.stream(period).margin;
+        if self.peer.path.is_resident() {
+            // As below; then the thread that reads hands it to the thread that moves, which ends its step first. A read gives
+            // up at the end of a cycle, and the step under way ends before the stop begins.
+            let ring = self.peer.program.lag.percent(150);
+            let waits = if self.peer.path == CommandPath::Buffered { ring } else { Duration::ZERO };
+            let filter = if self.peer.path.is_positions() { self.peer.program.lookahead } else { Duration::ZERO };
+            let latency = answered.times(2) + period.times(3) + waits + filter;
+            return PathTiming { latency, hold: self.peer.text.hold + period.times(2) };
+        }
         // A state is answered at this age by a clock that leaves out the shortest way; both ways together are bounded by
         // the acknowledgement, which is looked at once in a cycle. Then the controller takes the text up in its next one.
         let latency = answered.times(2) + period.times(2);
@@ -191,14 +224,20 @@ impl UrConfig {
     #[must_use]
     pub fn coast_without_us(&self, software: SoftwareVersion) -> Option<Coast<6>> {
         let PathTiming { latency, hold } = self.path_timing(software, period_of(software));
-        let ends = TextPath::new(self.peer.text, software).ends_without_us();
+        let ends = self.peer.path.is_resident() || TextPath::new(self.peer.text, software).ends_without_us();
         ends.then(|| Coast::of(&self.limits, latency + hold + self.limits.reaction, self.stop_on(software)))
+    }
+
+    /// Whether a stop may be as hard as the controller, whose `software` may not be known, chooses. A program of ours ends in
+    /// `stopj`, but one that is killed from elsewhere does not.
+    fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
+        self.peer.path.is_resident() || self.peer.text.leaves_stops_to_the_controller(software)
     }
 
     /// The weakest stop \[rad/s²\] on a controller with this software.
     fn stop_on(&self, software: SoftwareVersion) -> f32 {
         let TextConfig { stop_acceleration, own_stop, .. } = self.peer.text;
-        let own = self.peer.text.leaves_stops_to_the_controller(Some(software));
+        let own = self.leaves_stops_to_the_controller(Some(software));
         if own && own_stop < stop_acceleration { own_stop } else { stop_acceleration }
     }
 }

@@ -13,11 +13,20 @@ pub enum CommandPath {
     /// A short program in each cycle, each in the place of the one before.
     #[default]
     Text,
-    /// A program that stays, connects to us and takes joint speeds (feature `reverse`).
+    /// A program that stays, connects to us and takes joint speeds for `speedj` (feature `reverse`, as the others below).
     ReverseSpeedJ,
+    /// The same with joint positions, for `servoj`.
+    ReverseServoJ,
+    /// The same with joint positions that wait in a ring on the controller, so that a late one does not show.
+    Buffered,
 }
 
-words!(CommandPath { "text" = Text, "reverse-speedj" = ReverseSpeedJ });
+words!(CommandPath {
+    "text" = Text,
+    "reverse-speedj" = ReverseSpeedJ,
+    "reverse-servoj" = ReverseServoJ,
+    "buffered" = Buffered,
+});
 
 impl CommandPath {
     /// The longest time-out of a program's read.
@@ -35,11 +44,19 @@ impl CommandPath {
         !matches!(self, Self::Text)
     }
 
+    /// Whether joint positions are sent.
+    #[must_use]
+    pub const fn is_positions(self) -> bool {
+        matches!(self, Self::ReverseServoJ | Self::Buffered)
+    }
+
     /// Whether a controller with this software can be commanded in this way, as far as is known: a program of ours needs a read
-    /// with a time-out, which no source has before 3.0 (unconfirmed when exactly it came).
+    /// with a time-out, which no source has before 3.0 (unconfirmed when exactly it came), and `servoj` a filter of our choice,
+    /// from 3.1 on.
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
-        !self.is_resident() || (cfg!(feature = "reverse") && software.at_least(3, 0))
+        let since = if self.is_positions() { (3, 1) } else { (3, 0) };
+        !self.is_resident() || (cfg!(feature = "reverse") && software.at_least(since.0, since.1))
     }
 }
 
@@ -57,7 +74,26 @@ settings! {
         pub start_timeout: Duration [0.1 to 60.0 "s"] = Duration::from_secs(3),
         /// Orders that it has not answered, at most: of a program that is paused no more wait. Default 8.
         pub unanswered: u8 [1 to 8 "orders"] = 8,
+        /// How far a target may be from where a joint is measured \[rad\], where positions are sent: here, and 0.02 rad more in
+        /// the program. Default 0.3.
+        pub divergence: f32 [0.001 to 3.0 "rad"] = 0.3,
+        /// `t` of each `servoj`; 0 is one control cycle. Default 0; the report of 2015 found 0.008 the best on a CB2.
+        pub servo_time: Duration [0.0 to 0.2 "s"] = Duration::ZERO,
+        /// `lookahead_time` of each `servoj`, from 3.1 on. Default 0.03, as UR's own driver has it.
+        pub lookahead: Duration [0.03 to 0.2 "s"] = Duration::from_millis(30),
+        /// `gain` of each `servoj`, from 3.1 on. Default 2000, as UR's own driver has it.
+        pub gain: u16 [100 to 2000] = 2_000,
+        /// Time that positions wait in the ring: at least half and at most one and a half of it. Default 0.04.
+        pub lag: Duration [0.016 to 0.04 "s"] = Duration::from_millis(40),
         /// Longest wait for its end, once it was told to; then a `stopj` ends whatever program runs. Default 100 ms.
         pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
+    }
+}
+
+impl ProgramConfig {
+    /// How many points are to wait in the ring, where one is taken out in each period.
+    pub(super) fn fill(&self, period: Duration) -> u16 {
+        let points = self.lag.as_micros().checked_div(period.as_micros()).unwrap_or_default();
+        u16::try_from(points).unwrap_or(u16::MAX).max(1)
     }
 }

@@ -534,7 +534,7 @@ impl<'m> Peer<6> for Ur<'m> {
             identity: None,
             software: None,
             motion: MotionText::NONE,
-            program: carrier(&config.peer),
+            program: carrier(&config.peer, &config.limits),
             unfit: false,
             outputs: OutputsPath::new(),
             unacked: Default::default(),
@@ -681,7 +681,8 @@ impl<'m> Peer<6> for Ur<'m> {
         }
         let arming = cycle.mode_now() == Mode::Arming;
         if let Some(program) = exclusive(&mut self.program) {
-            program.prepare(now, arming, cycle.evidence().pendant == Pendant::Paused);
+            let paused = cycle.evidence().pendant == Pendant::Paused;
+            program.prepare(now, cycle.mode_now(), cycle.state(), paused);
             // A `stopj` in its place is no zero velocity of arming.
             self.motion.prepare(None);
             return true;
@@ -694,7 +695,7 @@ impl<'m> Peer<6> for Ur<'m> {
     fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
         match exclusive(&mut self.program) {
             None => self.motion.write(verdict),
-            Some(program) => match program.write(verdict) {
+            Some(program) => match program.write(verdict)? {
                 Wrote::Order(made) => Ok(made),
                 Wrote::StopText => self.motion.write(Verdict::Stop),
             },
@@ -778,7 +779,7 @@ impl<'m> Peer<6> for Ur<'m> {
             self.unacked_deadline(now, &config.peer, cycle),
             self.outputs.next_deadline(&config.peer.outputs),
             self.rtde_deadline(),
-            shared(&self.program).and_then(|program| program.next_deadline(cycle.link().config().stale_after)),
+            shared(&self.program).and_then(|program| program.next_deadline(cycle.link().config().stale_after, now)),
         ])
     }
 

@@ -11,6 +11,7 @@
 //! Whoever connects from another address than the controller's, or while nobody is expected, is counted and turned away.
 
 mod door;
+mod positions;
 mod text;
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,19 +19,20 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use heapless::Deque;
 
 use self::door::Door;
+use self::positions::Positions;
 use self::text::Made;
 use super::config::{UrConfig, UrOptions};
 use super::event::ProgramNews;
 use super::outbox::Outbox;
-use super::path::ProgramConfig;
-use crate::command::Approved;
+use super::path::{CommandPath, ProgramConfig};
+use crate::command::{Approved, Limits};
 use crate::engine::cycle::{Resident, Verdict};
 use crate::engine::io::{LinkId, Output};
 use crate::link::{AnswerFigures, Answers};
 use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{JointVelocities, Reason, SoftwareVersion};
+use crate::robot::{JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::wire::program::{Ending, Hello, Kind, Order, OrderRepr, Report, What};
 
@@ -82,7 +84,16 @@ pub(super) struct Reverse {
     order: Outbox<{ Order::LEN }>,
     tokens: u16,
     called: bool,
+    kind: Kind,
     config: ProgramConfig,
+    limits: Limits<6>,
+    /// Of a program that takes positions.
+    positions: Positions,
+    /// How many points wait in the ring, as it said last, and how many are to.
+    lag: u16,
+    fill: u16,
+    /// Of the states.
+    period: Duration,
     /// What a verdict is carried out by.
     moment: Moment,
 }
@@ -91,7 +102,9 @@ pub(super) struct Reverse {
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     now: Instant,
-    arming: bool,
+    mode: Mode,
+    /// The newest state, for a program that takes positions.
+    state: Option<State<6>>,
     /// The program was paused, and takes nothing before it goes on.
     paused: bool,
 }
@@ -144,13 +157,13 @@ pub(super) fn exclusive(carrier: &mut Option<Carrier>) -> Option<&mut Reverse> {
 
 /// The connection, where the path is one of a program.
 #[cfg(feature = "reverse")]
-pub(super) fn carrier(options: &UrOptions) -> Option<Carrier> {
-    options.path.is_resident().then(|| Reverse::new(options.program))
+pub(super) fn carrier(options: &UrOptions, limits: &Limits<6>) -> Option<Carrier> {
+    options.path.is_resident().then(|| Reverse::new(options, *limits))
 }
 
 /// None.
 #[cfg(not(feature = "reverse"))]
-pub(super) fn carrier(_: &UrOptions) -> Option<Carrier> {
+pub(super) fn carrier(_: &UrOptions, _: &Limits<6>) -> Option<Carrier> {
     None
 }
 
@@ -163,7 +176,7 @@ pub(super) enum Wrote {
 }
 
 impl Reverse {
-    pub(super) fn new(config: ProgramConfig) -> Self {
+    pub(super) fn new(options: &UrOptions, limits: Limits<6>) -> Self {
         Self {
             door: Door::default(),
             stage: Stage::Away,
@@ -183,8 +196,18 @@ impl Reverse {
             order: Outbox::EMPTY,
             tokens: 0,
             called: false,
-            config,
-            moment: Moment { now: Instant::ZERO, arming: false, paused: false },
+            kind: match options.path {
+                CommandPath::Text | CommandPath::ReverseSpeedJ => Kind::SpeedJ,
+                CommandPath::ReverseServoJ => Kind::ServoJ,
+                CommandPath::Buffered => Kind::Buffered,
+            },
+            config: options.program,
+            limits,
+            positions: Positions::UNKNOWN,
+            lag: 0,
+            fill: u16::MAX,
+            period: Duration::ZERO,
+            moment: Moment { now: Instant::ZERO, mode: Mode::Offline, state: None, paused: false },
         }
     }
 
@@ -199,6 +222,8 @@ impl Reverse {
         if path.is_resident() && path.fits(software) {
             self.software = Some(software);
             self.answers = Answers::new(period.percent(150));
+            self.period = period;
+            self.fill = self.config.fill(period);
             self.door.open(self.config.port);
         }
     }
@@ -330,6 +355,7 @@ impl Reverse {
                 self.waiting.clear();
                 self.answers.clear();
                 self.mirrors = Held::new(false, arrival);
+                self.lag = 0;
                 tell(ProgramNews::Connected);
             }
             Ok(hello) => {
@@ -348,6 +374,7 @@ impl Reverse {
         if report.ending != Ending::None {
             self.ending = report.ending;
         }
+        self.lag = report.lag;
         let mirrored = report.counter.wrapping_sub(self.oldest);
         if usize::from(mirrored) < self.waiting.len() {
             for _ in 0..=mirrored {
@@ -391,44 +418,76 @@ impl Reverse {
     }
 
     /// What the next verdict is carried out by. A program that is `paused` takes nothing before it goes on.
-    pub(super) const fn prepare(&mut self, now: Instant, arming: bool, paused: bool) {
-        self.moment = Moment { now, arming, paused };
+    pub(super) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, paused: bool) {
+        let state = if self.takes_positions() { state.copied() } else { None };
+        self.moment = Moment { now, mode, state, paused };
+    }
+
+    const fn takes_positions(&self) -> bool {
+        matches!(self.kind, Kind::ServoJ | Kind::Buffered)
     }
 
     /// Carries out a verdict.
-    pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Wrote {
-        let Moment { now, arming, paused } = self.moment;
+    ///
+    /// # Errors
+    /// What ends commanding instead.
+    pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
+        let Moment { now, mode, state, paused } = self.moment;
         let made = match verdict {
             Verdict::Silent | Verdict::Mirror | Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => false,
-            Verdict::Hold if self.is_ready() => self.order(What::Values, [0; 6], now),
-            Verdict::Hold => {
-                if arming {
+            Verdict::Hold if !self.is_ready() => {
+                if mode == Mode::Arming {
+                    self.positions.forget();
                     self.call(now);
                 }
                 false
             }
-            Verdict::Move(approved) => {
-                let values = speeds(approved);
-                self.is_ready() && self.order(What::Values, values, now)
+            // A target that stands still at once would be a jerk; its program brakes.
+            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.end(now),
+            Verdict::Hold => {
+                let values = state.map_or([0; 6], |state| self.positions.hold(&state));
+                let what = if self.is_full() { What::Idle } else { What::Values };
+                self.order(what, 1, values, now)
             }
+            Verdict::Move(_) if !self.is_ready() => false,
+            Verdict::Move(approved) => match &state {
+                Some(state) => {
+                    let full = self.is_full();
+                    let ring =
+                        matches!(self.kind, Kind::Buffered).then_some(if full { Duration::ZERO } else { self.period });
+                    let step = self.positions.advance(approved, state, &self.limits, self.config.divergence, ring)?;
+                    let what = if full { What::Idle } else { What::Values };
+                    self.order(what, step.cycles, step.to, now)
+                }
+                None => {
+                    let values = speeds(approved);
+                    self.order(What::Values, 1, values, now)
+                }
+            },
             Verdict::Stop if self.is_ready() && !paused => self.end(now),
-            Verdict::Stop => return Wrote::StopText,
+            Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
+            Verdict::Stop => return Ok(Wrote::StopText),
         };
-        Wrote::Order(made)
+        Ok(Wrote::Order(made))
+    }
+
+    /// Whether the ring has as many points as are to wait there: our own time stands still then.
+    fn is_full(&self) -> bool {
+        self.lag > self.fill
     }
 
     /// The program is to come to rest and to end.
     fn end(&mut self, now: Instant) -> bool {
         self.stage = Stage::Ending(now, false);
-        let order = OrderRepr { counter: self.counter, what: What::End, values: [0; 6] };
+        let order = OrderRepr { counter: self.counter, what: What::End, cycles: 1, values: [0; 6] };
         self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
 
-    fn order(&mut self, what: What, values: [i32; 6], now: Instant) -> bool {
+    fn order(&mut self, what: What, cycles: u16, values: [i32; 6], now: Instant) -> bool {
         if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
             return false;
         }
-        let order = OrderRepr { counter: self.counter, what, values };
+        let order = OrderRepr { counter: self.counter, what, cycles, values };
         self.answers.sent(self.counter, now);
         self.counter = self.counter.wrapping_add(1);
         self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
@@ -449,7 +508,7 @@ impl Reverse {
         // Another one after each start of ours, as far as the clock tells, and after each call.
         let token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
         let port = self.config.port;
-        self.made = Some(Made { kind: Kind::SpeedJ, software, address, port, token });
+        self.made = Some(Made { kind: self.kind, software, address, port, token });
         self.sent = Some(0);
         self.stage = Stage::Called(now);
         self.called = true;
@@ -518,7 +577,7 @@ impl Reverse {
     fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
         let piece = &mut self.piece;
-        let read = made.with_text(&config.peer.text, &config.limits, |mut text| {
+        let read = made.with_text(&config.peer.text, &self.config, &config.limits, |mut text| {
             // What has gone out is passed over: a place in a text that borrows its values cannot be kept.
             let mut left = sent;
             while left > 0 {
@@ -533,13 +592,14 @@ impl Reverse {
         count
     }
 
-    pub(super) fn next_deadline(&self, stale: Duration) -> Option<Instant> {
-        let past = |since: Instant, limit: Duration| since + limit + Duration::from_micros(1);
+    pub(super) fn next_deadline(&self, stale: Duration, now: Instant) -> Option<Instant> {
+        // What is over has been acted on, or is nobody's in this mode.
+        let past =
+            |since: Instant, limit: Duration| Some(since + limit + Duration::from_micros(1)).filter(|at| *at > now);
         let stage = match self.stage {
-            Stage::Greeting(since) => Some(past(since, GREETING)),
-            Stage::Ending(since, false) => Some(past(since, self.config.end_timeout)),
-            Stage::Ending(since, true) => Some(past(since, HANG_UP)),
-            Stage::Ready => self.waiting.front().map(|at| past(*at, stale)),
+            Stage::Greeting(since) => past(since, GREETING),
+            Stage::Ending(since, _) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
+            Stage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
             Stage::Away | Stage::Called(_) => None,
         };
         earliest(&[stage, self.door.next_deadline()])
@@ -573,6 +633,7 @@ impl Reverse {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.door, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
+        to.put(&(&self.positions, self.lag))?;
         to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
         to.put(&self.answers)
     }
@@ -581,6 +642,7 @@ impl Reverse {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         (self.door, self.stage, self.software, self.made, self.tokens) = from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
+        (self.positions, self.lag) = from.take()?;
         let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;
         self.filled = filled.min(self.window.len());
         self.window.iter_mut().zip(low?.iter().chain(&high?)).for_each(|(to, from)| *to = *from);

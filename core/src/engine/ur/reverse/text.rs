@@ -5,16 +5,26 @@ use core::net::Ipv4Addr;
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::command::Limits;
+use crate::engine::ur::path::ProgramConfig;
 use crate::engine::ur::text::TextConfig;
 use crate::robot::SoftwareVersion;
 use crate::time::Duration;
 use crate::wire::program::{Hello, Kind};
 
-/// Joint speeds, by a thread of `speedj`.
-const SPEEDJ: &str = include_str!("../../../../../urscript/programs/speedj.script");
+macro_rules! program {
+    ($name:literal) => {
+        include_str!(concat!("../../../../../urscript/programs/", $name, ".script"))
+    };
+}
+
+/// What each kind of program does with values, and what it says to us.
+const SPEEDJ: &str = program!("speedj");
+const SERVOJ: &str = program!("servoj");
+const BUFFERED: &str = program!("buffered");
+const CONVERSATION: &str = program!("conversation");
 
 /// How many places the programs have for values.
-const PLACES: usize = 30;
+const PLACES: usize = 40;
 
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
@@ -38,6 +48,7 @@ impl Made {
     pub(super) fn with_text<T>(
         &self,
         text: &TextConfig,
+        program: &ProgramConfig,
         limits: &Limits<6>,
         read: impl FnOnce(ScriptText<'_>) -> T,
     ) -> Option<T> {
@@ -69,8 +80,23 @@ impl Made {
         for (name, value) in lists.iter().flat_map(|(names, list)| names.iter().zip(list)) {
             let _ = values.push((name, ScriptValue::Decimal(*value)));
         }
+        let servo_time = program.servo_time.max(period);
+        let _ = values.extend_from_slice(&[
+            ("DIVERGENCE", ScriptValue::Decimal(program.divergence + BEYOND)),
+            // Between two values that come in time lies no more.
+            ("LEAP", ScriptValue::Decimal(text.hold.as_secs_f32())),
+            ("SERVO_TIME", ScriptValue::Decimal(servo_time.as_secs_f32())),
+            ("LOOKAHEAD", ScriptValue::Decimal(program.lookahead.as_secs_f32())),
+            ("GAIN", integer(program.gain.into())),
+            ("FILL", integer(program.fill(period).into())),
+        ]);
         let version = Version::new(software.major, software.minor);
-        let text = ScriptText::new(SPEEDJ, &values, version).ok()?;
+        let moves = match kind {
+            Kind::ServoJ => SERVOJ,
+            Kind::Buffered => BUFFERED,
+            _ => SPEEDJ,
+        };
+        let text = ScriptText::followed(moves, CONVERSATION, &values, version).ok()?;
         (text.len() <= MAX_LEN).then(|| read(text))
     }
 }
