@@ -366,6 +366,10 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             };
             answers = written.unwrap_or_else(|reason| {
                 self.cycle.fault(now, reason, &mut self.events);
+                if P::LISTENS {
+                    // What is said in another mode may be something else.
+                    self.peer.prepare(now, &self.cycle);
+                }
                 // The answer to a fault while commanding is zero velocity, or the end of a move, in this very cycle.
                 let verdict = match self.cycle.answer(None, now, &mut self.events) {
                     Ok(verdict @ (Verdict::Hold | Verdict::Cancel(_))) => verdict,

@@ -445,7 +445,10 @@ impl Reverse {
             // A target that stands still at once would be a jerk; its program brakes.
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.end(now),
             Verdict::Hold => {
-                let values = state.map_or([0; 6], |state| self.positions.hold(&state));
+                let values = state.map_or([0; 6], |state| match mode {
+                    Mode::Command => self.positions.settle(&state, &self.limits),
+                    _ => self.positions.hold(&state),
+                });
                 let what = if self.is_full() { What::Idle } else { What::Values };
                 self.order(what, 1, values, now)
             }

@@ -46,6 +46,20 @@ impl Positions {
         self.micros()
     }
 
+    /// The target \[µrad\] comes back to the controller's own, no faster than a joint may move: what it was taken ahead while
+    /// nobody knew that the robot's speed scaling holds the arm is not to be caught up with.
+    pub(super) fn settle(&mut self, state: &State<6>, limits: &Limits<6>) -> [i32; 6] {
+        let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since));
+        let nanos = passed.min(limits.longest_step).as_micros() as f32 * 1e3;
+        let joints = self.at.iter_mut().zip(state.target_positions.iter()).zip(limits.velocity.iter());
+        for ((at, target), fastest) in joints {
+            let (away, most) = (((target * 1e6) as i64 * NANO).saturating_sub(*at), (fastest * nanos) as i64);
+            *at = at.saturating_add(away.clamp(most.saturating_neg(), most));
+        }
+        self.since = Some(state.controller_time);
+        self.micros()
+    }
+
     /// The target one step on, as far as the approved speeds take it: the only function that makes a position of them. The
     /// robot's speed scaling shortens the step; where positions wait in a `ring`, of which one is taken out in each period, it
     /// has our own time stand still instead, by a period of zero.
