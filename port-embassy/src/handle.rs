@@ -44,7 +44,7 @@ struct Cells {
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
     /// Where to look for a sample first, so that no source is always last.
     turn: Cell<usize>,
-    troubles: Cell<[Option<Trouble>; LINKS.len()]>,
+    troubles: Cell<[Option<Trouble>; LINKS.len() + 1]>,
 }
 
 /// One thing that somebody left for the robot's task.
@@ -80,7 +80,7 @@ impl Shared {
                 writes: Cell::new(Deque::new()),
                 samples: [const { Cell::new(None) }; MAX_SOURCES],
                 turn: Cell::new(0),
-                troubles: Cell::new([None; LINKS.len()]),
+                troubles: Cell::new([None; LINKS.len() + 1]),
             }),
             epoch: AtomicU32::new(0),
             waker: AtomicWaker::new(),

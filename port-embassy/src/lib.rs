@@ -50,6 +50,18 @@
 //! # let _ = (engine, buffers);
 //! ```
 //!
+//! # Commands by a program on the controller
+//!
+//! With the feature `reverse`, and `session.path` other than `text`, commands go to a program that this device sends to the
+//! controller, and that connects to it (`core/docs/protocol/outrigger-programs.md`). The sockets need room for that connection:
+//!
+//! ```
+//! use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM};
+//!
+//! let buffers = BuffersWithRtde::<FOR_A_PROGRAM>::with_rtde();
+//! # let _ = buffers;
+//! ```
+//!
 //! # Beside a KUKA LWR
 //!
 //! [`krc`] is the same over one UDP socket: its own `new` and `Buffers`, and everything else as here.
@@ -62,7 +74,7 @@
 //!
 //! # What the stack must be given
 //!
-//! * Sockets: two of the stack's `StackResources` are taken, three with RTDE, one beside a KRC.
+//! * Sockets: two of the stack's `StackResources` are taken, three with RTDE, four with a program, one beside a KRC.
 //! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
 //!   takes a new connection for a piece of the old one.
 //! * An interface that keeps as many frames as the sockets have room for: 8 KiB of them ([`Buffers`] says why).
@@ -102,7 +114,7 @@ pub mod test_peer;
 mod trouble;
 
 pub use handle::{Handle, Shared};
-pub use memory::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
+pub use memory::{Buffers, BuffersWithRtde, FOR_A_PROGRAM, SmallBuffers, Windows};
 pub use net::{Connections, Flow, Stack, now};
 pub use runner::{Observer, Runner, UrRunner, new};
 pub use trouble::Trouble;

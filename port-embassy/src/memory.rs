@@ -40,18 +40,22 @@ impl Default for Windows {
 /// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 there is no such socket. 512 of them are for what is
 /// asked, the rest for states of 432 bytes, at least four, for the same reason.
 ///
+/// `REVERSE` bytes are for the connection that a program of ours makes to this device, where one carries the commands (feature
+/// `reverse`, `session.path`); with 0 there is no such socket. [`FOR_A_PROGRAM`] are enough.
+///
 /// What all sockets receive into, with about 60 bytes more per packet, has to fit into the memory where the network
 /// interface keeps frames until the processor takes them: after a stall that much comes at once. Where it does not fit, the
 /// last frames are lost, nothing behind them asks for them, and the controller's time-out passes before it sends them
 /// again: 200 ms or more with a kernel like Linux', 1 s with smoltcp. A controller closes port 30004 when what it keeps for
 /// a client is full. [`with_rtde`](Self::with_rtde) fits into 10 560 bytes, those of a LAN9118.
 #[derive(Debug)]
-pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0> {
+pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0, const REVERSE: usize = 0> {
     /// Messages are 100 ms apart and read as they come, so that the rest of one has room at once.
     primary_receive: [u8; PRIMARY],
     realtime_receive: [u8; REALTIME],
     realtime_transmit: [u8; TRANSMIT],
     rtde: [u8; RTDE],
+    reverse: [u8; REVERSE],
 }
 
 /// Less than a whole robot state: the engine's window, not the socket, is where one is put together.
@@ -70,6 +74,12 @@ const _: () = assert!(TRANSMIT >= 5 * TextPath::MAX_LEN);
 const RTDE_TRANSMIT: usize = 512;
 /// Four states may be on their way, so that three follow one that is lost.
 const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
+
+/// Bytes of the fourth socket: what a program says, several times, and eight orders.
+pub const FOR_A_PROGRAM: usize = 512;
+/// What a program says, and orders of 32 bytes.
+const REVERSE_RECEIVE: usize = 128;
+const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
 /// Recommended with RTDE: four packets, and eight states, so that both links and the third fit into small interfaces.
 const REALTIME_WITH_RTDE: usize = 4 * PACKET;
@@ -94,9 +104,9 @@ impl Buffers {
 pub type SmallBuffers = Buffers<{ 4 * PACKET }>;
 
 /// [`Buffers`] with room for RTDE, as large as is recommended.
-pub type BuffersWithRtde = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED>;
+pub type BuffersWithRtde<const REVERSE: usize = 0> = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED, REVERSE>;
 
-impl BuffersWithRtde {
+impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
     /// All zero, and as large as is recommended with RTDE: 30003 has less room than without, and remains good for states
     /// where RTDE cannot give them.
     #[must_use]
@@ -105,27 +115,30 @@ impl BuffersWithRtde {
     }
 }
 
-impl<const REALTIME: usize, const RTDE: usize> Buffers<REALTIME, RTDE> {
+impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REALTIME, RTDE, REVERSE> {
     /// All zero, with another size. Does not compile where RTDE is given too little.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(RTDE == 0 || RTDE >= RTDE_LEAST, "RTDE needs room for four states, or none") };
+        const { assert!(REVERSE == 0 || REVERSE >= REVERSE_LEAST, "a program needs room for eight orders, or none") };
         Self {
             primary_receive: [0; PRIMARY],
             realtime_receive: [0; REALTIME],
             realtime_transmit: [0; TRANSMIT],
             rtde: [0; RTDE],
+            reverse: [0; REVERSE],
         }
     }
 
     /// Of each socket, to receive and to send.
     pub(crate) fn split(&mut self) -> Split<'_> {
-        let Self { primary_receive, realtime_receive, realtime_transmit, rtde } = self;
+        let Self { primary_receive, realtime_receive, realtime_transmit, rtde, reverse } = self;
         Split {
             // Nothing is ever written to it.
             primary: (primary_receive, &mut []),
             realtime: (realtime_receive, realtime_transmit),
             rtde: rtde.split_at_mut_checked(RTDE_TRANSMIT).map(|(transmit, receive)| (receive, transmit)),
+            reverse: reverse.split_at_mut_checked(REVERSE_RECEIVE).filter(|(_, transmit)| !transmit.is_empty()),
         }
     }
 }
@@ -135,6 +148,7 @@ pub(crate) struct Split<'d> {
     pub(crate) primary: (&'d mut [u8], &'d mut [u8]),
     pub(crate) realtime: (&'d mut [u8], &'d mut [u8]),
     pub(crate) rtde: Option<(&'d mut [u8], &'d mut [u8])>,
+    pub(crate) reverse: Option<(&'d mut [u8], &'d mut [u8])>,
 }
 
 impl Default for Buffers {

@@ -5,7 +5,7 @@
 
 use core::future::{Future, pending, poll_fn};
 use core::mem::MaybeUninit;
-use core::net::{Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 
@@ -32,11 +32,14 @@ pub fn now() -> Instant {
     Instant::from_micros(embassy_time::Instant::now().as_micros())
 }
 
+/// One for each link, and for the connection that a program makes.
+const SOCKETS: usize = LINKS.len() + 1;
+
 /// Sockets and clock beside a controller that is connected to.
 #[derive(Debug)]
 pub struct Connections<'d> {
     clock: EmbassyClock,
-    links: Vec<Link<'d>, { LINKS.len() }>,
+    links: Vec<Link<'d>, { SOCKETS }>,
 }
 
 impl<'d> Connections<'d> {
@@ -44,17 +47,19 @@ impl<'d> Connections<'d> {
     ///
     /// # Panics
     /// In the stack, where it has not so many left.
-    pub(crate) fn new<const REALTIME: usize, const RTDE: usize>(
+    pub(crate) fn new<const REALTIME: usize, const RTDE: usize, const REVERSE: usize>(
         stack: Stack<'d>,
         robot: Ipv4Addr,
-        buffers: &'d mut Buffers<REALTIME, RTDE>,
+        buffers: &'d mut Buffers<REALTIME, RTDE, REVERSE>,
         shared: &'d Shared,
     ) -> Self {
-        let Split { primary, realtime, rtde } = buffers.split();
-        // RTDE last: the stack sends in this order, and a command goes before an acknowledgement.
-        let buffers = [Some(primary), Some(realtime), rtde];
+        let Split { primary, realtime, rtde, reverse } = buffers.split();
+        // A socket's place is its link's.
+        let rtde = rtde.or_else(|| reverse.is_some().then(Default::default));
+        // RTDE behind text: the stack sends in this order, and a command goes before an acknowledgement.
+        let buffers = [Some(primary), Some(realtime), rtde, reverse];
         let mut links = Vec::new();
-        for (id, (receive, transmit)) in LINKS.into_iter().zip(buffers.into_iter().flatten()) {
+        for (id, (receive, transmit)) in LINKS.into_iter().chain([LinkId::REVERSE]).zip(buffers.into_iter().flatten()) {
             // There is room for every link.
             let _ = links.push(Link::new(id, stack, robot, (receive, transmit), shared));
         }
@@ -270,6 +275,11 @@ impl drive::Socket for Link<'_> {
         }
         self.ended().await.ok()?;
         self.socket.remote_endpoint().map(SocketAddr::from)
+    }
+
+    fn ends(&self) -> Option<(IpAddr, IpAddr)> {
+        let of = |endpoint: IpEndpoint| SocketAddr::from(endpoint).ip();
+        Some((of(self.socket.local_endpoint()?), of(self.socket.remote_endpoint()?)))
     }
 
     fn abort(&mut self) {

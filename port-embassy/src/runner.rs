@@ -37,15 +37,16 @@ impl<const N: usize, P: Peer<N>, L> Observer<N, P, L> for () {
 
 /// Puts `engine` beside the controller of Universal Robots at `robot`: a handle to speak to it, and its task to be run.
 ///
-/// Takes two of the stack's sockets for as long as the runner lives, and a third where `buffers` have room for RTDE.
+/// Takes two of the stack's sockets for as long as the runner lives, a third where `buffers` have room for RTDE, and a fourth
+/// where they have room for a program's connection.
 ///
 /// # Panics
 /// In the stack, where it has not so many left.
-pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize>(
+pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize, const REVERSE: usize>(
     stack: Stack<'d>,
     robot: Ipv4Addr,
     engine: &'d mut UrEngine<'m, L>,
-    buffers: &'d mut Buffers<REALTIME, RTDE>,
+    buffers: &'d mut Buffers<REALTIME, RTDE, REVERSE>,
     shared: &'d Shared,
 ) -> (Handle<'d>, UrRunner<'d, 'm, L>) {
     let net = Connections::new(stack, robot, buffers, shared);

@@ -84,6 +84,7 @@ impl PeerEvent for UrEvent {
         match self {
             Self::Established(_) => (true, None),
             Self::Down { link, .. } => (true, Some(*link)),
+            Self::Program(_) => (true, None),
             _ => (false, None),
         }
     }
@@ -118,6 +119,7 @@ impl PeerEvent for UrEvent {
                     }
                 }
             }
+            Self::Program(news) => info!("program: {}", news),
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use outrigger_core::engine::ur::rtde::RtdeMemory;
 use outrigger_core::engine::ur::{Memory as EngineMemory, Ur, UrEngine};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::telemetry::{Device, Pace};
-use outrigger_embassy::{BuffersWithRtde, Shared, UrRunner, Windows};
+use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM, Shared, UrRunner, Windows};
 
 use crate::desk::{self, Clerk};
 use crate::milestone::Milestone;
@@ -20,12 +20,15 @@ type Engine = UrEngine<'static, AnyLaw<6>>;
 /// What the control loop leaves for others.
 pub type Desk = desk::Desk<6, Ur<'static>>;
 
+/// What the connection of a program takes, where one may carry the commands.
+const PROGRAM: usize = if cfg!(feature = "reverse") { FOR_A_PROGRAM } else { 0 };
+
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
 /// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
 pub struct Memory<const RECORDER: usize = 65_536> {
     windows: Windows,
     rtde: MaybeUninit<RtdeMemory<'static>>,
-    buffers: BuffersWithRtde,
+    buffers: BuffersWithRtde<PROGRAM>,
     recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
@@ -40,7 +43,7 @@ impl<const RECORDER: usize> Memory<RECORDER> {
             windows: Windows::new(),
             // Not zeros: as a value here it would put all of this into flash.
             rtde: MaybeUninit::uninit(),
-            buffers: BuffersWithRtde::with_rtde(),
+            buffers: BuffersWithRtde::<PROGRAM>::with_rtde(),
             recorder: [0; RECORDER],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),

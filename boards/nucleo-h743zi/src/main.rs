@@ -64,7 +64,7 @@ async fn main(spawner: Spawner) {
         Ethernet::new_with_phy(QUEUE.take(), p.ETH, Irqs, p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, mac, phy);
     let mut random = Rng::new(p.RNG, Irqs);
     let seed = random.next_u64();
-    static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
+    static RESOURCES: ConstStaticCell<StackResources<5>> = ConstStaticCell::new(StackResources::new());
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
 

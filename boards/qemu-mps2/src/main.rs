@@ -46,7 +46,7 @@ fn start(spawner: Spawner, options: Options) {
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
-    static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
+    static RESOURCES: ConstStaticCell<StackResources<5>> = ConstStaticCell::new(StackResources::new());
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
     let seed = host::seed();

@@ -84,7 +84,7 @@ async fn main(spawner: Spawner) {
     random.fill_bytes(&mut seed).await;
     random.fill_bytes(&mut boot).await;
 
-    static RESOURCES: ConstStaticCell<StackResources<4>> = ConstStaticCell::new(StackResources::new());
+    static RESOURCES: ConstStaticCell<StackResources<5>> = ConstStaticCell::new(StackResources::new());
     let seed = u64::from_le_bytes(seed);
     let (stack, runner) = embassy_net::new(device, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));

@@ -63,7 +63,6 @@ impl CommandPath {
 settings! {
     /// A program of ours on the controller.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct ProgramConfig in "program." {
         /// Port of ours that it connects to. Default 50001.

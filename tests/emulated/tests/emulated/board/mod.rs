@@ -4,6 +4,7 @@ mod faults;
 mod hostile;
 mod krc;
 mod log;
+mod reverse;
 mod rtde;
 mod standoff;
 mod steady;
@@ -117,6 +118,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         hostile::tests,
         krc::tests,
         log::tests,
+        reverse::tests,
         rtde::tests,
         steady::tests,
         tap::tests,

@@ -1,0 +1,63 @@
+//! Joint speeds over a connection that the board's program on the controller makes.
+
+use outrigger_emulated::bench::REST;
+use outrigger_emulated::closed_loop::DISTANCE;
+
+use super::*;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        timed("a_program_sent_by_the_board_moves_the_arm_at_125_hz", BOARD, || holds_its_distance(SLOW)),
+        timed("a_program_sent_by_the_board_moves_the_arm_at_500_hz", BOARD, || holds_its_distance(FAST)),
+    ]
+}
+
+/// The firmware of the closed loop, told to command by a program.
+fn by_program(software: SoftwareVersion) -> &'static Firmware {
+    static BUILT: Mutex<BTreeMap<SoftwareVersion, &'static Firmware>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    built.entry(software).or_insert_with(|| {
+        let text = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
+        let path = "path = \"reverse-speedj\"";
+        let text = match text.split_once("[session]\n") {
+            Some((before, behind)) => format!("{before}[session]\n{path}\n{behind}"),
+            None => format!("{text}\n[session]\n{path}\n"),
+        };
+        let file = std::env::temp_dir().join(format!("outrigger-reverse-{}-{software}.toml", std::process::id()));
+        std::fs::write(&file, text).expect("room for a file");
+        let firmware = Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"));
+        let _ = std::fs::remove_file(&file);
+        Box::leak(Box::new(firmware))
+    })
+}
+
+/// The board keeps its tool over the workpiece, and not one text is sent for it; at the end of the program the arm rests.
+fn holds_its_distance(software: SoftwareVersion) {
+    let firmware = by_program(software);
+    let mut bench = Bench::start(firmware, setup(software)).expect("QEMU starts");
+    bench.controller_mut().keep_texts();
+    heard(&mut bench, SimTime::ZERO, &["connected"]);
+    let asked = armed(&mut bench).asked;
+    bench.run_for(Duration::from_secs(4));
+    undisturbed(&bench, software, asked);
+    let (from, until) = (asked + Duration::from_secs(3), bench.now());
+    let (rms, worst) = bench.record().distance_error(DISTANCE, from, until).expect("a distance");
+    println!("{software}: {:.2} mm RMS, {:.2} mm at worst", rms * 1e3, worst * 1e3);
+    assert!(worst < 0.002, "{:.2} mm off\n{}", worst * 1e3, bench.record().story(asked));
+    let texts = bench.controller().texts();
+    let programs = texts.iter().filter(|text| text.text.starts_with("def outrigger_speedj")).count();
+    let others: Vec<_> =
+        texts.iter().filter(|text| text.text.contains("speedj(") && !text.text.starts_with("def")).collect();
+    assert!(programs >= 1 && others.is_empty(), "{programs} programs, {others:?}");
+    assert!(bench.controller().program().0, "it runs");
+
+    // The program is stopped at the pendant: nothing of the board's goes on.
+    let at = bench.now();
+    bench.controller_mut().act(outrigger_sim::controller::Action::StopProgram);
+    bench.run_for(Duration::from_secs(2));
+    let story = bench.record().story(at);
+    let last = bench.record().motion.last().expect("an arm");
+    assert!(last.speed < REST && !bench.controller().program().0, "{story}");
+    assert!(bench.record().said(at, &["released at the robot", "released", "fallback"]).is_some(), "{story}");
+    never_reset(&mut bench);
+}
