@@ -1,11 +1,13 @@
 //! Commands by a program of ours that connects to us: what ends it, and that the arm is at rest then.
 
-use outrigger_core::engine::ur::{CommandPath, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::wire::program::Ending;
 use outrigger_sim::controller::Action;
+use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
+use outrigger_sim::pendant::ProgramFile;
 use outrigger_tests::cosim::{Buffers, Death, Rig, Setup};
 
 use super::{ms, secs};
@@ -219,4 +221,64 @@ fn software_that_has_no_read_with_a_time_out_is_refused_before_anything_is_sent(
     let refused = outrigger_tests::refused(Reason::PathUnfit);
     assert!(rig.record().events.iter().any(|(_, event)| *event == refused), "{story}");
     assert_eq!(rig.record().commands, []);
+}
+
+/// A controller with the URCap, whose program goes on behind the node with a move of the last joint.
+fn with_urcap(software: SoftwareVersion, path: CommandPath) -> Setup {
+    let mut setup = setup(software, path, 0.5);
+    setup.config.peer.program.by = Delivery::UrCap;
+    let computer = ExternalControl { host: "192.168.56.1".into(), port: 50_002 };
+    let script = format!("def program():\n {NODE}\n movej([0.0, -1.57, -1.57, -1.57, 1.57, 0.5], a=4.0, v=1.0)\nend\n");
+    setup.controller.files.programs.push(ProgramFile { script, ..ProgramFile::named(PROGRAM) });
+    setup.controller.external_control = Some(computer);
+    setup
+}
+
+#[test]
+fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_back() {
+    for (software, path) in
+        cases().filter(|(software, _)| software.at_least(3, 7) && *software != SoftwareVersion::new(5, 0))
+    {
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(with_urcap(software, path), &mut buffers);
+        rig.run_for(secs(4));
+        rig.request();
+        let story = rig.record().story();
+        let refused = outrigger_tests::refused(Reason::ProgramAway);
+        assert!(rig.record().events.iter().any(|(_, event)| *event == refused), "{software} {path:?}\n{story}");
+        rig.controller.act(Action::PlayProgram);
+        rig.run_for(secs(2));
+        for _ in 0..2 {
+            rig.command();
+            rig.run_for(ms(900));
+            let (qd, story) = (rig.controller.truth().qd, rig.record().story());
+            assert!((qd[0] - 0.5).abs() < 0.015, "{software} {path:?}: {qd:?}\n{story}");
+            rig.input(Input::Release);
+            rig.run_to(Mode::Monitor);
+            rig.run_for(secs(2));
+            let story = rig.record().story();
+            assert!(
+                rig.controller.truth().at_rest() && rig.controller.program().0,
+                "{software} {path:?}: it stays\n{story}"
+            );
+        }
+        let last = rig.controller.truth().q[5];
+        rig.input(Input::HandBack);
+        rig.run_for(secs(4));
+        let (truth, story) = (rig.controller.truth(), rig.record().story());
+        assert!((truth.q[5] - last).abs() > 0.3, "{software} {path:?}: the rest of the program runs\n{story}");
+        assert_eq!(rig.engine().latch(), None, "{story}");
+
+        // We vanish amid a motion: the program ends as a whole, and what stands behind the node does not run.
+        rig.controller.act(Action::PlayProgram);
+        rig.run_for(secs(2));
+        rig.command();
+        rig.run_for(ms(900));
+        let last = rig.controller.truth().q[5];
+        rig.kill(Death::Silent);
+        rig.run_for(secs(4));
+        let story = rig.record().story();
+        assert!(rig.controller.truth().at_rest() && !rig.controller.program().0, "{software} {path:?}\n{story}");
+        assert!((rig.controller.truth().q[5] - last).abs() < 0.01, "{software} {path:?}\n{story}");
+    }
 }

@@ -177,6 +177,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             }
             Input::Opened(_)
             | Input::Ends(..)
+            | Input::HandBack
+            | Input::Resend
             | Input::Accepted(..)
             | Input::Refused(_)
             | Input::Closed(_)

@@ -99,6 +99,7 @@ impl Evidence {
         against.add(missing_or(self.gate, now, age, |gate| match gate {
             PeerGate::No => Some(Reason::NotGranted),
             PeerGate::Unfit => Some(Reason::PathUnfit),
+            PeerGate::Away => Some(Reason::ProgramAway),
             PeerGate::Ready | PeerGate::Granted => None,
         }));
         if self.strays {
@@ -148,6 +149,11 @@ impl Evidence {
     fn foreign_program(&self, config: &ModeConfig, now: Instant) -> Option<Reason> {
         // A peer that reports its own state needs no proof by programs.
         if config.mirrors {
+            return None;
+        }
+        // The one that mirrors what it is sent is ours.
+        let ours = self.acceptance.mirrored_counter.and_then(|held| held.fresh(now, config.evidence_age));
+        if ours == Some(true) {
             return None;
         }
         match self.acceptance.program(now, config.evidence_age) {

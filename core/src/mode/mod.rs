@@ -137,6 +137,8 @@ pub enum PeerGate {
     No,
     /// It cannot take them in the way that is configured.
     Unfit,
+    /// The program that takes them does not run, and somebody at the robot has to start it.
+    Away,
     /// Commands may be sent. Whether they are accepted is for [`Acceptance`] to show.
     Ready,
     /// It reports that it follows our commands (FRI's command state with power on).

@@ -93,6 +93,7 @@ reasons! {
     OtherMove "the program on the controller executes a move that was not asked for here" "find who else gives it moves; acknowledge, then request",
     NotMirrored "the program that carries our commands does not answer" "see whether it was paused at the pendant; check the network and the controller's load",
     PathUnfit "this controller cannot take commands in the way that is configured" "choose another `session.path`; `outrigger doctor` names those that fit",
+    ProgramAway "our program does not run on the controller" "play the program with the External Control node, at the pendant or by `outrigger dashboard ROBOT play`",
 }
 
 impl Reason {

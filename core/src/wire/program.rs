@@ -32,9 +32,10 @@ wire_enum! {
 wire_enum! {
     /// What a program is told.
     What: i32 {
-        Idle = 0 "idle" "Nothing: keep the connection",
+        Rest = 0 "rest" "Come to rest, and stay",
         Values = 1 "values" "These values, from the next control cycle on",
         End = 2 "end" "Come to rest and end",
+        Keep = 3 "keep" "Go on as before",
     }
 }
 

@@ -71,7 +71,7 @@ pub struct Rig<'m> {
     pub controller: Controller,
     engine: UrEngine<'m, AnyLaw<6>>,
     /// Of the links, and of the connection that a program makes.
-    sockets: [Socket; LINKS.len() + 1],
+    sockets: [Socket; LINKS.len() + 2],
     /// Calls of the controller that are under way, with when they arrive.
     calls: Vec<(Dial, SimTime)>,
     sensors: Vec<(Sensor, Readings)>,
@@ -384,15 +384,16 @@ impl<'m> Rig<'m> {
         }
         if let Some(due) = self.calls.iter().position(|(_, at)| *at <= now) {
             let (Dial { conn, port, .. }, _) = self.calls.remove(due);
-            let [.., socket] = &mut self.sockets;
-            let answered = socket.accept(port, conn);
-            self.controller.dialled(conn, if answered { Ok(()) } else { Err(Refused) });
-            if answered {
+            let link = [LinkId::REVERSE, LinkId::SCRIPT]
+                .into_iter()
+                .find(|link| self.sockets[link.index()].accept(port, conn));
+            self.controller.dialled(conn, if link.is_some() { Ok(()) } else { Err(Refused) });
+            if let Some(link) = link {
                 self.position = None;
-                return Some(Woken::Accepted(LinkId::REVERSE));
+                return Some(Woken::Accepted(link));
             }
         }
-        for link in [LinkId::REVERSE, LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
+        for link in [LinkId::SCRIPT, LinkId::REVERSE, LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
             let socket = self.sockets.get_mut(link.index())?;
             if let Some(stands) = socket.opened(&mut self.controller) {
                 return Some(Woken::Opened(link, stands));
@@ -517,7 +518,11 @@ impl<'m> Rig<'m> {
                 self.position = None;
                 "stopj(order)\n".into()
             }
-            What::Idle => return,
+            What::Rest => {
+                self.position = None;
+                return;
+            }
+            What::Keep => return,
             // A position moves by how far it is from the one before.
             _ if self.engine.config().peer.path.is_positions() => {
                 let before = self.position.replace(order.values).unwrap_or(order.values);

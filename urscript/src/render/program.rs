@@ -125,7 +125,7 @@ pub struct ScriptText<'a> {
     values: &'a [(&'a str, ScriptValue<'a>)],
     version: Version,
     /// What is rendered after `rest`.
-    after: [&'a str; 2],
+    after: [&'a str; 3],
     rest: &'a [u8],
     /// Lines of the template that were begun.
     line: u16,
@@ -133,6 +133,8 @@ pub struct ScriptText<'a> {
     fresh: bool,
     /// A blank goes out before it.
     blank: bool,
+    /// What follows the head is the body of a program.
+    wraps: bool,
     /// Every line is one of a body.
     body: bool,
     /// Bytes of the value at the beginning of `rest` that were read already.
@@ -150,7 +152,7 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::of(template, ["", ""], values, version)
+        Self::joined(template, [""; 3], false, values, version)
     }
 
     /// The same between a first line, e.g. `"def externalControl():\n"`, and `end`: for a template that is the body of a
@@ -164,25 +166,26 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::of(head, [template, "end\n"], values, version)
+        Self::joined(head, [template, "end\n", ""], true, values, version)
     }
 
-    /// One template and, right behind it, another: the beginning of a program and what is the same in several.
+    /// Several templates, one right behind the other: the beginning of a program, and what is the same in several.
     ///
     /// # Errors
     /// As [`ScriptText::new`].
-    pub fn followed(
-        template: &'a str,
-        by: &'a str,
+    pub fn of(
+        templates: [&'a str; 4],
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::of(template, [by, ""], values, version)
+        let [first, after @ ..] = templates;
+        Self::joined(first, after, false, values, version)
     }
 
-    fn of(
+    fn joined(
         first: &'a str,
-        after: [&'a str; 2],
+        after: [&'a str; 3],
+        body: bool,
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
@@ -192,8 +195,19 @@ impl<'a> ScriptText<'a> {
             }
         }
         let rest = first.as_bytes();
-        let mut text =
-            Self { values, version, after, rest, line: 0, fresh: true, blank: false, body: false, within: 0, len: 0 };
+        let mut text = Self {
+            values,
+            version,
+            after,
+            rest,
+            line: 0,
+            fresh: true,
+            blank: false,
+            wraps: body,
+            body: false,
+            within: 0,
+            len: 0,
+        };
         let (mut walk, mut len) = (text.clone(), 0_usize);
         while let n @ 1.. = walk.fill(&mut [0; 64])? {
             len = len.saturating_add(n);
@@ -268,13 +282,12 @@ impl<'a> ScriptText<'a> {
         self.line = self.line.saturating_add(1);
         loop {
             let Some((&first, rest)) = self.rest.split_first() else {
-                let [next, then] = self.after;
-                if next.is_empty() {
+                let [next, then, last] = self.after;
+                if next.is_empty() && then.is_empty() && last.is_empty() {
                     return Ok(false);
                 }
-                (self.rest, self.after, self.line) = (next.as_bytes(), [then, ""], 1);
-                // What follows the head, and has something behind it, is the body.
-                (self.blank, self.body) = (false, !then.is_empty());
+                (self.rest, self.after, self.line) = (next.as_bytes(), [then, last, ""], 1);
+                (self.blank, self.body) = (false, core::mem::take(&mut self.wraps));
                 continue;
             };
             let keeps = match first {

@@ -1,6 +1,6 @@
 //! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
 
-use super::path::{CommandPath, ProgramConfig};
+use super::path::{CommandPath, Delivery, ProgramConfig};
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
@@ -99,6 +99,8 @@ impl UrConfig {
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
         BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
             .map_err(value("text"))?;
+        let fetched = cfg!(feature = "urcap") || program.by == Delivery::Text;
+        BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
         let fits = software.is_none_or(|software| path.fits(software));
         BadValue::unless(fits, "path", "one that this software, and this build of Outrigger, has")
             .map_err(value("session"))?;

@@ -11,6 +11,8 @@ impl LinkId {
     pub const RTDE: Self = Self::of(2);
     /// The connection that a program of ours makes to us, where one carries the commands.
     pub const REVERSE: Self = Self::of(3);
+    /// The connection by which the URCap External Control asks for that program.
+    pub const SCRIPT: Self = Self::of(4);
 }
 
 /// Every link that is opened by us, in this order.
@@ -23,6 +25,7 @@ pub const fn link_name(link: LinkId) -> &'static str {
         LinkId::PRIMARY => "primary",
         LinkId::REALTIME => "realtime",
         LinkId::REVERSE => "reverse",
+        LinkId::SCRIPT => "script",
         _ => "rtde",
     }
 }

@@ -60,6 +60,20 @@ impl CommandPath {
     }
 }
 
+/// How a program of ours gets to the controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Delivery {
+    /// As text over 30003: it takes the place of whatever runs there.
+    #[default]
+    Text,
+    /// The URCap External Control fetches it when a program of the pendant is played that has its node (feature `urcap`).
+    UrCap,
+}
+
+words!(Delivery { "text" = Text, "urcap" = UrCap });
+
 settings! {
     /// A program of ours on the controller.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +83,12 @@ settings! {
         pub port: u16 [1 to 65535] = 50_001,
         /// Address of ours that it connects to, where it is not the one that we connect to the controller from. Default: that.
         pub address nowhere: Option<Ipv4Addr> = None,
+        /// How it gets there. Default: as text.
+        pub by: Delivery = Delivery::Text,
+        /// Port of ours at which the URCap asks for it. Default 50002.
+        pub script_port: u16 [1 to 65535] = 50_002,
+        /// Whether it stays when commanding is over, at rest; one that the URCap has fetched always does. Default no.
+        pub resident: bool = false,
         /// Longest wait for it to connect, after which its text is sent again. Default 3 s.
         pub start_timeout: Duration [0.1 to 60.0 "s"] = Duration::from_secs(3),
         /// Orders that it has not answered, at most: of a program that is paused no more wait. Default 8.
@@ -90,6 +110,12 @@ settings! {
 }
 
 impl ProgramConfig {
+    /// Whether the program stays when commanding is over.
+    #[must_use]
+    pub const fn stays(&self) -> bool {
+        self.resident || matches!(self.by, Delivery::UrCap)
+    }
+
     /// How many points are to wait in the ring, where one is taken out in each period.
     pub(super) fn fill(&self, period: Duration) -> u16 {
         let points = self.lag.as_micros().checked_div(period.as_micros()).unwrap_or_default();

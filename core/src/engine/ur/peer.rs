@@ -8,6 +8,7 @@ use super::links::LINKS;
 use super::memory::Memory;
 use super::motion::MotionText;
 use super::outputs::{Known, OutputsPath};
+use super::path::ProgramConfig;
 use super::primary::{Facts, Primary, PrimaryEvent};
 use super::realtime::{Realtime, RealtimeEvent};
 use super::refusal::Refusal;
@@ -153,15 +154,17 @@ impl Ur<'_> {
     }
 
     /// The program's connection is gone, or nobody can listen for it.
-    fn lost_program<L: Law<6>>(&mut self, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
+    fn lost_program<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
         let Some(program) = exclusive(&mut self.program) else { return };
         self.unacked.iter_mut().skip(LinkId::REVERSE.index()).for_each(Unacked::clear);
         match cause {
             DownCause::Refused => {
-                let (link, next) = (LinkId::REVERSE, Next::Retry(program.refused(cx.now)));
-                let endpoint = Endpoint { port: cx.config.peer.program.port };
+                let next = Next::Retry(program.refused(link, cx.now));
+                let ProgramConfig { port, script_port, .. } = cx.config.peer.program;
+                let endpoint = Endpoint { port: if link == LinkId::SCRIPT { script_port } else { port } };
                 cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
             }
+            _ if link == LinkId::SCRIPT => program.answered(),
             DownCause::Unacknowledged => program.hang_up_now(),
             _ => program.closed().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news))),
         }
@@ -169,8 +172,8 @@ impl Ur<'_> {
 
     /// A link is gone, or is given up.
     fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
-        if link == LinkId::REVERSE {
-            return self.lost_program(cause, cx);
+        if matches!(link, LinkId::REVERSE | LinkId::SCRIPT) {
+            return self.lost_program(link, cause, cx);
         }
         let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
         cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
@@ -592,8 +595,18 @@ impl<'m> Peer<6> for Ur<'m> {
             Input::Ends(LinkId::REALTIME, ours, theirs) => {
                 exclusive(&mut self.program).into_iter().for_each(|program| program.ends(ours, theirs));
             }
-            Input::Accepted(LinkId::REVERSE, from) => {
-                let news = exclusive(&mut self.program).and_then(|program| program.accepted(from, cx.now));
+            Input::HandBack | Input::Resend => {
+                let rests =
+                    cx.cycle.mode_now() == Mode::Monitor && cx.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
+                let done = exclusive(&mut self.program).filter(|_| rests && cx.running).is_some_and(|program| {
+                    if matches!(input, Input::HandBack) { program.hand_back(cx.now) } else { program.resend(cx.now) }
+                });
+                if !done {
+                    cx.events.push_peer(UrEvent::Program(ProgramNews::Refused));
+                }
+            }
+            Input::Accepted(link @ (LinkId::REVERSE | LinkId::SCRIPT), from) => {
+                let news = exclusive(&mut self.program).and_then(|program| program.accepted(link, from, cx.now));
                 news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             }
             // No other link listens; the others are the engine's.
@@ -607,6 +620,7 @@ impl<'m> Peer<6> for Ur<'m> {
             LinkId::REALTIME => self.realtime.window(),
             LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::receive_window).unwrap_or_default(),
             LinkId::REVERSE => exclusive(&mut self.program).map(Reverse::window).unwrap_or_default(),
+            LinkId::SCRIPT => exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default(),
             _ => &mut [],
         }
     }
@@ -622,6 +636,10 @@ impl<'m> Peer<6> for Ur<'m> {
                         cx.cycle.set_answers(figures);
                     }
                 }
+                false
+            }
+            LinkId::SCRIPT => {
+                exclusive(&mut self.program).into_iter().for_each(|program| program.asked(count, cx.now));
                 false
             }
             _ if !self.connector.is_connected(link) => false,
@@ -650,7 +668,11 @@ impl<'m> Peer<6> for Ur<'m> {
                 && self.connector.is_connected(LinkId::REALTIME)
                 && shared(&self.program).is_none_or(Reverse::is_open),
             strays: false,
-            gate: self.unfit.then_some(PeerGate::Unfit),
+            gate: match shared(&self.program) {
+                _ if self.unfit => Some(PeerGate::Unfit),
+                Some(program) if program.is_away() => Some(PeerGate::Away),
+                _ => None,
+            },
             unacked: self.unacked_age(cx.now),
             #[cfg(feature = "reverse")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
@@ -784,7 +806,8 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn can_wait(&self, link: LinkId) -> bool {
-        link != LinkId::REVERSE && self.identity.is_some_and(|identity| identity.states != link)
+        !matches!(link, LinkId::REVERSE | LinkId::SCRIPT)
+            && self.identity.is_some_and(|identity| identity.states != link)
     }
 
     fn has_unacked(&self, link: LinkId) -> bool {
@@ -810,6 +833,10 @@ impl<'m> Peer<6> for Ur<'m> {
             LinkId::PRIMARY => self.primary.received(count),
             LinkId::REALTIME => self.realtime.received(count),
             LinkId::REVERSE => exclusive(&mut self.program).map(|program| program.received(count)).unwrap_or_default(),
+            LinkId::SCRIPT => {
+                let window = exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default();
+                window.get(..count).unwrap_or_default()
+            }
             _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
         }
     }

@@ -11,6 +11,7 @@
 //! Whoever connects from another address than the controller's, or while nobody is expected, is counted and turned away.
 
 mod door;
+mod fetch;
 mod positions;
 mod text;
 
@@ -19,12 +20,13 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use heapless::Deque;
 
 use self::door::Door;
+use self::fetch::Fetch;
 use self::positions::Positions;
 use self::text::Made;
 use super::config::{UrConfig, UrOptions};
 use super::event::ProgramNews;
 use super::outbox::Outbox;
-use super::path::{CommandPath, ProgramConfig};
+use super::path::{CommandPath, Delivery, ProgramConfig};
 use crate::command::{Approved, Limits};
 use crate::engine::cycle::{Resident, Verdict};
 use crate::engine::io::{LinkId, Output};
@@ -40,8 +42,10 @@ use crate::wire::program::{Ending, Hello, Kind, Order, OrderRepr, Report, What};
 const GREETING: Duration = Duration::from_secs(1);
 /// A program that was told to end, and whose connection still stands, is hung up on.
 const HANG_UP: Duration = Duration::from_secs(1);
-/// Bytes of its text that go out at a time.
-const PIECE: usize = 256;
+/// Bytes of its text that go out at a time: to a URCap all of it, which takes what comes in pieces for the end.
+const PIECE: usize = if cfg!(feature = "urcap") { text::MAX_LEN } else { 256 };
+/// A program that stays is told so often that we are there, while nothing is commanded.
+const STAY: Duration = Duration::from_millis(100);
 /// Orders that may wait to be mirrored.
 const UNANSWERED: usize = 8;
 
@@ -61,7 +65,10 @@ enum Stage {
 #[derive(Debug)]
 pub(super) struct Reverse {
     door: Door,
+    fetch: Option<Fetch>,
     stage: Stage,
+    /// When the newest order was made.
+    spoke: Instant,
     /// What the session is for, while it stands.
     software: Option<SoftwareVersion>,
     /// What was sent last as a program, and how much of it the port has.
@@ -179,7 +186,9 @@ impl Reverse {
     pub(super) fn new(options: &UrOptions, limits: Limits<6>) -> Self {
         Self {
             door: Door::default(),
+            fetch: (options.program.by == Delivery::UrCap).then(Fetch::default),
             stage: Stage::Away,
+            spoke: Instant::ZERO,
             software: None,
             made: None,
             sent: None,
@@ -225,20 +234,23 @@ impl Reverse {
             self.period = period;
             self.fill = self.config.fill(period);
             self.door.open(self.config.port);
+            self.fetch.iter_mut().for_each(|fetch| fetch.door.open(self.config.script_port));
         }
     }
 
     /// The session is over: the program ends where nobody speaks to it.
     pub(super) fn close(&mut self) {
         self.door.close();
+        self.fetch.iter_mut().for_each(Fetch::close);
         self.software = None;
         self.sent = None;
         self.hang_up(Stage::Away);
     }
 
     /// The two ends of our connection to the controller.
-    pub(super) const fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
+    pub(super) fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
         self.door.ends(ours, theirs);
+        self.fetch.iter_mut().for_each(|fetch| fetch.door.ends(ours, theirs));
     }
 
     /// Whether a program could be made and could connect, or has.
@@ -246,11 +258,19 @@ impl Reverse {
         self.is_chosen() && self.door.is_open() && self.address().is_some()
     }
 
+    /// Whether somebody at the robot has to start it first.
+    pub(super) fn is_away(&self) -> bool {
+        self.is_chosen() && self.fetch.is_some() && !self.is_ready()
+    }
+
     fn address(&self) -> Option<Ipv4Addr> {
         self.config.address.or_else(|| self.door.ours())
     }
 
-    pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> Option<ProgramNews> {
+    pub(super) fn accepted(&mut self, link: LinkId, from: SocketAddr, now: Instant) -> Option<ProgramNews> {
+        if let (LinkId::SCRIPT, Some(fetch)) = (link, &mut self.fetch) {
+            return fetch.accepted(from, now).map(ProgramNews::Stranger);
+        }
         if !self.door.accepted(from) {
             self.door.turn_away();
             return Some(ProgramNews::Stranger(self.door.strangers()));
@@ -261,8 +281,43 @@ impl Reverse {
     }
 
     /// The port could not listen: after how long it is tried again.
-    pub(super) fn refused(&mut self, now: Instant) -> Duration {
-        self.door.refused(now)
+    pub(super) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
+        match &mut self.fetch {
+            Some(fetch) if link == LinkId::SCRIPT => fetch.door.refused(now),
+            _ => self.door.refused(now),
+        }
+    }
+
+    /// What the URCap says, or that it has read and left.
+    pub(super) fn asked(&mut self, count: usize, now: Instant) {
+        let complete = self.fetch.as_mut().is_some_and(|fetch| fetch.commit(count));
+        if complete {
+            self.make(now);
+        }
+    }
+
+    /// The URCap has left.
+    pub(super) fn answered(&mut self) {
+        self.fetch.iter_mut().for_each(Fetch::closed);
+    }
+
+    pub(super) fn asking_window(&mut self) -> &mut [u8] {
+        self.fetch.as_mut().map(Fetch::window).unwrap_or_default()
+    }
+
+    /// The program ends, with the arm at rest; whether there is one that stays.
+    pub(super) fn hand_back(&mut self, now: Instant) -> bool {
+        self.is_ready() && self.end(now)
+    }
+
+    /// The program is sent again, to stay; whether it can be.
+    pub(super) fn resend(&mut self, now: Instant) -> bool {
+        let can = self.config.resident && self.fetch.is_none() && matches!(self.stage, Stage::Away | Stage::Called(_));
+        if can {
+            self.stage = Stage::Away;
+            self.call(now);
+        }
+        can
     }
 
     /// It acknowledges nothing.
@@ -396,6 +451,7 @@ impl Reverse {
         #[cfg(feature = "postcard")]
         self.order.begin();
         self.door.wake(now);
+        self.fetch.iter_mut().for_each(|fetch| fetch.wake(now));
         match self.stage {
             Stage::Greeting(since) if now.since(since) > GREETING => {
                 self.hang_up(Stage::Away);
@@ -404,7 +460,9 @@ impl Reverse {
             Stage::Ending(since, _) if now.since(since) > HANG_UP => self.hang_up(Stage::Away),
             _ => {}
         }
-        (self.is_ready() && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
+        // What a program that is paused does not answer is nobody's fault while nothing is commanded.
+        let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline);
+        (self.is_ready() && !stays && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
     }
 
     /// What is known of the program at `now`.
@@ -443,13 +501,14 @@ impl Reverse {
                 false
             }
             // A target that stands still at once would be a jerk; its program brakes.
-            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.end(now),
+            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.config.stays() => self.end(now),
+            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
             Verdict::Hold => {
                 let values = state.map_or([0; 6], |state| match mode {
                     Mode::Command => self.positions.settle(&state, &self.limits),
                     _ => self.positions.hold(&state),
                 });
-                let what = if self.is_full() { What::Idle } else { What::Values };
+                let what = if self.is_full() { What::Keep } else { What::Values };
                 self.order(what, 1, values, now)
             }
             Verdict::Move(_) if !self.is_ready() => false,
@@ -459,7 +518,7 @@ impl Reverse {
                     let ring =
                         matches!(self.kind, Kind::Buffered).then_some(if full { Duration::ZERO } else { self.period });
                     let step = self.positions.advance(approved, state, &self.limits, self.config.divergence, ring)?;
-                    let what = if full { What::Idle } else { What::Values };
+                    let what = if full { What::Keep } else { What::Values };
                     self.order(what, step.cycles, step.to, now)
                 }
                 None => {
@@ -467,7 +526,13 @@ impl Reverse {
                     self.order(What::Values, 1, values, now)
                 }
             },
+            // The zero velocities went before it.
+            Verdict::Stop if self.is_ready() && !paused && self.config.stays() => {
+                self.order(What::Rest, 1, [0; 6], now)
+            }
             Verdict::Stop if self.is_ready() && !paused => self.end(now),
+            // A text would end the program of the pendant around it, and nothing of ours moves on.
+            Verdict::Stop if self.fetch.is_some() => false,
             Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
             Verdict::Stop => return Ok(Wrote::StopText),
         };
@@ -486,12 +551,19 @@ impl Reverse {
         self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
 
+    /// The program is to come to rest, and to stay.
+    fn rest(&mut self, now: Instant) -> bool {
+        self.positions.forget();
+        self.order(What::Rest, 1, [0; 6], now)
+    }
+
     fn order(&mut self, what: What, cycles: u16, values: [i32; 6], now: Instant) -> bool {
         if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
             return false;
         }
         let order = OrderRepr { counter: self.counter, what, cycles, values };
         self.answers.sent(self.counter, now);
+        self.spoke = now;
         self.counter = self.counter.wrapping_add(1);
         self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
@@ -503,23 +575,36 @@ impl Reverse {
             Stage::Called(since) => now.since(since) > self.config.start_timeout,
             Stage::Greeting(_) | Stage::Ready | Stage::Ending(..) => false,
         };
-        let (Some(software), Some(address)) = (self.software, self.address()) else { return };
         if !due {
             return;
         }
+        // Where the URCap fetches it, somebody at the robot starts it.
+        if self.fetch.is_none() {
+            self.make(now);
+        }
+    }
+
+    /// The text of a program goes out.
+    fn make(&mut self, now: Instant) {
+        let (Some(software), Some(address)) = (self.software, self.address()) else { return };
         self.tokens = self.tokens.wrapping_add(1);
         // Another one after each start of ours, as far as the clock tells, and after each call.
         let token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
-        let port = self.config.port;
-        self.made = Some(Made { kind: self.kind, software, address, port, token });
+        self.made = Some(Made { kind: self.kind, software, address, port: self.config.port, token });
         self.sent = Some(0);
-        self.stage = Stage::Called(now);
+        self.hang_up(Stage::Called(now));
         self.called = true;
     }
 
     /// What the mode asks for beside verdicts; whether `stopj` is to go out as text.
     pub(super) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
+            (Mode::Offline | Mode::Monitor, Stage::Ready) if self.config.stays() => {
+                if now.since(self.spoke) >= STAY {
+                    self.rest(now);
+                }
+                false
+            }
             (Mode::Offline | Mode::Monitor, Stage::Ready) => {
                 self.end(now);
                 false
@@ -543,7 +628,7 @@ impl Reverse {
     }
 
     pub(super) fn has_link_output(&self) -> bool {
-        self.door.has_output()
+        self.door.has_output() || self.fetch.as_ref().is_some_and(|fetch| fetch.door.has_output())
     }
 
     pub(super) const fn is_sending(&self) -> bool {
@@ -551,15 +636,15 @@ impl Reverse {
     }
 
     pub(super) fn is_waiting(&self) -> bool {
-        self.door.has_output() || self.sent.is_some() || !self.order.is_empty()
+        self.has_link_output() || self.sent.is_some() || !self.order.is_empty()
     }
 
     /// Whether there is something for [`poll_output`](Self::poll_output): the next piece of a text is made for it.
     pub(super) fn fetch(&mut self, config: &UrConfig) -> bool {
-        if !self.door.has_output() && self.order.is_empty() {
+        if !self.has_link_output() && self.order.is_empty() {
             self.fetched = self.next_piece(config).unwrap_or_default();
         }
-        self.door.has_output() || !self.order.is_empty() || self.fetched > 0
+        self.has_link_output() || !self.order.is_empty() || self.fetched > 0
     }
 
     /// The next thing for the port to do.
@@ -568,19 +653,23 @@ impl Reverse {
         if let Some(output) = self.door.poll_output(link) {
             return Some(output);
         }
+        if let Some(output) = self.fetch.as_mut().and_then(|fetch| fetch.door.poll_output(LinkId::SCRIPT)) {
+            return Some(output);
+        }
         if !self.order.is_empty() {
             return Some(Output::Transmit { link, to: None, bytes: self.order.take() });
         }
         let count = core::mem::take(&mut self.fetched);
         let bytes = self.piece.get(..count).filter(|bytes| !bytes.is_empty())?;
-        Some(Output::Transmit { link: LinkId::REALTIME, to: None, bytes })
+        let link = if self.fetch.is_some() { LinkId::SCRIPT } else { LinkId::REALTIME };
+        Some(Output::Transmit { link, to: None, bytes })
     }
 
     /// The next piece of the text: its length.
     fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
         let piece = &mut self.piece;
-        let read = made.with_text(&config.peer.text, &self.config, &config.limits, |mut text| {
+        let read = made.with_text(&config.peer.text, &self.config, &config.limits, self.fetch.is_some(), |mut text| {
             // What has gone out is passed over: a place in a text that borrows its values cannot be kept.
             let mut left = sent;
             while left > 0 {
@@ -602,10 +691,14 @@ impl Reverse {
         let stage = match self.stage {
             Stage::Greeting(since) => past(since, GREETING),
             Stage::Ending(since, _) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
+            Stage::Ready if self.config.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
+                Some(self.spoke + STAY).filter(|at| *at > now)
+            }
             Stage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
             Stage::Away | Stage::Called(_) => None,
         };
-        earliest(&[stage, self.door.next_deadline()])
+        let fetch = self.fetch.as_ref().and_then(Fetch::next_deadline);
+        earliest(&[stage, self.door.next_deadline(), fetch])
     }
 
     pub(super) const fn strangers(&self) -> u32 {
@@ -622,6 +715,9 @@ impl Reverse {
     #[cfg(feature = "postcard")]
     pub(super) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
+        if let Some(fetch) = &mut self.fetch {
+            while fetch.door.poll_output(LinkId::SCRIPT).is_some() {}
+        }
         self.sent = None;
         (!self.order.is_empty()).then(|| self.order.take())
     }
@@ -634,7 +730,7 @@ impl Reverse {
 
     #[cfg(feature = "postcard")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&(self.door, self.stage, self.software, self.made, self.tokens))?;
+        to.put(&(self.door, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
         to.put(&(&self.positions, self.lag))?;
         to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
@@ -643,7 +739,7 @@ impl Reverse {
 
     #[cfg(feature = "postcard")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
-        (self.door, self.stage, self.software, self.made, self.tokens) = from.take()?;
+        (self.door, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) = from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
         (self.positions, self.lag) = from.take()?;
         let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;

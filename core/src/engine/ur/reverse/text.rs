@@ -50,6 +50,7 @@ impl Made {
         text: &TextConfig,
         program: &ProgramConfig,
         limits: &Limits<6>,
+        for_urcap: bool,
         read: impl FnOnce(ScriptText<'_>) -> T,
     ) -> Option<T> {
         let Self { kind, software, address, port, token } = *self;
@@ -66,6 +67,7 @@ impl Made {
             ("STEP", ScriptValue::Decimal(period.as_secs_f32())),
             ("HOLD", ScriptValue::Decimal(text.hold.as_secs_f32())),
             ("PATIENCE", ScriptValue::Decimal(2.0)),
+            ("REST", ScriptValue::Decimal(1.0)),
             ("ACCELERATION", ScriptValue::Decimal(text.acceleration)),
             ("STOP", ScriptValue::Decimal(text.stop_acceleration)),
         ]);
@@ -96,7 +98,14 @@ impl Made {
             Kind::Buffered => BUFFERED,
             _ => SPEEDJ,
         };
-        let text = ScriptText::followed(moves, CONVERSATION, &values, version).ok()?;
+        // The node of the URCap is one call; what it calls stands at the top of the program.
+        let call = match kind {
+            Kind::ServoJ => "# HEADER_END\noutrigger_servoj()\n",
+            Kind::Buffered => "# HEADER_END\noutrigger_buffered()\n",
+            _ => "# HEADER_END\noutrigger_speedj()\n",
+        };
+        let (before, behind) = if for_urcap { ("# HEADER_BEGIN\n", call) } else { ("", "") };
+        let text = ScriptText::of([before, moves, CONVERSATION, behind], &values, version).ok()?;
         (text.len() <= MAX_LEN).then(|| read(text))
     }
 }
