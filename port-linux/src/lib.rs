@@ -71,6 +71,7 @@ pub mod record;
 mod recordings;
 mod replay;
 mod report;
+mod requests;
 mod robot;
 mod run;
 mod script;

@@ -59,7 +59,8 @@ impl Key {
     }
 }
 
-const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\"";
+const WORDS: &str =
+    "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\"";
 const KEYS: &str = "one of do, id, epoch, output, source, values, seq";
 
 /// A fault, as offsets into its line.
@@ -394,7 +395,8 @@ impl Scanner<'_> {
                     return Err(flaw);
                 }
                 self.skip(2);
-                let low = self.hexadecimal().filter(|low| (0xdc00..0xe000).contains(low)).ok_or_else(|| flaw.clone())?;
+                let low =
+                    self.hexadecimal().filter(|low| (0xdc00..0xe000).contains(low)).ok_or_else(|| flaw.clone())?;
                 let code = 0x10000_u32.saturating_add((high & 0x3ff) << 10 | low & 0x3ff);
                 return char::from_u32(code).ok_or(flaw);
             }

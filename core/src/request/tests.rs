@@ -124,7 +124,11 @@ fn a_line_of_1024_bytes_is_read_and_a_longer_one_is_the_last() {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z.=0-9-]{1,24}", "\\PC{1,24}", prop::collection::vec(any::<char>(), 1..24).prop_map(String::from_iter)]
+    prop_oneof![
+        "[a-z.=0-9-]{1,24}",
+        "\\PC{1,24}",
+        prop::collection::vec(any::<char>(), 1..24).prop_map(String::from_iter)
+    ]
 }
 
 prop_compose! {
