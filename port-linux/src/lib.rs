@@ -40,6 +40,7 @@
 #![deny(unsafe_code)]
 
 mod args;
+mod ask;
 mod attached;
 mod beside;
 mod check;

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
-use outrigger_core::mode::Epoch;
 use outrigger_core::request::{Ask, Fault, Lines, Message};
 use outrigger_core::sensor::{Reading, Scale};
 use outrigger_core::time::Instant;
@@ -286,7 +285,7 @@ async fn write(
 #[cfg(test)]
 mod tests {
     use outrigger_core::command::SourceConfig;
-    use outrigger_core::mode::Mode;
+    use outrigger_core::mode::{Epoch, Mode};
     use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream};
 
     use super::*;

@@ -94,8 +94,10 @@ pub(crate) struct Desk {
     told: bool,
     /// When to look again at what is not met.
     look_at: Instant,
-    /// What the engine has been handed with the input before the next look.
+    /// What is on its way to the engine, or has been handed over since the last look.
     deciding: Option<(Asked, Reply)>,
+    /// It has been handed over.
+    handed_over: bool,
     refused: Option<Refusal>,
     owed: Vec<Owed>,
 }
@@ -110,6 +112,7 @@ impl Desk {
             told: true,
             look_at: Instant::ZERO,
             deciding: None,
+            handed_over: false,
             refused: None,
             owed: Vec::with_capacity(MAX_WRITES),
         }
@@ -164,9 +167,14 @@ impl Desk {
                 return Some(Input::Sample(sample));
             }
         };
-        self.refused = None;
         self.deciding = Some((asked, reply));
         Some(input)
+    }
+
+    /// What [`next`](Self::next) gave goes to the engine now.
+    pub(crate) fn handed_over(&mut self) {
+        self.handed_over = self.deciding.is_some();
+        self.refused = None;
     }
 
     /// Something happened.
@@ -213,7 +221,9 @@ impl Desk {
         if !self.told {
             self.told = self.slot.put(self.status);
         }
-        if let Some((asked, reply)) = self.deciding.take() {
+        if std::mem::take(&mut self.handed_over)
+            && let Some((asked, reply)) = self.deciding.take()
+        {
             self.decided(asked, reply, now, unmet);
         }
         if self.owed.first().is_some_and(|owed| now >= owed.until) {
@@ -286,8 +296,12 @@ mod tests {
             lane.try_send(Letter { asked, reply }).expect("room");
         }
 
+        /// What the engine gets, behind another input.
         fn next(&mut self) -> Input {
-            crate::runtime().expect("a runtime").block_on(self.desk.next())
+            let input = crate::runtime().expect("a runtime").block_on(self.desk.next());
+            self.observe(0, (self.desk.status.epoch, self.desk.status.mode, Grade::Ok, None));
+            self.desk.handed_over();
+            input
         }
 
         fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {

@@ -434,6 +434,12 @@ where
         }
     }
 
+    fn handed_over(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.handed_over();
+        }
+    }
+
     fn event(&mut self, event: Event<P::Event>) {
         self.panel.event(&event);
         self.tally.event(&event);
