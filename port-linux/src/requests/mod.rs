@@ -97,6 +97,8 @@ async fn serve(
     let mut clients = JoinSet::new();
     let mut refusals = Pace::new(20.0, 20.0, shared.now());
     loop {
+        // Those that are gone leave their places to whoever comes now.
+        while clients.try_join_next().is_some() {}
         tokio::select! {
             _ = closing.changed() => break,
             accepted = listener.accept() => match accepted {
