@@ -44,6 +44,10 @@ fuzz_target!(|bytes: &[u8]| {
         for key in ["do", "id", "seq", "output", "source"] {
             assert_eq!(foreign.get(key), again.get(key), "{key}");
         }
-        assert_eq!(read(format!("{written}\n").as_bytes(), usize::MAX).0, [Ok(written.clone())], "read back as the same");
+        assert_eq!(
+            read(format!("{written}\n").as_bytes(), usize::MAX).0,
+            [Ok(written.clone())],
+            "read back as the same"
+        );
     }
 });
