@@ -22,6 +22,8 @@ use crate::io::Setting;
 
 /// Lines per second that one client may send in the long run, and how many at once.
 const LINES: (f32, f32) = (200.0, 50.0);
+/// The same of all of them together: what this thread is busy with.
+const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
 /// What all of them together may pass on to the loop per second, and at once. Releases are not counted.
 const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
 /// Answers that one client is owed at most.
@@ -83,7 +85,9 @@ pub(super) struct Shared {
     slot: Slot,
     releases: mpsc::Sender<Letter>,
     asks: mpsc::Sender<Letter>,
-    pace: Mutex<Pace>,
+    /// For the loop, and for lines of any kind.
+    passed_on: Mutex<Pace>,
+    lines: Mutex<Pace>,
 }
 
 impl Shared {
@@ -102,12 +106,18 @@ impl Shared {
             scale: Scale { factor: source.scale, offset: source.offset },
             newest: AtomicU32::new(u32::MAX),
         };
-        let pace = Mutex::new(Pace::new(PASSED_ON.0, PASSED_ON.1, clock.now()));
-        Self { robot, here, sources: sources.iter().map(of).collect(), clock, slot, releases, asks, pace }
+        let pace = |(per_second, at_once)| Mutex::new(Pace::new(per_second, at_once, clock.now()));
+        let (passed_on, lines) = (pace(PASSED_ON), pace(ALL_LINES));
+        Self { robot, here, sources: sources.iter().map(of).collect(), clock, slot, releases, asks, passed_on, lines }
     }
 
     pub(super) fn now(&self) -> Instant {
         self.clock.now()
+    }
+
+    /// How long to wait for a share of what all clients have.
+    fn share(&self, of: &Mutex<Pace>) -> StdDuration {
+        of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
     }
 
     fn status(&self, id: Option<u32>, word: &str, now: &Status) -> String {
@@ -227,8 +237,7 @@ async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::S
                     shared.releases.send(letter).await.is_ok()
                 }
                 Step::PassOn(id, asked) => {
-                    let wait = shared.pace.lock().map(|mut pace| pace.take(shared.now())).unwrap_or_default();
-                    tokio::time::sleep(wait).await;
+                    pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
                     shared.asks.send(Letter { asked, reply: Reply { id, to: Some(to) } }).await.is_ok()
                 }
@@ -238,8 +247,16 @@ async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::S
             if !said {
                 return;
             }
-            tokio::time::sleep(pace.take(shared.now())).await;
+            let wait = pace.take(shared.now()).max(shared.share(&shared.lines));
+            pause(wait).await;
         }
+    }
+}
+
+/// A timer's shortest time is longer than no time.
+async fn pause(wait: StdDuration) {
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
     }
 }
 
