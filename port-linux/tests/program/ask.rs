@@ -50,6 +50,14 @@ struct Ended {
     said: Vec<String>,
 }
 
+/// What a test leaves behind where it fails.
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Run {
     /// A run with these lines of a configuration, once it takes requests.
     fn start(runtime: &Path, robot: &str, configuration: &str) -> Self {
@@ -102,26 +110,38 @@ impl Run {
         complaint
     }
 
-    /// Waits for a status with all of these.
-    fn watch_for(&self, parts: &[&str]) -> String {
+    /// Waits for a status that is one of these.
+    fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut watching = self.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it");
         let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
-        let mut lines = lines.map(|line| line.expect("text"));
-        let found = lines.find(|line| parts.iter().all(|part| line.contains(part)));
+        let found = lines.map(|line| line.expect("text")).find(|line| wanted(line));
         watching.kill().and_then(|()| watching.wait()).expect("it ends");
-        found.unwrap_or_else(|| panic!("the run ended without {parts:?}"))
+        found.expect("the run goes on")
+    }
+
+    /// Waits until a request would be granted. What a busy machine has ended is acknowledged.
+    fn ready(&self) -> String {
+        loop {
+            let rests = |status: &str| status.contains("\"mode\":\"monitor\"");
+            let is_free = |status: &str| status.contains("\"unmet\":[]");
+            let is_latched = |status: &str| !status.contains("\"latch\":null");
+            let status = self.watch_for(|status| rests(status) && (is_free(status) || is_latched(status)));
+            if !is_latched(&status) {
+                return status;
+            }
+            self.ask(&["acknowledge"]);
+        }
     }
 
     /// Has it command: a grade that falls for a moment is waited out.
     fn command_arm(&self) {
         for _ in 0..20 {
-            self.watch_for(&["\"mode\":\"monitor\"", "\"unmet\":[]", "\"latch\":null"]);
+            self.ready();
             let output = self.ask(&["request", "--wait"]);
             if output.status.success() {
                 assert!(text(&output.stdout).contains("request granted: arming at epoch"), "{output:?}");
                 return;
             }
-            self.ask(&["acknowledge"]);
         }
         panic!("it never commanded: {}", self.done(&["status"]));
     }
@@ -136,7 +156,7 @@ impl Run {
 
     fn quit(mut self) -> Ended {
         self.input.write_all(b"quit\n").expect("it reads");
-        let said = self.said.lines().map(|line| line.expect("text")).collect();
+        let said = self.said.by_ref().lines().map(|line| line.expect("text")).collect();
         Ended { code: self.child.wait().expect("it ends").code(), said }
     }
 }
@@ -175,7 +195,7 @@ fn a_run_is_driven_by_requests_alone() {
         let folder = folder("ask-alone");
         let (_arm, robot, seat) = arm(54_000);
         let (run, clock) = (Run::start(&folder, &robot, &configuration(&robot)), Clock::start());
-        let status = run.watch_for(&["\"mode\":\"monitor\"", "\"unmet\":[]"]);
+        let status = run.ready();
         let other = (epoch_of(&status) + 7).to_string();
         let refused = run.refused(&["request", "--epoch", &other], 4);
         assert!(refused.contains("(WrongEpoch)") && refused.contains(&format!("{other} was seen")), "{refused}");
