@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer};
+use super::bell::Bell;
 use super::desk::{Asked, Letter, Reply};
 use super::slot::{Slot, Status};
 use crate::clock::Clock;
@@ -83,6 +84,7 @@ pub(super) struct Shared {
     sources: Vec<Source>,
     clock: Clock,
     slot: Slot,
+    bell: Bell,
     releases: mpsc::Sender<Letter>,
     asks: mpsc::Sender<Letter>,
     /// For the loop, and for lines of any kind.
@@ -96,7 +98,7 @@ impl Shared {
         here: bool,
         sources: &[SourceSettings],
         clock: Clock,
-        slot: Slot,
+        (slot, bell): (Slot, Bell),
         releases: mpsc::Sender<Letter>,
         asks: mpsc::Sender<Letter>,
     ) -> Self {
@@ -108,7 +110,18 @@ impl Shared {
         };
         let pace = |(per_second, at_once)| Mutex::new(Pace::new(per_second, at_once, clock.now()));
         let (passed_on, lines) = (pace(PASSED_ON), pace(ALL_LINES));
-        Self { robot, here, sources: sources.iter().map(of).collect(), clock, slot, releases, asks, passed_on, lines }
+        Self {
+            robot,
+            here,
+            sources: sources.iter().map(of).collect(),
+            clock,
+            slot,
+            bell,
+            releases,
+            asks,
+            passed_on,
+            lines,
+        }
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -118,6 +131,13 @@ impl Shared {
     /// How long to wait for a share of what all clients have.
     fn share(&self, of: &Mutex<Pace>) -> StdDuration {
         of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
+    }
+
+    /// Hands a letter to the loop, by this lane.
+    async fn pass_on(&self, lane: &mpsc::Sender<Letter>, letter: Letter) -> bool {
+        let sent = lane.send(letter).await.is_ok();
+        self.bell.ring();
+        sent
     }
 
     fn status(&self, id: Option<u32>, word: &str, now: &Status) -> String {
@@ -234,12 +254,12 @@ async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::S
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
                     let to = lines.clone().try_reserve_owned().ok();
                     let letter = Letter { asked: Asked::Release, reply: Reply { id, to } };
-                    shared.releases.send(letter).await.is_ok()
+                    shared.pass_on(&shared.releases, letter).await
                 }
                 Step::PassOn(id, asked) => {
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
-                    shared.asks.send(Letter { asked, reply: Reply { id, to: Some(to) } }).await.is_ok()
+                    shared.pass_on(&shared.asks, Letter { asked, reply: Reply { id, to: Some(to) } }).await
                 }
                 Step::Say(line) => lines.send(Line::Text(line)).await.is_ok(),
                 Step::Watch(id) => watching.send(Some(id)).is_ok(),
@@ -325,7 +345,7 @@ mod tests {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
-        let shared = Shared::new("arm".into(), true, &sources, clock, slot.clone(), release, ask);
+        let shared = Shared::new("arm".into(), true, &sources, clock, (slot.clone(), Bell::default()), release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }
 

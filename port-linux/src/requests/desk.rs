@@ -3,6 +3,9 @@
 //! Nothing here waits, but for the next thing that was asked. The place of an answer was taken by who passed the request on, so
 //! that giving it always succeeds.
 
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
 use outrigger_core::command::Sample;
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
 use outrigger_core::engine::{Event, Input};
@@ -13,6 +16,7 @@ use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{OwnedPermit, Receiver};
 
 use super::answer::{Answer, Verdict};
+use super::bell::Bell;
 use super::client::Line;
 use super::slot::{Slot, Status};
 
@@ -88,6 +92,9 @@ struct Owed {
 pub(crate) struct Desk {
     releases: Receiver<Letter>,
     asks: Receiver<Letter>,
+    /// Rung with each letter; who it wakes.
+    bell: Bell,
+    waker: Option<Waker>,
     slot: Slot,
     /// As of the engine's last input, and whether the slot has it.
     status: Status,
@@ -107,6 +114,8 @@ impl Desk {
         Self {
             releases,
             asks,
+            bell: Bell::default(),
+            waker: None,
             slot: Slot::default(),
             status: Status::default(),
             told: true,
@@ -122,26 +131,48 @@ impl Desk {
         self.slot.clone()
     }
 
+    pub(super) fn bell(&self) -> Bell {
+        self.bell.clone()
+    }
+
     /// A release that was asked for: before anything else, whoever else asks.
     pub(crate) fn release(&mut self) -> Option<Input> {
+        if !self.bell.is_rung() {
+            return None;
+        }
         let letter = self.releases.try_recv().ok()?;
         self.take(letter)
     }
 
     /// The next input. Dropping the future loses nothing.
     async fn next(&mut self) -> Input {
-        loop {
-            let letter = tokio::select! {
-                biased;
-                Some(letter) = self.releases.recv() => letter,
-                Some(letter) = self.asks.recv() => letter,
-                // The thread that reads has ended.
-                else => std::future::pending().await,
-            };
-            if let Some(input) = self.take(letter) {
-                return input;
+        poll_fn(|context| {
+            self.bell.wake(&mut self.waker, context);
+            while let Some(letter) = self.letter() {
+                if let Some(input) = self.take(letter) {
+                    return Poll::Ready(input);
+                }
             }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The next letter, releases first.
+    fn letter(&mut self) -> Option<Letter> {
+        if !self.bell.is_rung() {
+            return None;
         }
+        let mut take = || self.releases.try_recv().or_else(|_| self.asks.try_recv()).ok();
+        take().or_else(|| {
+            self.bell.still();
+            let letter = take();
+            // There may be another one behind it.
+            if letter.is_some() {
+                self.bell.ring();
+            }
+            letter
+        })
     }
 
     /// What the engine is told; `None` where it is answered already.
@@ -294,6 +325,7 @@ mod tests {
             let reply = Reply { id: Some(id), to: self.answers.clone().try_reserve_owned().ok() };
             let lane = if asked == Asked::Release { &self.releases } else { &self.asks };
             lane.try_send(Letter { asked, reply }).expect("room");
+            self.desk.bell.ring();
         }
 
         /// What the engine gets, behind another input.
@@ -393,6 +425,7 @@ mod tests {
         let mut bench = Bench::new();
         let letter = Letter { asked: Asked::Release, reply: Reply { id: None, to: None } };
         bench.releases.try_send(letter).expect("room");
+        bench.desk.bell.ring();
         assert_eq!(bench.next(), Input::Release);
         bench.observe(1, MONITOR);
         drop(bench.told);

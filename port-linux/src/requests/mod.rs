@@ -5,6 +5,7 @@
 //! before its request is passed on, so that the loop never finds a full queue.
 
 mod answer;
+mod bell;
 mod client;
 mod desk;
 pub(crate) mod seat;
@@ -64,7 +65,7 @@ impl Requests {
         let desk = Desk::new(released, asked);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
-        let shared = Shared::new(robot.to_owned(), here, sources, clock, desk.slot(), releases, asks);
+        let shared = Shared::new(robot.to_owned(), here, sources, clock, (desk.slot(), desk.bell()), releases, asks);
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, Arc::new(shared), closing)) {
                 complain(&format!("requests are not taken any more: {error}"));
