@@ -11,7 +11,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (6, &["drive", "telemetry"]),
     (5, &["engine"]),
     (4, &["client"]),
-    (3, &["law", "frame", "sensor"]),
+    (3, &["law", "frame", "sensor", "request"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
     (1, &["robot", "time", "math", "checksum", "packed"]),
 ];

@@ -191,6 +191,10 @@ pub trait Application<const N: usize, P: Peer<N>, L: Law<N>> {
     /// The next input from outside: samples, requests. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Input>;
 
+    /// What [`next`](Self::next) gave goes to the engine now. Other inputs may have been drained since then; what follows, up to
+    /// [`observe`](Self::observe), comes of this one.
+    fn handed_over(&mut self) {}
+
     /// Something happened.
     fn event(&mut self, event: Event<P::Event>);
 
@@ -299,7 +303,10 @@ where
                 self.set_phase(link, Phase::Closed);
                 Input::Refused(link)
             }
-            Woken::Application(input) => input,
+            Woken::Application(input) => {
+                self.application.handed_over();
+                input
+            }
             Woken::Deadline => Input::Tick,
         };
         self.engine.handle(self.clock.now(), input);

@@ -98,6 +98,7 @@ pub mod mode;
 #[cfg(feature = "postcard")]
 mod packed;
 pub mod recorder;
+pub mod request;
 pub mod robot;
 pub mod sensor;
 #[cfg(feature = "postcard")]

@@ -68,6 +68,10 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application
         self.inner.next()
     }
 
+    fn handed_over(&mut self) {
+        self.inner.handed_over();
+    }
+
     fn event(&mut self, event: Event<P::Event>) {
         if let Some(events) = self.watcher.as_ref().and_then(|watcher| watcher.events.as_ref()) {
             if self.lost > 0 && events.try_send(Event::Lost(self.lost)).is_ok() {

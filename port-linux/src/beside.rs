@@ -1,6 +1,7 @@
 //! Which kind of controller a command is for, by its arguments or its configuration: here, and nowhere else. The commands
 //! themselves are the same for all.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use outrigger_core::engine::ReplayError;
@@ -14,6 +15,7 @@ use crate::args::{
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
+use crate::maker::Controller as _;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
 use crate::run::Plan;
@@ -143,6 +145,30 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
 fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
     let law = AnyLaw::new(law);
     law.map(BoxedLaw::new).map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
+}
+
+/// Where the robot is commanded that `of` names, by its address or by a configuration.
+///
+/// # Errors
+/// [`Failure::Usage`] for what names none, [`Failure::BadInput`] for the configuration, [`Failure::Connection`] for a name
+/// without an address.
+pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failure> {
+    let of_ur = |robot: &RobotAddress| Target::resolve(robot).map(|target| UrController::new(target).seat());
+    let path = Path::new(of);
+    if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
+        let robot = of.parse().map_err(Failure::Usage)?;
+        return match args.kind(StatesFrom::default())? {
+            Kind::Ur => of_ur(&robot),
+            Kind::Krc => Ok(args.listen()),
+        };
+    }
+    match AnyConfiguration::load(path)? {
+        AnyConfiguration::Host(configuration) => of_ur(&configuration.control.robot.address),
+        AnyConfiguration::Krc(configuration) => Ok(configuration.listen),
+        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+            "this configuration is a board's: a board is asked by its pins; give that of a run on this machine".into(),
+        )),
+    }
 }
 
 /// `outrigger check-config`.

@@ -119,6 +119,8 @@ impl Lines {
             let without = if run.record.is_none() { ", to the file of --record" } else { "" };
             self.say("variables", format!("{} of RTDE as well{without}", run.record_variables.join(", ")));
         }
+        let requests = if run.requests { "`outrigger ask`, by this user and root" } else { "none" };
+        self.say("requests", requests);
         self.say("host", format!("asks for {}", host.asked()));
         let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
             let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);
@@ -156,6 +158,7 @@ fn described(source: &SourceSettings) -> String {
         SourceInput::Udp { listen, from: None } => format!("datagrams at {listen}, from anybody"),
         SourceInput::Serial { device, baud } => format!("{} at {baud} Bd", device.display()),
         SourceInput::Stdin => "lines on standard input".into(),
+        SourceInput::Requests => "`outrigger ask ROBOT sample`".into(),
         SourceInput::Simulated { rate, .. } => format!("simulated, {rate} Hz"),
     };
     format!("{input}, {}", kept(source))

@@ -10,6 +10,7 @@ use crate::args::{
     CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs,
     ScriptArgs, WatchArgs,
 };
+use crate::ask::AskArgs;
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
 use crate::io::IoArgs;
@@ -133,6 +134,7 @@ One process per robot. It commands when it is asked to and every precondition is
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit; `request 3` names the epoch that
 a script has read. A request that was typed before the arm stopped is refused. On a terminal: keys r, c, s, a, q.
+Other processes of this user ask it by `outrigger ask`, unless run.requests = false.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
 answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
 SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM, a \
@@ -146,6 +148,37 @@ Examples:
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
+    /// Ask a run in another process: how it stands, to command, to stop, to set outputs
+    #[command(after_help = "\
+ROBOT is the robot that `outrigger run` commands from this machine, as the same user; or give its configuration.
+
+  status                   mode, epoch, link, latched reason, and what a request would be refused for
+  watch                    the same, and again with each change, at most ten times a second
+  request                  to command; answered when it is granted or refused. This moves the robot
+  resume                   to go on with a motion that a fallback suspended. This moves the robot
+  release                  to stop the arm; never refused, and ahead of whatever else is asked
+  acknowledge              to clear the latched reason
+  set SETTING ...          outputs, as `outrigger io` takes them; answered when the controller shows them
+  sample SOURCE VALUE ...  a reading of a [[source]] with input = \"requests\", 1 to 6 values in its own unit
+
+What acts (request, resume, set, sample) carries the epoch that was seen: it counts up with each connection and each \
+loss of authority, and another one than the present is refused. Without --epoch it is asked for just before, which means: \
+whatever happened until now. A script that has looked at a status gives --epoch.
+
+Requests are lines of JSON over a socket of this user's; port-linux/docs/requests.md has keys, answers and errors.
+Exit codes: 0 done, 1 not understood by the run, 2 usage, 3 nobody runs beside this robot or answers, 4 refused, not set, \
+or not reached with --wait.
+
+Examples:
+  outrigger ask 192.168.56.101 status
+  outrigger ask 192.168.56.101 request --wait && echo commanding
+  outrigger ask half-turn.toml release --wait
+  outrigger ask 127.0.0.1:40000 status --json | jq .epoch
+  outrigger ask 127.0.0.1:40000 request --epoch 3
+  outrigger ask 127.0.0.1:40000 set digital-out.3=on analog-out.0=5V
+  outrigger ask 127.0.0.1:40000 sample seam 0.0503
+  outrigger ask 127.0.0.1:40000 watch --json")]
+    Ask(AskArgs),
     /// Run the engine again from a recording, and compare what it does
     #[command(after_help = "\
 DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board, or the recording of a whole run \
@@ -326,6 +359,7 @@ fn run(command: Command) -> Outcome {
         Command::CheckConfig(args) => crate::beside::check_config(&args),
         Command::Doctor(args) => crate::beside::doctor(&args),
         Command::Run(args) => crate::beside::run(&args),
+        Command::Ask(args) => crate::ask::run(&args),
         Command::Replay(args) => crate::beside::replay(&args),
         Command::Export(args) => crate::export::run(&args),
         Command::Record(args) => crate::beside::record(&args),

@@ -40,6 +40,7 @@
 #![deny(unsafe_code)]
 
 mod args;
+mod ask;
 mod attached;
 mod beside;
 mod check;
@@ -71,6 +72,7 @@ pub mod record;
 mod recordings;
 mod replay;
 mod report;
+mod requests;
 mod robot;
 mod run;
 mod script;

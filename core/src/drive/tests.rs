@@ -45,6 +45,10 @@ struct World {
     inputs: Vec<(u64, Input)>,
     events: Vec<Event<UrEvent>>,
     modes: Vec<Mode>,
+    /// Bytes that the controller never acknowledges.
+    unacked: u32,
+    /// What the application was called for: `n`ext gave an input, it was `h`anded over, and `o`bserve.
+    calls: String,
 }
 
 type Shared = Rc<RefCell<World>>;
@@ -131,7 +135,7 @@ impl Socket for MemSocket {
     }
 
     fn unacked(&mut self, _: Instant) -> Unacked {
-        Unacked::default()
+        Unacked { bytes: self.0.borrow().unacked, ..Unacked::default() }
     }
 }
 
@@ -153,6 +157,7 @@ impl<'m, L: Law<6>> Application<6, Ur<'m>, L> for Desk {
                 Some((at, input)) if *at <= world.micros => {
                     let input = *input;
                     world.inputs.remove(0);
+                    world.calls.push('n');
                     Poll::Ready(input)
                 }
                 Some((at, _)) => {
@@ -166,6 +171,10 @@ impl<'m, L: Law<6>> Application<6, Ur<'m>, L> for Desk {
         .await
     }
 
+    fn handed_over(&mut self) {
+        self.0.borrow_mut().calls.push('h');
+    }
+
     fn event(&mut self, event: Event<UrEvent>) {
         self.0.borrow_mut().events.push(event);
     }
@@ -176,6 +185,7 @@ impl<'m, L: Law<6>> Application<6, Ur<'m>, L> for Desk {
 
     fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, L>, _: Instant) {
         let mut world = self.0.borrow_mut();
+        world.calls.push('o');
         if world.modes.last() != Some(&engine.mode()) {
             world.modes.push(engine.mode());
         }
@@ -199,6 +209,8 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
         inputs: inputs.iter().map(millis).collect(),
         events: Vec::new(),
         modes: Vec::new(),
+        unacked: 0,
+        calls: String::new(),
     }))
 }
 
@@ -285,6 +297,18 @@ fn a_turnaround_is_that_of_the_state_which_caused_the_text_whichever_link_it_cam
         // Packets of 30003 come between the states of RTDE and are answered by nothing.
         let wrong: Vec<_> = world.turnarounds.iter().filter(|span| span.as_micros() != 70).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_follows_the_handing_over_comes_of_that_input_whatever_was_drained_before() {
+    for (unacked, expected) in [(0, "nho"), (7, "noho")] {
+        let world = world(&[(1_000, Input::Release), (1_100, Input::Release)]);
+        world.borrow_mut().unacked = unacked;
+        run(&world, 1_500);
+        let world = world.borrow();
+        assert_eq!(world.calls.matches(expected).count(), 2, "{}", world.calls);
+        assert_eq!(world.calls.matches('h').count(), 2);
     }
 }
 

@@ -23,6 +23,8 @@ settings! {
         pub end: End = End::Never,
         /// How long the end of the motion is held before the run ends.
         pub settle: Duration [0.0 to 600.0 "s"] = Duration::from_secs(1),
+        /// Other processes of the same user may ask this one, as `outrigger ask` does.
+        pub requests: bool = true,
         /// Directory for the recordings of fallbacks; `None` writes none.
         pub recordings nowhere: Option<PathBuf> = None,
         /// How many of them stay there; the oldest goes first.

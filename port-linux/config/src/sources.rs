@@ -77,6 +77,8 @@ pub enum SourceInput {
     },
     /// Lines on standard input.
     Stdin,
+    /// What other processes ask this one to take, as `outrigger ask ROBOT sample` does.
+    Requests,
     /// A made-up sine, to try a configuration without a sensor.
     Simulated {
         /// The middle value, before scaling.
@@ -183,14 +185,20 @@ impl Input for SourceInput {
             Udp,
             Serial,
             Stdin,
+            Requests,
             Simulated,
         }
-        let kinds =
-            [("udp", Kind::Udp), ("serial", Kind::Serial), ("stdin", Kind::Stdin), ("simulated", Kind::Simulated)];
+        let kinds = [
+            ("udp", Kind::Udp),
+            ("serial", Kind::Serial),
+            ("stdin", Kind::Stdin),
+            ("requests", Kind::Requests),
+            ("simulated", Kind::Simulated),
+        ];
         match section.choice("input", &kinds, Kind::Missing) {
             Kind::Missing => {
                 if !section.has("input") {
-                    section.complain("input", "one of \"udp\", \"serial\", \"stdin\", \"simulated\"");
+                    section.complain("input", "one of \"udp\", \"serial\", \"stdin\", \"requests\", \"simulated\"");
                 }
                 None
             }
@@ -217,6 +225,7 @@ impl Input for SourceInput {
                 Some(Self::Serial { device: device?.into(), baud: u32::try_from(baud).ok()? })
             }
             Kind::Stdin => Some(Self::Stdin),
+            Kind::Requests => Some(Self::Requests),
             Kind::Simulated => Some(Self::Simulated {
                 mean: section.number_or("mean", 0.0, (-1e6..=1e6, "")),
                 amplitude: section.number_or("amplitude", 0.0, (0.0..=1e6, "")),

@@ -33,6 +33,7 @@ use crate::maker::{Controller, Maker, Shows, Summary, Tally, Wanted};
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
+use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell, words};
 use crate::signals::Leaves;
@@ -73,7 +74,12 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
 ) -> Result<Finished, Failure> {
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
-    plan.carry_out(clock, C::ENTRIES, async |mut beside| {
+    let (requests, mut desk) = plan.requests(controller.seat(), clock).transpose().map_or_else(
+        // Everything else works without.
+        |failure| (Some(Err(failure)), None),
+        |taken| taken.map_or((None, None), |(requests, desk)| (Some(Ok(requests)), Some(desk))),
+    );
+    let finished = plan.carry_out(clock, C::ENTRIES, async |mut beside| {
         // Ended with this: a loss of it ends nothing else.
         let (_apart, remarks) = match beside.listening.as_mut().and_then(|listening| listening.variables.take()) {
             Some(feed) => {
@@ -91,6 +97,16 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
         let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, operators, beside)?;
         service.remarks = remarks;
+        service.desk = desk.take();
+        match &requests {
+            Some(Ok(requests)) => {
+                let path = requests.path().display().to_string();
+                let text = format!("`outrigger ask` is answered at {path}");
+                service.panel.say("requests", text, vec![("path", path)]);
+            }
+            Some(Err(failure)) => service.panel.say("requests", format!("nobody can ask this run: {failure}"), vec![]),
+            None => {}
+        }
         if let Some(listens) = listens {
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
@@ -98,7 +114,12 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         let mut service = Attached::new(service, watcher);
         C::run(config, law, &mut net, &mut service, recorder).await?;
         service.inner.finish(plan.format)
-    })
+    });
+    // Before the lock: the next process has the place to itself.
+    if let Some(Ok(requests)) = requests {
+        requests.finish();
+    }
+    finished
 }
 
 /// How its operator is spoken with; `None` where nobody sits before this process.
@@ -196,6 +217,8 @@ struct Service<M: Maker, T> {
     tail: Option<Tail>,
     /// Of what is recorded apart, in words.
     remarks: Option<UnboundedReceiver<String>>,
+    /// What other processes ask.
+    desk: Option<Desk>,
 }
 
 impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
@@ -248,6 +271,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             progress,
             tail,
             remarks: None,
+            desk: None,
         })
     }
 
@@ -394,9 +418,13 @@ where
             if let Some(input) = self.inputs.pop_front() {
                 return input;
             }
+            if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
+                return input;
+            }
             let input = tokio::select! {
                 wish = self.panel.next() => self.wish(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
+                input = next_asked(&mut self.desk) => Some(input),
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
                 text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
             };
@@ -406,9 +434,18 @@ where
         }
     }
 
+    fn handed_over(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.handed_over();
+        }
+    }
+
     fn event(&mut self, event: Event<P::Event>) {
         self.panel.event(&event);
         self.tally.event(&event);
+        if let Some(desk) = &mut self.desk {
+            desk.event(&event);
+        }
         match &event {
             Event::Peer(event) => {
                 if let Some(text) = (self.coast)(event) {
@@ -450,6 +487,10 @@ where
             && let Some(reason) = self.unrecorded.take()
         {
             self.write_recording(engine, reason);
+        }
+        if let Some(desk) = &mut self.desk {
+            let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
+            desk.observe(now, of, self.ending.is_some(), || engine.unmet(now));
         }
         let settings = &self.source_settings;
         self.panel.observe(engine, now, || {

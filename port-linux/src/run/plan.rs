@@ -1,5 +1,6 @@
 //! What a run is to do, and who takes part in it.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use super::listeners::{Listeners, Listening};
@@ -10,6 +11,7 @@ use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, Sourc
 use crate::exit::Failure;
 use crate::feed::What;
 use crate::recordings::{Kept, Recordings};
+use crate::requests::{Desk, Requests};
 use crate::show::Format;
 
 /// What a configuration says of a run, whatever the controller.
@@ -23,6 +25,8 @@ pub(crate) struct Plan {
     /// The configuration as it was written.
     text: String,
     pub(super) format: Format,
+    /// It is a process of its own, that others can ask.
+    own: bool,
 }
 
 /// Who takes part in a run beside its operator.
@@ -51,7 +55,7 @@ impl Plan {
             Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
             format => format,
         };
-        Ok(Self { robot, sources, run, host, serve, text, format })
+        Ok(Self { robot, sources, run, host, serve, text, format, own: true })
     }
 
     /// Of a program that has no file of it.
@@ -62,11 +66,16 @@ impl Plan {
         host: HostSettings,
         format: Format,
     ) -> Self {
-        Self { robot, sources, run, host, serve: ServeSettings::default(), text: String::new(), format }
+        Self { robot, sources, run, host, serve: ServeSettings::default(), text: String::new(), format, own: false }
     }
 
     fn record(&self) -> Option<&Path> {
         self.run.record.as_deref()
+    }
+
+    /// Takes requests of other processes to the run beside the robot at `seat`, where they are wanted.
+    pub(super) fn requests(&self, seat: SocketAddr, clock: Clock) -> Option<Result<(Requests, Desk), Failure>> {
+        (self.own && self.run.requests).then(|| Requests::start(seat, &self.robot, &self.sources, clock))
     }
 
     /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.

@@ -153,8 +153,8 @@ impl Feed {
             SourceInput::Simulated { mean, amplitude, period, rate } => {
                 return Ok((None, Some(Box::pin(self.simulate(mean, amplitude, period, rate)))));
             }
-            // The one reader of standard input serves the operator too.
-            SourceInput::Stdin => {}
+            // The one reader of standard input serves the operator too, and requests come with those of operators.
+            SourceInput::Stdin | SourceInput::Requests => {}
         }
         Ok((None, None))
     }

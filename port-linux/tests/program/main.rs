@@ -1,5 +1,6 @@
 //! The `outrigger` command as operators and scripts meet it: processes beside simulated controllers, over loopback.
 
+mod ask;
 mod command_line;
 mod dashboard;
 mod documentation;

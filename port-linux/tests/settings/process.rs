@@ -94,6 +94,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("run.start_within", "0.1", BY_ITSELF, by_itself),
     row("run.end", "\"done\"", BY_ITSELF, ending),
     row("run.settle", "2.0", ENDS, held),
+    row("run.requests", "false", "", asked),
     row("run.recordings", "\"FOLDER/dumps\"", "", recordings),
     row("run.recordings_kept", "2", DUMPS, kept),
     row("run.recordings_bytes", "16000000", DUMPS, kept),
@@ -349,6 +350,14 @@ fn variables(file: &File) -> String {
     let bytes = std::fs::read(folder.join("all.mcap")).expect("the recording");
     let summary = mcap::Summary::read(&bytes).expect("an MCAP file").expect("a whole one");
     format!("variables: {}", summary.channels.values().any(|channel| channel.topic == "/rtde/variables"))
+}
+
+/// Whether other processes can ask it.
+fn asked(file: &File) -> String {
+    let mut run = Run::new(file);
+    let line = run.until(&["\"kind\":\"requests\"", "\"kind\":\"transition\""]);
+    run.quit();
+    text_of(&line, "kind").to_owned()
 }
 
 fn served(file: &File) -> String {

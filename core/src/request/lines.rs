@@ -1,0 +1,86 @@
+//! Bytes in any pieces, cut into lines.
+
+use super::json::{Flaw, message_of};
+use super::{Fault, FaultKind, Message};
+
+/// Longest line \[B\], without the newline at its end.
+pub const LINE_MAX: usize = 1024;
+
+/// One sender's bytes: what is complete is a message or a fault, what is not waits for its end.
+///
+/// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// One line and its newline.
+    buffer: [u8; LINE_MAX + 1],
+    /// What was not looked at yet.
+    start: usize,
+    end: usize,
+    closed: bool,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Lines {
+    /// Nothing was received.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { buffer: [0; LINE_MAX + 1], start: 0, end: 0, closed: false }
+    }
+
+    /// Where received bytes go. Empty while a message waits for [`poll_message`](Self::poll_message) and there is no more
+    /// room, and after a line that was too long.
+    pub fn receive_window(&mut self) -> &mut [u8] {
+        if self.closed {
+            return &mut [];
+        }
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end = self.end.saturating_sub(self.start);
+            self.start = 0;
+        }
+        self.buffer.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// So many bytes were written to the beginning of the [window](Self::receive_window).
+    pub fn commit(&mut self, n: usize) {
+        self.end = self.end.saturating_add(n).min(self.buffer.len());
+    }
+
+    /// The next message, or what is wrong with the next line; `None` where no line is complete. Blank lines are nothing.
+    pub fn poll_message(&mut self) -> Option<Result<Message<'_>, Fault<'_>>> {
+        let (from, to) = loop {
+            let waiting = self.buffer.get(self.start..self.end)?;
+            let Some(length) = waiting.iter().position(|byte| *byte == b'\n') else {
+                if waiting.len() > LINE_MAX && !self.closed {
+                    self.closed = true;
+                    break (self.start, self.end);
+                }
+                return None;
+            };
+            let (from, to) = (self.start, self.start.saturating_add(length));
+            self.start = to.saturating_add(1);
+            if !waiting.get(..length).unwrap_or_default().trim_ascii().is_empty() {
+                break (from, to);
+            }
+        };
+        if self.closed {
+            self.start = self.end;
+        }
+        let line = self.buffer.get_mut(from..to)?;
+        let flaw = if self.closed { Err(Flaw::at(FaultKind::TooLong, LINE_MAX, END_OF_LINE)) } else { Ok(()) };
+        Some(message_of(flaw, line))
+    }
+
+    /// Whether a line was too long: nothing more is read.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        self.closed
+    }
+}
+
+const END_OF_LINE: &str = "a newline after at most 1024 bytes";

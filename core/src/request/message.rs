@@ -1,0 +1,132 @@
+//! What can be asked, and how it is written.
+
+use core::fmt::{self, Write as _};
+
+use super::json::Key;
+use crate::command::SampleValue;
+use crate::mode::Epoch;
+
+/// One line, read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Message<'a> {
+    /// For its sender, who finds it in the answer.
+    pub id: Option<u32>,
+    /// What is asked.
+    pub ask: Ask<'a>,
+}
+
+/// What is asked. An epoch is the one that the sender saw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ask<'a> {
+    /// How it stands.
+    Status,
+    /// How it stands, now and with each change.
+    Watch,
+    /// To command.
+    Request(Epoch),
+    /// To go on with a motion that was suspended.
+    Resume(Epoch),
+    /// To stop the arm.
+    Release,
+    /// To clear the latched reason.
+    Acknowledge,
+    /// To set an output.
+    Set {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// Which one, and to what: `digital-out.3=on`. Not empty.
+        output: &'a str,
+    },
+    /// To take a reading of a source.
+    Sample {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// The source's name. Not empty.
+        source: &'a str,
+        /// Its numbers, finite, in the source's unit.
+        values: SampleValue,
+        /// Its sequence number, wrapping; `None`: one more than that of the reading before.
+        seq: Option<u32>,
+    },
+}
+
+impl Ask<'_> {
+    /// The words of `do`.
+    pub const WORDS: [&'static str; 8] =
+        ["status", "watch", "request", "resume", "release", "acknowledge", "set", "sample"];
+
+    /// The word of `do`.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Watch => "watch",
+            Self::Request(_) => "request",
+            Self::Resume(_) => "resume",
+            Self::Release => "release",
+            Self::Acknowledge => "acknowledge",
+            Self::Set { .. } => "set",
+            Self::Sample { .. } => "sample",
+        }
+    }
+
+    /// The epoch that its sender saw; `None` where none is needed.
+    #[must_use]
+    pub const fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Self::Status | Self::Watch | Self::Release | Self::Acknowledge => None,
+            Self::Request(epoch) | Self::Resume(epoch) | Self::Set { epoch, .. } | Self::Sample { epoch, .. } => {
+                Some(*epoch)
+            }
+        }
+    }
+}
+
+/// The line, without its newline.
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('{')?;
+        if let Some(id) = self.id {
+            write!(f, "\"{}\":{id},", Key::Id.name())?;
+        }
+        write!(f, "\"{}\":\"{}\"", Key::Do.name(), self.ask.word())?;
+        if let Some(epoch) = self.ask.epoch() {
+            write!(f, ",\"{}\":{}", Key::Epoch.name(), epoch.number())?;
+        }
+        match &self.ask {
+            Ask::Set { output, .. } => write!(f, ",\"{}\":{}", Key::Output.name(), Quoted(output))?,
+            Ask::Sample { source, values, seq, .. } => {
+                write!(f, ",\"{}\":{},\"{}\":[", Key::Source.name(), Quoted(source), Key::Values.name())?;
+                for (index, value) in values.as_slice().iter().enumerate() {
+                    let comma = if index > 0 { "," } else { "" };
+                    // The fewest digits that read back as the same number.
+                    write!(f, "{comma}{value:?}")?;
+                }
+                f.write_char(']')?;
+                if let Some(seq) = seq {
+                    write!(f, ",\"{}\":{seq}", Key::Seq.name())?;
+                }
+            }
+            _ => {}
+        }
+        f.write_char('}')
+    }
+}
+
+/// A text in quotes.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for character in self.0.chars() {
+            match character {
+                '"' | '\\' => write!(f, "\\{character}")?,
+                // Also what only a terminal takes for a control character.
+                control if control.is_control() => write!(f, "\\u{:04x}", u32::from(control))?,
+                _ => f.write_char(character)?,
+            }
+        }
+        f.write_char('"')
+    }
+}

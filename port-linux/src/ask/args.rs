@@ -1,0 +1,96 @@
+//! What `outrigger ask` takes.
+
+use clap::{Args, ValueEnum};
+
+use crate::args::ControllerArgs;
+use crate::exit::Failure;
+use crate::io::Setting;
+
+/// `outrigger ask`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AskArgs {
+    /// HOST[:PORT-BASE], or the configuration that `run` was started with
+    #[arg(value_name = "ROBOT|CONFIG.toml")]
+    pub robot: String,
+    /// What to ask
+    #[arg(value_enum, hide_possible_values = true)]
+    pub word: Word,
+    /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
+    pub rest: Vec<String>,
+    /// What kind of controller ROBOT is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// The epoch that was seen: another one than the present is refused. Default: that of a status asked for just before
+    #[arg(long, value_name = "N")]
+    pub epoch: Option<u32>,
+    /// With sample: the reading's sequence number; default: one more than that of the reading before
+    #[arg(long, value_name = "N")]
+    pub seq: Option<u32>,
+    /// With request and resume: stay until the arm is commanded; with release: until it is at rest
+    #[arg(long)]
+    pub wait: bool,
+    /// How long an answer, or the end of --wait, is waited for
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
+    /// Print each answer as it came: one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Word {
+    Status,
+    Watch,
+    Request,
+    Resume,
+    Release,
+    Acknowledge,
+    Set,
+    Sample,
+}
+
+/// What is asked, without the epoch that comes later.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wanted {
+    Plain(Word),
+    Set(Vec<String>),
+    Sample { source: String, values: Vec<f32>, seq: Option<u32> },
+}
+
+impl AskArgs {
+    /// What is asked.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for words that do not fit.
+    pub(super) fn wanted(&self) -> Result<Wanted, Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.into()));
+        if self.wait && !matches!(self.word, Word::Request | Word::Resume | Word::Release) {
+            return usage("--wait is for request, resume and release: the answer to anything else is the end of it");
+        }
+        if self.seq.is_some() && self.word != Word::Sample {
+            return usage("--seq is for sample: leave it out");
+        }
+        match (self.word, self.rest.as_slice()) {
+            (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),
+            (Word::Set, settings) => {
+                for setting in settings {
+                    setting.parse::<Setting>().map_err(|why| Failure::Usage(format!("set: '{setting}': {why}")))?;
+                }
+                Ok(Wanted::Set(settings.to_vec()))
+            }
+            (Word::Sample, [source, values @ ..]) if (1..=6).contains(&values.len()) => {
+                let number = |text: &String| {
+                    let number = text.parse::<f32>().ok().filter(|number| number.is_finite());
+                    number.ok_or_else(|| Failure::Usage(format!("sample: expected a number, found '{text}'")))
+                };
+                let values = values.iter().map(number).collect::<Result<_, _>>()?;
+                Ok(Wanted::Sample { source: source.clone(), values, seq: self.seq })
+            }
+            (Word::Sample, _) => usage("sample: say the source's name and 1 to 6 values, e.g. sample seam 0.05"),
+            (word, []) => Ok(Wanted::Plain(word)),
+            (_, [first, ..]) => Err(Failure::Usage(format!("nothing stands after this word: leave '{first}' out"))),
+        }
+    }
+}

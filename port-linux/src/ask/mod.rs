@@ -1,0 +1,210 @@
+//! `outrigger ask`: requests to a run in another process, and what it answers.
+
+mod args;
+mod words;
+
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+
+use outrigger_core::command::SampleValue;
+use outrigger_core::mode::Epoch;
+use outrigger_core::request::{Ask, Message};
+use outrigger_core::time::{Duration, Instant};
+use serde_json::Value;
+
+pub(crate) use self::args::AskArgs;
+use self::args::{Wanted, Word};
+use crate::beside;
+use crate::clock::{Clock, std_duration};
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::requests::connect;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] for words that do not fit, [`Failure::Connection`] where nobody runs beside this robot or does not
+/// answer, [`Failure::BadInput`] for what the run does not understand or have, [`Failure::Fault`] where it refuses.
+pub(crate) fn run(args: &AskArgs) -> Outcome {
+    let wanted = args.wanted()?;
+    let seat = beside::seat(&args.robot, &args.controller)?;
+    let mut run = Conversation::new(connect(seat)?, args)?;
+    match &wanted {
+        Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
+        Wanted::Plain(Word::Watch) => run.watch(),
+        Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
+        Wanted::Plain(Word::Release) => {
+            run.ask(&[Ask::Release])?;
+            run.wait_for("the arm to rest", |mode| Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests))
+        }
+        Wanted::Plain(word) => {
+            let epoch = run.epoch()?;
+            run.ask(&[if *word == Word::Resume { Ask::Resume(epoch) } else { Ask::Request(epoch) }])?;
+            run.wait_for("the arm to be commanded", |mode| match mode {
+                "command" => Some(true),
+                "arming" => None,
+                _ => Some(false),
+            })
+        }
+        Wanted::Set(settings) => {
+            let epoch = run.epoch()?;
+            let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();
+            run.ask(&asks)
+        }
+        Wanted::Sample { source, values, seq } => {
+            let epoch = run.epoch()?;
+            let values = SampleValue::new(values).ok_or_else(|| Failure::Usage("sample: 1 to 6 values".into()))?;
+            run.ask(&[Ask::Sample { epoch, source, values, seq: *seq }])
+        }
+    }
+}
+
+/// One connection to a run.
+struct Conversation<'a> {
+    args: &'a AskArgs,
+    clock: Clock,
+    stream: BufReader<UnixStream>,
+    /// When the answers must be there; `None` where there is no end to them.
+    until: Option<Instant>,
+    next_id: u32,
+}
+
+impl<'a> Conversation<'a> {
+    fn new(stream: UnixStream, args: &'a AskArgs) -> Result<Self, Failure> {
+        let clock = Clock::start();
+        let until = Some(clock.now() + Duration::from_secs(args.timeout));
+        Ok(Self { args, clock, stream: BufReader::new(stream), until, next_id: 1 })
+    }
+
+    /// The epoch to ask with.
+    fn epoch(&mut self) -> Result<Epoch, Failure> {
+        if let Some(epoch) = self.args.epoch {
+            return Ok(Epoch::from_number(epoch));
+        }
+        self.send(Ask::Status)?;
+        let (_, status) = self.answer()?;
+        let number = status.get("epoch").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+        number.map(Epoch::from_number).ok_or_else(|| odd(&status))
+    }
+
+    /// Asks, and prints what is answered to each.
+    fn ask(&mut self, asks: &[Ask<'_>]) -> Outcome {
+        let first = self.next_id;
+        asks.iter().try_for_each(|ask| self.send(*ask))?;
+        let (mut failure, mut missing) = (Ok(()), asks.len());
+        while missing > 0 {
+            let (line, answer) = self.answer()?;
+            let id = answer.get("id").and_then(Value::as_u64);
+            let ours = id.is_some_and(|id| (u64::from(first)..u64::from(self.next_id)).contains(&id));
+            let outcome = self.tell(&line, &answer);
+            // A line without an id is about the connection itself.
+            if !ours && id.is_none() {
+                return outcome;
+            }
+            missing -= usize::from(ours);
+            failure = failure.and(outcome);
+        }
+        failure
+    }
+
+    /// Where that was asked for, waits until `over` says for a mode whether it is the one that is waited for.
+    fn wait_for(&mut self, what: &str, over: impl Fn(&str) -> Option<bool>) -> Outcome {
+        if !self.args.wait {
+            return Ok(());
+        }
+        self.send(Ask::Watch)?;
+        loop {
+            let (line, status) = self.answer().map_err(|failure| match failure {
+                Failure::Connection(why) => Failure::Fault(format!("waited for {what}: {why}")),
+                other => other,
+            })?;
+            let Some(good) = status.get("mode").and_then(Value::as_str).and_then(&over) else { continue };
+            self.tell(&line, &status)?;
+            return if good { Ok(()) } else { Err(Failure::Fault(format!("waited for {what}, which it is not"))) };
+        }
+    }
+
+    /// Prints changes until the run ends.
+    fn watch(&mut self) -> Outcome {
+        self.send(Ask::Watch)?;
+        self.until = None;
+        loop {
+            match self.line()? {
+                Some(line) => {
+                    let answer = parsed(&line)?;
+                    self.tell(&line, &answer)?;
+                }
+                None if self.args.json => return Ok(()),
+                None => return print("the run has ended\n"),
+            }
+        }
+    }
+
+    /// Prints an answer; what is wrong, where something is.
+    fn tell(&self, line: &str, answer: &Value) -> Outcome {
+        if self.args.json {
+            print(line)?;
+        }
+        if let Some(failure) = words::failure(answer) {
+            return Err(failure);
+        }
+        if self.args.json { Ok(()) } else { print(&words::of(answer)) }
+    }
+
+    fn send(&mut self, ask: Ask<'_>) -> Outcome {
+        let line = format!("{}\n", Message { id: Some(self.next_id), ask });
+        self.next_id += 1;
+        let sent = self.stream.get_mut().write_all(line.as_bytes());
+        // What the run said before it went away is there all the same.
+        if sent.is_err() {
+            let _ = self.stream.get_mut().shutdown(Shutdown::Write);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<(String, Value), Failure> {
+        let gone = || Failure::Connection("the run ended before it answered".into());
+        let line = self.line()?.ok_or_else(gone)?;
+        let answer = parsed(&line)?;
+        Ok((line, answer))
+    }
+
+    /// The next line, with its end; `None` where the run has gone.
+    fn line(&mut self) -> Result<Option<String>, Failure> {
+        let late = || Failure::Connection(format!("the run does not answer within {} s", self.args.timeout));
+        let failed = |error: std::io::Error| match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => late(),
+            _ => Failure::Connection(format!("cannot read what the run answers: {error}")),
+        };
+        let patience = match self.until {
+            Some(until) => Some(until.since(self.clock.now())),
+            None => None,
+        };
+        if patience.is_some_and(|left| left == Duration::ZERO) {
+            return Err(late());
+        }
+        self.stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => Ok(None),
+            Ok(_) => Ok(Some(line)),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+fn parsed(line: &str) -> Result<Value, Failure> {
+    serde_json::from_str(line).map_err(|_| odd(&Value::String(line.into())))
+}
+
+/// The run is another software than this.
+fn odd(answer: &Value) -> Failure {
+    Failure::Connection(format!("the run answers what is not understood: {answer}; is it of the same version?"))
+}
+
+fn print(text: &str) -> Outcome {
+    let mut out = std::io::stdout();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    printed.or_else(|error| output_closed(&error))
+}

@@ -1,0 +1,112 @@
+//! Answers of a run, in words.
+
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+/// The text of `key`, where there is one.
+fn text<'v>(of: &'v Value, key: &str) -> &'v str {
+    of.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A reason, with what to do.
+fn reason(of: &Value) -> String {
+    format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
+}
+
+/// What is wrong, and of which kind that is; `None` where it is done.
+pub(super) fn failure(answer: &Value) -> Option<Failure> {
+    if answer.get("ok").and_then(Value::as_bool) == Some(true) {
+        return None;
+    }
+    let word = text(answer, "do");
+    let error = answer.get("error").unwrap_or(&Value::Null);
+    let why = text(error, "text");
+    Some(match text(error, "what") {
+        "WrongEpoch" => Failure::Fault(format!(
+            "{word} refused: {why} (WrongEpoch): it is {} now, and {} was seen; look at `status`, then ask again",
+            text(error, "expected"),
+            text(error, "found")
+        )),
+        "Refused" => {
+            let reasons = answer.get("reasons").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let reasons: Vec<_> = reasons.iter().map(reason).collect();
+            Failure::Fault(format!("{word} refused: {}", reasons.join("; ")))
+        }
+        "NotSet" | "NoNews" | "Full" if word == "set" => Failure::Fault(match text(answer, "output") {
+            "" => why.to_owned(),
+            output => format!("{output}: {why}"),
+        }),
+        "Ending" => Failure::Fault(format!("{word} refused: {why}")),
+        "NoPlace" => Failure::Connection(format!("the run takes no more: {why}")),
+        _ => Failure::BadInput(format!("the run does not take it: {why}")),
+    })
+}
+
+/// What is done, with an end of line.
+pub(super) fn of(answer: &Value) -> String {
+    let mode = text(answer, "mode");
+    let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
+    match text(answer, "do") {
+        "status" | "watch" => status(answer, mode, epoch),
+        "set" => format!("{}: {}\n", text(answer, "output"), text(answer, "text")),
+        "sample" => format!("taken, in {mode} at epoch {epoch}\n"),
+        "release" if matches!(mode, "monitor" | "offline") => format!("released: nothing is commanded, {mode}\n"),
+        "acknowledge" => format!("acknowledged: {mode} at epoch {epoch}\n"),
+        "release" => format!("released: the arm is being stopped, {mode}\n"),
+        word => format!("{word} granted: {mode} at epoch {epoch}\n"),
+    }
+}
+
+fn status(answer: &Value, mode: &str, epoch: u64) -> String {
+    let mut said =
+        format!("{mode} at epoch {epoch}, link {}, robot {}\n", text(answer, "grade"), text(answer, "robot"));
+    if let Some(latch) = answer.get("latch").filter(|latch| latch.is_object()) {
+        said.push_str(&format!("latched: {}\n", reason(latch)));
+    }
+    for unmet in answer.get("unmet").and_then(Value::as_array).into_iter().flatten() {
+        said.push_str(&format!("not met: {}\n", reason(unmet)));
+    }
+    if answer.get("ending").and_then(Value::as_bool) == Some(true) {
+        said.push_str("the run is about to end\n");
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Value {
+        serde_json::from_str(line).expect("JSON")
+    }
+
+    #[test]
+    fn answers_are_told_with_what_to_do() {
+        let status = parsed(
+            r#"{"id":1,"ok":true,"epoch":3,"mode":"monitor","do":"status","robot":"10.0.0.2","grade":"ok",
+            "latch":{"name":"StateStale","text":"too old","advice":"look"},"unmet":[{"name":"Latched","text":"b","advice":"c"}],
+            "ending":false}"#,
+        );
+        assert_eq!(
+            of(&status),
+            "monitor at epoch 3, link ok, robot 10.0.0.2\nlatched: too old (StateStale); look\nnot met: b (Latched); c\n"
+        );
+        let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
+        assert_eq!(of(&done), "request granted: arming at epoch 3\n");
+        assert!(failure(&done).is_none());
+    }
+
+    #[test]
+    fn a_refusal_is_a_fault_and_a_line_that_is_not_understood_bad_input() {
+        let of = |line| failure(&parsed(line)).map(|failure| (failure.code(), failure.to_string()));
+        let epoch = r#"{"ok":false,"epoch":4,"do":"request","error":{"what":"WrongEpoch","text":"t","expected":"4","found":"3"}}"#;
+        let (code, said) = of(epoch).expect("a failure");
+        assert!(code == 4 && said.contains("it is 4 now, and 3 was seen"), "{said}");
+        let refused = r#"{"ok":false,"do":"request","error":{"what":"Refused","text":"t"},"reasons":[{"name":"N","text":"t","advice":"a"}]}"#;
+        assert_eq!(of(refused), Some((4, "request refused: t (N); a".into())));
+        let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
+        assert_eq!(of(syntax), Some((1, "the run does not take it: t".into())));
+        assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));
+    }
+}

@@ -1,0 +1,202 @@
+//! Answers, as lines of JSON.
+
+use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::request::Fault;
+use outrigger_core::robot::{Reason, ReasonSet};
+
+use super::slot::Status;
+use crate::json::Json;
+use crate::show::words;
+
+/// What came of something that was asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// It is done, or has begun.
+    Done,
+    /// Its sender saw another epoch than the present.
+    WrongEpoch(Epoch),
+    /// For this reason, and what else speaks against it.
+    Refused(Reason, ReasonSet),
+    /// The run is about to end.
+    Ending,
+    /// What became of an output.
+    Output(Write, WriteNews),
+    /// Nothing was heard of an output.
+    NoNews,
+    /// Too many outputs wait.
+    Full,
+}
+
+/// What the loop says, and to what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) id: Option<u32>,
+    pub(super) word: &'static str,
+    pub(super) status: Status,
+    pub(super) verdict: Verdict,
+}
+
+/// What is wrong: what, where, what was expected there and what was found.
+struct Wrong<'w> {
+    what: &'w str,
+    place: &'w str,
+    byte: Option<usize>,
+    expected: &'w str,
+    found: &'w str,
+    text: &'w str,
+}
+
+impl Answer {
+    /// The line.
+    pub(super) fn line(&self, here: bool) -> String {
+        let Self { id, word, status, verdict } = self;
+        let ok = match verdict {
+            Verdict::Done => true,
+            Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
+            _ => false,
+        };
+        let mut json = begin(*id, ok, Some(status));
+        json.key("do").text(word);
+        let present = status.epoch.number().to_string();
+        match verdict {
+            Verdict::Done => {}
+            Verdict::WrongEpoch(seen) => {
+                let (found, text) = (seen.number().to_string(), Reason::WrongEpoch.text());
+                error(
+                    &mut json,
+                    &Wrong { place: "epoch", expected: &present, found: &found, ..wrong("WrongEpoch", text) },
+                );
+            }
+            Verdict::Refused(reason, unmet) => {
+                let (expected, found) = ("every precondition held", reason.name());
+                error(&mut json, &Wrong { place: word, expected, found, ..wrong("Refused", reason.text()) });
+                let rest = unmet.iter().filter(|other| other != reason);
+                reasons(json.key("reasons"), [*reason].into_iter().chain(rest), here);
+            }
+            Verdict::Ending => {
+                let text = "the run is about to end";
+                error(&mut json, &Wrong { place: word, expected: "a run that goes on", ..wrong("Ending", text) });
+            }
+            Verdict::Output(write, news) => {
+                json.key("output").text(&words::of_write(write)).key("news").text(words::name_of_news(news));
+                if let WriteNews::Confirmed(after) = news {
+                    json.key("after_ms").float(after.as_micros() as f64 / 1e3);
+                }
+                let text = words::of_news(news);
+                if ok {
+                    json.key("text").text(&text);
+                } else {
+                    let (expected, found) = ("an output that the controller shows as set", words::name_of_news(news));
+                    error(&mut json, &Wrong { place: "output", expected, found, ..wrong("NotSet", &text) });
+                }
+            }
+            Verdict::NoNews => {
+                let text = "nothing was heard of the output for 10 s; it may have been set";
+                error(&mut json, &Wrong { place: "output", expected: "an answer", ..wrong("NoNews", text) });
+            }
+            Verdict::Full => {
+                let text = "too many outputs wait to be confirmed: wait for their answers";
+                error(&mut json, &Wrong { place: "output", expected: "at most 16", ..wrong("Full", text) });
+            }
+        }
+        end(json)
+    }
+}
+
+const fn wrong<'w>(what: &'w str, text: &'w str) -> Wrong<'w> {
+    Wrong { what, place: "", byte: None, expected: "", found: "", text }
+}
+
+/// How it stands, in full.
+pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, here: bool) -> String {
+    let mut json = begin(id, true, Some(status));
+    json.key("do").text(word).key("robot").text(robot);
+    json.key("grade").text(&status.grade.name().to_lowercase()).key("latch");
+    match status.latch {
+        Some(latched) => reason(&mut json, latched, here),
+        None => {
+            json.null();
+        }
+    }
+    reasons(json.key("unmet"), status.unmet.iter(), here);
+    json.key("ending").boolean(status.ending);
+    end(json)
+}
+
+/// What is wrong with a line.
+pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
+    let mut json = begin(fault.id, false, Some(now));
+    let found = String::from_utf8_lossy(fault.found);
+    let place = fault.key.map_or("line", |key| key.name());
+    let (what, text) = (fault.kind.name(), fault.to_string());
+    let wrong = Wrong { place, byte: Some(fault.at), expected: fault.expected, found: &found, ..wrong(what, &text) };
+    error(&mut json, &wrong);
+    end(json)
+}
+
+/// A value that the line may have and this run has not.
+pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, found: &str) -> String {
+    let mut json = begin(id, false, Some(now));
+    let text = format!("{key}: expected {expected}, found '{found}'");
+    error(&mut json, &Wrong { place: key, expected, found, ..wrong("BadValue", &text) });
+    end(json)
+}
+
+/// There is no place for one more client.
+pub(super) fn no_place(most: usize) -> String {
+    let mut json = begin(None, false, None);
+    let (expected, text) = (format!("at most {most} clients"), format!("{most} clients are connected already"));
+    error(&mut json, &Wrong { place: "connection", expected: &expected, ..wrong("NoPlace", &text) });
+    end(json)
+}
+
+fn begin(id: Option<u32>, ok: bool, status: Option<&Status>) -> Json {
+    let mut json = Json::with_nulls();
+    json.begin_object().key("id");
+    match id {
+        Some(id) => json.integer(id),
+        None => json.null(),
+    };
+    json.key("ok").boolean(ok);
+    if let Some(status) = status {
+        json.key("epoch").integer(status.epoch.number()).key("mode").text(name(status.mode));
+    }
+    json
+}
+
+fn end(mut json: Json) -> String {
+    json.end_object();
+    format!("{}\n", json.as_str())
+}
+
+fn error(json: &mut Json, wrong: &Wrong<'_>) {
+    json.key("error").begin_object().key("what").text(wrong.what).key("where").text(wrong.place);
+    if let Some(byte) = wrong.byte {
+        json.key("byte").integer(byte as u64);
+    }
+    json.key("expected").text(wrong.expected).key("found").text(wrong.found).key("text").text(wrong.text);
+    json.end_object();
+}
+
+fn reasons(json: &mut Json, of: impl Iterator<Item = Reason>, here: bool) {
+    json.begin_array();
+    of.for_each(|one| reason(json, one, here));
+    json.end_array();
+}
+
+fn reason(json: &mut Json, of: Reason, here: bool) {
+    json.begin_object().key("name").text(of.name()).key("text").text(of.text());
+    json.key("advice").text(words::advice(of, here)).end_object();
+}
+
+/// A mode, as requests name it.
+const fn name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Offline => "offline",
+        Mode::Monitor => "monitor",
+        Mode::Arming => "arming",
+        Mode::Command => "command",
+        Mode::Stopping => "stopping",
+    }
+}

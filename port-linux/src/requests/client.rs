@@ -1,0 +1,477 @@
+//! One client: its lines are read, passed on and answered, in bounded memory.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration as StdDuration;
+
+use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::request::{Ask, Fault, Lines, Message};
+use outrigger_core::sensor::{Reading, Scale};
+use outrigger_core::time::Instant;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, watch};
+use tokio::time::MissedTickBehavior;
+
+use super::answer::{self, Answer};
+use super::bell::Bell;
+use super::desk::{Asked, Letter, Reply};
+use super::slot::{Slot, Status};
+use crate::clock::Clock;
+use crate::config::{SourceInput, SourceSettings};
+use crate::io::Setting;
+
+/// Lines per second that one client may send in the long run, and how many at once.
+const LINES: (f32, f32) = (200.0, 50.0);
+/// The same of all of them together: what this thread is busy with.
+const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
+/// What all of them together may pass on to the loop per second, and at once. Releases are not counted.
+const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
+/// Answers that one client is owed at most.
+const OWED: usize = 20;
+/// How often somebody who watches is told at most.
+const WATCH: StdDuration = StdDuration::from_millis(100);
+/// How long somebody who sends no more is waited for, to take what it is owed.
+const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
+
+/// What goes to a client.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// What the loop says.
+    Answer(Answer),
+    /// A whole line.
+    Text(String),
+}
+
+/// So many of something per second: a token bucket.
+#[derive(Debug)]
+pub(super) struct Pace {
+    per_second: f32,
+    at_once: f32,
+    tokens: f32,
+    at: Instant,
+}
+
+impl Pace {
+    pub(super) const fn new(per_second: f32, at_once: f32, now: Instant) -> Self {
+        Self { per_second, at_once, tokens: at_once, at: now }
+    }
+
+    /// Takes one: how long to wait before it may be used.
+    pub(super) fn take(&mut self, now: Instant) -> StdDuration {
+        let gained = now.since(self.at).as_secs_f32() * self.per_second;
+        self.tokens = (self.tokens + gained).min(self.at_once) - 1.0;
+        self.at = now;
+        StdDuration::from_secs_f32((-self.tokens).max(0.0) / self.per_second)
+    }
+}
+
+/// A source of the configuration that takes readings by request.
+#[derive(Debug)]
+struct Source {
+    name: String,
+    /// `None` where its readings come from elsewhere.
+    values: Option<usize>,
+    scale: Scale,
+    newest: AtomicU32,
+}
+
+/// What all clients share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    robot: String,
+    here: bool,
+    sources: Vec<Source>,
+    clock: Clock,
+    slot: Slot,
+    bell: Bell,
+    releases: mpsc::Sender<Letter>,
+    asks: mpsc::Sender<Letter>,
+    /// For the loop, and for lines of any kind.
+    passed_on: Mutex<Pace>,
+    lines: Mutex<Pace>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        robot: String,
+        here: bool,
+        sources: &[SourceSettings],
+        clock: Clock,
+        (slot, bell): (Slot, Bell),
+        releases: mpsc::Sender<Letter>,
+        asks: mpsc::Sender<Letter>,
+    ) -> Self {
+        let of = |source: &SourceSettings| Source {
+            name: source.name.clone(),
+            values: (source.input == SourceInput::Requests).then_some(source.values),
+            scale: Scale { factor: source.scale, offset: source.offset },
+            newest: AtomicU32::new(u32::MAX),
+        };
+        let pace = |(per_second, at_once)| Mutex::new(Pace::new(per_second, at_once, clock.now()));
+        let (passed_on, lines) = (pace(PASSED_ON), pace(ALL_LINES));
+        Self {
+            robot,
+            here,
+            sources: sources.iter().map(of).collect(),
+            clock,
+            slot,
+            bell,
+            releases,
+            asks,
+            passed_on,
+            lines,
+        }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// How long to wait for a share of what all clients have.
+    fn share(&self, of: &Mutex<Pace>) -> StdDuration {
+        of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
+    }
+
+    /// Hands a letter to the loop, by this lane.
+    async fn pass_on(&self, lane: &mpsc::Sender<Letter>, letter: Letter) -> bool {
+        let sent = lane.send(letter).await.is_ok();
+        self.bell.ring();
+        sent
+    }
+
+    fn status(&self, id: Option<u32>, word: &str, now: &Status) -> String {
+        answer::status(id, word, now, &self.robot, self.here)
+    }
+
+    /// What a line, received at `at`, comes to.
+    fn understand(&self, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step {
+        let now = self.slot.get();
+        let Message { id, ask } = match line {
+            Ok(message) => message,
+            Err(fault) => return Step::Say(answer::fault(&fault, &now)),
+        };
+        let asked = match ask {
+            Ask::Status => return Step::Say(self.status(id, ask.word(), &now)),
+            Ask::Watch => return Step::Watch(id),
+            Ask::Request(epoch) => Asked::Request(epoch),
+            Ask::Resume(epoch) => Asked::Resume(epoch),
+            Ask::Release => Asked::Release,
+            Ask::Acknowledge => Asked::Acknowledge,
+            Ask::Set { epoch, output } => match output.parse::<Setting>() {
+                Ok(Setting(write)) => Asked::Set(epoch, write),
+                Err(expected) => return Step::Say(answer::value(id, &now, "output", &expected, output)),
+            },
+            Ask::Sample { epoch, source, values, seq } => match self.sample((source, values, seq), at) {
+                Ok(sample) => Asked::Sample(epoch, sample),
+                Err((key, expected, found)) => return Step::Say(answer::value(id, &now, key, &expected, &found)),
+            },
+        };
+        Step::PassOn(id, asked)
+    }
+
+    /// A reading of a source, scaled; or the key that is wrong, what was expected and what was found.
+    fn sample(
+        &self,
+        (name, values, seq): (&str, SampleValue, Option<u32>),
+        taken_at: Instant,
+    ) -> Result<Sample, (&'static str, String, String)> {
+        let takes = self.sources.iter().enumerate().find(|(_, source)| source.name == name && source.values.is_some());
+        let Some((index, source)) = takes else {
+            let names = self.sources.iter().filter(|source| source.values.is_some()).map(|source| source.name.as_str());
+            let names: Vec<_> = names.collect();
+            let expected = if names.is_empty() {
+                "a source with input = \"requests\", and the configuration has none".into()
+            } else {
+                format!("a source with input = \"requests\": {}", names.join(", "))
+            };
+            return Err(("source", expected, name.into()));
+        };
+        let seq = seq.unwrap_or_else(|| source.newest.load(Ordering::Relaxed).wrapping_add(1));
+        let reading = Reading { seq, value: values };
+        let expected = source.values.unwrap_or_default();
+        let reading = reading.with_count(expected).map_err(|_| {
+            ("values", format!("{expected} values for source \"{name}\""), values.as_slice().len().to_string())
+        })?;
+        source.newest.store(seq, Ordering::Relaxed);
+        let source_id = SourceId(u8::try_from(index).unwrap_or(u8::MAX));
+        Ok(source.scale.of(reading).sample(source_id, taken_at))
+    }
+}
+
+/// What is to be done with a line.
+enum Step {
+    /// It is answered here.
+    Say(String),
+    /// From now on each change is told.
+    Watch(Option<u32>),
+    /// The loop decides.
+    PassOn(Option<u32>, Asked),
+}
+
+/// Whom changes are told: nobody, or with this `id`.
+type Watching = watch::Sender<Option<Option<u32>>>;
+
+/// Serves one client until it, or the run, is gone.
+pub(super) async fn attend(mut stream: UnixStream, shared: Arc<Shared>, closing: watch::Receiver<()>) {
+    let (from, to) = stream.split();
+    converse(from, to, &shared, closing).await;
+}
+
+async fn converse(
+    from: impl AsyncRead + Unpin,
+    to: impl AsyncWrite + Unpin,
+    shared: &Shared,
+    mut closing: watch::Receiver<()>,
+) {
+    let (lines, waiting) = mpsc::channel(OWED);
+    let (watching, watched) = watch::channel(None);
+    let reading = async move {
+        tokio::select! {
+            () = read(from, shared, &lines, &watching) => {}
+            _ = closing.changed() => {}
+        }
+        // What is owed is still told, and nothing more.
+        drop((lines, watching));
+        tokio::time::sleep(LAST_ANSWERS).await;
+    };
+    tokio::select! {
+        () = reading => {}
+        () = write(to, shared, waiting, watched) => {}
+    }
+}
+
+/// Reads lines until there are no more, at the pace that one client may have.
+async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::Sender<Line>, watching: &Watching) {
+    let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
+    while !received.is_closed() {
+        let Ok(count @ 1..) = from.read(received.receive_window()).await else { return };
+        let at = shared.now();
+        received.commit(count);
+        while let Some(step) = received.poll_message().map(|line| shared.understand(line, at)) {
+            let said = match step {
+                Step::PassOn(id, Asked::Release) => {
+                    // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
+                    let to = lines.clone().try_reserve_owned().ok();
+                    let letter = Letter { asked: Asked::Release, reply: Reply { id, to } };
+                    shared.pass_on(&shared.releases, letter).await
+                }
+                Step::PassOn(id, asked) => {
+                    pause(shared.share(&shared.passed_on)).await;
+                    let Ok(to) = lines.clone().reserve_owned().await else { return };
+                    shared.pass_on(&shared.asks, Letter { asked, reply: Reply { id, to: Some(to) } }).await
+                }
+                Step::Say(line) => lines.send(Line::Text(line)).await.is_ok(),
+                Step::Watch(id) => watching.send(Some(id)).is_ok(),
+            };
+            if !said {
+                return;
+            }
+            let wait = pace.take(shared.now()).max(shared.share(&shared.lines));
+            pause(wait).await;
+        }
+    }
+}
+
+/// A timer's shortest time is longer than no time.
+async fn pause(wait: StdDuration) {
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
+    }
+}
+
+/// Writes answers, and changes where they are watched, until there is nobody who could give one.
+async fn write(
+    mut to: impl AsyncWrite + Unpin,
+    shared: &Shared,
+    mut waiting: mpsc::Receiver<Line>,
+    mut watched: watch::Receiver<Option<Option<u32>>>,
+) {
+    let mut tick = tokio::time::interval(WATCH);
+    // What was missed while a line was written is not made up for.
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut told, mut readable): (Option<Status>, _) = (None, true);
+    loop {
+        let watching = *watched.borrow();
+        let line = tokio::select! {
+            biased;
+            line = waiting.recv() => match line {
+                Some(Line::Answer(answer)) => answer.line(shared.here),
+                Some(Line::Text(line)) => line,
+                None => return,
+            },
+            changed = watched.changed(), if readable => {
+                readable = changed.is_ok();
+                told = None;
+                continue;
+            }
+            _ = tick.tick(), if readable && watching.is_some() => {
+                let now = shared.slot.get();
+                if told.replace(now) == Some(now) {
+                    continue;
+                }
+                shared.status(watching.flatten(), "watch", &now)
+            }
+        };
+        if to.write_all(line.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::command::SourceConfig;
+    use outrigger_core::mode::{Epoch, Mode};
+    use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream};
+
+    use super::*;
+    use crate::config::Format;
+
+    fn source(name: &str, input: SourceInput) -> SourceSettings {
+        let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);
+        SourceSettings { name: name.into(), input, format: Format::Text, values: 2, scale: 0.001, offset: 1.0, judged }
+    }
+
+    struct Bench {
+        shared: Arc<Shared>,
+        releases: mpsc::Receiver<Letter>,
+        asks: mpsc::Receiver<Letter>,
+        slot: Slot,
+        open: watch::Sender<()>,
+    }
+
+    fn bench() -> Bench {
+        let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
+        let (slot, clock) = (Slot::default(), Clock::start());
+        let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
+        let shared = Shared::new("arm".into(), true, &sources, clock, (slot.clone(), Bell::default()), release, ask);
+        Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
+    }
+
+    /// A client with a pipe of so many bytes.
+    fn client(bench: &Bench, room: usize) -> DuplexStream {
+        let (ours, theirs) = tokio::io::duplex(room);
+        let (shared, closing) = (bench.shared.clone(), bench.open.subscribe());
+        tokio::spawn(async move {
+            let (from, to) = tokio::io::split(theirs);
+            converse(from, to, &shared, closing).await;
+        });
+        ours
+    }
+
+    #[test]
+    fn a_pace_lets_a_burst_through_and_then_so_many_per_second() {
+        let mut pace = Pace::new(200.0, 50.0, Instant::ZERO);
+        let waits: Vec<_> = (0..60).map(|_| pace.take(Instant::ZERO).as_micros()).collect();
+        assert!(waits[..50].iter().all(|wait| *wait == 0), "{waits:?}");
+        assert_eq!((waits[50], waits[59]), (5_000, 50_000));
+        assert_eq!(pace.take(Instant::from_micros(10_000_000)).as_micros(), 0);
+    }
+
+    #[test]
+    fn a_status_is_answered_without_the_loop_and_faults_with_their_place() {
+        let mut bench = bench();
+        crate::runtime().unwrap().block_on(async {
+            let mut stream = client(&bench, 4096);
+            stream
+                .write_all(b"{\"id\":1,\"do\":\"status\"}\nrubbish\n{\"do\":\"set\",\"epoch\":0,\"output\":\"x\"}\n")
+                .await
+                .unwrap();
+            stream.write_all(b"{\"do\":\"sample\",\"epoch\":0,\"source\":\"lamp\",\"values\":[1,2]}\n").await.unwrap();
+            stream.write_all(b"{\"do\":\"sample\",\"epoch\":0,\"source\":\"goal\",\"values\":[1]}\n").await.unwrap();
+            stream.write_all(&[b' '; 1025]).await.unwrap();
+            let mut lines = BufReader::new(stream).lines();
+            let mut said = vec![];
+            while let Some(line) = lines.next_line().await.unwrap() {
+                said.push(line);
+            }
+            assert!(
+                said[0].starts_with("{\"id\":1,\"ok\":true,\"epoch\":0,\"mode\":\"offline\",\"do\":\"status\""),
+                "{said:#?}"
+            );
+            let has = |at: usize, parts: &[&str]| parts.iter().all(|part| said[at].contains(part));
+            assert!(has(1, &["\"what\":\"Syntax\"", "\"byte\":0", "\"found\":\"rubbish\""]), "{said:#?}");
+            assert!(has(2, &["\"what\":\"BadValue\"", "\"where\":\"output\"", "digital-out.N=on|off"]), "{said:#?}");
+            assert!(
+                has(3, &["\"where\":\"source\"", "input = \\\"requests\\\": goal", "\"found\":\"lamp\""]),
+                "{said:#?}"
+            );
+            assert!(has(4, &["\"where\":\"values\"", "2 values", "\"found\":\"1\""]), "{said:#?}");
+            assert!(has(5, &["\"what\":\"TooLong\"", "\"byte\":1024"]), "and the end: {said:#?}");
+            assert_eq!(said.len(), 6);
+        });
+        assert!(bench.asks.try_recv().is_err() && bench.releases.try_recv().is_err(), "nothing reached the loop");
+    }
+
+    #[test]
+    fn a_sample_is_scaled_counted_and_timed() {
+        let bench = bench();
+        let value = SampleValue::new(&[1000.0, -500.0]).unwrap();
+        let at = Instant::from_micros(77);
+        let taken = |seq| bench.shared.sample(("goal", value, seq), at).unwrap();
+        assert_eq!((taken(None).seq, taken(None).seq, taken(Some(40)).seq, taken(None).seq), (0, 1, 40, 41));
+        let sample = taken(None);
+        assert_eq!((sample.value.as_slice(), sample.source, sample.taken_at), (&[2.0, 0.5][..], SourceId(1), at));
+    }
+
+    #[test]
+    fn whoever_watches_is_told_of_changes_and_a_reader_that_stands_still_gets_the_newest() {
+        let bench = bench();
+        crate::runtime().unwrap().block_on(async {
+            let mut stream = client(&bench, 1 << 16);
+            stream.write_all(b"{\"id\":6,\"do\":\"watch\"}\n").await.unwrap();
+            let mut lines = BufReader::new(stream).lines();
+            let mut next = async || lines.next_line().await.unwrap().unwrap();
+            assert!(next().await.contains("\"mode\":\"offline\",\"do\":\"watch\""));
+            for mode in [Mode::Monitor, Mode::Arming] {
+                assert!(bench.slot.put(Status { mode, ..Status::default() }));
+            }
+            let line = next().await;
+            assert!(line.starts_with("{\"id\":6,\"ok\":true") && line.contains("\"mode\":\"arming\""), "{line}");
+        });
+    }
+
+    #[test]
+    fn a_release_is_passed_on_though_its_sender_reads_no_answers_and_others_fill_the_lane() {
+        let mut bench = bench();
+        crate::runtime().unwrap().block_on(async {
+            // Nobody takes what these ask: the lane is full, and they wait.
+            let mut flooding = client(&bench, 64);
+            let flood = tokio::spawn(async move {
+                while flooding.write_all(b"{\"do\":\"request\",\"epoch\":0}\n").await.is_ok() {}
+            });
+            let mut still = client(&bench, 64);
+            let deaf = tokio::spawn(async move {
+                for _ in 0..19 {
+                    still.write_all(b"rubbish\n").await.unwrap();
+                }
+                still.write_all(b"{\"do\":\"release\"}\n").await.unwrap();
+                still
+            });
+            let letter = bench.releases.recv().await.expect("it comes");
+            assert_eq!(letter.asked, Asked::Release);
+            flood.abort();
+            drop(deaf.await);
+        });
+        assert!(bench.asks.try_recv().is_ok());
+    }
+
+    #[test]
+    fn whoever_sends_no_more_is_told_what_it_is_owed() {
+        let mut bench = bench();
+        crate::runtime().unwrap().block_on(async {
+            let mut stream = client(&bench, 4096);
+            stream.write_all(b"{\"id\":1,\"do\":\"request\",\"epoch\":0}\n").await.unwrap();
+            stream.shutdown().await.unwrap();
+            let Letter { asked, reply } = bench.asks.recv().await.expect("it comes");
+            assert_eq!(asked, Asked::Request(Epoch::from_number(0)));
+            let answer =
+                Answer { id: reply.id, word: "request", status: Status::default(), verdict: answer::Verdict::Done };
+            drop(reply.to.expect("a place").send(Line::Answer(answer)));
+            let mut text = String::new();
+            stream.read_to_string(&mut text).await.unwrap();
+            assert_eq!(text, "{\"id\":1,\"ok\":true,\"epoch\":0,\"mode\":\"offline\",\"do\":\"request\"}\n");
+        });
+    }
+}

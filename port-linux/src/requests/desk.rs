@@ -1,0 +1,433 @@
+//! The loop's side: what was asked becomes inputs of the engine, and what the engine makes of it becomes answers.
+//!
+//! Nothing here waits, but for the next thing that was asked. The place of an answer was taken by who passed the request on, so
+//! that giving it always succeeds.
+
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
+use outrigger_core::command::Sample;
+use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
+use outrigger_core::engine::{Event, Input};
+use outrigger_core::link::Grade;
+use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Word};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::time::{Duration, Instant};
+use tokio::sync::mpsc::{OwnedPermit, Receiver};
+
+use super::answer::{Answer, Verdict};
+use super::bell::Bell;
+use super::client::Line;
+use super::slot::{Slot, Status};
+
+/// How often is looked at what a request would be refused for, where nothing else changes.
+const UNMET: Duration = Duration::from_millis(50);
+/// Longest wait for what became of an output: more than the engine's own.
+const NEWS: Duration = Duration::from_secs(10);
+
+/// What was asked, understood.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Asked {
+    Request(Epoch),
+    Resume(Epoch),
+    Release,
+    Acknowledge,
+    Set(Epoch, Write),
+    Sample(Epoch, Sample),
+}
+
+impl Asked {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "request",
+            Self::Resume(_) => "resume",
+            Self::Release => "release",
+            Self::Acknowledge => "acknowledge",
+            Self::Set(..) => "set",
+            Self::Sample(..) => "sample",
+        }
+    }
+
+    const fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Self::Request(epoch) | Self::Resume(epoch) | Self::Set(epoch, _) | Self::Sample(epoch, _) => Some(*epoch),
+            Self::Release | Self::Acknowledge => None,
+        }
+    }
+}
+
+/// The same on its way to the loop, with the place of its answer.
+#[derive(Debug)]
+pub(super) struct Letter {
+    pub(super) asked: Asked,
+    pub(super) reply: Reply,
+}
+
+/// Where an answer goes.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) id: Option<u32>,
+    /// `None` where its sender takes no answers: what was asked is done all the same.
+    pub(super) to: Option<OwnedPermit<Line>>,
+}
+
+impl Reply {
+    fn give(self, word: &'static str, status: Status, verdict: Verdict) {
+        if let Some(to) = self.to {
+            drop(to.send(Line::Answer(Answer { id: self.id, word, status, verdict })));
+        }
+    }
+}
+
+/// An output that was handed over, and whose answer is owed.
+#[derive(Debug)]
+struct Owed {
+    write: Write,
+    reply: Reply,
+    until: Instant,
+}
+
+/// What was asked and is not answered yet.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    releases: Receiver<Letter>,
+    asks: Receiver<Letter>,
+    /// Rung with each letter; who it wakes.
+    bell: Bell,
+    waker: Option<Waker>,
+    slot: Slot,
+    /// As of the engine's last input, and whether the slot has it.
+    status: Status,
+    told: bool,
+    /// When to look again at what is not met.
+    look_at: Instant,
+    /// What is on its way to the engine, or has been handed over since the last look.
+    deciding: Option<(Asked, Reply)>,
+    /// It has been handed over.
+    handed_over: bool,
+    refused: Option<Refusal>,
+    owed: Vec<Owed>,
+}
+
+impl Desk {
+    pub(super) fn new(releases: Receiver<Letter>, asks: Receiver<Letter>) -> Self {
+        Self {
+            releases,
+            asks,
+            bell: Bell::default(),
+            waker: None,
+            slot: Slot::default(),
+            status: Status::default(),
+            told: true,
+            look_at: Instant::ZERO,
+            deciding: None,
+            handed_over: false,
+            refused: None,
+            owed: Vec::with_capacity(MAX_WRITES),
+        }
+    }
+
+    pub(super) fn slot(&self) -> Slot {
+        self.slot.clone()
+    }
+
+    pub(super) fn bell(&self) -> Bell {
+        self.bell.clone()
+    }
+
+    /// A release that was asked for: before anything else, whoever else asks.
+    pub(crate) fn release(&mut self) -> Option<Input> {
+        if !self.bell.is_rung() {
+            return None;
+        }
+        let letter = self.releases.try_recv().ok()?;
+        self.take(letter)
+    }
+
+    /// The next input. Dropping the future loses nothing.
+    async fn next(&mut self) -> Input {
+        poll_fn(|context| {
+            self.bell.wake(&mut self.waker, context);
+            while let Some(letter) = self.letter() {
+                if let Some(input) = self.take(letter) {
+                    return Poll::Ready(input);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The next letter, releases first.
+    fn letter(&mut self) -> Option<Letter> {
+        if !self.bell.is_rung() {
+            return None;
+        }
+        let mut take = || self.releases.try_recv().or_else(|_| self.asks.try_recv()).ok();
+        take().or_else(|| {
+            self.bell.still();
+            let letter = take();
+            // There may be another one behind it.
+            if letter.is_some() {
+                self.bell.ring();
+            }
+            letter
+        })
+    }
+
+    /// What the engine is told; `None` where it is answered already.
+    fn take(&mut self, Letter { asked, reply }: Letter) -> Option<Input> {
+        let status = self.status;
+        if let Some(seen) = asked.epoch().filter(|seen| *seen != status.epoch) {
+            reply.give(asked.word(), status, Verdict::WrongEpoch(seen));
+            return None;
+        }
+        let input = match asked {
+            Asked::Request(epoch) => Input::Request(epoch),
+            Asked::Resume(epoch) => Input::Resume(epoch),
+            Asked::Release => Input::Release,
+            Asked::Acknowledge => Input::Acknowledge,
+            Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
+                reply.give(asked.word(), status, Verdict::Full);
+                return None;
+            }
+            Asked::Set(_, write) => Input::Set(write),
+            Asked::Sample(_, sample) => {
+                // What it does is the engine's to judge, as with any other reading.
+                reply.give(asked.word(), status, Verdict::Done);
+                return Some(Input::Sample(sample));
+            }
+        };
+        self.deciding = Some((asked, reply));
+        Some(input)
+    }
+
+    /// What [`next`](Self::next) gave goes to the engine now.
+    pub(crate) fn handed_over(&mut self) {
+        self.handed_over = self.deciding.is_some();
+        self.refused = None;
+    }
+
+    /// Something happened.
+    pub(crate) fn event<P>(&mut self, event: &Event<P>) {
+        match event {
+            Event::Refused(refusal) if refusal.by == Channel::Message => self.refused = Some(*refusal),
+            Event::Output { write, news } => self.news(write, news),
+            _ => {}
+        }
+    }
+
+    fn news(&mut self, write: &Write, news: &WriteNews) {
+        if matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
+            return;
+        }
+        let status = self.status;
+        // It may have been refused at once.
+        if let Some((asked, reply)) =
+            self.deciding.take_if(|(asked, _)| matches!(asked, Asked::Set(_, set) if set == write))
+        {
+            reply.give(asked.word(), status, Verdict::Output(*write, *news));
+        } else if let Some(at) = self.owed.iter().position(|owed| owed.write == *write) {
+            self.owed.remove(at).reply.give("set", status, Verdict::Output(*write, *news));
+        }
+    }
+
+    /// Looks at the engine after an input; `unmet` is what a request would be refused for.
+    pub(crate) fn observe(
+        &mut self,
+        now: Instant,
+        (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>),
+        ending: bool,
+        unmet: impl Fn() -> ReasonSet,
+    ) {
+        let status = Status { epoch, mode, grade, latch, unmet: self.status.unmet, ending };
+        if status != self.status || now >= self.look_at {
+            self.look_at = now + UNMET;
+            // While commanding, what a request would be refused for is of no interest.
+            let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };
+            let status = Status { unmet, ..status };
+            self.told &= status == self.status;
+            self.status = status;
+        }
+        if !self.told {
+            self.told = self.slot.put(self.status);
+        }
+        if std::mem::take(&mut self.handed_over)
+            && let Some((asked, reply)) = self.deciding.take()
+        {
+            self.decided(asked, reply, now, unmet);
+        }
+        if self.owed.first().is_some_and(|owed| now >= owed.until) {
+            self.owed.remove(0).reply.give("set", self.status, Verdict::NoNews);
+        }
+    }
+
+    /// What the engine was asked with its last input has been decided.
+    fn decided(&mut self, asked: Asked, reply: Reply, now: Instant, unmet: impl Fn() -> ReasonSet) {
+        let status = self.status;
+        let refused =
+            |word| self.refused.filter(|refusal: &Refusal| refusal.word == word).map(|refusal| refusal.reason);
+        let commanded = matches!(status.mode, Mode::Arming | Mode::Command);
+        let verdict = match asked {
+            Asked::Set(_, write) => return self.owed.push(Owed { write, reply, until: now + NEWS }),
+            Asked::Request(_) | Asked::Resume(_) => match refused(Word::Request) {
+                Some(reason) => Verdict::Refused(reason, unmet()),
+                None if commanded => Verdict::Done,
+                None => Verdict::Ending,
+            },
+            Asked::Acknowledge => {
+                refused(Word::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(reason, ReasonSet::EMPTY))
+            }
+            Asked::Release | Asked::Sample(..) => Verdict::Done,
+        };
+        reply.give(asked.word(), status, verdict);
+    }
+}
+
+/// What is asked next, if anybody ever can.
+pub(crate) async fn next_asked(desk: &mut Option<Desk>) -> Input {
+    match desk {
+        Some(desk) => desk.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::command::SampleValue;
+    use outrigger_core::command::SourceId;
+    use outrigger_core::command::outputs::DigitalOutput;
+    use tokio::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    struct Bench {
+        desk: Desk,
+        releases: Sender<Letter>,
+        asks: Sender<Letter>,
+        answers: Sender<Line>,
+        told: Receiver<Line>,
+    }
+
+    const MONITOR: (Epoch, Mode, Grade, Option<Reason>) = (Epoch::from_number(4), Mode::Monitor, Grade::Ok, None);
+
+    impl Bench {
+        fn new() -> Self {
+            let (releases, released) = channel(4);
+            let (asks, asked) = channel(40);
+            let (answers, told) = channel(40);
+            let mut bench = Self { desk: Desk::new(released, asked), releases, asks, answers, told };
+            bench.observe(0, MONITOR);
+            bench
+        }
+
+        fn ask(&self, id: u32, asked: Asked) {
+            let reply = Reply { id: Some(id), to: self.answers.clone().try_reserve_owned().ok() };
+            let lane = if asked == Asked::Release { &self.releases } else { &self.asks };
+            lane.try_send(Letter { asked, reply }).expect("room");
+            self.desk.bell.ring();
+        }
+
+        /// What the engine gets, behind another input.
+        fn next(&mut self) -> Input {
+            let input = crate::runtime().expect("a runtime").block_on(self.desk.next());
+            self.observe(0, (self.desk.status.epoch, self.desk.status.mode, Grade::Ok, None));
+            self.desk.handed_over();
+            input
+        }
+
+        fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {
+            let unmet = || ReasonSet::EMPTY.with(Reason::RobotNotRunning);
+            self.desk.observe(Instant::from_micros(at), of, false, unmet);
+        }
+
+        fn answer(&mut self) -> Option<(Option<u32>, Verdict, Mode)> {
+            match self.told.try_recv().ok()? {
+                Line::Answer(Answer { id, verdict, status, .. }) => Some((id, verdict, status.mode)),
+                Line::Text(text) => panic!("{text}"),
+            }
+        }
+    }
+
+    const NOW: Epoch = Epoch::from_number(4);
+    const HIGH: Write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
+
+    #[test]
+    fn a_request_is_answered_once_the_engine_has_decided() {
+        let mut bench = Bench::new();
+        bench.ask(1, Asked::Request(NOW));
+        assert_eq!((bench.next(), bench.answer()), (Input::Request(NOW), None));
+        bench.observe(2_000, (NOW, Mode::Arming, Grade::Ok, None));
+        assert_eq!(bench.answer(), Some((Some(1), Verdict::Done, Mode::Arming)));
+
+        bench.ask(2, Asked::Resume(NOW));
+        assert_eq!(bench.next(), Input::Resume(NOW));
+        bench.desk.event(&Event::<()>::Refused(Refusal::of_request(Channel::Message, Reason::NotAtRest)));
+        bench.observe(4_000, MONITOR);
+        let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
+        assert_eq!(bench.answer(), Some((Some(2), Verdict::Refused(Reason::NotAtRest, unmet), Mode::Monitor)));
+        bench.ask(3, Asked::Request(NOW));
+        bench.next();
+        bench.observe(6_000, MONITOR);
+        assert_eq!(bench.answer(), Some((Some(3), Verdict::Ending, Mode::Monitor)), "neither granted nor refused");
+    }
+
+    #[test]
+    fn what_acts_and_saw_another_epoch_is_refused_and_a_release_overtakes_everything() {
+        let mut bench = Bench::new();
+        let old = Epoch::from_number(3);
+        let sample = Sample { source: SourceId(0), value: SampleValue::scalar(1.0), seq: 1, taken_at: Instant::ZERO };
+        let acting = [Asked::Request(old), Asked::Resume(old), Asked::Set(old, HIGH), Asked::Sample(old, sample)];
+        for (id, asked) in (0..).zip(acting) {
+            bench.ask(id, asked);
+        }
+        bench.ask(8, Asked::Sample(NOW, sample));
+        bench.ask(9, Asked::Release);
+        assert_eq!(bench.next(), Input::Release);
+        bench.observe(2_000, MONITOR);
+        assert_eq!(bench.answer(), Some((Some(9), Verdict::Done, Mode::Monitor)));
+        assert_eq!(bench.next(), Input::Sample(sample));
+        for id in 0..4 {
+            assert_eq!(bench.answer(), Some((Some(id), Verdict::WrongEpoch(old), Mode::Monitor)));
+        }
+        assert_eq!(bench.answer(), Some((Some(8), Verdict::Done, Mode::Monitor)));
+        bench.ask(10, Asked::Release);
+        assert_eq!(bench.desk.release(), Some(Input::Release));
+    }
+
+    #[test]
+    fn an_output_is_answered_with_what_became_of_it_or_with_nothing_heard() {
+        let mut bench = Bench::new();
+        let news = |news| Event::<()>::Output { write: HIGH, news };
+        for id in 0..=MAX_WRITES as u32 {
+            bench.ask(id, Asked::Set(NOW, HIGH));
+        }
+        for _ in 0..MAX_WRITES {
+            assert_eq!(bench.next(), Input::Set(HIGH));
+            bench.observe(2_000, MONITOR);
+        }
+        assert_eq!(bench.answer(), None);
+        let confirmed = WriteNews::Confirmed(Duration::from_millis(8));
+        bench.desk.event(&news(WriteNews::Sent));
+        bench.desk.event(&news(confirmed));
+        assert_eq!(bench.answer(), Some((Some(0), Verdict::Output(HIGH, confirmed), Mode::Monitor)));
+        bench.observe(2_000 + NEWS.as_micros(), MONITOR);
+        assert_eq!(bench.answer(), Some((Some(1), Verdict::NoNews, Mode::Monitor)));
+        // Refused in the same call.
+        assert_eq!(bench.next(), Input::Set(HIGH));
+        let superseded = news(WriteNews::Superseded);
+        bench.desk.event(&superseded);
+        assert_eq!(bench.answer(), Some((Some(16), Verdict::Output(HIGH, WriteNews::Superseded), Mode::Monitor)));
+    }
+
+    #[test]
+    fn what_is_asked_is_done_also_where_nobody_takes_the_answer() {
+        let mut bench = Bench::new();
+        let letter = Letter { asked: Asked::Release, reply: Reply { id: None, to: None } };
+        bench.releases.try_send(letter).expect("room");
+        bench.desk.bell.ring();
+        assert_eq!(bench.next(), Input::Release);
+        bench.observe(1, MONITOR);
+        drop(bench.told);
+    }
+}

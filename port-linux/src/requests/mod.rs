@@ -1,0 +1,155 @@
+//! Requests to a run from other processes of this machine: lines of JSON over a Unix-domain socket.
+//!
+//! [`Requests`] listens, reads and answers on a thread of its own; [`Desk`] is the loop's side. What the loop has to decide comes
+//! by two bounded lanes, one for releases alone; how it stands is in a slot that neither waits for. An answer's place is taken
+//! before its request is passed on, so that the loop never finds a full queue.
+
+mod answer;
+mod bell;
+mod client;
+mod desk;
+pub(crate) mod seat;
+mod slot;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use self::client::{Pace, Shared, attend};
+pub(crate) use self::desk::{Desk, next_asked};
+use self::seat::Place;
+use crate::clock::Clock;
+use crate::config::SourceSettings;
+use crate::exit::Failure;
+use crate::show::complain;
+use crate::worker::Worker;
+
+/// How many may be connected at the same time.
+const CLIENTS: usize = 100;
+/// Room for what waits for the loop; who finds none waits.
+const WAITING: usize = 64;
+/// At the end, clients that still read get so long to take what they have not taken yet.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+/// Listens, until it is dropped or [finished](Requests::finish).
+#[derive(Debug)]
+pub(crate) struct Requests {
+    place: Place,
+    /// Dropped to end the thread.
+    open: watch::Sender<()>,
+    worker: Worker,
+}
+
+impl Requests {
+    /// Listens for requests to the run beside the robot at `seat`, whose lock this process holds, and which has `sources`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] with what the kernel refuses, and for a directory that is somebody else's.
+    pub(crate) fn start(
+        seat: SocketAddr,
+        robot: &str,
+        sources: &[SourceSettings],
+        clock: Clock,
+    ) -> Result<(Self, Desk), Failure> {
+        let place = Place::take(&seat::directory(), seat)?;
+        let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
+        let listener = place.listener().map_err(failed)?;
+        let runtime = crate::runtime()?;
+        let (releases, released) = mpsc::channel(WAITING);
+        let (asks, asked) = mpsc::channel(WAITING);
+        let desk = Desk::new(released, asked);
+        let (open, closing) = watch::channel(());
+        let here = seat.ip().is_loopback();
+        let shared = Shared::new(robot.to_owned(), here, sources, clock, (desk.slot(), desk.bell()), releases, asks);
+        let work = move || {
+            if let Err(error) = runtime.block_on(serve(listener, Arc::new(shared), closing)) {
+                complain(&format!("requests are not taken any more: {error}"));
+            }
+        };
+        let worker = Worker::start("requests", work).map_err(failed)?;
+        Ok((Self { place, open, worker }, desk))
+    }
+
+    /// Where it listens.
+    pub(crate) fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    /// Sends clients away, and gives the place back.
+    pub(crate) fn finish(self) {
+        let Self { place, open, worker } = self;
+        drop((place, open));
+        // A panic of the thread has been printed by then; one that hangs holds nothing that is needed.
+        let _ = worker.join(5 * FAREWELL);
+    }
+}
+
+async fn serve(
+    listener: std::os::unix::net::UnixListener,
+    shared: Arc<Shared>,
+    mut closing: watch::Receiver<()>,
+) -> std::io::Result<()> {
+    let listener = UnixListener::from_std(listener)?;
+    let mut clients = JoinSet::new();
+    let mut refusals = Pace::new(20.0, 20.0, shared.now());
+    loop {
+        // Those that are gone leave their places to whoever comes now.
+        while clients.try_join_next().is_some() {}
+        tokio::select! {
+            _ = closing.changed() => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) if !is_ours(&stream) => drop(stream),
+                Ok((stream, _)) if clients.len() < CLIENTS => {
+                    clients.spawn(attend(stream, shared.clone(), closing.clone()));
+                }
+                Ok((stream, _)) => {
+                    // What does not fit into the socket at once is not sent.
+                    let _ = stream.try_write(answer::no_place(CLIENTS).as_bytes());
+                    let wait = refusals.take(shared.now());
+                    tokio::time::sleep(wait).await;
+                }
+                // A client that is gone before it is accepted is nobody's loss; where no file can be opened, that lasts.
+                Err(_) => tokio::time::sleep(FAREWELL).await,
+            },
+            Some(_) = clients.join_next() => {}
+        }
+    }
+    drop(listener);
+    // Those that stand still are left behind.
+    let _ = tokio::time::timeout(FAREWELL, async { while clients.join_next().await.is_some() {} }).await;
+    Ok(())
+}
+
+/// Whether it is a process of the same user, or root's.
+fn is_ours(stream: &UnixStream) -> bool {
+    let ours = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
+}
+
+/// Where requests to the run beside the robot at `seat` are taken, if any process has a place there.
+///
+/// # Errors
+/// [`Failure::Connection`], with what to do, where there is none.
+pub(crate) fn connect(seat: SocketAddr) -> Result<std::os::unix::net::UnixStream, Failure> {
+    let tried: Vec<PathBuf> = seat::directories().iter().map(|directory| seat::socket(directory, seat)).collect();
+    for path in &tried {
+        let Ok(stream) = std::os::unix::net::UnixStream::connect(path) else { continue };
+        let ours = rustix::process::geteuid();
+        let theirs = rustix::net::sockopt::socket_peercred(&stream).map(|peer| peer.uid);
+        if ours.is_root() || theirs.is_ok_and(|uid| uid == ours || uid.is_root()) {
+            return Ok(stream);
+        }
+        return Err(Failure::Connection(format!("{} is another user's: nothing is asked there", path.display())));
+    }
+    let tried: Vec<String> = tried.iter().map(|path| path.display().to_string()).collect();
+    Err(Failure::Connection(format!(
+        "nobody runs beside the robot at {seat} and takes requests (no answer at {}): start `outrigger run CONFIG.toml` as this \
+         user, with run.requests = true, which is the default",
+        tried.join(", ")
+    )))
+}

@@ -1,0 +1,53 @@
+//! How a run stands, for the thread of requests: written by the loop, which waits for nobody.
+
+use std::sync::{Arc, Mutex};
+
+use outrigger_core::link::Grade;
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::robot::{Reason, ReasonSet};
+
+/// How a run stood at its engine's last input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Status {
+    pub(super) epoch: Epoch,
+    pub(super) mode: Mode,
+    pub(super) grade: Grade,
+    /// The first reason since the last acknowledge.
+    pub(super) latch: Option<Reason>,
+    /// What a request would be refused for; nothing while commanding.
+    pub(super) unmet: ReasonSet,
+    /// The run is about to end.
+    pub(super) ending: bool,
+}
+
+impl Default for Status {
+    fn default() -> Self {
+        Self {
+            epoch: Epoch::default(),
+            mode: Mode::Offline,
+            grade: Grade::Unacceptable,
+            latch: None,
+            unmet: ReasonSet::EMPTY,
+            ending: false,
+        }
+    }
+}
+
+/// The newest status.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot(Arc<Mutex<Status>>);
+
+impl Slot {
+    /// Whether it could be put there: not while somebody reads.
+    pub(super) fn put(&self, status: Status) -> bool {
+        self.0.try_lock().is_ok_and(|mut slot| {
+            *slot = status;
+            true
+        })
+    }
+
+    pub(super) fn get(&self) -> Status {
+        // Nothing that holds it can panic.
+        self.0.lock().map(|slot| *slot).unwrap_or_default()
+    }
+}
