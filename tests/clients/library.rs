@@ -1,8 +1,9 @@
 //! UR's client library, in C++: its examples as they were built from a copy of it, opposite the simulated controller.
 //!
-//! Its driver uploads the External Control program, which dials back to fixed ports of this host: those examples run one
-//! after the other. What each says of its own end is believed; where it moves the arm, the arm has moved.
+//! Its driver uploads the External Control program, UR's own or Outrigger's in its place, which dials back to fixed ports of
+//! this host: those examples run one after the other. What each says of its own end is believed; where it moves the arm, the arm has moved.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +14,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::Running;
 use outrigger_tests::require::client_library;
+use outrigger_urscript::{ExternalControlProgram, ScriptText, ScriptValue, Version};
 
 use super::{Q, serve_with};
 
@@ -45,16 +47,55 @@ fn serve_over_a_surface(software: SoftwareVersion) -> Running {
     serve_with(Options { surface: Surface::new([x, y, z - 0.03], [0.0, 0.0, 1.0], 20_000.0, 100.0), ..options })
 }
 
+/// The library as it was built; its examples name their files from there.
+fn folder() -> PathBuf {
+    client_library().expect("asked for before")
+}
+
+/// A folder with the library's files and our program where its own would be. The places of the template become those of the
+/// library, which fills them in.
+fn folder_with_our_program(software: SoftwareVersion) -> PathBuf {
+    let mut values =
+        ExternalControlProgram::new([127, 0, 0, 1].into()).values().expect("the values that UR's driver has");
+    for (name, value) in &mut values {
+        let place = match *name {
+            "BEGIN" => "{{BEGIN_REPLACE}}",
+            "HOST" => "{{SERVER_IP_REPLACE}}",
+            "REVERSE_PORT" => "{{SERVER_PORT_REPLACE}}",
+            "TRAJECTORY_PORT" => "{{TRAJECTORY_SERVER_PORT_REPLACE}}",
+            "COMMAND_PORT" => "{{SCRIPT_COMMAND_SERVER_PORT_REPLACE}}",
+            _ => continue,
+        };
+        *value = ScriptValue::Text(place);
+    }
+    let version = Version::new(software.major, software.minor);
+    let mut text: ScriptText<'_> = ExternalControlProgram::node(&values, version).expect("a template of ours");
+    let mut script = vec![0; text.len()];
+    assert_eq!(text.read(&mut script), script.len());
+
+    let place = std::env::temp_dir().join(format!("outrigger-external-control-{}-{software}", std::process::id()));
+    std::fs::create_dir_all(place.join("resources")).expect("a folder for our program");
+    std::fs::write(place.join("resources/external_control.urscript"), script).expect("a file for our program");
+    let examples = place.join("examples");
+    if !examples.exists() {
+        std::os::unix::fs::symlink(folder().join("examples"), examples).expect("a link to the examples' files");
+    }
+    place
+}
+
 /// Runs an example for so many seconds; says whether it ended well, and what it printed.
 fn example(server: &Running, name: &str, seconds: Option<u32>) -> (bool, String) {
-    let folder = client_library().expect("asked for before");
+    example_in(&folder(), server, name, seconds)
+}
+
+fn example_in(place: &Path, server: &Running, name: &str, seconds: Option<u32>) -> (bool, String) {
     let address = server.address(Port::Primary).ip().to_string();
     let output = Command::new("timeout")
         .arg(PATIENCE)
-        .arg(folder.join("build/examples").join(name))
+        .arg(folder().join("build/examples").join(name))
         .arg(address)
         .args(seconds.map(|seconds| seconds.to_string()))
-        .current_dir(&folder)
+        .current_dir(place)
         .output()
         .expect("the example runs");
     let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
@@ -62,7 +103,11 @@ fn example(server: &Running, name: &str, seconds: Option<u32>) -> (bool, String)
 }
 
 fn ends_well(server: &Running, name: &str, seconds: Option<u32>) -> String {
-    let (ended, told) = example(server, name, seconds);
+    ends_well_in(&folder(), server, name, seconds)
+}
+
+fn ends_well_in(place: &Path, server: &Running, name: &str, seconds: Option<u32>) -> String {
+    let (ended, told) = example_in(place, server, name, seconds);
     // At its end it may write once more to a socket that it has closed itself; and one knows the checksum of an e-Series arm.
     let cb3 = name == "force_mode_example" && server.controller().options().software.major < 5;
     let own = |line: &&str| {
@@ -116,6 +161,17 @@ pub(super) fn works_the_dashboard(software: SoftwareVersion) {
 
 /// Streamed joints, trajectories of points, splines and streams, force, freedrive, tool contact.
 pub(super) fn drives_by_external_control(software: SoftwareVersion) {
+    drives(&folder(), software);
+}
+
+/// The same with our program on the controller.
+pub(super) fn drives_by_our_program(software: SoftwareVersion) {
+    let place = folder_with_our_program(software);
+    drives(&place, software);
+    std::fs::remove_dir_all(place).expect("our own folder");
+}
+
+fn drives(place: &Path, software: SoftwareVersion) {
     let _alone = REVERSE_PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, seconds, says) in DRIVERS {
         let contact = name == "tool_contact_example";
@@ -129,7 +185,7 @@ pub(super) fn drives_by_external_control(software: SoftwareVersion) {
         }
         let server = if contact { serve_over_a_surface(software) } else { serve(software, false) };
         let before = server.controller().truth().q;
-        let told = ends_well(&server, name, seconds);
+        let told = ends_well_in(place, &server, name, seconds);
         assert!(told.contains("Robot control program is running"), "{name}: {told}");
         assert!(told.contains(says), "{name} does not say {says:?}: {told}");
         let moved = server.controller().truth().q.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

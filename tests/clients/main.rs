@@ -416,6 +416,15 @@ fn main() -> ExitCode {
         test("urs_client_library_drives_polyscope_x_by_external_control", &[Need::ClientLibrary], || {
             library::drives_by_external_control(SoftwareVersion::new(10, 11));
         }),
+        test("urs_client_library_drives_an_e_series_by_external_control_of_ours", &[Need::ClientLibrary], || {
+            library::drives_by_our_program(SoftwareVersion::new(5, 15));
+        }),
+        test("urs_client_library_drives_a_cb3_by_external_control_of_ours", &[Need::ClientLibrary], || {
+            library::drives_by_our_program(SoftwareVersion::new(3, 15));
+        }),
+        test("urs_client_library_drives_polyscope_x_by_external_control_of_ours", &[Need::ClientLibrary], || {
+            library::drives_by_our_program(SoftwareVersion::new(10, 11));
+        }),
         test("mcap_reads_a_recording_of_an_e_series_with_5_15", &[Need::Python], || {
             reads_a_recording(SoftwareVersion::new(5, 15));
         }),

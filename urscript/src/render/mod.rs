@@ -5,6 +5,7 @@
 
 pub(crate) mod dialect;
 pub(crate) mod error;
+pub(crate) mod external_control;
 mod line;
 pub(crate) mod message;
 pub(crate) mod motion;

@@ -1,14 +1,14 @@
 //! Whole programs: a template with places for values and lines for some software only, to text in pieces.
 //!
-//! A template is a text of this crate (`urscript/programs`), written to be read; what is sent has neither its comments nor more
-//! of its indentation than one blank. Nothing is kept but a place in the template, so a program of any length goes through a buffer of any size.
+//! A template is a text of this crate (`urscript/programs`), written to be read; what is sent has neither its comments nor its
+//! indentation. Nothing is kept but a place in the template, so a program of any length goes through a buffer of any size.
 //!
 //! | in a template | becomes |
 //! |---|---|
 //! | `{{NAME}}` | the value of that name |
 //! | `$>=5.10 ` or `$<5.10 ` at the beginning of a line, several one after the other | nothing, and the line stays where all of them hold |
 //! | a line that begins with `#` | nothing, except `# HEADER_BEGIN` and `# HEADER_END` |
-//! | blanks at the beginning of a line | one blank: a controller takes an `end` without any for the end of the program |
+//! | blanks at the beginning of a line | one: a controller takes `def` without any for the beginning of a program |
 //! | empty lines | nothing |
 
 use core::net::Ipv4Addr;
@@ -113,10 +113,10 @@ impl core::fmt::Display for ScriptError {
 /// let template = "# Says hello.\ndef hello():\n  $>=5.0 textmsg({{N}})\nend\n";
 /// let values = [("N", ScriptValue::Integer(7))];
 /// let mut text = ScriptText::new(template, &values, Version::new(5, 15)).unwrap();
-/// assert_eq!(text.len(), 29);
+/// assert_eq!(text.len(), 28);
 /// let (mut piece, mut sent) = ([0; 16], Vec::<u8>::new());
 /// while let n @ 1.. = text.read(&mut piece) {
-///     sent.extend(&piece[..n]);
+///     sent.extend_from_slice(&piece[..n]);
 /// }
 /// assert_eq!(sent, b"def hello():\n textmsg(7)\nend\n");
 /// ```
@@ -131,12 +131,10 @@ pub struct ScriptText<'a> {
     line: u16,
     /// `rest` is at the beginning of a line.
     fresh: bool,
-    /// A blank goes out before it.
-    blank: bool,
-    /// What follows the head is the body of a program.
+    /// What comes next is the template within a program.
     wraps: bool,
-    /// Every line is one of a body.
-    body: bool,
+    /// `rest` is of the template within a program.
+    indents: bool,
     /// Bytes of the value at the beginning of `rest` that were read already.
     within: usize,
     len: usize,
@@ -185,7 +183,7 @@ impl<'a> ScriptText<'a> {
     fn joined(
         first: &'a str,
         after: [&'a str; 3],
-        body: bool,
+        wraps: bool,
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
@@ -195,19 +193,8 @@ impl<'a> ScriptText<'a> {
             }
         }
         let rest = first.as_bytes();
-        let mut text = Self {
-            values,
-            version,
-            after,
-            rest,
-            line: 0,
-            fresh: true,
-            blank: false,
-            wraps: body,
-            body: false,
-            within: 0,
-            len: 0,
-        };
+        let (fresh, indents) = (true, false);
+        let mut text = Self { values, version, after, rest, line: 0, fresh, wraps, indents, within: 0, len: 0 };
         let (mut walk, mut len) = (text.clone(), 0_usize);
         while let n @ 1.. = walk.fill(&mut [0; 64])? {
             len = len.saturating_add(n);
@@ -239,14 +226,18 @@ impl<'a> ScriptText<'a> {
         let mut at = 0_usize;
         loop {
             let room = out.get_mut(at..).unwrap_or_default();
-            if room.is_empty() || (self.fresh && !self.begin_line()?) {
-                return Ok(at);
+            let Some(next) = room.first_mut() else { return Ok(at) };
+            if self.fresh {
+                let Some(indented) = self.begin_line()? else { return Ok(at) };
+                self.fresh = false;
+                if indented {
+                    *next = b' ';
+                    at = at.saturating_add(1);
+                    continue;
+                }
             }
-            self.fresh = false;
             let mut scratch = [0; SCRATCH];
-            let copied = if core::mem::take(&mut self.blank) {
-                copy(b" ", room)
-            } else if let Some(place) = self.rest.strip_prefix(b"{{") {
+            let copied = if let Some(place) = self.rest.strip_prefix(b"{{") {
                 let refused = ScriptError::Place { line: self.line };
                 let (value, rest) = self.value(place).ok_or(refused)?;
                 let bytes = value.bytes(&mut scratch).get(self.within..).unwrap_or_default();
@@ -277,22 +268,25 @@ impl<'a> ScriptText<'a> {
         })
     }
 
-    /// Goes on to the first byte of the next line that is rendered; false at the end.
-    fn begin_line(&mut self) -> Result<bool, ScriptError> {
+    /// Goes on to the first byte of the next line that is rendered, and says whether it is indented; nothing at the end.
+    fn begin_line(&mut self) -> Result<Option<bool>, ScriptError> {
         self.line = self.line.saturating_add(1);
+        let mut indented = self.indents;
         loop {
             let Some((&first, rest)) = self.rest.split_first() else {
                 let [next, then, last] = self.after;
-                if next.is_empty() && then.is_empty() && last.is_empty() {
-                    return Ok(false);
+                if self.after.iter().all(|text| text.is_empty()) {
+                    return Ok(None);
                 }
                 (self.rest, self.after, self.line) = (next.as_bytes(), [then, last, ""], 1);
-                (self.blank, self.body) = (false, core::mem::take(&mut self.wraps));
+                self.indents = core::mem::take(&mut self.wraps);
+                indented = self.indents;
                 continue;
             };
             let keeps = match first {
                 b' ' | b'\t' => {
-                    (self.rest, self.blank) = (rest, true);
+                    self.rest = rest;
+                    indented = true;
                     continue;
                 }
                 b'\n' => false,
@@ -308,13 +302,12 @@ impl<'a> ScriptText<'a> {
                 _ => true,
             };
             if keeps {
-                self.blank |= self.body;
-                return Ok(true);
+                return Ok(Some(indented));
             }
-            self.blank = false;
             let end = self.rest.iter().position(|b| *b == b'\n').map_or(self.rest.len(), |at| at.saturating_add(1));
             self.rest = self.rest.get(end..).unwrap_or_default();
             self.line = self.line.saturating_add(1);
+            indented = self.indents;
         }
     }
 }
@@ -405,18 +398,18 @@ mod tests {
         let template = "$<3.0 a\n  $>=5.10   b\n$>=3.10 $<5.10 c\n$>=10.0 $>=10.8 {{D}}\n$>=5.0 # no\ne\n";
         let of = |major, minor| {
             let text = rendered(template, &[("D", ScriptValue::Text("d"))], Version::new(major, minor));
-            text.replace('\n', "")
+            text.replace(['\n', ' '], "")
         };
         assert_eq!(
             [of(1, 8), of(3, 9), of(3, 10), of(5, 9), of(5, 10), of(10, 7), of(10, 8)],
-            ["ae", "e", "ce", "ce", " be", " be", " bde"]
+            ["ae", "e", "ce", "ce", "be", "be", "bde"]
         );
     }
 
     #[test]
     fn a_body_is_wrapped() {
-        let text = ScriptText::within("def f():\n", "# c\n x()\n", &[], ANY).unwrap();
-        assert_eq!((text.len(), read(text, 5)), (18, "def f():\n x()\nend\n".to_owned()));
+        let text = ScriptText::within("def f():\n", "# c\n x()\n\ny()\n", &[], ANY).unwrap();
+        assert_eq!((text.len(), read(text, 5)), (23, "def f():\n x()\n y()\nend\n".to_owned()));
     }
 
     #[test]

@@ -156,7 +156,9 @@ impl Arm {
         if !self.step_tool() {
             return Some(Exceeded::Reach);
         }
-        let exceeded = self.exceeded();
+        // What torques made too fast is braked, not held.
+        let slower = |joint: usize| self.targets.qd[joint].abs() < before.qd[joint].abs();
+        let exceeded = self.exceeded().filter(|found| !matches!(found, Exceeded::Speed { joint } if slower(*joint)));
         if matches!(exceeded, Some(Exceeded::Speed { .. })) {
             self.targets = before;
         }

@@ -91,3 +91,11 @@ fn programs_read_the_model_of_the_arm() {
         assert!(told.iter().any(|text| text.contains(line)), "{line}: {told:?}");
     }
 }
+
+#[test]
+fn a_joint_that_a_torque_made_too_fast_is_braked_by_the_protective_stop() {
+    let (mut bench, _) = started(ideal(5, 23), &["while True:", " direct_torque([0,0,0,0,0,12])", "end"]);
+    bench.run(1_500);
+    let arm = bench.controller.truth();
+    assert!(!bench.controller.robot().may_move() && arm.at_rest(), "{:?}", arm.qd);
+}

@@ -22,6 +22,7 @@ mod programs;
 mod properties;
 mod publication;
 mod remote;
+mod resident;
 mod reverse;
 mod robot_api;
 mod rtde;

@@ -1,117 +1,24 @@
 //! A program with the connections, messages and modes of External Control, and the computer it calls
 //! (core/docs/protocol/ur-external-control.md 1.3 to 1.7): what each mode does to the arm.
 
-use std::time::Duration;
-
-use outrigger_sim::controller::{Action, Conn};
+use outrigger_sim::controller::Action;
 use outrigger_sim::port::Port;
 
-use crate::common::{Answer, Bench, ideal};
+use crate::common::near;
+use crate::common::reverse::{
+    CANCELED, Computer, FAILURE, IDLE, POSE, SERVOJ, SPEEDJ, SPEEDL, STOPPED, SUCCESS, scaled,
+};
 
 const PROGRAM: &str = include_str!("programs_of_users/external_control.script");
-const REVERSE: u16 = 50_001;
-const TRAJECTORY: u16 = 50_003;
-const COMMAND: u16 = 50_004;
-const SCALE: f64 = 1e6;
 
-const STOPPED: i32 = -2;
-const IDLE: i32 = 0;
-const SERVOJ: i32 = 1;
-const SPEEDJ: i32 = 2;
-const FORWARD: i32 = 3;
-const SPEEDL: i32 = 4;
-const POSE: i32 = 5;
-
-const SUCCESS: i32 = 0;
-const CANCELED: i32 = 1;
-const FAILURE: i32 = 2;
-
-/// The computer's side.
-struct Computer {
-    bench: Bench,
-    reverse: Conn,
-    trajectory: Conn,
-    command: Conn,
-}
-
-impl Computer {
-    fn new(major: u8, minor: u8) -> Self {
-        let mut bench = Bench::new(ideal(major, minor));
-        for port in [REVERSE, TRAJECTORY, COMMAND] {
-            bench.serve(port, Answer::After(Duration::from_millis(1)));
-        }
-        let mut program = PROGRAM.replace("SERVER", "10.0.0.2");
-        for (name, port) in [("REVERSE_PORT", REVERSE), ("TRAJECTORY_PORT", TRAJECTORY), ("COMMAND_PORT", COMMAND)] {
-            program = program.replace(name, &port.to_string());
-        }
-        let primary = bench.connect(Port::Primary);
-        // As a driver without a URCap sends it: each line behind a tab.
-        let lines: String = program.lines().map(|line| format!("\t{line}\n")).collect();
-        bench.send(primary, &format!("def external_control():\n{lines}end\n"));
-        bench.run(800);
-        let told = bench.told(primary);
-        let [reverse, trajectory, command] = [REVERSE, TRAJECTORY, COMMAND]
-            .map(|port| bench.accept(port).unwrap_or_else(|| panic!("no call: {told:?}")));
-        Self { bench, reverse, trajectory, command }
+fn computer(major: u8, minor: u8) -> Computer {
+    let mut program = PROGRAM.replace("SERVER", "10.0.0.2");
+    for (name, port) in [("REVERSE_PORT", 50_001), ("TRAJECTORY_PORT", 50_003), ("COMMAND_PORT", 50_004)] {
+        program = program.replace(name, &port.to_string());
     }
-
-    /// One message: time-out of the next read, six values, mode.
-    fn say(&mut self, timeout: i32, values: [i32; 6], mode: i32) {
-        let words = [&[timeout][..], &values, &[mode]].concat();
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        self.bench.send_bytes(self.reverse, &bytes);
-    }
-
-    fn say_scaled(&mut self, timeout: i32, values: [f64; 6], mode: i32) {
-        self.say(timeout, values.map(scaled), mode);
-    }
-
-    fn forward(&mut self, instruction: i32, count: i32) {
-        self.say(0, [instruction, count, 0, 0, 0, 0], FORWARD);
-    }
-
-    /// A point of a trajectory: target, six more numbers, six more, duration, blend (as it is sent), type.
-    fn point(&mut self, target: [f64; 6], more: [f64; 6], rest: [f64; 6], duration: f64, blend: i32, kind: i32) {
-        let words = target.iter().chain(&more).chain(&rest).chain([&duration]).map(|value| scaled(*value));
-        let bytes: Vec<u8> = words.chain([blend, kind]).flat_map(i32::to_be_bytes).collect();
-        assert_eq!(bytes.len(), 84);
-        self.bench.send_bytes(self.trajectory, &bytes);
-    }
-
-    fn result(&mut self) -> Option<i32> {
-        let bytes = self.bench.take(self.trajectory);
-        assert!(bytes.len() <= 4, "one result: {bytes:?}");
-        bytes.try_into().ok().map(i32::from_be_bytes)
-    }
-
-    fn command(&mut self, id: i32, arguments: &[f64]) {
-        let mut words = vec![id];
-        words.extend(arguments.iter().map(|value| scaled(*value)));
-        words.resize(28, 0);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        self.bench.send_bytes(self.command, &bytes);
-        self.bench.run(50);
-    }
-
-    fn q(&self) -> [f64; 6] {
-        self.bench.controller.truth().q
-    }
-
-    fn runs(&self) -> bool {
-        self.bench.controller.program().0
-    }
-
-    fn rests(&self) -> bool {
-        self.bench.controller.truth().at_rest()
-    }
-}
-
-fn scaled(value: f64) -> i32 {
-    (value * SCALE).round() as i32
-}
-
-fn near(a: [f64; 6], b: [f64; 6], tolerance: f64) {
-    assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < tolerance), "{a:?} is not {b:?} within {tolerance}");
+    // As a driver without a URCap sends it: each line behind a tab.
+    let lines: String = program.lines().map(|line| format!("\t{line}\n")).collect();
+    Computer::new(major, minor, &format!("def external_control():\n{lines}end\n"))
 }
 
 fn wave(start: [f64; 6], t: f64) -> [f64; 6] {
@@ -120,7 +27,7 @@ fn wave(start: [f64; 6], t: f64) -> [f64; 6] {
 
 #[test]
 fn streamed_positions_are_followed_and_a_gap_is_bridged_at_constant_speed() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     let start = computer.q();
     let mut worst = 0.0_f64;
     for n in 0..1000_u32 {
@@ -145,7 +52,7 @@ fn streamed_positions_are_followed_and_a_gap_is_bridged_at_constant_speed() {
 
 #[test]
 fn silence_beyond_the_time_out_stops_the_arm_and_ends_the_program_and_its_connections() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     for _ in 0..100 {
         computer.say_scaled(20, [0.2, 0.0, 0.0, 0.0, 0.0, 0.0], SPEEDJ);
         computer.bench.next_cycle();
@@ -162,7 +69,7 @@ fn silence_beyond_the_time_out_stops_the_arm_and_ends_the_program_and_its_connec
 
 #[test]
 fn speeds_of_joints_and_of_the_tool_last_until_they_are_replaced() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     computer.say_scaled(0, [0.1, -0.1, 0.05, 0.0, 0.0, 0.2], SPEEDJ);
     computer.bench.run(300);
     near(computer.bench.qd_target(), [0.1, -0.1, 0.05, 0.0, 0.0, 0.2], 1e-6);
@@ -176,7 +83,7 @@ fn speeds_of_joints_and_of_the_tool_last_until_they_are_replaced() {
 
 #[test]
 fn poses_go_through_inverse_kinematics() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     let start = computer.bench.controller.truth().tool_target();
     for n in 0..500 {
         let way = 0.05 * (1.0 - (f64::from(n) / 500.0 * std::f64::consts::PI).cos()) / 2.0;
@@ -192,7 +99,7 @@ fn poses_go_through_inverse_kinematics() {
 
 #[test]
 fn a_finite_trajectory_of_moves_ends_where_its_last_point_is() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     let start = computer.q();
     let pose = computer.bench.controller.truth().tool_target();
     let shifted = |y: f64, z: f64| [pose[0], pose[1] + y, pose[2] + z, pose[3], pose[4], pose[5]];
@@ -214,7 +121,7 @@ fn a_finite_trajectory_of_moves_ends_where_its_last_point_is() {
 
 #[test]
 fn a_canceled_trajectory_is_drained_and_the_next_one_runs() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     let start = computer.q();
     let fast = [1.0, 2.0, 0.0, 0.0, 0.0, 0.0];
     computer.forward(1, 5);
@@ -236,7 +143,7 @@ fn a_canceled_trajectory_is_drained_and_the_next_one_runs() {
 
 #[test]
 fn a_trajectory_whose_points_stay_out_fails() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     let start = computer.q();
     computer.forward(1, 2);
     computer.point(start.map(|q| q + 0.1), [0.0; 6], [1.0, 2.0, 0.0, 0.0, 0.0, 0.0], 0.0, 0, 0);
@@ -248,7 +155,7 @@ fn a_trajectory_whose_points_stay_out_fails() {
 #[test]
 fn a_streamed_spline_passes_its_points() {
     for kind in [1, 2] {
-        let mut computer = Computer::new(5, 25);
+        let mut computer = computer(5, 25);
         let start = computer.q();
         computer.forward(2, 0);
         let (count, part) = (20, 0.1);
@@ -275,7 +182,7 @@ fn a_streamed_spline_passes_its_points() {
 
 #[test]
 fn a_pause_holds_the_program_and_what_was_sent_meanwhile_is_read_afterwards() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     computer.say_scaled(0, [0.1; 6], SPEEDJ);
     computer.bench.run(300);
     computer.bench.controller.act(Action::PauseProgram);
@@ -291,7 +198,7 @@ fn a_pause_holds_the_program_and_what_was_sent_meanwhile_is_read_afterwards() {
 
 #[test]
 fn commands_set_up_the_tool_while_the_arm_moves() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     computer.say_scaled(0, [0.05; 6], SPEEDJ);
     computer.command(1, &[1.5, 0.01, 0.02, 0.03]);
     computer.command(2, &[24.0]);
@@ -304,7 +211,7 @@ fn commands_set_up_the_tool_while_the_arm_moves() {
 
 #[test]
 fn a_position_that_is_too_far_is_ignored_and_said_once() {
-    let mut computer = Computer::new(5, 25);
+    let mut computer = computer(5, 25);
     let primary = computer.bench.connect(Port::Primary);
     let start = computer.q();
     for _ in 0..50 {

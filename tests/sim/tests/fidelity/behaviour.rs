@@ -193,6 +193,17 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &["playing_the_loaded_program_asks_the_computer_and_runs_what_it_answers"],
             ),
             line(
+                "Outrigger's program with External Control's messages, modes and commands",
+                [Absent, Clients, Clients, Clients],
+                "",
+                &[
+                    "positions_are_followed_and_gaps_are_bridged_at_constant_speed",
+                    "silence_beyond_the_time_out_is_a_controlled_stop_and_the_end",
+                    "every_kind_of_move_takes_its_goal_as_joints_or_as_a_pose",
+                    "urs_client_library_drives_a_cb3_by_external_control_of_ours",
+                ],
+            ),
+            line(
                 "a program with External Control's messages and modes",
                 [Absent, Absent, Clients, Clients],
                 "",

@@ -1,6 +1,8 @@
 //! A bench for tests: a controller in virtual time, clients, and packets read by the offsets of the specification,
 //! without the core's parser.
 
+pub(crate) mod reverse;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -261,4 +263,8 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 pub(crate) fn f64_at(bytes: &[u8], at: usize) -> f64 {
     f64::from_be_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+pub(crate) fn near(a: [f64; 6], b: [f64; 6], tolerance: f64) {
+    assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < tolerance), "{a:?} is not {b:?} within {tolerance}");
 }

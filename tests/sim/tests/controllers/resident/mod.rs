@@ -1,0 +1,60 @@
+//! The program that Outrigger puts on a controller in place of UR's External Control
+//! (urscript/programs/external_control.script), and a computer that speaks the wire as its description has it.
+
+mod commands;
+mod modes;
+mod splines;
+mod trajectories;
+mod ways_out;
+
+use std::net::Ipv4Addr;
+
+use outrigger_sim::controller::Options;
+use outrigger_urscript::{ExternalControlProgram, ScriptText, Version};
+
+use crate::common::reverse::Computer;
+
+/// One software of each generation.
+const GENERATIONS: [(u8, u8); 3] = [(3, 15), (5, 15), (10, 11)];
+/// The oldest that URCaps and the wire were made for, and others in which functions changed.
+const OLDER: [(u8, u8); 4] = [(3, 0), (3, 7), (5, 1), (5, 9)];
+
+const PROGRAM: ExternalControlProgram = ExternalControlProgram::new(Ipv4Addr::new(10, 0, 0, 2));
+
+/// A whole program as a board would send it: in pieces.
+fn text(program: &ExternalControlProgram, major: u8, minor: u8) -> String {
+    let values = program.values().unwrap();
+    pieces(ExternalControlProgram::headless(&values, Version::new(major, minor)).unwrap())
+}
+
+/// What the URCap is answered.
+fn node(program: &ExternalControlProgram, major: u8, minor: u8) -> String {
+    let values = program.values().unwrap();
+    pieces(ExternalControlProgram::node(&values, Version::new(major, minor)).unwrap())
+}
+
+fn pieces(mut text: ScriptText<'_>) -> String {
+    let (mut piece, mut all) = ([0; 512], vec![]);
+    while let n @ 1.. = text.read(&mut piece) {
+        all.extend(&piece[..n]);
+    }
+    String::from_utf8(all).unwrap()
+}
+
+fn computer(major: u8, minor: u8) -> Computer {
+    limited(PROGRAM, major, minor)
+}
+
+fn limited(program: ExternalControlProgram, major: u8, minor: u8) -> Computer {
+    Computer::new(major, minor, &text(&program, major, minor))
+}
+
+fn with(options: Options) -> Computer {
+    let software = options.software;
+    Computer::with(options, &text(&PROGRAM, software.major, software.minor))
+}
+
+/// All software that these tests ask.
+fn every() -> impl Iterator<Item = (u8, u8)> {
+    GENERATIONS.into_iter().chain(OLDER)
+}

@@ -1,0 +1,309 @@
+//! Trajectories of moves: finite ones and streams, their ends, what is left of them.
+
+use super::{GENERATIONS, computer, every};
+use crate::common::near;
+use crate::common::reverse::{CANCELED, Computer, FAILURE, IDLE, SPEEDJ, SUCCESS, scaled};
+
+/// Velocity and acceleration of a move.
+const FAST: [f64; 6] = [1.0, 2.0, 0.0, 0.0, 0.0, 0.0];
+const SLOW: [f64; 6] = [0.25, 1.2, 0.0, 0.0, 0.0, 0.0];
+
+const RECEIVE: i32 = 1;
+const STREAM: i32 = 2;
+const STREAM_END: i32 = 3;
+const CANCEL: i32 = -1;
+
+fn movej(computer: &mut Computer, q: [f64; 6]) {
+    computer.point(q, [0.0; 6], FAST, 0.0, 0, 0);
+}
+
+/// Keeps the program alive for so long, as a driver does while a trajectory is under way.
+fn live(computer: &mut Computer, millis: u64) {
+    for _ in 0..millis / 100 {
+        computer.forward(0, 0);
+        computer.bench.run(100);
+    }
+}
+
+#[test]
+fn moves_of_joints_and_of_the_tool_end_where_the_last_point_is() {
+    for (major, minor) in every() {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        let pose = computer.bench.controller.truth().tool_target();
+        let shifted = |y: f64, z: f64| [pose[0], pose[1] + y, pose[2] + z, pose[3], pose[4], pose[5]];
+        computer.forward(RECEIVE, 5);
+        movej(&mut computer, start.map(|q| q + 0.1));
+        computer.point(pose, [0.0; 6], SLOW, 0.0, scaled(0.01), 1);
+        computer.point(shifted(0.05, -0.05), [0.0; 6], SLOW, 0.0, scaled(0.01), 2);
+        computer.point(pose, [0.0; 6], SLOW, 0.0, scaled(0.01), 6);
+        computer.point(shifted(0.1, 0.0), shifted(0.05, 0.05), SLOW, 0.0, 0, 3);
+        live(&mut computer, 6000);
+        assert_eq!(computer.result(), Some(SUCCESS), "{major}.{minor}");
+        assert!(computer.rests() && computer.runs());
+        near(computer.bench.controller.truth().tool_target(), shifted(0.1, 0.0), 1e-3);
+    }
+}
+
+#[test]
+fn every_kind_of_move_takes_its_goal_as_joints_or_as_a_pose() {
+    for (major, minor) in [(3, 15), (5, 15), (5, 25), (10, 11)] {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        let at = |computer: &Computer, q: &[f64; 6]| {
+            let arm = computer.bench.controller.truth();
+            arm.tool_with(q, &arm.tcp)
+        };
+        let (via, goal) = (start.map(|q| q + 0.03), start.map(|q| q + 0.06));
+        let (via_pose, goal_pose) = (at(&computer, &via), at(&computer, &goal));
+        let hint = [0.0, 0.0, scaled(1.0).into(), 0.0, 0.0, 0.0];
+        let optimal = (major, minor) >= (10, 8) || (major == 5 && minor >= 21);
+        for (kind, target, more, rest) in [
+            (0, goal, [0.0; 6], FAST),
+            (1, goal_pose, [0.0; 6], SLOW),
+            (2, goal_pose, [0.0; 6], SLOW),
+            (3, goal_pose, via_pose, SLOW),
+            (4, goal, [0.0; 6], [0.3, 0.3, 0.0, 0.0, 0.0, 0.0]),
+            (5, goal_pose, [0.0; 6], [0.3, 0.3, 0.0, 0.0, 0.0, 0.0]),
+            (6, goal_pose, goal, std::array::from_fn(|n| FAST[n] + hint[n] / 1e6)),
+            (7, goal, [0.0; 6], SLOW),
+            (8, goal, [0.0; 6], SLOW),
+            (9, goal, via, SLOW),
+            (10, goal, via_pose, SLOW),
+            (11, goal_pose, via, SLOW),
+            (12, goal_pose, [0.0; 6], [0.3, 0.3, 0.0, 0.0, 0.0, 0.0]),
+            (13, goal, [0.0; 6], [0.3, 0.3, 0.0, 0.0, 0.0, 0.0]),
+        ] {
+            computer.forward(RECEIVE, 1);
+            computer.point(target, more, rest, 0.0, 0, kind);
+            live(&mut computer, 3000);
+            if optimal || !matches!(kind, 4 | 5 | 12 | 13) {
+                assert_eq!(computer.result(), Some(SUCCESS), "{major}.{minor}, kind {kind}");
+                near(at(&computer, &computer.q()), goal_pose, 3e-3);
+            } else {
+                assert_eq!(computer.result(), Some(FAILURE), "{major}.{minor} has no optimal moves");
+            }
+            computer.forward(RECEIVE, 1);
+            movej(&mut computer, start);
+            live(&mut computer, 2000);
+            assert_eq!(computer.result(), Some(SUCCESS));
+        }
+        assert!(computer.runs());
+    }
+}
+
+#[test]
+fn what_no_arm_can_do_fails_and_the_next_trajectory_runs() {
+    for (major, minor) in GENERATIONS {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        // Out of reach, an unknown kind, an unknown spline, joints too fast for the time given.
+        let far = [3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let beside = start.map(|q| q + 0.5);
+        for (target, time, blend, kind, result) in [
+            (far, 0.0, 0, 1, FAILURE),
+            (beside, 0.0, 0, 40, FAILURE),
+            (beside, 1.0, 3, 51, FAILURE),
+            (beside, 0.01, 0, 0, CANCELED),
+        ] {
+            computer.forward(RECEIVE, 2);
+            computer.point(target, [0.0; 6], FAST, time, blend, kind);
+            movej(&mut computer, start.map(|q| q - 0.5));
+            live(&mut computer, 1000);
+            assert_eq!(computer.result(), Some(result), "{major}.{minor}, kind {kind}");
+            near(computer.q(), start, 1e-6);
+        }
+        computer.forward(RECEIVE, 1);
+        movej(&mut computer, start.map(|q| q + 0.1));
+        live(&mut computer, 2000);
+        assert_eq!(computer.result(), Some(SUCCESS), "{major}.{minor}: points that were left are not of it");
+        near(computer.q(), start.map(|q| q + 0.1), 1e-3);
+    }
+}
+
+#[test]
+fn a_canceled_trajectory_is_drained_and_the_next_one_runs() {
+    for (major, minor) in every() {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        computer.forward(RECEIVE, 50);
+        for n in 0..50 {
+            movej(&mut computer, start.map(|q| q + 0.5 * f64::from(n % 2)));
+        }
+        live(&mut computer, 300);
+        assert!(!computer.rests());
+        computer.forward(CANCEL, 0);
+        live(&mut computer, 1000);
+        assert_eq!(computer.result(), Some(CANCELED), "{major}.{minor}");
+        assert!(computer.rests());
+        computer.forward(RECEIVE, 1);
+        movej(&mut computer, start);
+        live(&mut computer, 3000);
+        assert_eq!(computer.result(), Some(SUCCESS));
+        near(computer.q(), start, 1e-3);
+    }
+}
+
+#[test]
+fn another_mode_ends_a_trajectory_in_a_controlled_stop() {
+    for (major, minor) in GENERATIONS {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        computer.forward(RECEIVE, 2);
+        movej(&mut computer, start.map(|q| q + 0.5));
+        movej(&mut computer, start);
+        live(&mut computer, 300);
+        computer.say_scaled(0, [0.0; 6], SPEEDJ);
+        computer.bench.run(800);
+        assert_eq!(computer.result(), Some(CANCELED), "{major}.{minor}");
+        assert!(computer.rests() && computer.runs());
+        computer.say_scaled(0, [0.1; 6], SPEEDJ);
+        computer.bench.run(300);
+        near(computer.bench.qd_target(), [0.1; 6], 1e-5);
+    }
+}
+
+#[test]
+fn a_trajectory_in_place_of_another_does_not_take_its_points() {
+    for (major, minor) in GENERATIONS {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        computer.forward(RECEIVE, 30);
+        for n in 0..30 {
+            movej(&mut computer, start.map(|q| q + 0.5 * f64::from((n + 1) % 2)));
+        }
+        live(&mut computer, 300);
+        computer.forward(RECEIVE, 1);
+        movej(&mut computer, start.map(|q| q - 0.2));
+        live(&mut computer, 3000);
+        assert_eq!(computer.result(), Some(SUCCESS), "{major}.{minor}");
+        near(computer.q(), start.map(|q| q - 0.2), 1e-3);
+    }
+}
+
+#[test]
+fn a_trajectory_whose_points_stay_out_fails_and_what_comes_late_moves_nothing() {
+    for (major, minor) in every() {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        let there = start.map(|q| q + 0.1);
+        computer.forward(RECEIVE, 3);
+        movej(&mut computer, there);
+        live(&mut computer, 3000);
+        assert_eq!(computer.result(), Some(FAILURE), "{major}.{minor}");
+        assert!(computer.rests() && computer.runs());
+        for _ in 0..2 {
+            movej(&mut computer, start.map(|q| q - 1.0));
+            live(&mut computer, 700);
+        }
+        near(computer.q(), there, 1e-3);
+        computer.forward(RECEIVE, 1);
+        movej(&mut computer, start);
+        live(&mut computer, 2000);
+        assert_eq!(computer.result(), Some(SUCCESS), "{major}.{minor}: late points were not of it");
+        near(computer.q(), start, 1e-3);
+    }
+}
+
+#[test]
+fn a_starved_stream_fails_drops_its_late_points_and_another_one_runs() {
+    for (major, minor) in every() {
+        for ended in [true, false] {
+            let mut computer = computer(major, minor);
+            let start = computer.q();
+            computer.forward(STREAM, 0);
+            movej(&mut computer, start.map(|q| q + 0.1));
+            live(&mut computer, 3000);
+            assert_eq!(computer.result(), Some(FAILURE), "{major}.{minor}");
+            // What was on its way, in any number.
+            for _ in 0..25 {
+                movej(&mut computer, start.map(|q| q - 1.0));
+            }
+            live(&mut computer, 200);
+            if ended {
+                computer.forward(STREAM_END, 26);
+            }
+            live(&mut computer, 200);
+            computer.forward(STREAM, 0);
+            movej(&mut computer, start);
+            movej(&mut computer, start.map(|q| q + 0.2));
+            computer.forward(STREAM_END, 2);
+            live(&mut computer, 3000);
+            assert_eq!(computer.result(), Some(SUCCESS), "{major}.{minor}");
+            near(computer.q(), start.map(|q| q + 0.2), 1e-3);
+        }
+    }
+}
+
+#[test]
+fn a_stream_is_canceled_with_the_number_of_its_points() {
+    for (major, minor) in GENERATIONS {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        computer.forward(STREAM, 0);
+        for n in 0..40 {
+            movej(&mut computer, start.map(|q| q + 0.5 * f64::from((n + 1) % 2)));
+        }
+        live(&mut computer, 300);
+        computer.forward(CANCEL, 40);
+        // Another may begin as soon as the end was told.
+        let mut told = None;
+        while told.is_none() {
+            computer.bench.run(10);
+            told = computer.result();
+        }
+        assert_eq!(told, Some(CANCELED));
+        computer.forward(STREAM, 0);
+        movej(&mut computer, start.map(|q| q - 0.1));
+        live(&mut computer, 2000);
+        computer.forward(STREAM_END, 1);
+        live(&mut computer, 100);
+        // The end came later than half a second after the last point.
+        assert_eq!(computer.result(), Some(FAILURE), "{major}.{minor}");
+        near(computer.q(), start.map(|q| q - 0.1), 1e-3);
+        computer.say(0, [0; 6], IDLE);
+        live(&mut computer, 100);
+        assert!(computer.runs());
+    }
+}
+
+#[test]
+fn a_stream_within_another_is_refused_and_ends_both() {
+    for (major, minor) in GENERATIONS {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        computer.forward(STREAM, 0);
+        for n in 0..40 {
+            movej(&mut computer, start.map(|q| q + 0.5 * f64::from((n + 1) % 2)));
+        }
+        live(&mut computer, 300);
+        computer.forward(STREAM, 0);
+        movej(&mut computer, start.map(|q| q - 1.0));
+        live(&mut computer, 1500);
+        assert_eq!(computer.result(), Some(CANCELED), "{major}.{minor}");
+        assert!(computer.rests() && computer.runs() && computer.q()[0] > start[0]);
+    }
+}
+
+#[test]
+fn instructions_without_a_trajectory_do_no_harm() {
+    for (major, minor) in GENERATIONS {
+        let mut computer = computer(major, minor);
+        let start = computer.q();
+        computer.forward(STREAM_END, 7);
+        computer.forward(9, 7);
+        computer.forward(0, 0);
+        live(&mut computer, 100);
+        assert_eq!(computer.result(), None);
+        computer.forward(CANCEL, 7);
+        live(&mut computer, 100);
+        assert_eq!(computer.result(), Some(CANCELED), "{major}.{minor}: who cancels is answered");
+        computer.forward(RECEIVE, 0);
+        live(&mut computer, 100);
+        assert_eq!(computer.result(), Some(SUCCESS));
+        computer.forward(RECEIVE, 1);
+        movej(&mut computer, start.map(|q| q + 0.1));
+        live(&mut computer, 2000);
+        assert_eq!(computer.result(), Some(SUCCESS));
+    }
+}
