@@ -113,7 +113,7 @@ impl core::fmt::Display for ScriptError {
 /// let template = "# Says hello.\ndef hello():\n  $>=5.0 textmsg({{N}})\nend\n";
 /// let values = [("N", ScriptValue::Integer(7))];
 /// let mut text = ScriptText::new(template, &values, Version::new(5, 15)).unwrap();
-/// assert_eq!(text.len(), 28);
+/// assert_eq!(text.len(), 29);
 /// let (mut piece, mut sent) = ([0; 16], Vec::<u8>::new());
 /// while let n @ 1.. = text.read(&mut piece) {
 ///     sent.extend_from_slice(&piece[..n]);
