@@ -66,7 +66,7 @@ impl Net {
     pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
         let (trouble, pace) = (Trouble::default(), pace(clock, busy_poll_micros));
         let robot = Robot { address: address.clone(), ip };
-        let ids = LINKS.into_iter().chain([LinkId::REVERSE, LinkId::SCRIPT]);
+        let ids = LINKS.into_iter().chain([LinkId::REVERSE, LinkId::SCRIPT, LinkId::TRAJECTORY, LinkId::COMMAND]);
         let streams = ids.map(|id| Link::new(id, robot.clone(), clock, pace, trouble.clone())).collect();
         Self { clock: PortClock(clock), streams, datagrams: None, trouble }
     }

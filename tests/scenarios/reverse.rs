@@ -282,3 +282,57 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
         assert!((rig.controller.truth().q[5] - last).abs() < 0.01, "{software} {path:?}\n{story}");
     }
 }
+
+/// What is on the wire of External Control, whoever wrote the program.
+fn by_external_control(software: SoftwareVersion, by: Delivery) -> Setup {
+    let mut setup = setup(software, CommandPath::ExternalControl, 0.5);
+    setup.config.peer.program.by = by;
+    setup.config.mode.take_over = true;
+    setup
+}
+
+#[test]
+fn the_wire_of_external_control_carries_joint_speeds_and_its_program_stays_until_handed_back() {
+    for (major, minor) in [(3, 15), (5, 15), (5, 25), (10, 11)] {
+        let software = SoftwareVersion::new(major, minor);
+        for ending in 0..4 {
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(by_external_control(software, Delivery::Text), &mut buffers);
+            for _ in 0..2 {
+                rig.command();
+                rig.run_for(ms(900));
+                let (qd, story) = (rig.controller.truth().qd, rig.record().story());
+                assert!((qd[0] - 0.5).abs() < 0.015, "{software}: {qd:?}\n{story}");
+                rig.input(Input::Release);
+                rig.run_to(Mode::Monitor);
+                rig.run_for(secs(3));
+                let story = rig.record().story();
+                let rests = rig.controller.truth().qd.iter().all(|qd| qd.abs() < 1e-3);
+                assert!(rests && rig.controller.program().0, "{software}: it stays\n{story}");
+            }
+            assert_eq!(news(&rig), [ProgramNews::Sent, ProgramNews::Connected], "{}", rig.record().story());
+            if ending == 0 {
+                rig.input(Input::HandBack);
+            } else {
+                rig.command();
+                rig.run_for(ms(900));
+            }
+            let at = rig.now();
+            match ending {
+                0 => {}
+                1 => rig.kill(Death::Silent),
+                2 => rig.controller.act(Action::StopProgram),
+                _ => rig.cut_cable(None),
+            }
+            rig.run_for(secs(3));
+            let story = rig.record().story();
+            assert!(!rig.controller.program().0, "{software} {ending}\n{story}");
+            // A time-out of 40 ms, a cycle, and a stop of 10 rad/s², or the controller's own.
+            assert!(rig.record().rest_after(at).is_some_and(|rest| rest < ms(400)), "{software} {ending}\n{story}");
+            if ending == 2 {
+                let reason = rig.record().fallback().map(|(_, reason)| reason);
+                assert_eq!(reason, Some(Reason::ProgramStopped), "{software}\n{story}");
+            }
+        }
+    }
+}

@@ -25,6 +25,7 @@
 //! ```
 
 pub mod dashboard;
+pub mod external_control;
 pub mod fields;
 pub mod fri;
 mod layout;

@@ -8,11 +8,12 @@ use std::time::Duration;
 use outrigger_core::client::rtde::Claim;
 use outrigger_core::command::Sample;
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
-use outrigger_core::engine::ur::{Memory, UrEngine};
+use outrigger_core::engine::ur::{CommandPath, Memory, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
+use outrigger_core::wire::external_control::{Control, ControlMode};
 use outrigger_core::wire::program::{Order, What};
 use outrigger_sim::controller::{Controller, Refused};
 use outrigger_sim::dial::Dial;
@@ -71,7 +72,7 @@ pub struct Rig<'m> {
     pub controller: Controller,
     engine: UrEngine<'m, AnyLaw<6>>,
     /// Of the links, and of the connection that a program makes.
-    sockets: [Socket; LINKS.len() + 2],
+    sockets: [Socket; LINKS.len() + 4],
     /// Calls of the controller that are under way, with when they arrive.
     calls: Vec<(Dial, SimTime)>,
     sensors: Vec<(Sensor, Readings)>,
@@ -384,7 +385,7 @@ impl<'m> Rig<'m> {
         }
         if let Some(due) = self.calls.iter().position(|(_, at)| *at <= now) {
             let (Dial { conn, port, .. }, _) = self.calls.remove(due);
-            let link = [LinkId::REVERSE, LinkId::SCRIPT]
+            let link = [LinkId::REVERSE, LinkId::SCRIPT, LinkId::TRAJECTORY, LinkId::COMMAND]
                 .into_iter()
                 .find(|link| self.sockets[link.index()].accept(port, conn));
             self.controller.dialled(conn, if link.is_some() { Ok(()) } else { Err(Refused) });
@@ -393,7 +394,7 @@ impl<'m> Rig<'m> {
                 return Some(Woken::Accepted(link));
             }
         }
-        for link in [LinkId::SCRIPT, LinkId::REVERSE, LinkId::RTDE, LinkId::REALTIME, LinkId::PRIMARY] {
+        for link in (0..7_u8).rev().filter_map(LinkId::new) {
             let socket = self.sockets.get_mut(link.index())?;
             if let Some(stands) = socket.opened(&mut self.controller) {
                 return Some(Woken::Opened(link, stands));
@@ -498,13 +499,13 @@ impl<'m> Rig<'m> {
 
     /// Whether these bytes are of a program that comes in pieces: up to its last `end`.
     fn program_goes_out(&mut self, bytes: &[u8]) -> bool {
-        if bytes.starts_with(b"def outrigger_") {
+        if bytes.starts_with(b"def outrigger_") || bytes.starts_with(b"def externalControl") {
             self.program = Some(vec![]);
         }
         let Some(program) = &mut self.program else { return false };
         program.extend(bytes);
         // Its last `end` is that of the first line.
-        if program.ends_with(b"\nend\nend\n") {
+        if program.ends_with(b"\nend\n") {
             self.program = None;
         }
         true
@@ -512,11 +513,19 @@ impl<'m> Rig<'m> {
 
     /// An order to a program of ours, as the text that it stands for.
     fn note_order(&mut self, bytes: &[u8]) {
+        if self.engine.config().peer.path == CommandPath::ExternalControl {
+            let control = Control::new_checked(bytes).expect("a message").repr();
+            return self.note_text(match control.mode {
+                ControlMode::Stopped => "end order\n".into(),
+                ControlMode::Idle => return,
+                _ => format!("speedj({:?}) order\n", control.values.map(|value| f64::from(value) * 1e-6)),
+            });
+        }
         let order = Order::new_checked(bytes).expect("an order").repr();
         let text = match order.what {
             What::End => {
                 self.position = None;
-                "stopj(order)\n".into()
+                "end order\n".into()
             }
             What::Rest => {
                 self.position = None;

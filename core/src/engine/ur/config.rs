@@ -99,8 +99,11 @@ impl UrConfig {
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
         BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
             .map_err(value("text"))?;
-        let fetched = cfg!(feature = "urcap") || program.by == Delivery::Text;
+        let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
+        let brought = program.by != Delivery::Nobody || *path == CommandPath::ExternalControl;
+        BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us")
+            .map_err(value("program"))?;
         let fits = software.is_none_or(|software| path.fits(software));
         BadValue::unless(fits, "path", "one that this software, and this build of Outrigger, has")
             .map_err(value("session"))?;

@@ -13,6 +13,10 @@ impl LinkId {
     pub const REVERSE: Self = Self::of(3);
     /// The connection by which the URCap External Control asks for that program.
     pub const SCRIPT: Self = Self::of(4);
+    /// A connection that a program of External Control makes for trajectories: nothing goes over it.
+    pub const TRAJECTORY: Self = Self::of(5);
+    /// The same for commands that are done once.
+    pub const COMMAND: Self = Self::of(6);
 }
 
 /// Every link that is opened by us, in this order.
@@ -26,6 +30,8 @@ pub const fn link_name(link: LinkId) -> &'static str {
         LinkId::REALTIME => "realtime",
         LinkId::REVERSE => "reverse",
         LinkId::SCRIPT => "script",
+        LinkId::TRAJECTORY => "trajectory",
+        LinkId::COMMAND => "command",
         _ => "rtde",
     }
 }

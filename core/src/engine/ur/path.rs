@@ -19,6 +19,8 @@ pub enum CommandPath {
     ReverseServoJ,
     /// The same with joint positions that wait in a ring on the controller, so that a late one does not show.
     Buffered,
+    /// A program that speaks the wire of UR's External Control takes joint speeds; it answers nothing (feature `urcap`).
+    ExternalControl,
 }
 
 words!(CommandPath {
@@ -26,6 +28,7 @@ words!(CommandPath {
     "reverse-speedj" = ReverseSpeedJ,
     "reverse-servoj" = ReverseServoJ,
     "buffered" = Buffered,
+    "external-control" = ExternalControl,
 });
 
 impl CommandPath {
@@ -56,7 +59,12 @@ impl CommandPath {
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
         let since = if self.is_positions() { (3, 1) } else { (3, 0) };
-        !self.is_resident() || (cfg!(feature = "reverse") && software.at_least(since.0, since.1))
+        let built = match self {
+            Self::Text => return true,
+            Self::ExternalControl => cfg!(feature = "urcap"),
+            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered => cfg!(feature = "reverse"),
+        };
+        built && software.at_least(since.0, since.1)
     }
 }
 
@@ -70,9 +78,11 @@ pub enum Delivery {
     Text,
     /// The URCap External Control fetches it when a program of the pendant is played that has its node (feature `urcap`).
     UrCap,
+    /// Somebody else brings it, as UR's own for the path `external-control`: it is waited for.
+    Nobody,
 }
 
-words!(Delivery { "text" = Text, "urcap" = UrCap });
+words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 
 settings! {
     /// A program of ours on the controller.
@@ -87,6 +97,10 @@ settings! {
         pub by: Delivery = Delivery::Text,
         /// Port of ours at which the URCap asks for it. Default 50002.
         pub script_port: u16 [1 to 65535] = 50_002,
+        /// Port of ours that a program of External Control connects to for trajectories; it has to. Default 50003.
+        pub trajectory_port: u16 [1 to 65535] = 50_003,
+        /// The same for commands that are done once. Default 50004.
+        pub command_port: u16 [1 to 65535] = 50_004,
         /// Whether it stays when commanding is over, at rest; one that the URCap has fetched always does. Default no.
         pub resident: bool = false,
         /// Longest wait for it to connect, after which its text is sent again. Default 3 s.
@@ -112,8 +126,8 @@ settings! {
 impl ProgramConfig {
     /// Whether the program stays when commanding is over.
     #[must_use]
-    pub const fn stays(&self) -> bool {
-        self.resident || matches!(self.by, Delivery::UrCap)
+    pub const fn stays(&self, path: CommandPath) -> bool {
+        self.resident || !matches!(self.by, Delivery::Text) || matches!(path, CommandPath::ExternalControl)
     }
 
     /// How many points are to wait in the ring, where one is taken out in each period.

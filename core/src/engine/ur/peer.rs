@@ -156,15 +156,24 @@ impl Ur<'_> {
     /// The program's connection is gone, or nobody can listen for it.
     fn lost_program<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
         let Some(program) = exclusive(&mut self.program) else { return };
-        self.unacked.iter_mut().skip(LinkId::REVERSE.index()).for_each(Unacked::clear);
+        if link == LinkId::REVERSE {
+            self.unacked.iter_mut().skip(link.index()).for_each(Unacked::clear);
+        }
         match cause {
             DownCause::Refused => {
                 let next = Next::Retry(program.refused(link, cx.now));
-                let ProgramConfig { port, script_port, .. } = cx.config.peer.program;
-                let endpoint = Endpoint { port: if link == LinkId::SCRIPT { script_port } else { port } };
+                let ProgramConfig { port, script_port, trajectory_port, command_port, .. } = cx.config.peer.program;
+                let port = match link {
+                    LinkId::SCRIPT => script_port,
+                    LinkId::TRAJECTORY => trajectory_port,
+                    LinkId::COMMAND => command_port,
+                    _ => port,
+                };
+                let endpoint = Endpoint { port };
                 cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
             }
             _ if link == LinkId::SCRIPT => program.answered(),
+            _ if link != LinkId::REVERSE => program.closed_beside(link),
             DownCause::Unacknowledged => program.hang_up_now(),
             _ => program.closed().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news))),
         }
@@ -172,7 +181,7 @@ impl Ur<'_> {
 
     /// A link is gone, or is given up.
     fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
-        if matches!(link, LinkId::REVERSE | LinkId::SCRIPT) {
+        if link.index() >= LinkId::REVERSE.index() {
             return self.lost_program(link, cause, cx);
         }
         let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
@@ -605,7 +614,7 @@ impl<'m> Peer<6> for Ur<'m> {
                     cx.events.push_peer(UrEvent::Program(ProgramNews::Refused));
                 }
             }
-            Input::Accepted(link @ (LinkId::REVERSE | LinkId::SCRIPT), from) => {
+            Input::Accepted(link, from) if link.index() >= LinkId::REVERSE.index() => {
                 let news = exclusive(&mut self.program).and_then(|program| program.accepted(link, from, cx.now));
                 news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             }
@@ -621,7 +630,7 @@ impl<'m> Peer<6> for Ur<'m> {
             LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::receive_window).unwrap_or_default(),
             LinkId::REVERSE => exclusive(&mut self.program).map(Reverse::window).unwrap_or_default(),
             LinkId::SCRIPT => exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default(),
-            _ => &mut [],
+            _ => exclusive(&mut self.program).map(Reverse::ignored).unwrap_or_default(),
         }
     }
 
@@ -642,6 +651,7 @@ impl<'m> Peer<6> for Ur<'m> {
                 exclusive(&mut self.program).into_iter().for_each(|program| program.asked(count, cx.now));
                 false
             }
+            LinkId::TRAJECTORY | LinkId::COMMAND => false,
             _ if !self.connector.is_connected(link) => false,
             LinkId::PRIMARY => {
                 self.take_primary(count, cx);
@@ -837,6 +847,7 @@ impl<'m> Peer<6> for Ur<'m> {
                 let window = exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default();
                 window.get(..count).unwrap_or_default()
             }
+            LinkId::TRAJECTORY | LinkId::COMMAND => &[],
             _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
         }
     }

@@ -36,6 +36,7 @@ use crate::mode::{Held, Mode};
 use crate::recorder::{Loader, Saver};
 use crate::robot::{JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
+use crate::wire::external_control::{ControlMode, ControlRepr};
 use crate::wire::program::{Ending, Hello, Kind, Order, OrderRepr, Report, What};
 
 /// A program that has connected says whose it is within this time.
@@ -43,7 +44,9 @@ const GREETING: Duration = Duration::from_secs(1);
 /// A program that was told to end, and whose connection still stands, is hung up on.
 const HANG_UP: Duration = Duration::from_secs(1);
 /// Bytes of its text that go out at a time: to a URCap all of it, which takes what comes in pieces for the end.
-const PIECE: usize = if cfg!(feature = "urcap") { text::MAX_LEN } else { 256 };
+const PIECE: usize = if cfg!(feature = "urcap") { text::LONGEST } else { 256 };
+/// So long a program of External Control waits for the next message while nothing is commanded.
+const IDLE: Duration = Duration::from_secs(1);
 /// A program that stays is told so often that we are there, while nothing is commanded.
 const STAY: Duration = Duration::from_millis(100);
 /// Orders that may wait to be mirrored.
@@ -78,6 +81,7 @@ pub(super) struct Reverse {
     /// How much of it is to be transmitted.
     fetched: usize,
     window: [u8; 64],
+    unread: [u8; 16],
     filled: usize,
     /// Of the next order.
     counter: u16,
@@ -91,7 +95,12 @@ pub(super) struct Reverse {
     order: Outbox<{ Order::LEN }>,
     tokens: u16,
     called: bool,
+    path: CommandPath,
     kind: Kind,
+    /// For how long a command holds without a successor.
+    hold: Duration,
+    /// Connections that a program of External Control makes beside: for trajectories, and for commands.
+    beside: [Door; 2],
     config: ProgramConfig,
     limits: Limits<6>,
     /// Of a program that takes positions.
@@ -195,6 +204,7 @@ impl Reverse {
             piece: [0; PIECE],
             fetched: 0,
             window: [0; 64],
+            unread: [0; 16],
             filled: 0,
             counter: 0,
             waiting: Deque::new(),
@@ -205,11 +215,14 @@ impl Reverse {
             order: Outbox::EMPTY,
             tokens: 0,
             called: false,
+            path: options.path,
             kind: match options.path {
-                CommandPath::Text | CommandPath::ReverseSpeedJ => Kind::SpeedJ,
+                CommandPath::Text | CommandPath::ReverseSpeedJ | CommandPath::ExternalControl => Kind::SpeedJ,
                 CommandPath::ReverseServoJ => Kind::ServoJ,
                 CommandPath::Buffered => Kind::Buffered,
             },
+            hold: options.text.hold,
+            beside: [Door::default(); 2],
             config: options.program,
             limits,
             positions: Positions::UNKNOWN,
@@ -218,6 +231,16 @@ impl Reverse {
             period: Duration::ZERO,
             moment: Moment { now: Instant::ZERO, mode: Mode::Offline, state: None, paused: false },
         }
+    }
+
+    /// Whether the program speaks the wire of External Control, and answers nothing.
+    fn is_foreign(&self) -> bool {
+        self.path == CommandPath::ExternalControl
+    }
+
+    /// Whether the program stays when commanding is over.
+    fn stays(&self) -> bool {
+        self.config.stays(self.path)
     }
 
     /// Whether a program of ours carries the commands of this session.
@@ -235,6 +258,11 @@ impl Reverse {
             self.fill = self.config.fill(period);
             self.door.open(self.config.port);
             self.fetch.iter_mut().for_each(|fetch| fetch.door.open(self.config.script_port));
+            if self.is_foreign() {
+                let [trajectory, command] = &mut self.beside;
+                trajectory.open(self.config.trajectory_port);
+                command.open(self.config.command_port);
+            }
         }
     }
 
@@ -242,6 +270,7 @@ impl Reverse {
     pub(super) fn close(&mut self) {
         self.door.close();
         self.fetch.iter_mut().for_each(Fetch::close);
+        self.beside.iter_mut().for_each(Door::close);
         self.software = None;
         self.sent = None;
         self.hang_up(Stage::Away);
@@ -251,6 +280,7 @@ impl Reverse {
     pub(super) fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
         self.door.ends(ours, theirs);
         self.fetch.iter_mut().for_each(|fetch| fetch.door.ends(ours, theirs));
+        self.beside.iter_mut().for_each(|door| door.ends(ours, theirs));
     }
 
     /// Whether a program could be made and could connect, or has.
@@ -260,7 +290,7 @@ impl Reverse {
 
     /// Whether somebody at the robot has to start it first.
     pub(super) fn is_away(&self) -> bool {
-        self.is_chosen() && self.fetch.is_some() && !self.is_ready()
+        self.is_chosen() && self.config.by != Delivery::Text && !self.is_ready()
     }
 
     fn address(&self) -> Option<Ipv4Addr> {
@@ -271,21 +301,53 @@ impl Reverse {
         if let (LinkId::SCRIPT, Some(fetch)) = (link, &mut self.fetch) {
             return fetch.accepted(from, now).map(ProgramNews::Stranger);
         }
-        if !self.door.accepted(from) {
-            self.door.turn_away();
-            return Some(ProgramNews::Stranger(self.door.strangers()));
+        let door = self.door_mut(link);
+        if !door.accepted(from) {
+            door.turn_away();
+            return Some(ProgramNews::Stranger(door.strangers()));
+        }
+        if link != LinkId::REVERSE {
+            return None;
         }
         self.filled = 0;
         self.stage = Stage::Greeting(now);
+        if self.is_foreign() {
+            self.begin(now);
+            return Some(ProgramNews::Connected);
+        }
         None
+    }
+
+    fn door_mut(&mut self, link: LinkId) -> &mut Door {
+        let Self { door, beside: [trajectory, command], .. } = self;
+        match link {
+            LinkId::TRAJECTORY => trajectory,
+            LinkId::COMMAND => command,
+            _ => door,
+        }
+    }
+
+    /// The program takes orders from now on.
+    fn begin(&mut self, now: Instant) {
+        self.stage = Stage::Ready;
+        (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
+        self.waiting.clear();
+        self.answers.clear();
+        self.mirrors = Held::new(false, now);
+        self.lag = 0;
     }
 
     /// The port could not listen: after how long it is tried again.
     pub(super) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
         match &mut self.fetch {
             Some(fetch) if link == LinkId::SCRIPT => fetch.door.refused(now),
-            _ => self.door.refused(now),
+            _ => self.door_mut(link).refused(now),
         }
+    }
+
+    /// A connection is gone that is nothing but there.
+    pub(super) fn closed_beside(&mut self, link: LinkId) {
+        self.door_mut(link).closed();
     }
 
     /// What the URCap says, or that it has read and left.
@@ -368,6 +430,11 @@ impl Reverse {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
+    /// Room for what nobody reads.
+    pub(super) const fn ignored(&mut self) -> &mut [u8] {
+        &mut self.unread
+    }
+
     /// Bytes of the program, which arrived at `arrival`.
     pub(super) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramNews)) {
         self.filled = self.filled.saturating_add(count).min(self.window.len());
@@ -382,6 +449,8 @@ impl Reverse {
                     }
                     None => (false, rest),
                 },
+                // It has nothing to say.
+                Stage::Ready | Stage::Ending(..) if self.is_foreign() => (false, &[][..]),
                 Stage::Ready | Stage::Ending(..) => match rest.split_first_chunk() {
                     Some((report, behind)) => {
                         self.take(Report::from_bytes(*report), arrival);
@@ -405,12 +474,7 @@ impl Reverse {
         let ours = self.made.map(|made| (made.kind, made.token));
         match Hello::new_checked(hello).map(Hello::repr) {
             Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
-                self.stage = Stage::Ready;
-                (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
-                self.waiting.clear();
-                self.answers.clear();
-                self.mirrors = Held::new(false, arrival);
-                self.lag = 0;
+                self.begin(arrival);
                 tell(ProgramNews::Connected);
             }
             Ok(hello) => {
@@ -451,6 +515,7 @@ impl Reverse {
         #[cfg(feature = "postcard")]
         self.order.begin();
         self.door.wake(now);
+        self.beside.iter_mut().for_each(|door| door.wake(now));
         self.fetch.iter_mut().for_each(|fetch| fetch.wake(now));
         match self.stage {
             Stage::Greeting(since) if now.since(since) > GREETING => {
@@ -467,12 +532,17 @@ impl Reverse {
 
     /// What is known of the program at `now`.
     pub(super) fn resident(&self, now: Instant) -> Option<Resident> {
-        let at = if self.mirrors.value { self.mirrors.at } else { now };
-        self.is_chosen().then(|| Resident { connected: self.is_ready(), mirrors: Held::new(self.mirrors.value, at) })
+        let mirrors = match self.mirrors {
+            // Nothing but its connection, and that the controller's target follows, tells of it.
+            _ if self.is_foreign() => Held::new(self.is_ready(), now),
+            Held { value: true, at } => Held::new(true, at),
+            Held { value: false, .. } => Held::new(false, now),
+        };
+        self.is_chosen().then(|| Resident { connected: self.is_ready(), mirrors })
     }
 
     pub(super) fn figures(&self, now: Instant) -> Option<AnswerFigures> {
-        self.is_ready().then(|| self.answers.figures(now))
+        (self.is_ready() && !self.is_foreign()).then(|| self.answers.figures(now))
     }
 
     /// What the next verdict is carried out by. A program that is `paused` takes nothing before it goes on.
@@ -501,7 +571,7 @@ impl Reverse {
                 false
             }
             // A target that stands still at once would be a jerk; its program brakes.
-            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.config.stays() => self.end(now),
+            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.stays() => self.end(now),
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
             Verdict::Hold => {
                 let values = state.map_or([0; 6], |state| match mode {
@@ -527,9 +597,7 @@ impl Reverse {
                 }
             },
             // The zero velocities went before it.
-            Verdict::Stop if self.is_ready() && !paused && self.config.stays() => {
-                self.order(What::Rest, 1, [0; 6], now)
-            }
+            Verdict::Stop if self.is_ready() && !paused && self.stays() => self.order(What::Rest, 1, [0; 6], now),
             Verdict::Stop if self.is_ready() && !paused => self.end(now),
             // A text would end the program of the pendant around it, and nothing of ours moves on.
             Verdict::Stop if self.fetch.is_some() => false,
@@ -547,6 +615,9 @@ impl Reverse {
     /// The program is to come to rest and to end.
     fn end(&mut self, now: Instant) -> bool {
         self.stage = Stage::Ending(now, false);
+        if self.is_foreign() {
+            return self.control(ControlMode::Stopped, [0; 6]);
+        }
         let order = OrderRepr { counter: self.counter, what: What::End, cycles: 1, values: [0; 6] };
         self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
@@ -557,7 +628,20 @@ impl Reverse {
         self.order(What::Rest, 1, [0; 6], now)
     }
 
+    /// The same on the wire of External Control.
+    fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
+        let timeout = if mode == ControlMode::SpeedJ { self.hold } else { IDLE };
+        let timeout = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+        let control = ControlRepr { timeout, values, mode };
+        self.order.put(|out| control.emit(out)).is_ok_and(|len| len > 0)
+    }
+
     fn order(&mut self, what: What, cycles: u16, values: [i32; 6], now: Instant) -> bool {
+        if self.is_foreign() {
+            self.spoke = now;
+            let mode = if what == What::Rest { ControlMode::Idle } else { ControlMode::SpeedJ };
+            return self.control(mode, values);
+        }
         if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
             return false;
         }
@@ -579,7 +663,7 @@ impl Reverse {
             return;
         }
         // Where the URCap fetches it, somebody at the robot starts it.
-        if self.fetch.is_none() {
+        if self.config.by == Delivery::Text {
             self.make(now);
         }
     }
@@ -590,7 +674,7 @@ impl Reverse {
         self.tokens = self.tokens.wrapping_add(1);
         // Another one after each start of ours, as far as the clock tells, and after each call.
         let token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
-        self.made = Some(Made { kind: self.kind, software, address, port: self.config.port, token });
+        self.made = Some(Made { path: self.path, kind: self.kind, software, address, port: self.config.port, token });
         self.sent = Some(0);
         self.hang_up(Stage::Called(now));
         self.called = true;
@@ -599,7 +683,7 @@ impl Reverse {
     /// What the mode asks for beside verdicts; whether `stopj` is to go out as text.
     pub(super) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
-            (Mode::Offline | Mode::Monitor, Stage::Ready) if self.config.stays() => {
+            (Mode::Offline | Mode::Monitor, Stage::Ready) if self.stays() => {
                 if now.since(self.spoke) >= STAY {
                     self.rest(now);
                 }
@@ -628,7 +712,8 @@ impl Reverse {
     }
 
     pub(super) fn has_link_output(&self) -> bool {
-        self.door.has_output() || self.fetch.as_ref().is_some_and(|fetch| fetch.door.has_output())
+        let fetch = self.fetch.as_ref().is_some_and(|fetch| fetch.door.has_output());
+        self.door.has_output() || fetch || self.beside.iter().any(Door::has_output)
     }
 
     pub(super) const fn is_sending(&self) -> bool {
@@ -656,6 +741,10 @@ impl Reverse {
         if let Some(output) = self.fetch.as_mut().and_then(|fetch| fetch.door.poll_output(LinkId::SCRIPT)) {
             return Some(output);
         }
+        let beside = [LinkId::TRAJECTORY, LinkId::COMMAND].into_iter().zip(&mut self.beside);
+        if let Some(output) = beside.into_iter().find_map(|(link, door)| door.poll_output(link)) {
+            return Some(output);
+        }
         if !self.order.is_empty() {
             return Some(Output::Transmit { link, to: None, bytes: self.order.take() });
         }
@@ -669,7 +758,7 @@ impl Reverse {
     fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
         let piece = &mut self.piece;
-        let read = made.with_text(&config.peer.text, &self.config, &config.limits, self.fetch.is_some(), |mut text| {
+        let read = made.with_text(config, self.fetch.is_some(), |mut text| {
             // What has gone out is passed over: a place in a text that borrows its values cannot be kept.
             let mut left = sent;
             while left > 0 {
@@ -691,14 +780,15 @@ impl Reverse {
         let stage = match self.stage {
             Stage::Greeting(since) => past(since, GREETING),
             Stage::Ending(since, _) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
-            Stage::Ready if self.config.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
+            Stage::Ready if self.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
                 Some(self.spoke + STAY).filter(|at| *at > now)
             }
             Stage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
             Stage::Away | Stage::Called(_) => None,
         };
         let fetch = self.fetch.as_ref().and_then(Fetch::next_deadline);
-        earliest(&[stage, self.door.next_deadline(), fetch])
+        let [trajectory, command] = &self.beside;
+        earliest(&[stage, self.door.next_deadline(), fetch, trajectory.next_deadline(), command.next_deadline()])
     }
 
     pub(super) const fn strangers(&self) -> u32 {
@@ -718,6 +808,9 @@ impl Reverse {
         if let Some(fetch) = &mut self.fetch {
             while fetch.door.poll_output(LinkId::SCRIPT).is_some() {}
         }
+        for (door, link) in self.beside.iter_mut().zip([LinkId::TRAJECTORY, LinkId::COMMAND]) {
+            while door.poll_output(link).is_some() {}
+        }
         self.sent = None;
         (!self.order.is_empty()).then(|| self.order.take())
     }
@@ -730,7 +823,7 @@ impl Reverse {
 
     #[cfg(feature = "postcard")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&(self.door, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
+        to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
         to.put(&(&self.positions, self.lag))?;
         to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
@@ -739,7 +832,8 @@ impl Reverse {
 
     #[cfg(feature = "postcard")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
-        (self.door, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) = from.take()?;
+        (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
+            from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
         (self.positions, self.lag) = from.take()?;
         let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;

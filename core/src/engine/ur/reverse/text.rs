@@ -2,11 +2,12 @@
 
 use core::net::Ipv4Addr;
 
+#[cfg(feature = "urcap")]
+use outrigger_urscript::ExternalControlProgram;
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
-use crate::command::Limits;
-use crate::engine::ur::path::ProgramConfig;
-use crate::engine::ur::text::TextConfig;
+use crate::engine::ur::config::{UrConfig, UrOptions};
+use crate::engine::ur::path::CommandPath;
 use crate::robot::SoftwareVersion;
 use crate::time::Duration;
 use crate::wire::program::{Hello, Kind};
@@ -30,12 +31,18 @@ const PLACES: usize = 40;
 const BEYOND: f32 = 0.02;
 
 /// Bytes of the longest text.
-pub(super) const MAX_LEN: usize = 4096;
+const MAX_LEN: usize = 4096;
+/// The same with the program of External Control.
+#[cfg(feature = "urcap")]
+pub(super) const LONGEST: usize = 20_480;
+#[cfg(not(feature = "urcap"))]
+pub(super) const LONGEST: usize = MAX_LEN;
 
 /// What a program is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Made {
+    pub(super) path: CommandPath,
     pub(super) kind: Kind,
     pub(super) software: SoftwareVersion,
     pub(super) address: Ipv4Addr,
@@ -47,13 +54,35 @@ impl Made {
     /// Hands the text to `read`; `None` where it cannot be written, or is too long.
     pub(super) fn with_text<T>(
         &self,
-        text: &TextConfig,
-        program: &ProgramConfig,
-        limits: &Limits<6>,
+        config: &UrConfig,
         for_urcap: bool,
         read: impl FnOnce(ScriptText<'_>) -> T,
     ) -> Option<T> {
-        let Self { kind, software, address, port, token } = *self;
+        let Self { path, kind, software, address, port, token } = *self;
+        let UrOptions { text, program, .. } = &config.peer;
+        let limits = &config.limits;
+        let version = Version::new(software.major, software.minor);
+        #[cfg(feature = "urcap")]
+        if path == CommandPath::ExternalControl {
+            let external = ExternalControlProgram {
+                reverse_port: port,
+                trajectory_port: program.trajectory_port,
+                command_port: program.command_port,
+                lookahead: program.lookahead.as_secs_f32(),
+                gain: program.gain,
+                stop_deceleration: text.stop_acceleration,
+                joint_speeds: limits.velocity.0.map(|v| v * (1.0 + BEYOND)),
+                ..ExternalControlProgram::new(address)
+            };
+            let values = external.values().ok()?;
+            let text = if for_urcap {
+                ExternalControlProgram::node(&values, version)
+            } else {
+                ExternalControlProgram::headless(&values, version)
+            };
+            return text.ok().filter(|text| text.len() <= LONGEST).map(read);
+        }
+        let _ = path;
         let period = Duration::from_micros(software.generation().period_micros());
         let integer = ScriptValue::Integer;
         let mut values = heapless::Vec::<(&str, ScriptValue<'_>), PLACES>::new();
@@ -92,7 +121,6 @@ impl Made {
             ("GAIN", integer(program.gain.into())),
             ("FILL", integer(program.fill(period).into())),
         ]);
-        let version = Version::new(software.major, software.minor);
         let moves = match kind {
             Kind::ServoJ => SERVOJ,
             Kind::Buffered => BUFFERED,
