@@ -13,6 +13,7 @@ mod port;
 mod record;
 mod recordings;
 mod recovery;
+mod reverse;
 mod script;
 mod serial_sensor;
 mod serve;
