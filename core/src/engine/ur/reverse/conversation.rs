@@ -1,0 +1,227 @@
+//! Who connects, and what a program says.
+
+use core::net::SocketAddr;
+
+use super::door::Door;
+use super::fetch::Fetch;
+use super::{Reverse, Stage};
+use crate::engine::io::LinkId;
+use crate::engine::ur::event::ProgramNews;
+use crate::mode::Held;
+use crate::time::{Duration, Instant};
+use crate::wire::program::{Ending, Hello, Report};
+
+impl Reverse {
+    pub(in crate::engine::ur) fn accepted(
+        &mut self,
+        link: LinkId,
+        from: SocketAddr,
+        now: Instant,
+    ) -> Option<ProgramNews> {
+        if let (LinkId::SCRIPT, Some(fetch)) = (link, &mut self.fetch) {
+            return fetch.accepted(from, now).map(ProgramNews::Stranger);
+        }
+        let door = self.door_mut(link);
+        if !door.accepted(from) {
+            door.turn_away();
+            return Some(ProgramNews::Stranger(door.strangers()));
+        }
+        if link != LinkId::REVERSE {
+            return None;
+        }
+        self.filled = 0;
+        self.stage = Stage::Greeting(now);
+        if self.is_foreign() {
+            self.begin(now);
+            return Some(ProgramNews::Connected);
+        }
+        None
+    }
+
+    pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Door {
+        let Self { door, beside: [trajectory, command], .. } = self;
+        match link {
+            LinkId::TRAJECTORY => trajectory,
+            LinkId::COMMAND => command,
+            _ => door,
+        }
+    }
+
+    /// The program takes orders from now on.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.stage = Stage::Ready;
+        (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
+        self.waiting.clear();
+        self.answers.clear();
+        self.mirrors = Held::new(false, now);
+        self.lag = 0;
+    }
+
+    /// The port could not listen: after how long it is tried again.
+    pub(in crate::engine::ur) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
+        match &mut self.fetch {
+            Some(fetch) if link == LinkId::SCRIPT => fetch.door.refused(now),
+            _ => self.door_mut(link).refused(now),
+        }
+    }
+
+    /// A connection is gone that is nothing but there.
+    pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) {
+        self.door_mut(link).closed();
+    }
+
+    /// What the URCap says, or that it has read and left.
+    pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) {
+        let complete = self.fetch.as_mut().is_some_and(|fetch| fetch.commit(count));
+        if complete {
+            self.make(now);
+        }
+    }
+
+    /// The URCap has left.
+    pub(in crate::engine::ur) fn answered(&mut self) {
+        self.fetch.iter_mut().for_each(Fetch::closed);
+    }
+
+    pub(in crate::engine::ur) fn asking_window(&mut self) -> &mut [u8] {
+        self.fetch.as_mut().map(Fetch::window).unwrap_or_default()
+    }
+
+    /// The program ends, with the arm at rest; whether there is one that stays.
+    pub(in crate::engine::ur) fn hand_back(&mut self, now: Instant) -> bool {
+        self.is_ready() && self.end(now)
+    }
+
+    /// The program is sent again, to stay; whether it can be.
+    pub(in crate::engine::ur) fn resend(&mut self, now: Instant) -> bool {
+        let can = self.config.resident && self.fetch.is_none() && matches!(self.stage, Stage::Away | Stage::Called(_));
+        if can {
+            self.stage = Stage::Away;
+            self.call(now);
+        }
+        can
+    }
+
+    /// It acknowledges nothing.
+    pub(in crate::engine::ur) fn hang_up_now(&mut self) {
+        self.hang_up(Stage::Away);
+    }
+
+    /// The program has closed its connection, or the network has.
+    pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramNews> {
+        let told = matches!(self.stage, Stage::Ready | Stage::Ending(..)).then_some(self.ending);
+        self.door.closed();
+        self.forget();
+        told.map(ProgramNews::Ended)
+    }
+
+    /// Nothing is known of a program any more.
+    pub(super) fn forget(&mut self) {
+        self.stage = Stage::Away;
+        self.order.clear();
+        self.waiting.clear();
+        self.mirrors.value = false;
+    }
+
+    /// The connection is reset, and the next one is waited for.
+    pub(super) fn hang_up(&mut self, stage: Stage) {
+        if matches!(self.stage, Stage::Greeting(_) | Stage::Ready | Stage::Ending(..)) {
+            self.door.hang_up();
+        }
+        self.forget();
+        self.stage = stage;
+    }
+
+    pub(in crate::engine::ur) fn is_connected(&self) -> bool {
+        matches!(self.stage, Stage::Greeting(_) | Stage::Ready | Stage::Ending(..))
+    }
+
+    /// Everything written to it would be a program's.
+    pub(in crate::engine::ur) fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Ready)
+    }
+
+    /// Whether the connection carries orders.
+    pub(in crate::engine::ur) fn carries(&self) -> bool {
+        matches!(self.stage, Stage::Ready | Stage::Ending(..))
+    }
+
+    pub(in crate::engine::ur) fn window(&mut self) -> &mut [u8] {
+        self.window.get_mut(self.filled..).unwrap_or_default()
+    }
+
+    /// Room for what nobody reads.
+    pub(in crate::engine::ur) const fn ignored(&mut self) -> &mut [u8] {
+        &mut self.unread
+    }
+
+    /// Bytes of the program, which arrived at `arrival`.
+    pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramNews)) {
+        self.filled = self.filled.saturating_add(count).min(self.window.len());
+        let window = self.window;
+        let mut rest = window.get(..self.filled).unwrap_or_default();
+        loop {
+            let (one, behind) = match self.stage {
+                Stage::Greeting(_) => match rest.split_at_checked(Hello::LEN) {
+                    Some((hello, behind)) => {
+                        self.greet(hello, arrival, &mut tell);
+                        (true, behind)
+                    }
+                    None => (false, rest),
+                },
+                // It has nothing to say.
+                Stage::Ready | Stage::Ending(..) if self.is_foreign() => (false, &[][..]),
+                Stage::Ready | Stage::Ending(..) => match rest.split_first_chunk() {
+                    Some((report, behind)) => {
+                        self.take(Report::from_bytes(*report), arrival);
+                        (true, behind)
+                    }
+                    None => (false, rest),
+                },
+                // What a program says that is hung up on.
+                Stage::Away | Stage::Called(_) => (false, &[][..]),
+            };
+            rest = behind;
+            if !one {
+                break;
+            }
+        }
+        self.window.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        self.filled = rest.len();
+    }
+
+    pub(super) fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramNews)) {
+        let ours = self.made.map(|made| (made.kind, made.token));
+        match Hello::new_checked(hello).map(Hello::repr) {
+            Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
+                self.begin(arrival);
+                tell(ProgramNews::Connected);
+            }
+            Ok(hello) => {
+                tell(ProgramNews::Other { version: hello.version });
+                self.hang_up(Stage::Away);
+            }
+            Err(_) => {
+                tell(ProgramNews::Other { version: 0 });
+                self.hang_up(Stage::Away);
+            }
+        }
+    }
+
+    /// What the program says of an order.
+    pub(super) fn take(&mut self, report: Report, arrival: Instant) {
+        if report.ending != Ending::None {
+            self.ending = report.ending;
+        }
+        self.lag = report.lag;
+        let mirrored = report.counter.wrapping_sub(self.oldest);
+        if usize::from(mirrored) < self.waiting.len() {
+            for _ in 0..=mirrored {
+                self.waiting.pop_front();
+                self.oldest = self.oldest.wrapping_add(1);
+            }
+            self.answers.reflected(report.counter, arrival);
+            self.mirrors = Held::new(true, arrival);
+        }
+    }
+}

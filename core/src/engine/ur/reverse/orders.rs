@@ -1,0 +1,149 @@
+//! What a verdict is on the wire of a program.
+
+use super::{IDLE, Moment, Reverse, STAY, Stage, Wrote};
+use crate::command::Approved;
+use crate::engine::cycle::Verdict;
+use crate::mode::Mode;
+use crate::robot::{JointVelocities, Reason, State};
+use crate::time::{Duration, Instant};
+use crate::wire::external_control::{ControlMode, ControlRepr};
+use crate::wire::program::{Kind, OrderRepr, What};
+
+impl Reverse {
+    /// What the next verdict is carried out by. A program that is `paused` takes nothing before it goes on.
+    pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, paused: bool) {
+        let state = if self.takes_positions() { state.copied() } else { None };
+        self.moment = Moment { now, mode, state, paused };
+    }
+
+    pub(super) const fn takes_positions(&self) -> bool {
+        matches!(self.kind, Kind::ServoJ | Kind::Buffered)
+    }
+
+    /// Carries out a verdict.
+    ///
+    /// # Errors
+    /// What ends commanding instead.
+    pub(in crate::engine::ur) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
+        let Moment { now, mode, state, paused } = self.moment;
+        let made = match verdict {
+            Verdict::Silent | Verdict::Mirror | Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => false,
+            Verdict::Hold if !self.is_ready() => {
+                if mode == Mode::Arming {
+                    self.positions.forget();
+                    self.call(now);
+                }
+                false
+            }
+            // A target that stands still at once would be a jerk; its program brakes.
+            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.stays() => self.end(now),
+            Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
+            Verdict::Hold => {
+                let values = state.map_or([0; 6], |state| match mode {
+                    Mode::Command => self.positions.settle(&state, &self.limits),
+                    _ => self.positions.hold(&state),
+                });
+                let what = if self.is_full() { What::Keep } else { What::Values };
+                self.order(what, 1, values, now)
+            }
+            Verdict::Move(_) if !self.is_ready() => false,
+            Verdict::Move(approved) => match &state {
+                Some(state) => {
+                    let full = self.is_full();
+                    let ring =
+                        matches!(self.kind, Kind::Buffered).then_some(if full { Duration::ZERO } else { self.period });
+                    let step = self.positions.advance(approved, state, &self.limits, self.config.divergence, ring)?;
+                    let what = if full { What::Keep } else { What::Values };
+                    self.order(what, step.cycles, step.to, now)
+                }
+                None => {
+                    let values = speeds(approved);
+                    self.order(What::Values, 1, values, now)
+                }
+            },
+            // The zero velocities went before it.
+            Verdict::Stop if self.is_ready() && !paused && self.stays() => self.order(What::Rest, 1, [0; 6], now),
+            Verdict::Stop if self.is_ready() && !paused => self.end(now),
+            // A text would end the program of the pendant around it, and nothing of ours moves on.
+            Verdict::Stop if self.fetch.is_some() => false,
+            Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
+            Verdict::Stop => return Ok(Wrote::StopText),
+        };
+        Ok(Wrote::Order(made))
+    }
+
+    /// Whether the ring has as many points as are to wait there: our own time stands still then.
+    pub(super) fn is_full(&self) -> bool {
+        self.lag > self.fill
+    }
+
+    /// The program is to come to rest and to end.
+    pub(super) fn end(&mut self, now: Instant) -> bool {
+        self.stage = Stage::Ending(now, false);
+        if self.is_foreign() {
+            return self.control(ControlMode::Stopped, [0; 6]);
+        }
+        let order = OrderRepr { counter: self.counter, what: What::End, cycles: 1, values: [0; 6] };
+        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+    }
+
+    /// The program is to come to rest, and to stay.
+    pub(super) fn rest(&mut self, now: Instant) -> bool {
+        self.positions.forget();
+        self.order(What::Rest, 1, [0; 6], now)
+    }
+
+    /// The same on the wire of External Control.
+    pub(super) fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
+        let timeout = if mode == ControlMode::SpeedJ { self.hold } else { IDLE };
+        let timeout = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+        let control = ControlRepr { timeout, values, mode };
+        self.order.put(|out| control.emit(out)).is_ok_and(|len| len > 0)
+    }
+
+    pub(super) fn order(&mut self, what: What, cycles: u16, values: [i32; 6], now: Instant) -> bool {
+        if self.is_foreign() {
+            self.spoke = now;
+            let mode = if what == What::Rest { ControlMode::Idle } else { ControlMode::SpeedJ };
+            return self.control(mode, values);
+        }
+        if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
+            return false;
+        }
+        let order = OrderRepr { counter: self.counter, what, cycles, values };
+        self.answers.sent(self.counter, now);
+        self.spoke = now;
+        self.counter = self.counter.wrapping_add(1);
+        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+    }
+
+    /// What the mode asks for beside verdicts; whether `stopj` is to go out as text.
+    pub(in crate::engine::ur) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
+        match (mode, self.stage) {
+            (Mode::Offline | Mode::Monitor, Stage::Ready) if self.stays() => {
+                if now.since(self.spoke) >= STAY {
+                    self.rest(now);
+                }
+                false
+            }
+            (Mode::Offline | Mode::Monitor, Stage::Ready) => {
+                self.end(now);
+                false
+            }
+            (Mode::Stopping, Stage::Ending(since, false)) if now.since(since) > self.config.end_timeout => {
+                self.stage = Stage::Ending(since, true);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The approved speeds in the program's unit: the only function that makes an order of them.
+fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
+    let (JointVelocities(speeds), _authority) = approved.into_parts();
+    speeds.map(|speed| {
+        let micro = speed * 1e6;
+        (micro + 0.5_f32.copysign(micro)) as i32
+    })
+}

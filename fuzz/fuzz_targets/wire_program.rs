@@ -1,0 +1,25 @@
+//! Any bytes as what programs on a controller say and are told: what is read is written back.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_core::wire::external_control::Control;
+use outrigger_core::wire::program::{Hello, Order, Report};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut written = [0xa5; 32];
+    if let Ok(order) = Order::new_checked(bytes) {
+        assert_eq!(order.repr().emit(&mut written), Ok(Order::LEN));
+        assert_eq!(written[..Order::LEN], *bytes);
+    }
+    if let Ok(hello) = Hello::new_checked(bytes) {
+        assert_eq!(hello.repr().emit(&mut written), Ok(Hello::LEN));
+        assert_eq!(written[..Hello::LEN], *bytes);
+    }
+    if let Ok(control) = Control::new_checked(bytes) {
+        assert_eq!(control.repr().emit(&mut written), Ok(Control::LEN));
+        assert_eq!(written[..Control::LEN], *bytes);
+    }
+    if let Some(report) = bytes.first_chunk() {
+        assert_eq!(Report::from_bytes(*report).to_bytes(), *report);
+    }
+});
