@@ -1,5 +1,8 @@
 //! The whole engine beside one robot: every input, every output, every question.
 
+#[cfg(feature = "reverse")]
+use core::net::{IpAddr, SocketAddr};
+
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::ur::LINKS;
@@ -68,7 +71,7 @@ fn live<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
     while any(true) {
         now = now + any(Duration::from_millis(1));
         engine.handle(now, any_input(now));
-        for link in LINKS {
+        for link in LINKS.into_iter().chain([LinkId::REVERSE]) {
             let window = engine.receive_window(any(link));
             used(window.len());
             engine.commit(link, any(100), now, now);
@@ -108,6 +111,14 @@ pub(crate) fn any_input(now: Instant) -> Input {
         1 => Input::Opened(any(LinkId::PRIMARY)),
         2 => Input::Refused(any(LinkId::PRIMARY)),
         3 => Input::Closed(any(LinkId::REALTIME)),
+        #[cfg(feature = "reverse")]
+        20 => Input::Accepted(any(LinkId::REVERSE), any(SocketAddr::from(([10, 0, 0, 1], 1)))),
+        #[cfg(feature = "reverse")]
+        21 => Input::Ends(any(LinkId::REALTIME), any(IpAddr::from([10, 0, 0, 1])), any(IpAddr::from([10, 0, 0, 2]))),
+        #[cfg(feature = "reverse")]
+        22 => Input::HandBack,
+        #[cfg(feature = "reverse")]
+        23 => Input::Resend,
         4 => Input::Unacked { link: any(LinkId::REALTIME), bytes: any(10), age: any(Duration::from_millis(3)) },
         5 => Input::Sample(Sample { source: any(SourceId(1)), value, seq: any(3), taken_at: now }),
         6 => Input::Request(any(Epoch::from_number(1))),

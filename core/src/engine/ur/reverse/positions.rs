@@ -54,7 +54,7 @@ impl Positions {
         let joints = self.at.iter_mut().zip(state.target_positions.iter()).zip(limits.velocity.iter());
         for ((at, target), fastest) in joints {
             let (away, most) = (((target * 1e6) as i64 * NANO).saturating_sub(*at), (fastest * nanos) as i64);
-            *at = at.saturating_add(away.clamp(most.saturating_neg(), most));
+            *at = at.saturating_add(away.max(most.saturating_neg()).min(most));
         }
         self.since = Some(state.controller_time);
         self.micros()
