@@ -21,7 +21,7 @@ use crate::robot::Text;
 use crate::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x09";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x0a";
 
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";

@@ -32,13 +32,14 @@ const FLASH: u64 = 112 * 1024;
 const SESSION: u64 = 23 * 1024;
 const RTDE_SESSION: u64 = 28 * 1024 + 512;
 /// What can be left out, as features of the probe.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
     ("feature `messages`", "outrigger-core/messages"),
     ("feature `outputs`", "outrigger-core/outputs"),
     ("feature `histograms`", "outrigger-core/histograms"),
     ("any of the laws, in place of joint servo", "laws"),
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
+    ("feature `reverse`: commands by a program on the controller, three of them", "reverse"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 25_000;

@@ -104,7 +104,7 @@ impl UrConfig {
         let brought = program.by != Delivery::Nobody || *path == CommandPath::ExternalControl;
         BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us")
             .map_err(value("program"))?;
-        let fits = software.is_none_or(|software| path.fits(software));
+        let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
         BadValue::unless(fits, "path", "one that this software, and this build of Outrigger, has")
             .map_err(value("session"))?;
         let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;

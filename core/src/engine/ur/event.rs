@@ -83,7 +83,8 @@ pub enum ProgramNews {
         /// The version that it speaks.
         version: i32,
     },
-    /// Somebody has connected who is not the controller, or whom nobody waits for: so many by now. They were turned away.
+    /// Somebody has connected who is not the controller, or whom nobody waits for: so many by now, all turned away. Told at the
+    /// first, the second, the fourth and so on.
     Stranger(u32),
 }
 

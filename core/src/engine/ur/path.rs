@@ -59,12 +59,17 @@ impl CommandPath {
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
         let since = if self.is_positions() { (3, 1) } else { (3, 0) };
-        let built = match self {
-            Self::Text => return true,
+        !self.is_resident() || (self.is_built() && software.at_least(since.0, since.1))
+    }
+
+    /// Whether this build of the core has it.
+    #[must_use]
+    pub const fn is_built(self) -> bool {
+        match self {
+            Self::Text => true,
             Self::ExternalControl => cfg!(feature = "urcap"),
             Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered => cfg!(feature = "reverse"),
-        };
-        built && software.at_least(since.0, since.1)
+        }
     }
 }
 

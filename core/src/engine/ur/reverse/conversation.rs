@@ -19,12 +19,12 @@ impl Reverse {
         now: Instant,
     ) -> Option<ProgramNews> {
         if let (LinkId::SCRIPT, Some(fetch)) = (link, &mut self.fetch) {
-            return fetch.accepted(from, now).map(ProgramNews::Stranger);
+            return fetch.accepted(from, now).and_then(told);
         }
         let door = self.door_mut(link);
         if !door.accepted(from) {
             door.turn_away();
-            return Some(ProgramNews::Stranger(door.strangers()));
+            return told(door.strangers());
         }
         if link != LinkId::REVERSE {
             return None;
@@ -224,4 +224,9 @@ impl Reverse {
             self.mirrors = Held::new(true, arrival);
         }
     }
+}
+
+/// Of many strangers the first, the second, the fourth and so on are told: whoever knocks without end fills no log.
+fn told(strangers: u32) -> Option<ProgramNews> {
+    strangers.is_power_of_two().then_some(ProgramNews::Stranger(strangers))
 }

@@ -116,7 +116,7 @@ impl World {
                 let from = if happens == Happens::Robot { ROBOT } else { STRANGER };
                 self.port = Port { connected: true, ..Port::default() };
                 let news = self.reverse.accepted(LinkId::REVERSE, SocketAddr::new(from, 50_000), self.now);
-                assert_eq!(matches!(news, Some(ProgramNews::Stranger(_))), happens == Happens::Stranger);
+                assert!(happens == Happens::Stranger || news.is_none(), "{:?}", self.story);
             }
             Happens::Robot | Happens::Stranger => {}
             Happens::Greets | Happens::GreetsOtherwise => {
