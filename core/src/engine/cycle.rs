@@ -453,9 +453,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         #[cfg(not(feature = "reverse"))]
         let by_program = None::<Pendant>;
-        let pendant = match self.mode.mode() {
-            _ if by_program.is_some() => by_program.unwrap_or_default(),
-            Mode::Arming | Mode::Command => {
+        let pendant = match (by_program, self.mode.mode()) {
+            (Some(by_program), _) => by_program,
+            (None, Mode::Arming | Mode::Command) => {
                 let program = if speaks { state.program_state } else { None };
                 // Asked for where no program is seen, and dear.
                 let lasts = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped)) && {
@@ -476,7 +476,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 };
                 self.pendant.observe(&self.pendant_config, &reading, now)
             }
-            Mode::Offline | Mode::Monitor | Mode::Stopping => Pendant::Go,
+            (None, Mode::Offline | Mode::Monitor | Mode::Stopping) => Pendant::Go,
         };
         let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
             let (before, speed) = (self.target_speed, state.target_velocities.max_abs());

@@ -161,7 +161,7 @@ impl Order {
         OrderRepr {
             counter: u16::try_from(self.counter.get()).unwrap_or_default(),
             what: What::from_raw(self.what.get() & 0xFFFF),
-            cycles: (self.what.get().cast_unsigned() >> 16) as u16 + 1,
+            cycles: ((self.what.get().cast_unsigned() >> 16) as u16).saturating_add(1),
             values: self.values.map(I32::get),
         }
     }

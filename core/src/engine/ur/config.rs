@@ -83,7 +83,7 @@ impl UrConfig {
     #[inline(never)]
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = ConfigError::of;
-        let UrOptions { connect, software, text, outputs, force, path, program, .. } = &self.peer;
+        let UrOptions { connect, software, text, outputs, force, path, .. } = &self.peer;
         connect.check().map_err(value("connect"))?;
         for generation in [Generation::Cb3, Generation::ESeries] {
             let cycle = self.cycle(Duration::from_micros(generation.period_micros()));
@@ -95,6 +95,21 @@ impl UrConfig {
         }
         text.check(*software).map_err(value("text"))?;
         outputs.check_ranges().map_err(value("outputs"))?;
+        if cfg!(feature = "reverse") {
+            self.check_program()?;
+        }
+        let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
+        BadValue::unless(fits, "path", "one that this software and this build have").map_err(value("session"))?;
+        let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
+        let fed = force.is_none() || self.sources.iter().flatten().any(feeds);
+        let claimed = force.is_none() || connect.claims.has(Claim::Force);
+        BadValue::unless(fed, "force", "a source of six channels").map_err(value("outputs"))?;
+        BadValue::unless(claimed, "claim", "force among them, where a force is given").map_err(value("outputs"))
+    }
+
+    fn check_program(&self) -> Result<(), ConfigError> {
+        let value = ConfigError::of;
+        let UrOptions { text, path, program, .. } = &self.peer;
         program.check_ranges().map_err(value("program"))?;
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
         BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
@@ -102,16 +117,7 @@ impl UrConfig {
         let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
         let brought = program.by != Delivery::Nobody || *path == CommandPath::ExternalControl;
-        BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us")
-            .map_err(value("program"))?;
-        let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
-        BadValue::unless(fits, "path", "one that this software, and this build of Outrigger, has")
-            .map_err(value("session"))?;
-        let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
-        let fed = force.is_none() || self.sources.iter().flatten().any(feeds);
-        let claimed = force.is_none() || connect.claims.has(Claim::Force);
-        BadValue::unless(fed, "force", "a source of six channels").map_err(value("outputs"))?;
-        BadValue::unless(claimed, "claim", "force among them, where a force is given").map_err(value("outputs"))
+        BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us").map_err(value("program"))
     }
 
     /// The thresholds for a controller of this period.

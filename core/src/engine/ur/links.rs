@@ -22,6 +22,12 @@ impl LinkId {
 /// Every link that is opened by us, in this order.
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
+/// Every link on which the controller has to acknowledge what we send.
+pub(super) const WATCHED: &[LinkId] = match cfg!(feature = "reverse") {
+    true => &[LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE, LinkId::REVERSE],
+    false => &LINKS,
+};
+
 /// The name of a link in reports.
 #[must_use]
 pub const fn link_name(link: LinkId) -> &'static str {

@@ -41,16 +41,16 @@ impl CommandPath {
         Self::WORDS.iter().find(|(_, path)| *path == self).map_or("", |(word, _)| word)
     }
 
-    /// Whether a program of ours on the controller carries the commands.
+    /// Whether a program of ours on the controller carries the commands: never in a build that has none.
     #[must_use]
     pub const fn is_resident(self) -> bool {
-        !matches!(self, Self::Text)
+        cfg!(feature = "reverse") && !matches!(self, Self::Text)
     }
 
-    /// Whether joint positions are sent.
+    /// Whether joint positions are sent: never in a build without programs.
     #[must_use]
     pub const fn is_positions(self) -> bool {
-        matches!(self, Self::ReverseServoJ | Self::Buffered)
+        cfg!(feature = "reverse") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
     /// Whether a controller with this software can be commanded in this way, as far as is known: a program of ours needs a read
@@ -59,7 +59,7 @@ impl CommandPath {
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
         let since = if self.is_positions() { (3, 1) } else { (3, 0) };
-        !self.is_resident() || (self.is_built() && software.at_least(since.0, since.1))
+        self.is_built() && (!self.is_resident() || software.at_least(since.0, since.1))
     }
 
     /// Whether this build of the core has it.

@@ -4,7 +4,7 @@ use super::config::{StatesFrom, UrConfig, UrOptions};
 use super::connector::Connector;
 use super::event::{DownCause, Next, ProgramNews, UrEvent};
 use super::identity::{Identity, KnownBy};
-use super::links::LINKS;
+use super::links::{LINKS, WATCHED};
 use super::memory::Memory;
 use super::motion::MotionText;
 use super::outputs::{Known, OutputsPath};
@@ -59,8 +59,8 @@ pub struct Ur<'m> {
     /// This software cannot run it.
     unfit: bool,
     outputs: OutputsPath,
-    /// What the controller has not acknowledged on each of the [`LINKS`], and to the program.
-    unacked: [Unacked; LINKS.len() + 1],
+    /// What the controller has not acknowledged on each of the [`WATCHED`].
+    unacked: [Unacked; WATCHED.len()],
     refusal: Refusal,
 }
 
@@ -157,7 +157,7 @@ impl Ur<'_> {
     fn lost_program<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
         let Some(program) = exclusive(&mut self.program) else { return };
         if link == LinkId::REVERSE {
-            self.unacked.iter_mut().skip(link.index()).for_each(Unacked::clear);
+            self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
         }
         match cause {
             DownCause::Refused => {
@@ -390,10 +390,12 @@ impl Ur<'_> {
         let identity = Identity { software, known_by, packet_size, period, states };
         self.identity = Some(identity);
         self.motion.open(cx.config.peer.text, software);
-        self.unfit = !cx.config.peer.path.fits(software);
-        exclusive(&mut self.program).into_iter().for_each(|program| program.open(software, period, cx.config));
-        if self.unfit {
-            cx.events.push_peer(UrEvent::Program(ProgramNews::Unfit));
+        if let Some(program) = exclusive(&mut self.program) {
+            self.unfit = !cx.config.peer.path.fits(software);
+            program.open(software, period, cx.config);
+            if self.unfit {
+                cx.events.push_peer(UrEvent::Program(ProgramNews::Unfit));
+            }
         }
         self.connector.greeted(states, cx.now);
         self.learn_kinematics(cx);
@@ -431,9 +433,9 @@ impl Ur<'_> {
 
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     fn unacked_age(&self, now: Instant) -> Duration {
-        let [_, realtime, _, program] = &self.unacked;
         let carries = shared(&self.program).is_some_and(Reverse::carries);
-        if carries { program.age(now) } else { realtime.age(now) }
+        let link = if carries { LinkId::REVERSE } else { LinkId::REALTIME };
+        self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
     }
 
     fn is_waiting(&self) -> bool {
@@ -445,7 +447,7 @@ impl Ur<'_> {
         if !self.is_waiting() {
             return;
         }
-        for link in LINKS.into_iter().chain(self.program.is_some().then_some(LinkId::REVERSE)) {
+        for link in WATCHED.iter().copied() {
             let Some(unacked) = self.unacked.get(link.index()) else { continue };
             if link == LinkId::REVERSE {
                 if !shared(&self.program).is_some_and(Reverse::is_connected) {
@@ -471,7 +473,7 @@ impl Ur<'_> {
             return None;
         }
         let mut first = None;
-        for (link, unacked) in LINKS.into_iter().chain([LinkId::REVERSE]).zip(&self.unacked) {
+        for (link, unacked) in WATCHED.iter().copied().zip(&self.unacked) {
             let config = unacked_config(link, options, cycle);
             first = earliest(&[first, unacked.next_deadline(&config, ended(cycle), now)]);
         }
@@ -679,7 +681,7 @@ impl<'m> Peer<6> for Ur<'m> {
                 && shared(&self.program).is_none_or(Reverse::is_open),
             strays: false,
             gate: match shared(&self.program) {
-                _ if self.unfit => Some(PeerGate::Unfit),
+                Some(_) if self.unfit => Some(PeerGate::Unfit),
                 Some(program) if program.is_away() => Some(PeerGate::Away),
                 _ => None,
             },

@@ -40,7 +40,7 @@ impl Positions {
     pub(super) fn hold(&mut self, state: &State<6>) -> [i32; 6] {
         if self.since.is_none() {
             // What is sent is finite, or nothing is armed.
-            self.at = state.target_positions.0.map(|q| (q * 1e6) as i64 * NANO);
+            self.at = state.target_positions.0.map(|q| ((q * 1e6) as i64).saturating_mul(NANO));
         }
         self.since = Some(state.controller_time);
         self.micros()
@@ -53,7 +53,8 @@ impl Positions {
         let nanos = passed.min(limits.longest_step).as_micros() as f32 * 1e3;
         let joints = self.at.iter_mut().zip(state.target_positions.iter()).zip(limits.velocity.iter());
         for ((at, target), fastest) in joints {
-            let (away, most) = (((target * 1e6) as i64 * NANO).saturating_sub(*at), (fastest * nanos) as i64);
+            let (away, most) =
+                (((target * 1e6) as i64).saturating_mul(NANO).saturating_sub(*at), (fastest * nanos) as i64);
             *at = at.saturating_add(away.max(most.saturating_neg()).min(most));
         }
         self.since = Some(state.controller_time);
