@@ -22,7 +22,7 @@ impl Key {
     /// Of these bytes.
     #[must_use]
     pub fn new(bytes: &[u8; 32]) -> Self {
-        // A shorter key is one with zeros behind it: RFC 2104, section 2.
+        // A shorter key is one with zeros behind it: RFC 2104.
         let mut block = [0; 64];
         if let Some((begin, _)) = block.split_first_chunk_mut() {
             *begin = *bytes;

@@ -12,7 +12,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Of RFC 4231, section 4, HMAC-SHA-256: those whose keys have no more than 32 bytes, which is what a key has here.
+/// Of RFC 4231, HMAC-SHA-256: those whose keys have no more than 32 bytes, which is what a key has here.
 #[test]
 fn the_code_is_hmac_sha_256() {
     for (key, data, expected) in [
