@@ -56,6 +56,10 @@ impl Edges {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn pop(&mut self) -> Option<Edge> {
         let first = self.0.first().copied()?;
         let mut taken = false;

@@ -225,6 +225,18 @@ impl<'d> Handle<'d> {
         self.shared.push(Edge::Pin(contact, high));
     }
 
+    /// Whether something that an operator asked for has not been taken by the robot's task. Once it has, what came of it is
+    /// decided before the [`Observer`](crate::Observer) looks at the engine.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.shared.cells.lock(|cells| {
+            let edges = cells.edges.take();
+            let waiting = !edges.is_empty();
+            cells.edges.set(edges);
+            waiting
+        })
+    }
+
     /// The operator takes the request back: the arm is stopped.
     pub fn release(&self) {
         self.shared.push(Edge::Release);
@@ -331,10 +343,13 @@ mod tests {
         for _ in 0..3 {
             assert!(pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop())).is_pending());
         }
+        assert!(!handle.is_waiting());
         handle.request(Epoch::from_number(7));
+        assert!(handle.is_waiting());
         drop(shared.next());
         let next = pin!(shared.next()).poll(&mut Context::from_waker(Waker::noop()));
         assert_eq!(next, Poll::Ready(Mail::Edge(Edge::Request(Epoch::from_number(7)))));
+        assert!(!handle.is_waiting());
     }
 
     #[test]

@@ -166,7 +166,7 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
         AnyConfiguration::Host(configuration) => of_ur(&configuration.control.robot.address),
         AnyConfiguration::Krc(configuration) => Ok(configuration.listen),
         AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
-            "this configuration is a board's: a board is asked by its pins; give that of a run on this machine".into(),
+            "this configuration is a board's: a board is asked as board:ADDRESS, with --key-file; here give that of a run on this machine".into(),
         )),
     }
 }

@@ -134,6 +134,10 @@ impl Lines {
         self.say("device", format!("{}/{}, {gateway}", device.address, device.prefix));
         let telemetry = device.telemetry.map_or("none".into(), |to| format!("to {}:{}", to.address, to.port));
         self.say("telemetry", telemetry);
+        let requests = device.requests.as_ref().map_or("none: the port is closed".into(), |requests| {
+            format!("at UDP port {}, with the key in {}", requests.port, requests.key_file.display())
+        });
+        self.say("requests", requests);
         let Pins { request, request_as, acknowledge, stop, .. } = device.pins;
         let held = if request_as == RequestAs::Held { "request (held)" } else { "request (edge)" };
         let pins = [(stop, "stop"), (acknowledge, "acknowledge"), (request, held)];

@@ -20,6 +20,7 @@ use outrigger_embassy::{Handle, Observer, Trouble, now};
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
 use crate::pulse::Pulse;
+use crate::requests::Inquiry;
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
@@ -40,6 +41,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     sampler: RefCell<Sampler<'static, N, P>>,
     unsent: Cell<u32>,
     bad_frames: Cell<u32>,
+    inquiry: Inquiry,
 }
 
 impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
@@ -57,6 +59,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             sampler: RefCell::new(Sampler::new(device, pace)),
             unsent: Cell::new(0),
             bad_frames: Cell::new(0),
+            inquiry: Inquiry::new(),
         }
     }
 
@@ -74,6 +77,11 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// A datagram of telemetry could not be sent.
     pub(crate) fn count_unsent(&self) {
         self.unsent.set(self.unsent.get().saturating_add(1));
+    }
+
+    /// What is asked over the network, and what came of it.
+    pub(crate) const fn inquiry(&self) -> &Inquiry {
+        &self.inquiry
     }
 
     /// The next datagram of telemetry, written to `out`; its length.
@@ -191,6 +199,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
     fn event(&mut self, event: Event<P::Event>) {
         let desk = self.desk;
         desk.sampler.borrow_mut().event(event);
+        desk.inquiry.event(&event);
         let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
         if let Some(milestone) = milestone {
             if let Milestone::Armed(times) = milestone {
@@ -202,6 +211,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         self.desk.sampler.borrow_mut().observe(engine, now);
+        self.desk.inquiry.observe(engine, now, self.handle);
         let newest = engine.state().map(|state| state.controller_time);
         self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
     }

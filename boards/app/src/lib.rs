@@ -6,6 +6,7 @@
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
+//! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
 //! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request |
 //!
 //! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
@@ -25,6 +26,7 @@ mod lamp;
 mod milestone;
 mod network;
 mod pulse;
+pub mod requests;
 mod robot;
 mod sensors;
 mod stack;

@@ -15,6 +15,8 @@ use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+#[cfg(requests)]
+use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
@@ -30,6 +32,9 @@ mod level;
 use level::Level3V3;
 
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
+/// And of where it takes requests, with the key.
+#[cfg(requests)]
+static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
 
 /// Time without food after which the watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
@@ -64,7 +69,8 @@ async fn main(spawner: Spawner) {
         Ethernet::new_with_phy(QUEUE.take(), p.ETH, Irqs, p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, mac, phy);
     let mut random = Rng::new(p.RNG, Irqs);
     let seed = random.next_u64();
-    static RESOURCES: ConstStaticCell<StackResources<5>> = ConstStaticCell::new(StackResources::new());
+    static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
+        ConstStaticCell::new(StackResources::new());
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
 
@@ -82,6 +88,12 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, Output::new(p.PB0, Level::Low, Speed::Low), watchdog)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
+    }
+    #[cfg(requests)]
+    if let Some(port) = requests::Port::of(REQUESTS) {
+        let mut seed = [0; 32];
+        random.fill_bytes(&mut seed);
+        spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
     }
     let operator = settings.config.operator;
     if operator.has_pins() {
@@ -128,6 +140,19 @@ async fn keep(
     mut watchdog: IndependentWatchdog<'static, IWDG1>,
 ) -> ! {
     desk.keep(robot, stack, &mut lamp, || watchdog.pet()).await
+}
+
+#[cfg(requests)]
+#[embassy_executor::task]
+async fn answer(
+    desk: &'static Desk,
+    robot: Handle<'static>,
+    stack: Stack<'static>,
+    port: requests::Port,
+    seed: [u8; 32],
+) {
+    static MEMORY: ConstStaticCell<requests::Memory> = ConstStaticCell::new(requests::Memory::new());
+    requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
 }
 
 #[embassy_executor::task]

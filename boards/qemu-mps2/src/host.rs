@@ -71,6 +71,18 @@ pub(crate) fn seed() -> u64 {
     mixed ^ mixed >> 31
 }
 
+/// Random numbers of the host.
+#[cfg(requests)]
+pub(crate) fn random() -> [u8; 32] {
+    use semihosting::io::Read as _;
+    let mut bytes = [0; 32];
+    let read = semihosting::fs::File::open(c"/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    if read.is_err() {
+        fail(format_args!("no random numbers of the host"));
+    }
+    bytes
+}
+
 /// Ends QEMU with success.
 pub(crate) fn succeed() -> ! {
     semihosting::process::exit(0)

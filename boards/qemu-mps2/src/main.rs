@@ -8,6 +8,8 @@ use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+#[cfg(requests)]
+use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
@@ -33,6 +35,9 @@ use uart::Uart0;
 const BOARD: &str = if cfg!(feature = "an500") { "qemu-mps2 an500" } else { "qemu-mps2 an386" };
 /// What `build.rs` made of the board's file.
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
+/// And of where it takes requests, with the key.
+#[cfg(requests)]
+static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -46,7 +51,8 @@ fn start(spawner: Spawner, options: Options) {
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
-    static RESOURCES: ConstStaticCell<StackResources<5>> = ConstStaticCell::new(StackResources::new());
+    static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
+        ConstStaticCell::new(StackResources::new());
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
     let seed = host::seed();
@@ -67,6 +73,10 @@ fn start(spawner: Spawner, options: Options) {
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
+    }
+    #[cfg(requests)]
+    if let Some(port) = requests::Port::of(REQUESTS) {
+        spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, host::random())));
     }
     if let Some(sensor) = SerialSensor::of(settings.sensors()) {
         spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart0::start(sensor.baud), handle, desk)));
@@ -103,6 +113,19 @@ async fn keep(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>
 async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
     static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
     telemetry::send(desk, stack, target, MEMORY.take()).await
+}
+
+#[cfg(requests)]
+#[embassy_executor::task]
+async fn answer(
+    desk: &'static Desk,
+    robot: Handle<'static>,
+    stack: Stack<'static>,
+    port: requests::Port,
+    seed: [u8; 32],
+) {
+    static MEMORY: ConstStaticCell<requests::Memory> = ConstStaticCell::new(requests::Memory::new());
+    requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
 }
 
 #[embassy_executor::task]

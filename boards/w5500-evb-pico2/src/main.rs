@@ -19,6 +19,8 @@ use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+#[cfg(requests)]
+use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
@@ -35,6 +37,9 @@ use attention::Attention;
 use level::Level3V3;
 
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
+/// And of where it takes requests, with the key.
+#[cfg(requests)]
+static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
 
 /// Time without food after which the watchdog resets the chip.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -84,7 +89,8 @@ async fn main(spawner: Spawner) {
     random.fill_bytes(&mut seed).await;
     random.fill_bytes(&mut boot).await;
 
-    static RESOURCES: ConstStaticCell<StackResources<5>> = ConstStaticCell::new(StackResources::new());
+    static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
+        ConstStaticCell::new(StackResources::new());
     let seed = u64::from_le_bytes(seed);
     let (stack, runner) = embassy_net::new(device, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
@@ -103,6 +109,12 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, Output::new(p.PIN_25, Level::Low), watchdog)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
+    }
+    #[cfg(requests)]
+    if let Some(port) = requests::Port::of(REQUESTS) {
+        let mut seed = [0; 32];
+        random.fill_bytes(&mut seed).await;
+        spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
     }
     let operator = settings.config.operator;
     if operator.has_pins() {
@@ -150,6 +162,19 @@ async fn keep(
     mut watchdog: Watchdog,
 ) -> ! {
     desk.keep(robot, stack, &mut lamp, || watchdog.feed(PATIENCE)).await
+}
+
+#[cfg(requests)]
+#[embassy_executor::task]
+async fn answer(
+    desk: &'static Desk,
+    robot: Handle<'static>,
+    stack: Stack<'static>,
+    port: requests::Port,
+    seed: [u8; 32],
+) {
+    static MEMORY: ConstStaticCell<requests::Memory> = ConstStaticCell::new(requests::Memory::new());
+    requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
 }
 
 #[embassy_executor::task]

@@ -35,6 +35,8 @@
 //! ```
 
 mod json;
+#[cfg(feature = "keyed")]
+pub mod keyed;
 mod lines;
 mod message;
 #[cfg(test)]

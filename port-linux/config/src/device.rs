@@ -1,6 +1,7 @@
 //! `[device]`: a board, and where its readings come from.
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Device, Sensor, SensorInput, TelemetryTarget};
@@ -28,6 +29,17 @@ pub struct DeviceSettings {
     pub pins: Pins,
     /// Memory for the recorder \[B\].
     pub recorder: Option<u32>,
+    /// Where it takes requests; `None` opens no port.
+    pub requests: Option<RequestPort>,
+}
+
+/// Where a board takes requests from who has the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPort {
+    /// UDP port, at the board's own address.
+    pub port: u16,
+    /// The file with the key, from the directory of the configuration on: [`key::load`](crate::key::load).
+    pub key_file: PathBuf,
 }
 
 impl DeviceSettings {
@@ -60,9 +72,10 @@ impl DeviceSettings {
         }
         let pins = Pins::read(&mut section);
         let recorder = section.count("recorder", 16_384..=16_777_216);
+        let requests = requests(&mut section);
         section.finish();
         let (address, prefix) = network?;
-        Some(Self { address, prefix, gateway, mac, telemetry, pins, recorder })
+        Some(Self { address, prefix, gateway, mac, telemetry, pins, recorder, requests })
     }
 
     /// What is compiled in.
@@ -116,6 +129,19 @@ impl Pins {
         (operator.acknowledge_pin, operator.stop_pin) = (self.acknowledge, self.stop);
         operator.pin_filter = self.filter;
     }
+}
+
+/// Where requests are taken: a port has a key, and a key a port.
+fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
+    let port = section.count("requests", 1..=65_535).and_then(|port| u16::try_from(port).ok());
+    let key_file = section.text("key_file", "the file with the key of requests").map(PathBuf::from);
+    if section.has("requests") && !section.has("key_file") {
+        section.complain("key_file", "a file with the key, beside requests: without one nobody may ask");
+    }
+    if section.has("key_file") && !section.has("requests") {
+        section.complain("key_file", "requests = PORT beside it");
+    }
+    Some(RequestPort { port: port?, key_file: key_file? })
 }
 
 /// The board's own address and prefix.

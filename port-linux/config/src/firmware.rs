@@ -8,6 +8,9 @@ use std::{fs, io};
 /// Writes the settings to `settings` in the directory `out`, and names the build in the variable `OUTRIGGER_BUILD` of the
 /// crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
 ///
+/// A file with `device.requests` sets the condition `requests`; the port (2 bytes, big-endian) and the key (32) are then in the file
+/// `requests` beside the settings.
+///
 /// A file with `robot.kind = "krc"` sets the condition `krc` of that crate: there are two sessions, and a board has one.
 ///
 /// A file that is wrong ends the build script with every problem there is.
@@ -23,6 +26,16 @@ pub fn compile_in(out: &Path) -> io::Result<()> {
         exit(1)
     });
     fs::write(out.join("settings"), compiled.bytes)?;
+    // Beside the settings, not among them: those are shown to whoever listens to telemetry.
+    println!("cargo::rustc-check-cfg=cfg(requests)");
+    let requests = compiled.requests.map(|(port, key)| [&port.to_be_bytes()[..], &key].concat());
+    if requests.is_some() {
+        println!("cargo::rustc-cfg=requests");
+    }
+    write_for_this_user(&out.join("requests"), &requests.unwrap_or_default())?;
+    if let Some(key_file) = &compiled.key_file {
+        println!("cargo::rerun-if-changed={}", key_file.display());
+    }
     println!("cargo::rustc-check-cfg=cfg(krc)");
     if compiled.krc {
         println!("cargo::rustc-cfg=krc");
@@ -32,6 +45,15 @@ pub fn compile_in(out: &Path) -> io::Result<()> {
     println!("cargo::rustc-env=OUTRIGGER_BUILD={}", git(&["describe", "--always", "--dirty"]));
     println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"]));
     Ok(())
+}
+
+/// A key is for who builds, and for nobody else on this machine.
+fn write_for_this_user(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    io::Write::write_all(&mut options.open(path)?, bytes)
 }
 
 fn git(arguments: &[&str]) -> String {

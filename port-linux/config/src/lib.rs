@@ -10,6 +10,7 @@ mod control;
 mod device;
 pub mod firmware;
 mod host;
+pub mod key;
 mod krc;
 mod law;
 mod limits;
@@ -28,7 +29,7 @@ use outrigger_core::engine::ur::UrSettings;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use control::{Control, RobotSettings};
-pub use device::{BoardInput, DeviceSettings, Pins};
+pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
@@ -59,6 +60,9 @@ pub enum Failure {
         /// Every problem, in the order of the file; never empty.
         problems: Vec<Problem>,
     },
+    /// The key that it names is none.
+    #[error(transparent)]
+    Key(#[from] key::KeyFailure),
 }
 
 fn lines(path: &Path, problems: &[Problem]) -> String {
@@ -238,6 +242,10 @@ pub struct Compiled {
     /// What [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) reads beside a KRC, and
     /// [`UrSettings::from_postcard`] beside any other robot.
     pub bytes: Vec<u8>,
+    /// Where requests are taken, and from who has this key. It is not part of the settings: telemetry shows those.
+    pub requests: Option<(u16, [u8; 32])>,
+    /// The file that the key was in.
+    pub key_file: Option<PathBuf>,
 }
 
 /// The settings that the board's file at `path` says.
@@ -245,18 +253,39 @@ pub struct Compiled {
 /// # Errors
 /// [`Failure`].
 pub fn compile(path: &Path) -> Result<Compiled, Failure> {
-    load(path, |source| {
+    let (mut compiled, requests) = load(path, |source| {
         let krc = is_krc(source)?;
         let mut bytes = vec![0; 64 << 10];
-        let length = if krc {
-            KrcBoard::parse(source)?.settings().to_postcard(&mut bytes)
+        let (length, requests) = if krc {
+            let board = KrcBoard::parse(source)?;
+            (board.settings().to_postcard(&mut bytes), board.device.requests)
         } else {
-            Board::parse(source)?.settings().and_then(|settings| settings.to_postcard(&mut bytes))
+            let board = Board::parse(source)?;
+            (board.settings().and_then(|settings| settings.to_postcard(&mut bytes)), board.device.requests)
         };
         // A file is read as a board's only where the robot has an address, and no settings are as long.
         bytes.truncate(length.unwrap_or_default());
-        Ok(Compiled { krc, bytes })
-    })
+        Ok((Compiled { krc, bytes, requests: None, key_file: None }, requests))
+    })?;
+    if let Some(requests) = requests {
+        compiled.requests = Some((requests.port, requests.key(path)?));
+        compiled.key_file = Some(requests.beside(path));
+    }
+    Ok(compiled)
+}
+
+impl RequestPort {
+    /// The key, as the configuration at `path` names it.
+    ///
+    /// # Errors
+    /// Where the file is none.
+    pub fn key(&self, path: &Path) -> Result<[u8; 32], key::KeyFailure> {
+        key::load(&self.beside(path))
+    }
+
+    fn beside(&self, path: &Path) -> PathBuf {
+        path.parent().unwrap_or(Path::new("")).join(&self.key_file)
+    }
 }
 
 /// Whether a file is for a KRC. Of one for neither kind of robot nothing else is said: its keys mean nothing.

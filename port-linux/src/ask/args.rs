@@ -1,7 +1,10 @@
 //! What `outrigger ask` takes.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
+use super::board::PREFIX;
 use crate::args::ControllerArgs;
 use crate::exit::Failure;
 use crate::io::Setting;
@@ -9,8 +12,8 @@ use crate::io::Setting;
 /// `outrigger ask`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AskArgs {
-    /// HOST[:PORT-BASE], or the configuration that `run` was started with
-    #[arg(value_name = "ROBOT|CONFIG.toml")]
+    /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
+    #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
     pub robot: String,
     /// What to ask
     #[arg(value_enum, hide_possible_values = true)]
@@ -27,6 +30,9 @@ pub(crate) struct AskArgs {
     /// With sample: the reading's sequence number; default: one more than that of the reading before
     #[arg(long, value_name = "N")]
     pub seq: Option<u32>,
+    /// With a board: the file with the key that was compiled into its firmware
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
     /// With request and resume: stay until the arm is commanded; with release: until it is at rest
     #[arg(long)]
     pub wait: bool,
@@ -71,6 +77,11 @@ impl AskArgs {
         }
         if self.seq.is_some() && self.word != Word::Sample {
             return usage("--seq is for sample: leave it out");
+        }
+        match (self.robot.starts_with(PREFIX), &self.key_file) {
+            (true, None) => return usage("a board is asked with its key: --key-file FILE"),
+            (false, Some(_)) => return usage("--key-file is for a board: a run on this machine knows who asks"),
+            _ => {}
         }
         match (self.word, self.rest.as_slice()) {
             (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),

@@ -1,6 +1,7 @@
-//! `outrigger ask`: requests to a run in another process, and what it answers.
+//! `outrigger ask`: requests to a run in another process, or to a board, and what it answers.
 
 mod args;
+mod board;
 mod words;
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 pub(crate) use self::args::AskArgs;
 use self::args::{Wanted, Word};
+use self::board::Board;
 use crate::beside;
 use crate::clock::{Clock, std_duration};
 use crate::exit::{Failure, Outcome, output_closed};
@@ -27,8 +29,7 @@ use crate::requests::connect;
 /// answer, [`Failure::BadInput`] for what the run does not understand or have, [`Failure::Fault`] where it refuses.
 pub(crate) fn run(args: &AskArgs) -> Outcome {
     let wanted = args.wanted()?;
-    let seat = beside::seat(&args.robot, &args.controller)?;
-    let mut run = Conversation::new(connect(seat)?, args)?;
+    let mut run = Conversation::new(args)?;
     match &wanted {
         Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
         Wanted::Plain(Word::Watch) => run.watch(),
@@ -63,17 +64,27 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
 struct Conversation<'a> {
     args: &'a AskArgs,
     clock: Clock,
-    stream: BufReader<UnixStream>,
+    way: Way,
     /// When the answers must be there; `None` where there is no end to them.
     until: Option<Instant>,
     next_id: u32,
 }
 
+/// How what is asked gets there.
+enum Way {
+    Run(BufReader<UnixStream>),
+    Board(Box<Board>),
+}
+
 impl<'a> Conversation<'a> {
-    fn new(stream: UnixStream, args: &'a AskArgs) -> Result<Self, Failure> {
+    fn new(args: &'a AskArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
-        let until = Some(clock.now() + Duration::from_secs(args.timeout));
-        Ok(Self { args, clock, stream: BufReader::new(stream), until, next_id: 1 })
+        let until = clock.now() + Duration::from_secs(args.timeout);
+        let way = match &args.key_file {
+            Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
+            None => Way::Run(BufReader::new(connect(beside::seat(&args.robot, &args.controller)?)?)),
+        };
+        Ok(Self { args, clock, way, until: Some(until), next_id: 1 })
     }
 
     /// The epoch to ask with.
@@ -152,12 +163,19 @@ impl<'a> Conversation<'a> {
     }
 
     fn send(&mut self, ask: Ask<'_>) -> Outcome {
-        let line = format!("{}\n", Message { id: Some(self.next_id), ask });
+        let id = self.next_id;
         self.next_id += 1;
-        let sent = self.stream.get_mut().write_all(line.as_bytes());
+        let stream = match &mut self.way {
+            Way::Run(stream) => stream.get_mut(),
+            Way::Board(board) => {
+                let patience = self.clock.now() + Duration::from_secs(self.args.timeout);
+                return board.ask(id, ask, self.until.unwrap_or(patience));
+            }
+        };
+        let line = format!("{}\n", Message { id: Some(id), ask });
         // What the run said before it went away is there all the same.
-        if sent.is_err() {
-            let _ = self.stream.get_mut().shutdown(Shutdown::Write);
+        if stream.write_all(line.as_bytes()).is_err() {
+            let _ = stream.shutdown(Shutdown::Write);
         }
         Ok(())
     }
@@ -183,9 +201,13 @@ impl<'a> Conversation<'a> {
         if patience.is_some_and(|left| left == Duration::ZERO) {
             return Err(late());
         }
-        self.stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
+        let stream = match &mut self.way {
+            Way::Run(stream) => stream,
+            Way::Board(board) => return board.line(self.until)?.map_or_else(|| Err(late()), |line| Ok(Some(line))),
+        };
+        stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
         let mut line = String::new();
-        match self.stream.read_line(&mut line) {
+        match stream.read_line(&mut line) {
             Ok(0) => Ok(None),
             Ok(_) => Ok(Some(line)),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(None),

@@ -6,6 +6,7 @@
 
 mod answer;
 mod bell;
+mod board;
 mod client;
 mod desk;
 pub(crate) mod seat;
@@ -20,6 +21,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+pub(crate) use self::board::line as board_line;
 use self::client::{Pace, Shared, attend};
 pub(crate) use self::desk::{Desk, next_asked};
 use self::seat::Place;

@@ -147,7 +147,7 @@ fn compiling_says_the_file_and_everything_wrong_with_it() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("board.toml");
     std::fs::write(&file, BOARD).expect("written");
-    let Compiled { krc: false, bytes } = compile(&file).expect("valid") else { panic!("it is for another robot") };
+    let Compiled { krc: false, bytes, .. } = compile(&file).expect("valid") else { panic!("it is for another robot") };
     assert_eq!(UrSettings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
     std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nrecorder = 1\n")).expect("written");
     let failure = compile(&file).expect_err("faulty").to_string();
@@ -173,4 +173,34 @@ fn a_boards_edge_needs_something_else_that_releases() {
     assert!(problem.starts_with("line 15: operator.request_as: found \"edge\""), "{problem}");
     let stopped = compiled(&format!("{BOARD}{input}stop_input = 2\n")).config.operator;
     assert!(stopped.can_release() && !stopped.is_held());
+}
+
+#[test]
+fn a_port_for_requests_needs_a_key_and_the_key_stands_in_no_settings() {
+    let requests = |keys: &str| Board::parse(&format!("{BOARD}{keys}")).expect("valid").device.requests;
+    assert_eq!(requests(""), None);
+    let expected = RequestPort { port: 47_001, key_file: "bench.key".into() };
+    assert_eq!(requests("requests = 47001\nkey_file = \"bench.key\"\n"), Some(expected));
+    let without = problems(&format!("{BOARD}requests = 47001\n"));
+    assert!(without[0].contains("key_file") && without[0].contains("without one nobody may ask"), "{without:?}");
+    let without = problems(&format!("{BOARD}key_file = \"bench.key\"\n"));
+    assert!(without[0].contains("requests = PORT"), "{without:?}");
+    assert_eq!(problems(&format!("{BOARD}requests = 70000\nkey_file = \"bench.key\"\n")).len(), 1);
+
+    let folder = std::env::temp_dir().join(format!("outrigger-board-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (file, key) = (folder.join("board.toml"), folder.join("bench.key"));
+    std::fs::write(&file, format!("{BOARD}requests = 47001\nkey_file = \"bench.key\"\n")).expect("a file");
+    assert!(compile(&file).expect_err("no key").to_string().contains("bench.key"));
+    std::fs::write(&key, "0123456789abcdef".repeat(4)).expect("a file");
+    #[cfg(unix)]
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("its mode");
+    let compiled = compile(&file).expect("settings");
+    let (port, key) = compiled.requests.expect("a port");
+    assert_eq!(
+        (port, key[..2].to_vec(), compiled.key_file),
+        (47_001, vec![0x01, 0x23], Some(folder.join("bench.key")))
+    );
+    assert!(!compiled.bytes.windows(4).any(|bytes| *bytes == key[..4]), "telemetry shows the settings");
+    std::fs::remove_dir_all(folder).expect("it was there");
 }

@@ -50,7 +50,8 @@ const SERIAL: &str = "source[].name = \"d\"; source[].input = \"serial\"; source
 const SIMULATED: &str = "source[].name = \"d\"; source[].input = \"simulated\"";
 const UART: &str = "source[].name = \"d\"; source[].input = \"uart\"";
 const ADC: &str = "source[].name = \"d\"; source[].input = \"adc\"";
-const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"";
+const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"; \
+    device.requests = 47001; device.key_file = \"key\"";
 
 /// A motion is of a servo alone.
 fn without_motion(base: &str) -> String {

@@ -194,6 +194,11 @@ impl<'f> Bench<'f> {
         self.down.send(now, frame);
     }
 
+    /// Sends a datagram to the board at this port; what it answers is among the record's datagrams, from that port.
+    pub fn send(&mut self, to: std::net::Ipv4Addr, port: u16, bytes: &[u8]) {
+        self.peer.send(to, port, bytes);
+    }
+
     /// Lives on for `span` while frames of this kind come in, `per_second` of them.
     pub fn flood(&mut self, nuisance: Nuisance, per_second: u32, span: Duration) {
         let begun = self.now();

@@ -165,6 +165,13 @@ impl Peer {
         std::mem::take(&mut self.datagrams)
     }
 
+    /// Sends a datagram to the board's `port`, from the telemetry port: what is answered is collected as telemetry is.
+    pub fn send(&mut self, to: std::net::Ipv4Addr, port: u16, bytes: &[u8]) {
+        let socket = self.sockets.get_mut::<udp::Socket<'_>>(self.telemetry);
+        // Without room it is as one that was lost.
+        let _ = socket.send_slice(bytes, (smoltcp::wire::IpAddress::from(to), port));
+    }
+
     /// What passed the controller's connections since the last call, in order, if the options ask for it.
     pub fn take_passages(&mut self) -> Vec<Passage> {
         self.clients.ledger.take()

@@ -4,6 +4,7 @@ mod faults;
 mod hostile;
 mod krc;
 mod log;
+mod requests;
 mod reverse;
 mod rtde;
 mod standoff;
@@ -118,6 +119,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         hostile::tests,
         krc::tests,
         log::tests,
+        requests::tests,
         reverse::tests,
         rtde::tests,
         steady::tests,

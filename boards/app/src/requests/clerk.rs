@@ -1,0 +1,171 @@
+//! What is asked becomes a word to the robot's task, and what came of it an answer.
+
+use heapless::Vec;
+use outrigger_core::command::outputs::Write;
+use outrigger_core::mode::{Mode, Refusal, Word};
+use outrigger_core::request::Ask;
+use outrigger_core::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_embassy::Handle;
+
+use super::inquiry::Inquiry;
+use super::output;
+
+/// Longest wait for the control loop; it comes back much sooner.
+const DECIDED_IN: Duration = Duration::from_millis(200);
+/// The same where nothing is asked of it: without a controller it comes back seldom, and nothing changes meanwhile.
+const LOOKED_IN: Duration = Duration::from_millis(50);
+/// Longest wait for what became of an output: more than the engine's own.
+const NEWS_IN: Duration = Duration::from_secs(10);
+/// More than sessions can have open, of which only the newest of each is answered.
+const OWED: usize = 8;
+
+/// What an answer waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Waits {
+    /// How it stands, or that a release or an acknowledgement was taken.
+    Look,
+    Request,
+    Acknowledge,
+    Output(Write),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    ticket: Ticket,
+    waits: Waits,
+    until: Instant,
+}
+
+/// The answers that are owed.
+pub(super) struct Clerk<'d> {
+    robot: Handle<'d>,
+    inquiry: &'d Inquiry,
+    owed: Vec<Owed, OWED>,
+    /// Decided, and to be told one after the other: a service sends one datagram at a time.
+    decided: Vec<(Ticket, Verdict), OWED>,
+}
+
+impl<'d> Clerk<'d> {
+    pub(super) const fn new(robot: Handle<'d>, inquiry: &'d Inquiry) -> Self {
+        Self { robot, inquiry, owed: Vec::new(), decided: Vec::new() }
+    }
+
+    /// Looks at what came in.
+    pub(super) fn take<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) {
+        let robot = self.robot;
+        let Some(Asked { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
+        if self.owed.is_empty() {
+            // Of what nobody waits for any more.
+            while self.inquiry.news().is_some() {}
+            self.inquiry.refused();
+        }
+        let (waits, patience) = match ask {
+            Err(verdict) => return self.decided(ticket, verdict),
+            Ok(Ask::Status | Ask::Watch) => (Waits::Look, LOOKED_IN),
+            Ok(Ask::Request(epoch)) => {
+                robot.request(epoch);
+                (Waits::Request, DECIDED_IN)
+            }
+            Ok(Ask::Resume(epoch)) => {
+                robot.resume(epoch);
+                (Waits::Request, DECIDED_IN)
+            }
+            Ok(Ask::Release) => {
+                robot.release();
+                (Waits::Look, DECIDED_IN)
+            }
+            Ok(Ask::Acknowledge) => {
+                robot.acknowledge();
+                (Waits::Acknowledge, DECIDED_IN)
+            }
+            Ok(Ask::Set { output, .. }) => {
+                let Some(write) = output::parsed(output) else { return self.decided(ticket, Verdict::BadValue) };
+                if robot.set(write).is_err() {
+                    return self.decided(ticket, Verdict::Full);
+                }
+                (Waits::Output(write), NEWS_IN)
+            }
+            // No source of a board takes readings from the network.
+            Ok(Ask::Sample { .. }) => return self.decided(ticket, Verdict::BadValue),
+        };
+        if self.owed.is_full() {
+            self.owed.remove(0);
+        }
+        // There is room now.
+        let _ = self.owed.push(Owed { ticket, waits, until: now + patience });
+        self.inquiry.want(true);
+    }
+
+    fn decided(&mut self, ticket: Ticket, verdict: Verdict) {
+        if self.decided.is_full() {
+            self.decided.remove(0);
+        }
+        let _ = self.decided.push((ticket, verdict));
+    }
+
+    /// The engine has had everything that was asked.
+    pub(super) fn decide(&mut self, now: Instant) {
+        let standing = self.inquiry.standing();
+        let refused = self.inquiry.refused();
+        let refused = |word| refused.filter(|refusal: &Refusal| refusal.word == word).map(|refusal| refusal.reason);
+        while let Some((write, news)) = self.inquiry.news() {
+            let waits = |owed: &Owed| owed.waits == Waits::Output(write);
+            if let (Some(news), Some(at)) = (output::news(news), self.owed.iter().position(waits)) {
+                let Owed { ticket, .. } = self.owed.remove(at);
+                self.decided(ticket, Verdict::Output(news));
+            }
+        }
+        let commanded = matches!(standing.mode, Mode::Arming | Mode::Command);
+        self.settle(|owed| match owed.waits {
+            Waits::Look => Some(Verdict::Done),
+            Waits::Request => Some(match refused(Word::Request) {
+                Some(reason) => Verdict::Refused(Some(reason)),
+                None if commanded => Verdict::Done,
+                None => Verdict::Ending,
+            }),
+            Waits::Acknowledge => {
+                Some(refused(Word::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason))))
+            }
+            Waits::Output(_) => None,
+        });
+        self.give_up(now);
+    }
+
+    /// Of what has waited for too long.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        self.settle(|owed| {
+            (now >= owed.until).then_some(match owed.waits {
+                Waits::Look => Verdict::Done,
+                Waits::Request | Waits::Acknowledge => Verdict::Ending,
+                Waits::Output(_) => Verdict::NoNews,
+            })
+        });
+        self.inquiry.want(!self.owed.is_empty());
+    }
+
+    fn settle(&mut self, verdict: impl Fn(&Owed) -> Option<Verdict>) {
+        let Self { owed, decided, .. } = self;
+        owed.retain(|owed| {
+            let Some(verdict) = verdict(owed) else { return true };
+            // As much room as is owed.
+            let _ = decided.push((owed.ticket, verdict));
+            false
+        });
+    }
+
+    /// The next answer, where there is one.
+    pub(super) fn tell<A: Copy + PartialEq>(&mut self, service: &mut Service<A>) -> bool {
+        if self.decided.is_empty() {
+            return false;
+        }
+        let (ticket, verdict) = self.decided.remove(0);
+        service.answer(ticket, self.robot.epoch(), &Reply { verdict, ..self.inquiry.standing() });
+        true
+    }
+
+    /// When to [give up](Self::give_up) something at the latest.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.owed.iter().map(|owed| owed.until).min()
+    }
+}

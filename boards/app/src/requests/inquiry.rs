@@ -1,0 +1,109 @@
+//! Between the control loop and the task that answers requests. Where nothing was asked the loop does a comparison here.
+
+use core::cell::Cell;
+
+use embassy_sync::blocking_mutex::raw::NoopRawMutex;
+use embassy_sync::channel::Channel;
+use embassy_sync::signal::Signal;
+use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::engine::{Engine, Event, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::mode::{Channel as By, Mode, Refusal};
+use outrigger_core::request::keyed::Reply;
+use outrigger_core::robot::Reason;
+use outrigger_core::time::Instant;
+use outrigger_embassy::Handle;
+
+/// News of outputs that wait to be looked at: few are set by requests at once.
+const NEWS: usize = 8;
+
+/// What is asked, and what came of it.
+pub(crate) struct Inquiry {
+    /// Something was asked that is not answered yet.
+    wanted: Cell<bool>,
+    /// As of the last look.
+    seen: Cell<(Mode, Option<Reason>)>,
+    standing: Cell<Reply>,
+    refused: Cell<Option<Refusal>>,
+    news: Channel<NoopRawMutex, (Write, WriteNews), NEWS>,
+    /// The engine has had everything that was asked.
+    observed: Signal<NoopRawMutex, ()>,
+}
+
+impl Inquiry {
+    pub(crate) const fn new() -> Self {
+        Self {
+            wanted: Cell::new(false),
+            seen: Cell::new((Mode::Offline, None)),
+            standing: Cell::new(OFFLINE),
+            refused: Cell::new(None),
+            news: Channel::new(),
+            observed: Signal::new(),
+        }
+    }
+
+    /// Whether [`observed`](Self::observed) is waited for.
+    pub(super) fn want(&self, wanted: bool) {
+        self.wanted.set(wanted);
+    }
+
+    /// How it stands.
+    pub(super) const fn standing(&self) -> Reply {
+        self.standing.get()
+    }
+
+    /// What was refused last, once.
+    pub(super) fn refused(&self) -> Option<Refusal> {
+        self.refused.take()
+    }
+
+    pub(super) fn news(&self) -> Option<(Write, WriteNews)> {
+        self.news.try_receive().ok()
+    }
+
+    /// Until the engine has had everything that was asked.
+    pub(super) async fn observed(&self) {
+        self.observed.wait().await;
+    }
+
+    pub(crate) fn event<E>(&self, event: &Event<E>) {
+        match event {
+            Event::Refused(refusal) if refusal.by == By::Message => self.refused.set(Some(*refusal)),
+            Event::Output { write, news } if self.wanted.get() => {
+                // Of what has no room here its sender hears nothing, as of what was lost on the network.
+                let _ = self.news.try_send((*write, *news));
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn observe<const N: usize, P: Peer<N>, L: Law<N>>(
+        &self,
+        engine: &Engine<'_, N, P, L>,
+        now: Instant,
+        robot: Handle<'_>,
+    ) {
+        let seen = (engine.mode(), engine.latch());
+        let wanted = self.wanted.get();
+        if !wanted && seen == self.seen.get() {
+            return;
+        }
+        self.seen.set(seen);
+        let (mode, latch) = seen;
+        let idle = matches!(mode, Mode::Offline | Mode::Monitor);
+        let unmet = if idle { engine.unmet(now) } else { OFFLINE.unmet };
+        self.standing.set(Reply { mode, latch, grade: engine.grade(), unmet, ..OFFLINE });
+        if wanted && !robot.is_waiting() {
+            self.observed.signal(());
+        }
+    }
+}
+
+const OFFLINE: Reply = Reply {
+    verdict: outrigger_core::request::keyed::Verdict::Done,
+    mode: Mode::Offline,
+    grade: outrigger_core::link::Grade::Unacceptable,
+    latch: None,
+    unmet: outrigger_core::robot::ReasonSet::EMPTY,
+    ending: false,
+};

@@ -1,0 +1,126 @@
+//! Requests over the network, from who has the key: `core/docs/protocol/outrigger-requests.md`.
+//!
+//! Nothing is opened without a key. The task that answers shares the executor with the control loop and never holds it for
+//! longer than one datagram takes to judge; what is dropped makes it wait, so that a flood costs a bounded share of the time.
+
+mod clerk;
+mod inquiry;
+mod output;
+
+use embassy_futures::select::{Either3, select3};
+use embassy_net::udp::{PacketMetadata, UdpMetadata, UdpSocket};
+use embassy_net::{IpEndpoint, Stack};
+use embassy_time::{Duration, Timer};
+use outrigger_core::engine::Peer;
+use outrigger_core::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
+use outrigger_embassy::{Handle, now};
+
+use self::clerk::Clerk;
+pub(crate) use self::inquiry::Inquiry;
+use crate::desk::Desk;
+use crate::milestone::PeerEvent;
+
+/// How long is waited after a datagram that was dropped.
+const AFTER_DROPPED: Duration = Duration::from_millis(2);
+
+/// The port and the key, as the build script compiles them in: the file `requests` beside the settings.
+#[derive(Clone, Debug)]
+pub struct Port {
+    number: u16,
+    key: Key,
+}
+
+impl Port {
+    /// `None` where no port is to be opened.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let (number, key) = bytes.split_first_chunk()?;
+        let number = u16::from_be_bytes(*number);
+        Some(Self { number, key: Key::new(key.try_into().ok()?) }).filter(|port| port.number != 0)
+    }
+}
+
+/// Memory to receive and to send with. All zeros: it costs no flash.
+pub struct Memory {
+    received: [u8; 4 * DATAGRAM_MAX],
+    sent: [u8; 2 * ANSWER_LEN],
+}
+
+impl Memory {
+    /// Unused.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN] }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Answers who has the key of `port`, for ever. `seed` is 32 bytes of random numbers, others at each boot.
+pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    desk: &Desk<N, P>,
+    robot: Handle<'_>,
+    stack: Stack<'_>,
+    port: Port,
+    seed: [u8; 32],
+    memory: &mut Memory,
+) {
+    let Memory { received, sent } = memory;
+    let (mut of_received, mut of_sent) = ([PacketMetadata::EMPTY; 8], [PacketMetadata::EMPTY; 2]);
+    let mut socket = UdpSocket::new(stack, &mut of_received, received, &mut of_sent, sent);
+    if socket.bind(port.number).is_err() {
+        return;
+    }
+    let mut service = Service::<IpEndpoint>::new(port.key, seed);
+    let mut clerk = Clerk::new(robot, desk.inquiry());
+    loop {
+        let timer = async {
+            match clerk.poll_timeout() {
+                Some(at) => Timer::at(embassy_time::Instant::from_micros(at.as_micros())).await,
+                None => core::future::pending().await,
+            }
+        };
+        // What the loop decided goes before what is asked next: it is of what was asked before.
+        match select3(desk.inquiry().observed(), timer, socket.recv_from(service.receive_window())).await {
+            Either3::First(()) => clerk.decide(now()),
+            Either3::Second(()) => clerk.give_up(now()),
+            Either3::Third(Ok((length, UdpMetadata { endpoint, .. }))) => {
+                let before = service.counts().sum();
+                service.commit(now(), length, endpoint, robot.epoch());
+                if service.counts().sum() != before {
+                    Timer::after(AFTER_DROPPED).await;
+                }
+                clerk.take(&mut service, now());
+            }
+            // Longer than any that is one: the stack has dropped it.
+            Either3::Third(Err(_)) => Timer::after(AFTER_DROPPED).await,
+        }
+        loop {
+            while let Some((to, bytes)) = service.poll_output() {
+                // Where it cannot be sent it is as one that was lost.
+                let _ = socket.send_to(bytes, to).await;
+            }
+            if !clerk.tell(&mut service) {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_has_a_number_and_a_key_and_nothing_behind_it() {
+        let bytes = [&47_001_u16.to_be_bytes()[..], &[7; 32]].concat();
+        assert_eq!(Port::of(&bytes).map(|port| port.number), Some(47_001));
+        for wrong in [&[][..], &bytes[..33], &[&bytes[..], &[0]].concat(), &[&[0, 0], &bytes[2..]].concat()] {
+            assert!(Port::of(wrong).is_none());
+        }
+    }
+}

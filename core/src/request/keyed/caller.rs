@@ -1,0 +1,210 @@
+//! The side of the one who asks.
+
+use core::fmt::Write as _;
+
+use zerocopy::byteorder::big_endian::{U32, U64};
+use zerocopy::{FromBytes as _, IntoBytes as _};
+
+use super::mac::{Key, label};
+use super::reply::Reply;
+use super::wire::{ANSWER_LEN, BODY_MIN, Body, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
+use crate::mode::Epoch;
+use crate::request::Message;
+use crate::time::{Duration, Instant};
+
+/// How long an answer is waited for before the same is sent again, at first and at most: each time it is doubled.
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(800));
+
+/// Asks a [`Service`](super::Service), one thing at a time, and again where a datagram was lost: the same datagram, which is
+/// carried out once.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    key: Key,
+    ours: Nonce,
+    /// The session's number and the service's nonce, once there is one.
+    session: Option<(u64, Nonce)>,
+    counter: u32,
+    out: [u8; DATAGRAM_MAX],
+    length: usize,
+    /// `out` is to be sent.
+    due: bool,
+    /// When it is to be sent again, and the time after that; `None` where nothing is waited for.
+    again: Option<(Instant, Duration)>,
+    window: [u8; ANSWER_LEN + 1],
+    event: Option<Event>,
+}
+
+/// What a caller learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// There is a session; the present epoch.
+    Open(Epoch),
+    /// What was asked is answered; the present epoch.
+    Answer(Epoch, Reply),
+    /// It is answered in a way that only another version understands.
+    NotUnderstood,
+}
+
+/// What is asked does not fit into a datagram, or no session is open, or it has lasted for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+impl Caller {
+    /// Asks for a session. `nonce` is 16 random bytes, never the same twice.
+    #[must_use]
+    pub fn new(key: Key, nonce: [u8; 16], now: Instant) -> Self {
+        let mut caller = Self {
+            key,
+            ours: nonce,
+            session: None,
+            counter: 0,
+            out: [0; DATAGRAM_MAX],
+            length: 0,
+            due: false,
+            again: None,
+            window: [0; ANSWER_LEN + 1],
+            event: None,
+        };
+        let hello = Hello { head: Head::of(Kind::Hello), nonce, zero: [0; 16] };
+        let mut writer = Writer::new(&mut caller.out);
+        writer.put(hello.as_bytes());
+        writer.put(&caller.key.tag(&[label(Kind::Hello), hello.as_bytes()]));
+        caller.length = writer.at;
+        caller.send(now);
+        caller
+    }
+
+    fn send(&mut self, now: Instant) {
+        self.due = true;
+        self.again = Some((now + PATIENCE.0, PATIENCE.0));
+    }
+
+    /// Asks; `seen` is the epoch that the sender saw. What was asked before, and is not answered, is not waited for any more.
+    ///
+    /// # Errors
+    /// [`TooLong`], and nothing is sent.
+    pub fn ask(&mut self, now: Instant, seen: Epoch, message: Message<'_>) -> Result<(), TooLong> {
+        let (session, theirs) = self.session.ok_or(TooLong)?;
+        let counter = self.counter.checked_add(1).ok_or(TooLong)?;
+        let turn = Turn {
+            head: Head::of(Kind::Request),
+            session: U64::new(session),
+            counter: U32::new(counter),
+            epoch: U32::new(seen.number()),
+        };
+        let room = self.out.len().saturating_sub(TAG_LEN);
+        let mut writer = Writer::new(self.out.get_mut(..room).unwrap_or_default());
+        writer.put(turn.as_bytes());
+        let begin = writer.at;
+        let written = write!(writer, "{message}");
+        while writer.at.saturating_sub(begin) < BODY_MIN {
+            writer.put(b" ");
+        }
+        let length = writer.at;
+        self.due = false;
+        self.again = None;
+        written.map_err(|_| TooLong)?;
+        let (text, tail) = self.out.split_at_mut_checked(length).ok_or(TooLong)?;
+        let tag = self.key.tag(&[label(Kind::Request), &self.ours, &theirs, text]);
+        let (to, _) = tail.split_first_chunk_mut().ok_or(TooLong)?;
+        *to = tag;
+        self.length = length.saturating_add(TAG_LEN);
+        self.counter = counter;
+        self.send(now);
+        Ok(())
+    }
+
+    /// Where the next datagram goes: what is longer may be cut off.
+    pub const fn receive_window(&mut self) -> &mut [u8] {
+        &mut self.window
+    }
+
+    /// A datagram of `n` bytes is in the window. What is not the answer that is waited for is nothing.
+    pub fn commit(&mut self, now: Instant, n: usize) {
+        let _ = now;
+        let event = self.read(n);
+        if event.is_some() {
+            (self.event, self.again, self.due) = (event, None, false);
+        }
+    }
+
+    fn read(&mut self, n: usize) -> Option<Event> {
+        self.again?;
+        let (rest, tag) = self.window.get(..n)?.split_last_chunk::<TAG_LEN>()?;
+        let Some((session, theirs)) = self.session else {
+            let welcome = Welcome::read_from_bytes(rest).ok()?;
+            let parts = [label(Kind::Welcome), &self.ours[..], &welcome.nonce, rest];
+            if welcome.head != Head::of(Kind::Welcome) || !self.key.holds(&parts, tag) {
+                return None;
+            }
+            self.session = Some((welcome.session.get(), welcome.nonce));
+            return Some(Event::Open(Epoch::from_number(welcome.epoch.get())));
+        };
+        let (turn, body) = Turn::read_from_prefix(rest).ok()?;
+        let ours = turn.head == Head::of(Kind::Answer)
+            && turn.session.get() == session
+            && turn.counter.get() == self.counter
+            && self.key.holds(&[label(Kind::Answer), &self.ours, &theirs, rest], tag);
+        let reply = Body::read_from_bytes(body).ok().filter(|_| ours)?;
+        let epoch = Epoch::from_number(turn.epoch.get());
+        Some(Reply::read(&reply).map_or(Event::NotUnderstood, |reply| Event::Answer(epoch, reply)))
+    }
+
+    /// The time is `now`: what was lost is sent again.
+    pub fn handle(&mut self, now: Instant) {
+        if let Some((at, patience)) = self.again
+            && now >= at
+        {
+            let patience = (patience + patience).min(PATIENCE.1);
+            (self.due, self.again) = (true, Some((now + patience, patience)));
+        }
+    }
+
+    /// When to call [`handle`](Self::handle) at the latest.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.again.map(|(at, _)| at)
+    }
+
+    /// A datagram to be sent.
+    pub fn poll_output(&mut self) -> Option<&[u8]> {
+        core::mem::take(&mut self.due).then_some(self.out.get(..self.length)?)
+    }
+
+    #[cfg(test)]
+    pub(super) fn nonces(&self) -> (Nonce, Nonce) {
+        (self.ours, self.session.map(|(_, theirs)| theirs).unwrap_or_default())
+    }
+
+    /// What was learned.
+    pub const fn poll_event(&mut self) -> Option<Event> {
+        self.event.take()
+    }
+}
+
+/// Writes as long as there is room.
+struct Writer<'w> {
+    to: &'w mut [u8],
+    at: usize,
+}
+
+impl<'w> Writer<'w> {
+    const fn new(to: &'w mut [u8]) -> Self {
+        Self { to, at: 0 }
+    }
+
+    /// Whether there was room.
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        let end = self.at.saturating_add(bytes.len());
+        let Some(room) = self.to.get_mut(self.at..end) else { return false };
+        room.copy_from_slice(bytes);
+        self.at = end;
+        true
+    }
+}
+
+impl core::fmt::Write for Writer<'_> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        if self.put(text.as_bytes()) { Ok(()) } else { Err(core::fmt::Error) }
+    }
+}

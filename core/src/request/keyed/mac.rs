@@ -1,0 +1,86 @@
+//! The key, and what is computed with it, `core/docs/protocol/outrigger-requests.md` 6.
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+use zerocopy::IntoBytes as _;
+use zerocopy::byteorder::big_endian::U64;
+
+use super::wire::{Kind, Nonce, TAG_LEN};
+use crate::time::Instant;
+
+/// A key of 32 bytes, ready to be used. It is not shown.
+#[derive(Clone)]
+pub struct Key(Hmac<Sha256>);
+
+impl core::fmt::Debug for Key {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+impl Key {
+    /// Of these bytes.
+    #[must_use]
+    pub fn new(bytes: &[u8; 32]) -> Self {
+        // A shorter key is one with zeros behind it: RFC 2104.
+        let mut block = [0; 64];
+        if let Some((begin, _)) = block.split_first_chunk_mut() {
+            *begin = *bytes;
+        }
+        Self(Hmac::new(&block.into()))
+    }
+
+    /// The bytes of a key as people keep it: 64 hexadecimal digits, with blanks and line ends around them.
+    #[must_use]
+    pub fn bytes_of(text: &str) -> Option<[u8; 32]> {
+        let digits = text.trim_ascii().as_bytes();
+        let (pairs, []) = digits.as_chunks::<2>() else { return None };
+        let mut bytes = [0; 32];
+        if pairs.len() != bytes.len() {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(pairs) {
+            let [high, low] = pair.map(|digit| char::from(digit).to_digit(16));
+            *byte = u8::try_from(high? << 4 | low?).ok()?;
+        }
+        Some(bytes)
+    }
+
+    /// The tag of what begins with `parts`, in this order.
+    pub(super) fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_LEN] {
+        self.of(parts).finalize().into_bytes().into()
+    }
+
+    /// Whether `tag` is that of `parts`: it takes as long whatever is wrong with it.
+    pub(super) fn holds(&self, parts: &[&[u8]], tag: &[u8; TAG_LEN]) -> bool {
+        self.of(parts).verify(&(*tag).into()).is_ok()
+    }
+
+    fn of(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
+        let mut mac = self.0.clone();
+        parts.iter().for_each(|part| mac.update(part));
+        mac
+    }
+
+    /// A session's number and the service's nonce, which nobody can foresee who has not the key and the seed.
+    pub(super) fn fresh(&self, seed: &[u8; 32], made: u64, now: Instant, theirs: &Nonce) -> (u64, Nonce) {
+        let (made, now) = (U64::new(made), U64::new(now.as_micros()));
+        let tag = self.tag(&[b"keyed nonce     ", seed, made.as_bytes(), now.as_bytes(), theirs]);
+        let (mut session, mut nonce) = ([0; 8], [0; 16]);
+        for (to, from) in session.iter_mut().chain(&mut nonce).zip(tag) {
+            *to = from;
+        }
+        (u64::from_be_bytes(session), nonce)
+    }
+}
+
+/// What the tag of a datagram of this kind is computed over first: no datagram is of use in another direction, or for anything
+/// else that is done with the key.
+pub(super) const fn label(kind: Kind) -> &'static [u8; 16] {
+    match kind {
+        Kind::Hello => b"keyed hello     ",
+        Kind::Welcome => b"keyed welcome   ",
+        Kind::Request => b"keyed request   ",
+        Kind::Answer => b"keyed answer    ",
+    }
+}

@@ -1,0 +1,49 @@
+//! The same requests over a network, with a key that both sides have: datagrams in, requests out.
+//!
+//! [`Service`] is the side of the one who commands a robot, [`Caller`] the side of the one who asks. Neither knows a socket or
+//! reads a clock; random numbers are handed in. The layout, and what it is meant to withstand, are
+//! `core/docs/protocol/outrigger-requests.md`.
+//!
+//! ```
+//! use outrigger_core::mode::Epoch;
+//! use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
+//! use outrigger_core::request::{Ask, Message};
+//! use outrigger_core::time::Instant;
+//!
+//! # // Real keys and seeds are random numbers.
+//! let (now, epoch) = (Instant::ZERO, Epoch::from_number(3));
+//! let mut service = Service::<&str>::new(Key::new(&[7; 32]), [1; 32]);
+//! let mut caller = Caller::new(Key::new(&[7; 32]), [2; 16], now);
+//!
+//! // What one sends, the other one is given; here nothing is lost.
+//! let hello = caller.poll_output().expect("a hello");
+//! service.receive_window()[..hello.len()].copy_from_slice(hello);
+//! service.commit(now, hello.len(), "from here", epoch);
+//! let (to, welcome) = service.poll_output().expect("a welcome");
+//! caller.receive_window()[..welcome.len()].copy_from_slice(welcome);
+//! caller.commit(now, welcome.len());
+//! assert_eq!((to, caller.poll_event()), ("from here", Some(Event::Open(epoch))));
+//!
+//! caller.ask(now, epoch, Message { id: None, ask: Ask::Request(epoch) }).expect("it is short enough");
+//! let request = caller.poll_output().expect("a request");
+//! service.receive_window()[..request.len()].copy_from_slice(request);
+//! service.commit(now, request.len(), "from here", epoch);
+//! let asked = service.poll_request(epoch).expect("it is of this session, new, and whole");
+//! assert_eq!(asked.ask, Ok(Ask::Request(epoch)));
+//! # let ticket = asked.ticket;
+//! service.answer(ticket, epoch, &Reply::default());
+//! ```
+
+mod caller;
+mod mac;
+mod reply;
+mod service;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use caller::{Caller, Event, TooLong};
+pub use mac::Key;
+pub use reply::{News, Reply, Verdict};
+pub use service::{Asked, Counts, Service, Ticket};
+pub use wire::{ANSWER_LEN, BODY_MAX, DATAGRAM_MAX, HELLO_LEN};

@@ -1,0 +1,297 @@
+//! The side of the one who commands a robot.
+
+use zerocopy::byteorder::big_endian::{U32, U64};
+use zerocopy::{FromBytes as _, IntoBytes as _};
+
+use super::mac::{Key, label};
+use super::reply::{Reply, Verdict};
+use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
+use crate::mode::Epoch;
+use crate::request::Ask;
+use crate::request::json::message_of;
+use crate::time::{Duration, Instant};
+
+/// Sessions that are spoken in, and as many that begin.
+const SLOTS: usize = 2;
+/// Most welcomes at once, and how often there may be another one.
+const WELCOMES: u8 = 10;
+const WELCOME_EVERY: Duration = Duration::from_millis(100);
+
+/// Takes datagrams from anybody, and gives requests of those who have the key. `A` is an address.
+///
+/// What is not of a session that stands, or not new, or not whole, is dropped without an answer, and
+/// [counted](Self::counts).
+#[derive(Clone, Debug)]
+pub struct Service<A> {
+    key: Key,
+    seed: [u8; 32],
+    made: u64,
+    /// Begun, and nothing was asked yet; oldest first.
+    begun: [Option<Session<A>>; SLOTS],
+    /// In which something was asked; least recent first.
+    open: [Option<Session<A>>; SLOTS],
+    /// Welcomes that may be sent, as of a time.
+    welcomes: (u8, Instant),
+    counts: Counts,
+    window: [u8; DATAGRAM_MAX + 1],
+    /// The line in the window that waits to be looked at.
+    asked: Option<(Ticket, Epoch, usize)>,
+    out: [u8; ANSWER_LEN],
+    to: Option<(A, usize)>,
+}
+
+/// What was dropped, since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Not of this layout or version.
+    pub foreign: u32,
+    /// Of no session that stands, or from another address than its own.
+    pub unknown: u32,
+    /// Not newer than what was taken before.
+    pub repeated: u32,
+    /// With another tag than the key makes of them.
+    pub forged: u32,
+    /// Hellos beyond ten at once and ten a second.
+    pub hasty: u32,
+}
+
+impl Counts {
+    /// All of them.
+    #[must_use]
+    pub fn sum(&self) -> u32 {
+        let Self { foreign, unknown, repeated, forged, hasty } = *self;
+        [foreign, unknown, repeated, forged, hasty].into_iter().fold(0, u32::saturating_add)
+    }
+}
+
+/// Which request is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    session: u64,
+    counter: u32,
+}
+
+/// A request of somebody who has the key, never given twice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked<'a> {
+    /// For its [answer](Service::answer).
+    pub ticket: Ticket,
+    /// What is asked; or what it is to be answered at once, without anything of it being done.
+    pub ask: Result<Ask<'a>, Verdict>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Session<A> {
+    number: u64,
+    from: A,
+    theirs: Nonce,
+    ours: Nonce,
+    /// Of the newest request, with its tag, and its answer once there is one.
+    counter: u32,
+    tag: [u8; TAG_LEN],
+    answer: Option<[u8; ANSWER_LEN]>,
+}
+
+impl<A: Copy + PartialEq> Service<A> {
+    /// With this key. `seed` is another one in each life of this device, from a source of random numbers: with a seed of an
+    /// earlier life, what was recorded then could be played again.
+    #[must_use]
+    pub const fn new(key: Key, seed: [u8; 32]) -> Self {
+        Self {
+            key,
+            seed,
+            made: 0,
+            begun: [None; SLOTS],
+            open: [None; SLOTS],
+            welcomes: (WELCOMES, Instant::ZERO),
+            counts: Counts { foreign: 0, unknown: 0, repeated: 0, forged: 0, hasty: 0 },
+            window: [0; DATAGRAM_MAX + 1],
+            asked: None,
+            out: [0; ANSWER_LEN],
+            to: None,
+        }
+    }
+
+    /// What was dropped.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Where the next datagram goes: what is longer may be cut off.
+    pub const fn receive_window(&mut self) -> &mut [u8] {
+        &mut self.window
+    }
+
+    /// A datagram of `n` bytes from `from` is in the window; `epoch` is the present one. What waited to be looked at or to be
+    /// sent is gone.
+    pub fn commit(&mut self, now: Instant, n: usize, from: A, epoch: Epoch) {
+        (self.asked, self.to) = (None, None);
+        let datagram = self.window;
+        let read = datagram.get(..n).filter(|bytes| bytes.len() <= DATAGRAM_MAX);
+        let split = read.and_then(<[u8]>::split_last_chunk::<TAG_LEN>);
+        let known = split.and_then(|(rest, tag)| Some((rest, tag, Head::read_from_prefix(rest).ok()?.0)));
+        let refused = match known {
+            Some((rest, tag, head)) if head == Head::of(Kind::Hello) => self.hello(now, rest, tag, from, epoch),
+            Some((rest, tag, head)) if head == Head::of(Kind::Request) => self.request(rest, tag, from),
+            _ => Some(Drop::Foreign),
+        };
+        let count = match refused {
+            None => return,
+            Some(Drop::Foreign) => &mut self.counts.foreign,
+            Some(Drop::Unknown) => &mut self.counts.unknown,
+            Some(Drop::Repeated) => &mut self.counts.repeated,
+            Some(Drop::Forged) => &mut self.counts.forged,
+            Some(Drop::Hasty) => &mut self.counts.hasty,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    fn hello(&mut self, now: Instant, rest: &[u8], tag: &[u8; TAG_LEN], from: A, epoch: Epoch) -> Option<Drop> {
+        let Ok(Hello { nonce: theirs, zero: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], .. }) =
+            Hello::read_from_bytes(rest)
+        else {
+            return Some(Drop::Foreign);
+        };
+        if !self.key.holds(&[label(Kind::Hello), rest], tag) {
+            return Some(Drop::Forged);
+        }
+        if self.open.iter().flatten().any(|session| session.theirs == theirs) {
+            return Some(Drop::Repeated);
+        }
+        if !self.may_welcome(now) {
+            return Some(Drop::Hasty);
+        }
+        let same = |session: &&Session<A>| session.theirs == theirs && session.from == from;
+        let known = self.begun.iter().flatten().find(same).copied();
+        let session = known.unwrap_or_else(|| {
+            self.made = self.made.wrapping_add(1);
+            let (number, ours) = self.key.fresh(&self.seed, self.made, now, &theirs);
+            let session = Session { number, from, theirs, ours, counter: 0, tag: [0; TAG_LEN], answer: None };
+            push(&mut self.begun, session);
+            session
+        });
+        let welcome = Welcome {
+            head: Head::of(Kind::Welcome),
+            session: U64::new(session.number),
+            nonce: session.ours,
+            epoch: U32::new(epoch.number()),
+            zero: [0; 4],
+        };
+        let bytes = welcome.as_bytes();
+        let tag = self.key.tag(&[label(Kind::Welcome), &theirs, &session.ours, bytes]);
+        let length = put(&mut self.out, &[bytes, &tag]);
+        self.to = Some((from, length));
+        None
+    }
+
+    /// Whether another one may be sent now.
+    fn may_welcome(&mut self, now: Instant) -> bool {
+        let (left, at) = self.welcomes;
+        let more = now.since(at).as_micros().checked_div(WELCOME_EVERY.as_micros()).unwrap_or_default();
+        let left = u64::from(left).saturating_add(more).min(u64::from(WELCOMES));
+        let at = if more > 0 { now } else { at };
+        let Some(rest) = u8::try_from(left).ok().and_then(|left| left.checked_sub(1)) else { return false };
+        self.welcomes = (rest, at);
+        true
+    }
+
+    fn request(&mut self, rest: &[u8], tag: &[u8; TAG_LEN], from: A) -> Option<Drop> {
+        let Ok((turn, line)) = Turn::read_from_prefix(rest) else { return Some(Drop::Foreign) };
+        if line.len() < BODY_MIN {
+            return Some(Drop::Foreign);
+        }
+        let (number, counter) = (turn.session.get(), turn.counter.get());
+        let of_it = |session: &&Session<A>| session.number == number && session.from == from;
+        let Some(mut session) = self.open.iter().chain(&self.begun).flatten().find(of_it).copied() else {
+            return Some(Drop::Unknown);
+        };
+        if counter < session.counter || counter == 0 {
+            return Some(Drop::Repeated);
+        }
+        if !self.key.holds(&[label(Kind::Request), &session.theirs, &session.ours, rest], tag) {
+            return Some(Drop::Forged);
+        }
+        if counter == session.counter {
+            // Asked again, for the answer was lost: it is given again, and nothing is done. Two requests of one counter do
+            // not come of one caller.
+            let again = session.answer.filter(|_| session.tag == *tag);
+            let Some(answer) = again else { return Some(Drop::Repeated) };
+            let length = put(&mut self.out, &[&answer]);
+            self.to = Some((from, length));
+            return None;
+        }
+        (session.counter, session.tag, session.answer) = (counter, *tag, None);
+        for slot in self.open.iter_mut().chain(&mut self.begun) {
+            slot.take_if(|session| session.number == number);
+        }
+        push(&mut self.open, session);
+        self.asked = Some((Ticket { session: number, counter }, Epoch::from_number(turn.epoch.get()), rest.len()));
+        None
+    }
+
+    /// What the datagram asks; `present` is the epoch now. What acts is refused with another one, in the datagram or in its
+    /// line.
+    pub fn poll_request(&mut self, present: Epoch) -> Option<Asked<'_>> {
+        let (ticket, seen, end) = self.asked.take()?;
+        let line = self.window.get_mut(size_of::<Turn>()..end)?;
+        let ask = match message_of(Ok(()), line) {
+            Ok(message) => match message.ask.epoch() {
+                Some(epoch) if epoch != present || seen != present => Err(Verdict::WrongEpoch),
+                _ => Ok(message.ask),
+            },
+            Err(fault) => Err(Verdict::Fault(fault.kind, u16::try_from(fault.at).unwrap_or(u16::MAX))),
+        };
+        Some(Asked { ticket, ask })
+    }
+
+    /// What came of it. Of a request that is not the newest of its session nobody is told any more.
+    pub fn answer(&mut self, ticket: Ticket, present: Epoch, reply: &Reply) {
+        let Ticket { session, counter } = ticket;
+        let is = |open: &&mut Session<A>| open.number == session && open.counter == counter && open.answer.is_none();
+        let Some(open) = self.open.iter_mut().flatten().find(is) else { return };
+        let turn = Turn {
+            head: Head::of(Kind::Answer),
+            session: U64::new(session),
+            counter: U32::new(counter),
+            epoch: U32::new(present.number()),
+        };
+        let (turn, body) = (turn.as_bytes(), reply.write());
+        let tag = self.key.tag(&[label(Kind::Answer), &open.theirs, &open.ours, turn, body.as_bytes()]);
+        let length = put(&mut self.out, &[turn, body.as_bytes(), &tag]);
+        open.answer = Some(self.out);
+        self.to = Some((open.from, length));
+    }
+
+    /// A datagram to be sent, and where to; once.
+    pub fn poll_output(&mut self) -> Option<(A, &[u8])> {
+        let (to, length) = self.to.take()?;
+        Some((to, self.out.get(..length)?))
+    }
+}
+
+/// Why a datagram is dropped.
+#[derive(Clone, Copy, Debug)]
+enum Drop {
+    Foreign,
+    Unknown,
+    Repeated,
+    Forged,
+    Hasty,
+}
+
+/// Behind the others; the first goes where there is no room.
+fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
+    let at = slots.iter().position(Option::is_none).unwrap_or_default();
+    let behind = slots.get_mut(at..).unwrap_or_default();
+    if let Some(first) = behind.first_mut() {
+        *first = Some(new);
+        behind.rotate_left(1);
+    }
+}
+
+/// The parts, one behind the other; how long they are.
+fn put(out: &mut [u8], parts: &[&[u8]]) -> usize {
+    let bytes = parts.iter().flat_map(|part| part.iter());
+    out.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count()
+}

@@ -1,0 +1,101 @@
+//! The layout of the datagrams, `core/docs/protocol/outrigger-requests.md` 2–5.
+
+use zerocopy::byteorder::big_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Longest datagram \[B\].
+pub const DATAGRAM_MAX: usize = 512;
+/// A hello and its welcome \[B\].
+pub const HELLO_LEN: usize = size_of::<Hello>() + TAG_LEN;
+/// An answer \[B\], and the shortest request: none is answered by more than it has.
+pub const ANSWER_LEN: usize = size_of::<Turn>() + size_of::<Body>() + TAG_LEN;
+/// Longest line of a request \[B\].
+pub const BODY_MAX: usize = DATAGRAM_MAX - size_of::<Turn>() - TAG_LEN;
+/// Shortest one, with the blanks behind it.
+pub(super) const BODY_MIN: usize = size_of::<Body>();
+/// What every datagram ends with.
+pub(super) const TAG_LEN: usize = 32;
+
+/// What every datagram begins with; the digit is the version of this layout.
+pub(super) const MAGIC: [u8; 4] = *b"ORQ1";
+
+/// What a datagram is, and who sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// A caller asks for a session.
+    Hello = 1,
+    /// It has one.
+    Welcome = 2,
+    /// It asks.
+    Request = 3,
+    /// And is answered.
+    Answer = 4,
+}
+
+/// A nonce.
+pub(super) type Nonce = [u8; 16];
+
+/// The beginning of every datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(super) struct Head {
+    pub(super) magic: [u8; 4], // ORQ1
+    pub(super) kind: u8,       // Kind
+    pub(super) zero: [u8; 3],
+}
+
+impl Head {
+    pub(super) const fn of(kind: Kind) -> Self {
+        Self { magic: MAGIC, kind: kind as u8, zero: [0; 3] }
+    }
+}
+
+/// Caller to service, without its tag.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(super) struct Hello {
+    pub(super) head: Head,
+    pub(super) nonce: Nonce,   // the caller's
+    pub(super) zero: [u8; 16], // a welcome is no longer than this
+}
+
+/// Service to caller, without its tag.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(super) struct Welcome {
+    pub(super) head: Head,
+    pub(super) session: U64,
+    pub(super) nonce: Nonce, // the service's
+    pub(super) epoch: U32,   // the present one
+    pub(super) zero: [u8; 4],
+}
+
+/// The beginning of requests and answers.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(super) struct Turn {
+    pub(super) head: Head,
+    pub(super) session: U64,
+    pub(super) counter: U32, // from 1, strictly increasing; an answer has its request's
+    pub(super) epoch: U32,   // request: the one that was seen; answer: the present one
+}
+
+/// What an answer says.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(super) struct Body {
+    pub(super) verdict: u8,
+    pub(super) detail: u8, // Refused: reason; Output: news; Fault: kind
+    pub(super) mode: u8,   // 0 offline … 4 stopping
+    pub(super) grade: u8,  // 0 unacceptable … 3 perfect
+    pub(super) latch: u8,  // reason, 0xff: none
+    pub(super) flags: u8,  // bit 0: ending
+    pub(super) at: U16,    // Fault: byte in the line
+    pub(super) unmet: U64, // a bit per reason
+    pub(super) after: U32, // Output, confirmed: µs after it was sent
+    pub(super) zero: [u8; 4],
+}
+
+const _: () = assert!(size_of::<Hello>() == size_of::<Welcome>(), "nothing is amplified");
+const _: () = assert!(HELLO_LEN == 72 && ANSWER_LEN == 80 && BODY_MAX == 456);

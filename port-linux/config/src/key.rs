@@ -1,0 +1,91 @@
+//! The key of requests, in a file of its own: never in a configuration, which is shown and copied.
+
+use std::path::{Path, PathBuf};
+
+use outrigger_core::request::keyed::Key;
+
+/// Why a file is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFailure {
+    /// It cannot be read.
+    #[error("cannot read the key {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// Others can read or write it.
+    #[error("the key {} is open to every user (mode {mode:03o}): `chmod 600 {}`, and make another key", path.display(), path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Who may do what.
+        mode: u32,
+    },
+    /// It is something else.
+    #[error("{} is no key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
+    NoKey {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The 32 bytes of the key in the file at `path`: 64 hexadecimal digits.
+///
+/// # Errors
+/// [`KeyFailure`], which shows nothing of what the file says.
+pub fn load(path: &Path) -> Result<[u8; 32], KeyFailure> {
+    let unreadable = |error| KeyFailure::Unreadable { path: path.into(), error };
+    let mut file = std::fs::File::open(path).map_err(unreadable)?;
+    let mode = mode(&file.metadata().map_err(unreadable)?);
+    if mode & 0o007 != 0 {
+        return Err(KeyFailure::Open { path: path.into(), mode });
+    }
+    // A file without an end is none.
+    let mut text = vec![0; 256];
+    let length = std::io::Read::read(&mut file, &mut text).map_err(unreadable)?;
+    text.truncate(length);
+    let bytes = std::str::from_utf8(&text).ok().and_then(Key::bytes_of);
+    let random = bytes.filter(|bytes| bytes.iter().any(|byte| *byte != bytes[0]));
+    random.ok_or_else(|| KeyFailure::NoKey { path: path.into() })
+}
+
+#[cfg(unix)]
+fn mode(metadata: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(metadata) & 0o777
+}
+
+/// Who may read it is told in another way there.
+#[cfg(not(unix))]
+fn mode(_: &std::fs::Metadata) -> u32 {
+    0
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{Permissions, set_permissions, write};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_64_digits_that_others_cannot_read() {
+        let path = std::env::temp_dir().join(format!("outrigger-key-{}", std::process::id()));
+        let with = |text: &str, mode| {
+            write(&path, text).expect("a file");
+            set_permissions(&path, Permissions::from_mode(mode)).expect("its mode");
+            load(&path).map_err(|failure| failure.to_string())
+        };
+        let text = "0f".repeat(31) + "FE\n";
+        assert_eq!(with(&text, 0o600).expect("a key")[30..], [0x0f, 0xfe]);
+        let open = with(&text, 0o644).expect_err("others can read it");
+        assert!(open.contains("mode 644") && open.contains("chmod 600") && !open.contains("0f0f"), "{open}");
+        for wrong in ["", "0f", &"00".repeat(32), &text[1..], &format!("0{text}")] {
+            let refused = with(wrong, 0o600).expect_err(wrong);
+            assert!(refused.contains("64 hexadecimal digits"), "{refused}");
+        }
+        std::fs::remove_file(&path).expect("it was there");
+        assert!(load(&path).expect_err("nothing there").to_string().starts_with("cannot read the key"));
+    }
+}

@@ -1,0 +1,189 @@
+//! The other side of a board's port: one question at a time, over UDP, with a key.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::path::Path;
+
+use outrigger_core::mode::Epoch;
+use outrigger_core::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
+use outrigger_core::request::{Ask, Message};
+use outrigger_core::time::{Duration, Instant};
+
+use crate::clock::{Clock, std_duration};
+use crate::exit::Failure;
+use crate::requests::board_line;
+
+/// A robot that begins so is a board.
+pub(super) const PREFIX: &str = "board:";
+/// Where none is said.
+const PORT: u16 = 47_001;
+/// A session in which nothing is answered for so long is no more: the board has begun anew, or others took its place.
+const SILENCE: Duration = Duration::from_secs(2);
+/// How often a watched board is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A board that is asked.
+pub(super) struct Board {
+    name: String,
+    socket: UdpSocket,
+    clock: Clock,
+    key: Key,
+    caller: Caller,
+    /// As of the last answer.
+    epoch: Epoch,
+    lines: VecDeque<String>,
+    /// What is watched: the id, and the last line of it.
+    watched: Option<(u32, String)>,
+}
+
+impl Board {
+    /// Begins a session with the board at `name`, until then.
+    pub(super) fn begin(name: &str, key: &Path, clock: Clock, until: Instant) -> Result<Self, Failure> {
+        let key = Key::new(&outrigger_config::key::load(key).map_err(|why| Failure::BadInput(why.to_string()))?);
+        let address = resolved(name)?;
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask {address}: {error}"));
+        let local: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(local).map_err(failed)?;
+        socket.connect(address).map_err(failed)?;
+        let caller = Caller::new(key.clone(), nonce()?, clock.now());
+        let (name, epoch) = (format!("{PREFIX}{address}"), Epoch::default());
+        let mut board = Self { name, socket, clock, key, caller, epoch, lines: VecDeque::new(), watched: None };
+        board.open(until)?;
+        Ok(board)
+    }
+
+    /// A session begins with a status: it does nothing, so that it can be asked in another session where this one is lost.
+    fn open(&mut self, until: Instant) -> Result<Reply, Failure> {
+        loop {
+            if let Some(Event::Open(epoch)) = self.until_event(until)? {
+                self.epoch = epoch;
+                if let Some(reply) = self.turn(Ask::Status, until)? {
+                    return Ok(reply);
+                }
+            }
+            if self.clock.now() >= until {
+                return Err(Failure::Connection(format!(
+                    "{} does not answer: see whether it is on, takes requests at this port, and has this key",
+                    self.name
+                )));
+            }
+            self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
+        }
+    }
+
+    /// Asks once; `None` where there was no answer.
+    fn turn(&mut self, ask: Ask<'_>, until: Instant) -> Result<Option<Reply>, Failure> {
+        let seen = ask.epoch().unwrap_or(self.epoch);
+        let too_long = |_| Failure::Usage(format!("{}: more than fits into a datagram", ask.word()));
+        self.caller.ask(self.clock.now(), seen, Message { id: None, ask }).map_err(too_long)?;
+        // What became of an output takes its time.
+        let patience = if matches!(ask, Ask::Set { .. }) { until } else { until.min(self.clock.now() + SILENCE) };
+        match self.until_event(patience)? {
+            Some(Event::Answer(epoch, reply)) => {
+                self.epoch = epoch;
+                Ok(Some(reply))
+            }
+            Some(Event::NotUnderstood) => Err(Failure::Connection(format!(
+                "{} answers what is not understood: is it of the same version?",
+                self.name
+            ))),
+            Some(Event::Open(_)) | None => Ok(None),
+        }
+    }
+
+    /// Asks, and keeps the answer.
+    pub(super) fn ask(&mut self, id: u32, ask: Ask<'_>, until: Instant) -> Result<(), Failure> {
+        let reply = loop {
+            if let Some(reply) = self.turn(ask, until)? {
+                break reply;
+            }
+            // What acts may have been carried out, and is not asked twice. To stop twice is to stop.
+            if !matches!(ask, Ask::Status | Ask::Watch | Ask::Release) || self.clock.now() >= until {
+                let what = format!("{}: no answer, and it may have been carried out: look at `status`", ask.word());
+                return Err(Failure::Connection(what));
+            }
+            self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
+            self.open(until)?;
+        };
+        let line = board_line(id, &ask, self.epoch, &reply, &self.name);
+        if ask == Ask::Watch {
+            self.watched = Some((id, line.clone()));
+        }
+        self.lines.push_back(line);
+        Ok(())
+    }
+
+    /// The next line; of what is watched, once it has changed. `None` where there is none until then.
+    pub(super) fn line(&mut self, until: Option<Instant>) -> Result<Option<String>, Failure> {
+        loop {
+            if let Some(line) = self.lines.pop_front() {
+                return Ok(Some(line));
+            }
+            let now = self.clock.now();
+            let Some((id, last)) = self.watched.take().filter(|_| until.is_none_or(|until| now < until)) else {
+                return Ok(None);
+            };
+            std::thread::sleep(std_duration(LOOK));
+            let patience = until.unwrap_or(now + Duration::from_secs(15));
+            self.ask(id, Ask::Watch, patience.max(now + LOOK + LOOK))?;
+            if self.lines.back() == Some(&last) {
+                self.lines.clear();
+            }
+        }
+    }
+
+    fn until_event(&mut self, until: Instant) -> Result<Option<Event>, Failure> {
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask the board: {error}"));
+        loop {
+            let now = self.clock.now();
+            self.caller.handle(now);
+            while let Some(bytes) = self.caller.poll_output() {
+                match self.socket.send(bytes) {
+                    // What one before it was refused for is told here: the board may just be booting.
+                    Err(error) if error.kind() != ErrorKind::ConnectionRefused => return Err(failed(error)),
+                    _ => {}
+                }
+            }
+            if let Some(event) = self.caller.poll_event() {
+                return Ok(Some(event));
+            }
+            if now >= until {
+                return Ok(None);
+            }
+            let next = self.caller.poll_timeout().map_or(until, |at| at.min(until));
+            let patience = next.since(now).max(Duration::from_millis(1));
+            self.socket.set_read_timeout(Some(std_duration(patience))).map_err(failed)?;
+            let mut datagram = [0; ANSWER_LEN + 1];
+            match self.socket.recv(&mut datagram) {
+                Ok(length) => {
+                    self.caller.receive_window().copy_from_slice(&datagram);
+                    self.caller.commit(self.clock.now(), length);
+                }
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    ErrorKind::ConnectionRefused => std::thread::sleep(std_duration(Duration::from_millis(10))),
+                    _ => return Err(failed(error)),
+                },
+            }
+        }
+    }
+}
+
+fn resolved(name: &str) -> Result<SocketAddr, Failure> {
+    let host = name.trim_start_matches(PREFIX);
+    let unknown = |why: String| Failure::Usage(format!("'{name}': expected {PREFIX}ADDRESS[:PORT]{why}"));
+    if host.is_empty() {
+        return Err(unknown(String::new()));
+    }
+    let found = if host.contains(':') { host.to_socket_addrs() } else { (host, PORT).to_socket_addrs() };
+    let found = found.map_err(|error| unknown(format!(": {error}")))?.next();
+    found.ok_or_else(|| unknown(": no address".into()))
+}
+
+fn nonce() -> Result<[u8; 16], Failure> {
+    let mut nonce = [0; 16];
+    let read = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut nonce));
+    read.map(|()| nonce).map_err(|error| Failure::BadInput(format!("no random numbers from /dev/urandom: {error}")))
+}
