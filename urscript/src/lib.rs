@@ -48,6 +48,7 @@ pub use render::output::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
 pub use render::program::{ScriptError, ScriptText, ScriptValue};
 pub use render::refusal::Decimal;
 pub use render::service::{ServiceLine, SpeedSlider};
+pub use render::templates as programs;
 pub use render::version::Version;
 
 #[cfg(feature = "std")]

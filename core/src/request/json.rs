@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use super::decimal::f32_of;
 use super::message::{Ask, Message};
 use super::{Fault, FaultKind};
 use crate::command::SampleValue;
@@ -482,8 +483,7 @@ impl Scanner<'_> {
                 return Err(self.other(Key::Values));
             }
             let number = self.number()?;
-            let text = core::str::from_utf8(self.line.get(number.clone()).unwrap_or_default()).unwrap_or_default();
-            let value = text.parse::<f32>().ok().filter(|value| value.is_finite());
+            let value = f32_of(self.line.get(number.clone()).unwrap_or_default());
             match (value, numbers.get_mut(count)) {
                 (Some(value), Some(place)) => *place = value,
                 _ => {

@@ -34,6 +34,7 @@
 //! assert_eq!(message.to_string(), "{\"id\":7,\"do\":\"request\",\"epoch\":3}");
 //! ```
 
+mod decimal;
 mod json;
 #[cfg(feature = "keyed")]
 pub mod keyed;

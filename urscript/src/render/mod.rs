@@ -13,4 +13,5 @@ pub(crate) mod output;
 pub(crate) mod program;
 pub(crate) mod refusal;
 pub(crate) mod service;
+pub mod templates;
 pub(crate) mod version;

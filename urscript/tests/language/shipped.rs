@@ -83,6 +83,25 @@ fn read(mut text: ScriptText<'_>) -> String {
 }
 
 #[test]
+fn what_a_build_carries_of_a_template_gives_the_same_text() {
+    use outrigger_urscript::programs::{BUFFERED, SERVOJ, SPEEDJ};
+    for (name, carried) in [
+        ("speedj", SPEEDJ),
+        ("servoj", SERVOJ),
+        ("buffered", BUFFERED),
+        ("conversation", outrigger_urscript::programs::CONVERSATION),
+    ] {
+        let (_, template) =
+            templates().into_iter().find(|(path, _)| path.file_stem().is_some_and(|stem| stem == name)).unwrap();
+        assert!(carried.len() < template.len(), "{name}");
+        for version in versions() {
+            let whole = ScriptText::new(&template, VALUES, version).map(read);
+            assert_eq!(ScriptText::new(carried, VALUES, version).map(read), whole, "{name} on {version}");
+        }
+    }
+}
+
+#[test]
 fn every_template_is_a_program_of_every_software() {
     for (path, mut template) in templates() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

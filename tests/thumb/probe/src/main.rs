@@ -15,6 +15,8 @@ mod fri;
 mod link;
 mod mode;
 mod motion;
+#[cfg(not(feature = "engine_only"))]
+mod requests;
 mod robot;
 mod rtde;
 mod sensor;
@@ -93,6 +95,8 @@ extern "C" fn _start() -> ! {
         fri::probe();
         urscript::probe();
         wire::probe();
+        #[cfg(not(feature = "engine_only"))]
+        requests::probe();
     }
     #[cfg(feature = "must_fail")]
     used(any_bytes()[any(3)]);

@@ -4,6 +4,7 @@ use core::net::Ipv4Addr;
 
 #[cfg(feature = "urcap")]
 use outrigger_urscript::ExternalControlProgram;
+use outrigger_urscript::programs::{BUFFERED, CONVERSATION, SERVOJ, SPEEDJ};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::engine::ur::config::{UrConfig, UrOptions};
@@ -11,18 +12,6 @@ use crate::engine::ur::path::CommandPath;
 use crate::robot::SoftwareVersion;
 use crate::time::Duration;
 use crate::wire::program::{Hello, Kind};
-
-macro_rules! program {
-    ($name:literal) => {
-        include_str!(concat!("../../../../../urscript/programs/", $name, ".script"))
-    };
-}
-
-/// What each kind of program does with values, and what it says to us.
-const SPEEDJ: &str = program!("speedj");
-const SERVOJ: &str = program!("servoj");
-const BUFFERED: &str = program!("buffered");
-const CONVERSATION: &str = program!("conversation");
 
 /// How many places the programs have for values.
 const PLACES: usize = 40;

@@ -1,0 +1,98 @@
+//! The value of a number as JSON writes it, without the tables and the panics of the standard library's parser, which a board
+//! would carry for it.
+
+/// Digits that count; what follows only moves the point.
+const DIGITS: u64 = 1_000_000_000_000_000_000;
+
+/// The `f32` next to a number of JSON's grammar, to its last bit where it was printed from an `f32`; none where it is too
+/// large for one.
+pub(super) fn f32_of(number: &[u8]) -> Option<f32> {
+    let (mut digits, mut exponent, mut written) = (0_u64, 0_i32, 0_i32);
+    let (mut negative, mut behind_point, mut in_exponent, mut falls) = (false, false, false, false);
+    for byte in number {
+        match byte {
+            b'-' if in_exponent => falls = true,
+            b'-' => negative = true,
+            b'.' => behind_point = true,
+            b'e' | b'E' => in_exponent = true,
+            b'0'..=b'9' => {
+                let digit = byte.wrapping_sub(b'0');
+                if in_exponent {
+                    written = written.saturating_mul(10).saturating_add(i32::from(digit)).min(100_000);
+                } else if digits < DIGITS {
+                    digits = digits.saturating_mul(10).saturating_add(u64::from(digit));
+                    exponent = exponent.saturating_sub(i32::from(behind_point));
+                } else {
+                    exponent = exponent.saturating_add(i32::from(!behind_point));
+                }
+            }
+            _ => {}
+        }
+    }
+    let exponent = if falls { exponent.saturating_sub(written) } else { exponent.saturating_add(written) };
+    // In steps of what a double says exactly. Beyond 400 every number is zero or too large.
+    let mut value = digits as f64;
+    let mut left = exponent.clamp(-400, 400);
+    while left != 0 && value != 0.0 {
+        let step = left.clamp(-22, 22);
+        let mut power = 1.0_f64;
+        for _ in 0..step.unsigned_abs() {
+            power *= 10.0;
+        }
+        value = if step < 0 { value / power } else { value * power };
+        left = left.saturating_sub(step);
+    }
+    let value = if negative { -value } else { value } as f32;
+    value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::f32_of;
+
+    #[test]
+    fn numbers_are_what_the_standard_library_reads() {
+        for text in [
+            "0",
+            "-0",
+            "1",
+            "-1.5",
+            "0.1",
+            "1e3",
+            "1E-3",
+            "12.50e+01",
+            "3.4028235e38",
+            "1e-45",
+            "1e-60",
+            "0.3333333333333333333333",
+        ] {
+            assert_eq!(f32_of(text.as_bytes()), text.parse().ok(), "{text}");
+        }
+        for text in ["1e39", "-1e39", "3.5e38", "1e999999999999", "1234567890123456789012345678901234567890"] {
+            assert_eq!(f32_of(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(f32_of(b"0e999999999"), Some(0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_printed_from_a_number_is_that_number(bits in any::<u32>()) {
+            let value = f32::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let (plain, short) = (value.to_string(), format!("{value:e}"));
+            prop_assert_eq!(f32_of(plain.as_bytes()), Some(value));
+            prop_assert_eq!(f32_of(short.as_bytes()), Some(value));
+        }
+
+        #[test]
+        fn any_digits_give_the_nearest_number_or_the_one_beside_it(text in "-?(0|[1-9][0-9]{0,24})(\\.[0-9]{1,24})?([eE][+-]?[0-9]{1,2})?") {
+            let expected: f32 = text.parse().expect("a number");
+            match f32_of(text.as_bytes()) {
+                Some(value) => prop_assert!((value - expected).abs() <= expected.abs() * f32::EPSILON + f32::from_bits(1)),
+                None => prop_assert!(expected.abs() >= f32::MAX),
+            }
+        }
+    }
+}
