@@ -1,6 +1,7 @@
 //! Every way that motion reaches a controller of UR's, beside the others: what the arm does when we vanish, how a law gets on,
 //! and what ends a motion at the pendant.
 
+mod faults;
 mod kill;
 mod law;
 
@@ -44,7 +45,7 @@ fn called(software: SoftwareVersion) -> String {
 
 #[test]
 fn every_path_ends_its_motion_in_time_and_follows_a_law() {
-    hold("paths.md", &(HEAD.to_owned() + &kill::section() + &law::section()));
+    hold("paths.md", &(HEAD.to_owned() + &kill::section() + &law::section() + &faults::section()));
 }
 
 const HEAD: &str = "# Every path of commands beside the others
