@@ -265,8 +265,9 @@ What left a latch is acknowledged; only then, and only after a request, the arm 
 *When resumed*: to a robot in a protective stop nothing is said, so that the text of the last cycle waits there, paused: who
 unlocks the arm and lets the program go on gets what was left of its 40 ms. On every other path the program ends.
 
-*Back*: with the slider at 0 % a target that is ahead of the arm is taken back to where the controller has it, at once. As long as
-the controller's scaling is not down yet, the arm comes back with it, by no more than the target was ahead.
+*Back*: how far the joint turned back in between. Where positions are sent the target stops sooner than the drives can, which
+overshoot and come back. `buffered` also takes back a target that waits in the ring, while the controller's scaling is not down yet:
+the arm follows it back, by no more than it was ahead.
 
 A `servoj` that lasts three and a third cycles lasts four: `buffered` takes out a point in each.
 
@@ -278,3 +279,34 @@ const REALTIME: &str = "
 *Overridden*: `PendantOverridden` is told, and the motion goes on.
 
 ";
+
+/// In `Arming` zero speeds go out, or the position held; a program of ours has just come.
+#[test]
+fn what_happens_while_arming_moves_nothing_and_is_named() {
+    let all = TROUBLES.into_iter().flat_map(|trouble| PATHS.map(|path| (trouble.0, path)));
+    let cases: Vec<(Trouble, CommandPath)> = all.filter(|(trouble, _)| *trouble != SliderAtThird).collect();
+    in_parallel(&cases, |(trouble, path)| SOFTWARE.map(|software| while_arming(trouble, software, path)));
+}
+
+fn while_arming(trouble: Trouble, software: SoftwareVersion, path: CommandPath) {
+    let mut buffers = Buffers::with_rtde();
+    let (setup, wish) = wished(software, path, SPEED);
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.ready();
+    rig.request();
+    rig.run_for(rig.controller.period() * 20);
+    // The longest program is 34 pieces, one in each cycle.
+    rig.run_until(secs(1), |rig| rig.controller.program().0);
+    rig.run_for(rig.controller.period() * 4);
+    let what = format!("{trouble:?}, {software}, {} while arming", path.name());
+    assert_eq!(rig.engine().mode(), Mode::Arming, "{what}\n{}", rig.record().story());
+    assert!(rig.controller.program().0, "{what}: a program runs\n{}", rig.record().story());
+    trouble.begin(&mut rig, &wish);
+    rig.run_for(secs(11));
+    let story = rig.record().story();
+    assert_eq!(rig.record().rest_after(SimTime::ZERO), Some(Duration::ZERO), "{what}: it moved\n{story}");
+    let reason = rig.record().fallback().map(|(_, reason)| reason);
+    assert!(reason.is_some_and(|reason| trouble.reasons().contains(&reason)), "{what}: {reason:?}\n{story}");
+    on_when_resumed(&mut rig, trouble, &wish, path, &what);
+    commands_when_asked(&mut rig, trouble, &what);
+}
