@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use outrigger_core::engine::Input;
-use outrigger_core::engine::ur::{FormChoice, TextConfig, TextPath};
+use outrigger_core::engine::ur::{CommandPath, FormChoice, TextConfig, TextPath};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::firmware::{AfterT, Firmware};
@@ -11,7 +11,7 @@ use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Setup, rest_boun
 
 use super::text::{hold, in_parallel, markdown, millis};
 
-const SOFTWARE: [SoftwareVersion; 12] = [
+const SOFTWARE: [SoftwareVersion; 13] = [
     SoftwareVersion::new(1, 6),
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 0),
@@ -24,9 +24,45 @@ const SOFTWARE: [SoftwareVersion; 12] = [
     SoftwareVersion::new(5, 9),
     SoftwareVersion::new(5, 15),
     SoftwareVersion::new(5, 25),
+    SoftwareVersion::new(10, 11),
 ];
 const MODES: [Mode; 4] = [Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
-const FORMS: [FormChoice; 2] = [FormChoice::SelfEnding, FormChoice::Bare];
+const FORMS: [Way; 2] = [Way::Text(FormChoice::SelfEnding), Way::Text(FormChoice::Bare)];
+const PROGRAMS: [Way; 3] = [
+    Way::Program(CommandPath::ReverseSpeedJ),
+    Way::Program(CommandPath::ReverseServoJ),
+    Way::Program(CommandPath::Buffered),
+];
+
+/// How commands reach the controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A text in each cycle.
+    Text(FormChoice),
+    /// A program of ours, by one of its paths.
+    Program(CommandPath),
+}
+
+impl Way {
+    fn fits(self, software: SoftwareVersion) -> bool {
+        match self {
+            Self::Text(_) => true,
+            Self::Program(path) => path.fits(software),
+        }
+    }
+
+    /// In a table; * marks the text that is the default.
+    fn name(self, software: SoftwareVersion) -> &'static str {
+        let by_default = TextPath::new(TextConfig::default(), software).is_self_ending();
+        match self {
+            Self::Program(path) => path.name(),
+            Self::Text(FormChoice::Bare) if by_default => "bare",
+            Self::Text(FormChoice::Bare) => "bare *",
+            Self::Text(FormChoice::SelfEnding | FormChoice::ByVersion) if by_default => "self-ending *",
+            Self::Text(FormChoice::SelfEnding | FormChoice::ByVersion) => "self-ending",
+        }
+    }
+}
 
 /// Speed of the base joint when it happens \[rad/s\].
 const SPEED: f32 = 0.8;
@@ -60,10 +96,13 @@ struct Rest {
     measured: Option<Duration>,
 }
 
-fn run(loss: Loss, software: SoftwareVersion, form: FormChoice, mode: Mode) -> Rest {
+fn run(loss: Loss, software: SoftwareVersion, way: Way, mode: Mode) -> Rest {
     let mut buffers = Buffers::default();
     let mut setup = Setup::sweep(software, SPEED);
-    setup.config.peer.text.form = form;
+    match way {
+        Way::Text(form) => setup.config.peer.text.form = form,
+        Way::Program(path) => setup.config.peer.path = path,
+    }
     let mut rig = Rig::new(setup, &mut buffers);
     rig.ready();
     match mode {
@@ -94,11 +133,13 @@ fn run(loss: Loss, software: SoftwareVersion, form: FormChoice, mode: Mode) -> R
         Loss::Sensor => rig.kill_sensors(),
     }
     rig.run_for(WATCHED);
-    Rest { bound: bound(&rig, loss, form, mode, speed), measured: rig.record().rest_after(lost) }
+    let ended = matches!(way, Way::Text(_)) || !rig.controller.program().0;
+    assert!(ended, "{way:?}: a program is left\n{}", rig.record().story());
+    Rest { bound: bound(&rig, loss, way, mode, speed), measured: rig.record().rest_after(lost) }
 }
 
 /// The bound of `core/docs/mode-machine.md 10` for this loss.
-fn bound(rig: &Rig<'_>, loss: Loss, form: FormChoice, mode: Mode, speed: f64) -> Option<Duration> {
+fn bound(rig: &Rig<'_>, loss: Loss, way: Way, mode: Mode, speed: f64) -> Option<Duration> {
     let config = rig.engine().config();
     let options = rig.controller.options();
     let span = |span: outrigger_core::time::Duration| Duration::from_micros(span.as_micros());
@@ -106,17 +147,20 @@ fn bound(rig: &Rig<'_>, loss: Loss, form: FormChoice, mode: Mode, speed: f64) ->
     let stopj = stop_deceleration(options, asked);
     let (reaction, deceleration) = match (mode, loss) {
         (Mode::Offline | Mode::Monitor | Mode::Arming, _) => return Some(Duration::ZERO),
-        // Told to stop already, by text that has arrived.
+        // Told to stop already, by what has arrived.
         (Mode::Stopping, _) => (Duration::ZERO, stopj),
         (Mode::Command, Loss::Sensor) => {
             let source = config.sources.iter().flatten().next()?;
             let bridged = rig.controller.period() * (u32::from(source.bridge_cycles) + 1);
             (span(source.max_age) + bridged, stopj)
         }
-        (Mode::Command, Loss::Process | Loss::Host | Loss::Cable) => match form {
-            FormChoice::Bare if Firmware(options.software).after_t() == AfterT::KeepsMoving => return None,
-            FormChoice::Bare => (span(config.peer.text.hold), options.end_deceleration),
-            FormChoice::SelfEnding | FormChoice::ByVersion => (span(config.peer.text.hold) + without_t(rig), stopj),
+        (Mode::Command, Loss::Process | Loss::Host | Loss::Cable) => match way {
+            Way::Text(FormChoice::Bare) if Firmware(options.software).after_t() == AfterT::KeepsMoving => return None,
+            Way::Text(FormChoice::Bare) => (span(config.peer.text.hold), options.end_deceleration),
+            Way::Text(FormChoice::SelfEnding | FormChoice::ByVersion) => {
+                (span(config.peer.text.hold) + without_t(rig), stopj)
+            }
+            Way::Program(_) => (whole_cycles(rig, span(config.peer.text.hold)), stopj),
         },
     };
     Some(rest_bound(&rig.controller, speed, deceleration, reaction))
@@ -128,18 +172,17 @@ fn without_t(rig: &Rig<'_>) -> Duration {
     if slept { rig.controller.period() } else { Duration::ZERO }
 }
 
-fn row(loss: Loss, software: SoftwareVersion, form: FormChoice) -> Vec<String> {
-    let by_default = TextPath::new(TextConfig::default(), software).is_self_ending();
-    let name = match form {
-        FormChoice::Bare if by_default => "bare",
-        FormChoice::Bare => "bare *",
-        FormChoice::SelfEnding | FormChoice::ByVersion if by_default => "self-ending *",
-        FormChoice::SelfEnding | FormChoice::ByVersion => "self-ending",
-    };
-    let mut row = vec![format!("{}.{}", software.major, software.minor), name.to_owned()];
+/// A read's time-out is over with the control cycle that it ends in.
+fn whole_cycles(rig: &Rig<'_>, timeout: Duration) -> Duration {
+    let period = rig.controller.period();
+    period * u32::try_from(timeout.as_micros().div_ceil(period.as_micros())).expect("few cycles")
+}
+
+fn row(loss: Loss, software: SoftwareVersion, way: Way) -> Vec<String> {
+    let mut row = vec![format!("{}.{}", software.major, software.minor), way.name(software).to_owned()];
     row.extend(MODES.map(|mode| {
-        let rest = run(loss, software, form, mode);
-        let what = format!("{loss:?}, {software}, {form:?}, {mode:?}");
+        let rest = run(loss, software, way, mode);
+        let what = format!("{loss:?}, {software}, {way:?}, {mode:?}");
         assert_eq!(rest.bound.is_some(), rest.measured.is_some(), "{what}: {rest:?}");
         assert!(rest.measured <= rest.bound, "{what}: {rest:?}");
         match (rest.measured, rest.bound) {
@@ -150,25 +193,40 @@ fn row(loss: Loss, software: SoftwareVersion, form: FormChoice) -> Vec<String> {
     row
 }
 
-#[test]
-fn the_arm_rests_within_its_bound_whatever_is_gone() {
+/// One table for each loss; losses of which no figure differs have one together.
+fn tables(ways: &[Way], column: &str) -> String {
+    let all = SOFTWARE.into_iter().flat_map(|software| ways.iter().map(move |way| (software, *way)));
+    let cases: Vec<(SoftwareVersion, Way)> = all.filter(|(software, way)| way.fits(*software)).collect();
     let mut sections: Vec<(Vec<&str>, String)> = vec![];
     for (loss, title) in Loss::ALL {
-        let cases: Vec<(SoftwareVersion, FormChoice)> =
-            SOFTWARE.into_iter().flat_map(|software| FORMS.map(|form| (software, form))).collect();
-        let rows = in_parallel(&cases, |(software, form)| row(loss, software, form));
-        let table = markdown(&["software", "text", "Monitor", "Arming", "Command", "Stopping"], &rows);
+        let rows = in_parallel(&cases, |(software, way)| row(loss, software, way));
+        let table = markdown(&["software", column, "Monitor", "Arming", "Command", "Stopping"], &rows);
         match sections.iter_mut().find(|(_, same)| *same == table) {
             Some((titles, _)) => titles.push(title),
             None => sections.push((vec![title], table)),
         }
     }
+    let text = |(titles, table): (Vec<&str>, String)| format!("\n### When {}\n\n{table}", titles.join("; or "));
+    sections.into_iter().map(text).collect()
+}
+
+#[test]
+fn the_arm_rests_within_its_bound_whatever_is_gone() {
     let mut text = head();
-    for (titles, table) in sections {
-        text += &format!("\n## When {}\n\n{table}", titles.join("; or "));
-    }
+    text += "\n## A text in each cycle\n";
+    text += &tables(&FORMS, "text");
+    text += PROGRAMS_HEAD;
+    text += &tables(&PROGRAMS, "path");
     hold("kill.md", &text);
 }
+
+const PROGRAMS_HEAD: &str = "
+## A program of ours, which is told what to do in each cycle
+
+The paths of `core/docs/protocol/outrigger-programs.md`, from 3.0 on. Reaction: the 40 ms of a read's time-out in whole cycles; of the two
+cycles one has the program's other thread end the motion, which begins its `stopj`. No row has the reset of a connection for its bound:
+a read notices it at once, and the host may as well be silent. The program has ended each time.
+";
 
 fn head() -> String {
     format!(

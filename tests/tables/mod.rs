@@ -8,6 +8,7 @@ mod faults;
 mod fri;
 mod kill;
 mod lossy;
+mod paths;
 mod servo;
 mod smoltcp;
 mod text;

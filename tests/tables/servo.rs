@@ -22,7 +22,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
 ];
 
 /// Seconds to the turn, and from there back.
-const HALF: f64 = 2.0;
+pub(super) const HALF: f64 = 2.0;
 
 /// Where the base joint should be `t` \[s\] after the start \[rad\]: cubic to −π, at rest there, cubic back.
 fn reference(t: f64) -> f64 {
@@ -31,7 +31,7 @@ fn reference(t: f64) -> f64 {
     if t < HALF { -PI * cubic(t / HALF) } else { -PI * (1.0 - cubic((t - HALF) / HALF)) }
 }
 
-fn trajectory(back: bool) -> Trajectory<6> {
+pub(super) fn trajectory(back: bool) -> Trajectory<6> {
     let at = |base: f32, millis| Waypoint {
         setpoint: Setpoint {
             positions: JointPositions([base, 0.0, 0.0, 0.0, 0.0, 0.0]),
@@ -45,16 +45,16 @@ fn trajectory(back: bool) -> Trajectory<6> {
 
 /// What a run shows.
 #[derive(Clone, Copy, Debug)]
-struct Figures {
+pub(super) struct Figures {
     /// Control cycles from the state that the first moving command answers to the first motion of the target and of
     /// the joint.
     reaction: [f64; 2],
     /// The delay of the motion as a whole that fits best \[ms\].
-    delay: f64,
+    pub(super) delay: f64,
     /// Largest distance from the reference, so delayed \[deg\].
-    worst: f64,
+    pub(super) worst: f64,
     /// One second after the end \[deg\]: how far from the goal.
-    end: f64,
+    pub(super) end: f64,
 }
 
 /// To −180° and, where `back`, to the start again.
@@ -73,7 +73,7 @@ fn run(software: SoftwareVersion, feedback: bool, back: bool) -> Figures {
 }
 
 /// The figures of a motion that ends after `length` \[s\].
-fn figures(record: &Record, period: Duration, length: f64) -> Figures {
+pub(super) fn figures(record: &Record, period: Duration, length: f64) -> Figures {
     let first = record.commands.iter().find(|command| command.moves()).unwrap();
     // The trajectory begins with the state that was answered by the first command of Command.
     let commanded = record.commands.iter().find(|command| command.mode == Mode::Command).unwrap();

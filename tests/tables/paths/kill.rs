@@ -1,0 +1,112 @@
+//! The process, its host or the cable is gone in the middle of a motion.
+
+use std::time::Duration;
+
+use outrigger_core::engine::ur::CommandPath;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, rest_bound, stop_deceleration};
+
+use super::super::text::{in_parallel, markdown, millis};
+use super::{PATHS, called, wished};
+
+/// Those of `kill.md`, and PolyScope X.
+const SOFTWARE: [SoftwareVersion; 13] = [
+    SoftwareVersion::new(1, 6),
+    SoftwareVersion::new(1, 8),
+    SoftwareVersion::new(3, 0),
+    SoftwareVersion::new(3, 1),
+    SoftwareVersion::new(3, 2),
+    SoftwareVersion::new(3, 4),
+    SoftwareVersion::new(3, 5),
+    SoftwareVersion::new(3, 15),
+    SoftwareVersion::new(5, 0),
+    SoftwareVersion::new(5, 9),
+    SoftwareVersion::new(5, 15),
+    SoftwareVersion::new(5, 25),
+    SoftwareVersion::new(10, 11),
+];
+
+/// Speed of the base joint when it happens \[rad/s\].
+const SPEED: f32 = 0.8;
+/// Longer than any stop, and not long enough for the arm to reach the end of its range.
+const WATCHED: Duration = Duration::from_secs(3);
+/// The last command has arrived.
+const ARRIVED: Duration = Duration::from_micros(200);
+
+/// What is gone from one moment on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    Process,
+    Host,
+    Cable,
+}
+
+const LOSSES: [Loss; 3] = [Loss::Process, Loss::Host, Loss::Cable];
+
+fn cell(software: SoftwareVersion, path: CommandPath, loss: Loss) -> String {
+    let mut buffers = Buffers::with_rtde();
+    let mut rig = Rig::new(wished(software, path, SPEED).0, &mut buffers);
+    rig.command();
+    rig.run_for(Duration::from_secs(1));
+    // Just after a command has arrived: the worst moment.
+    rig.run_past_a_command();
+    rig.run_for(ARRIVED);
+    let lost = rig.now();
+    let motion = *rig.record().motion_at(lost).unwrap();
+    let what = format!("{loss:?}, {software}, {}", path.name());
+    assert!((motion.qd[0] - f64::from(SPEED)).abs() < 0.03, "{what}: {motion:?}\n{}", rig.record().story());
+    match loss {
+        Loss::Process => rig.kill(Death::Reset),
+        Loss::Host => rig.kill(Death::Silent),
+        Loss::Cable => rig.cut_cable(None),
+    }
+    rig.run_for(WATCHED);
+    let story = rig.record().story();
+    let rest = rig.record().rest_after(lost).unwrap_or_else(|| panic!("{what}: never at rest\n{story}"));
+    let bound = bound(&rig, motion);
+    assert!(rest <= bound, "{what}: {rest:?}, bound {bound:?}\n{story}");
+    assert!(!rig.controller.program().0, "{what}: the program has ended\n{story}");
+    let coast = (rig.controller.truth().q[0] - motion.q[0]).abs().to_degrees();
+    format!("{} / {}, {coast:.1}°", millis(rest), millis(bound))
+}
+
+/// The time-out that ends the program, then its stop.
+fn bound(rig: &Rig<'_>, motion: Motion) -> Duration {
+    let text = rig.engine().config().peer.text;
+    let deceleration = stop_deceleration(rig.controller.options(), f64::from(text.stop_acceleration));
+    let late = if without_t(rig) { rig.controller.period() } else { Duration::ZERO };
+    let reaction = Duration::from_micros(text.hold.as_micros()) + late;
+    rest_bound(&rig.controller, motion.target_speed(), deceleration, reaction)
+}
+
+/// On 3.1 and 3.2 text has no `t`: `speedj` returns a cycle after its speed is reached; `sleep` follows.
+fn without_t(rig: &Rig<'_>) -> bool {
+    rig.record().commands.iter().any(|command| command.text.contains("sleep("))
+}
+
+pub(super) fn section() -> String {
+    let all = SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path)));
+    let cases: Vec<(SoftwareVersion, CommandPath)> = all.filter(|(software, path)| path.fits(*software)).collect();
+    let rows = in_parallel(&cases, |(software, path)| {
+        let mut row = vec![called(software), path.name().to_owned()];
+        row.extend(LOSSES.map(|loss| cell(software, path, loss)));
+        row
+    });
+    let columns = ["software", "path", "process killed", "host silent", "cable out"];
+    format!(
+        "
+## The process, its host or the cable is gone
+
+Time from the loss to rest of the *simulated joint* (below {REST} rad/s for good), measured / bound, in ms, and how far the joint
+turned in it. The base joint moves at {SPEED} rad/s, and the loss comes just after a command has arrived, which is the worst
+moment. Killed: the kernel resets every connection of the process. Silent: not another byte, and nobody resets anything.
+
+The time-out is 40 ms on every path: `t` of the last text, or that of a program's read. Bound: time-out, v/a, two cycles and the
+drives' lag, as in `kill.md`. The program has ended then, too. A read notices a reset at once; where `servoj` gets nothing new, its
+target stands after two cycles, before the time-out. Software that a path does not fit stands without it: commanding is refused
+there (`PathUnfit`).
+
+{}",
+        markdown(&columns, &rows)
+    )
+}

@@ -1,0 +1,58 @@
+//! Every way that motion reaches a controller of UR's, beside the others: what the arm does when we vanish, how a law gets on,
+//! and what ends a motion at the pendant.
+
+mod faults;
+mod kill;
+mod law;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use outrigger_core::command::SampleValue;
+use outrigger_core::engine::ur::CommandPath;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_tests::cosim::{SENSOR, Sensor, Setup};
+
+use super::text::hold;
+
+const PATHS: [CommandPath; 5] = [
+    CommandPath::Text,
+    CommandPath::ReverseSpeedJ,
+    CommandPath::ReverseServoJ,
+    CommandPath::Buffered,
+    CommandPath::ExternalControl,
+];
+
+/// What a sensor says the base joint's speed is to be \[rad/s\]; nothing while it is lost.
+type Wish = Rc<Cell<Option<f32>>>;
+
+/// The base joint turns as a sensor says, which a test may change. Nothing but the path differs from one row to the next.
+fn wished(software: SoftwareVersion, path: CommandPath, speed: f32) -> (Setup, Wish) {
+    let wish = Wish::new(Cell::new(Some(speed)));
+    let mut setup = Setup::sweep(software, speed);
+    setup.config.peer.path = path;
+    let said = Rc::clone(&wish);
+    let read = Box::new(move |_: &_| SampleValue::new(&[said.get()?, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    setup.sensors = vec![Sensor { id: SENSOR, period: Duration::from_millis(2), read }];
+    (setup, wish)
+}
+
+/// Software as it is called in a table.
+fn called(software: SoftwareVersion) -> String {
+    format!("{}.{}", software.major, software.minor)
+}
+
+#[test]
+fn every_path_ends_its_motion_in_time_and_follows_a_law() {
+    hold("paths.md", &(HEAD.to_owned() + &kill::section() + &law::section() + &faults::section()));
+}
+
+const HEAD: &str = "# Every path of commands beside the others
+
+Made by `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables::paths`, in virtual time, seed 1.
+
+From one row to the next of a table nothing but the path differs (`session.path`). States come over RTDE where the software has
+it. The controller runs the programs themselves, as they are in `urscript/programs`. What the simulation assumes stands in
+`kill.md`.
+";
