@@ -111,6 +111,11 @@ impl Acceptance {
             .any(|held| held.value == Activity::Stopped && held.at > since)
     }
 
+    /// What the program did by the best field, learned after `since`.
+    pub(super) fn newest_since(&self, since: Instant) -> Option<Activity> {
+        self.program_state.or(self.program_running).filter(|held| held.at > since).map(|held| held.value)
+    }
+
     pub(super) fn baseline(&self) -> Baseline {
         let busy = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value != Activity::Stopped);
         Baseline { program_state: busy(self.program_state), program_running: busy(self.program_running) }

@@ -1,6 +1,6 @@
 //! The machine itself. Its table is the module's.
 
-use super::acceptance::{Baseline, Proof, Verdict};
+use super::acceptance::{Activity, Baseline, Proof, Verdict};
 use super::config::ModeConfig;
 use super::delegated::{Answer, Delegation};
 use super::evidence::{Evidence, Stage, stops_the_robot};
@@ -50,6 +50,9 @@ pub struct ModeMachine {
     silenced: bool,
     motion_unknown: Option<Instant>,
     stray_stop: StrayStop,
+    /// The `stopj` was not said because the robot's own safety system took over. Our program may only be paused then, and
+    /// would go on when it is resumed.
+    unsaid: bool,
     /// In delegated drive, and afterwards until the move is known to have ended.
     delegation: Option<Delegation>,
     /// The number that was given last.
@@ -118,6 +121,7 @@ impl ModeMachine {
             silenced: false,
             motion_unknown: None,
             stray_stop: StrayStop::Used,
+            unsaid: false,
             delegation: None,
             last_move: None,
         }
@@ -455,6 +459,7 @@ impl ModeMachine {
             Mode::Monitor => match self.stray_stop {
                 StrayStop::Next => {
                     self.stray_stop = StrayStop::Used;
+                    self.unsaid = false;
                     if self.delegation.take().is_some() {
                         // Whatever program ran has ended now: rest counts from here on.
                         self.motion_unknown = Some(self.heard);
@@ -523,6 +528,7 @@ impl ModeMachine {
             // `Cancel` is no motion text, and a move may go on when the robot's own stop ends: its `stopj` is put off.
             let ends_move = matches!(self.stopping, Stopping::Cancelling | Stopping::StopNext);
             let put_off = ends_move && self.delegation.is_some();
+            self.unsaid |= matches!(self.stopping, Stopping::Zeros(_) | Stopping::StopNext);
             self.stopping = if put_off { Stopping::Cancelling } else { Stopping::Waiting };
             self.withdraw_stray_stop();
         }
@@ -737,6 +743,16 @@ impl ModeMachine {
     fn watch_the_unknown<const MOVES: bool>(&mut self, now: Instant, evidence: &Evidence) {
         self.owed = true;
         self.withdraw_stray_stop();
+        if self.unsaid {
+            match evidence.acceptance.newest_since(self.entered) {
+                Some(Activity::Paused) if evidence.permits_text(now, self.config.evidence_age) => {
+                    self.stray_stop = StrayStop::Next;
+                }
+                // Ours has ended, or somebody resumed it, or began another.
+                Some(Activity::Stopped | Activity::Running) => self.unsaid = false,
+                Some(Activity::Paused) | None => {}
+            }
+        }
         let Some(since) = self.motion_unknown else { return };
         let after = since.max(self.entered);
         if MOVES
@@ -830,6 +846,7 @@ impl ModeMachine {
         match to {
             Mode::Offline => {
                 self.stray_stop = StrayStop::Used;
+                self.unsaid = false;
                 self.delegation = self.delegation.and_then(|delegation| delegation.left(false));
             }
             Mode::Monitor => {
@@ -837,7 +854,7 @@ impl ModeMachine {
                 let unused = from == Mode::Offline || self.delegation.is_some();
                 self.stray_stop = if unused { StrayStop::Unused } else { StrayStop::Used };
             }
-            Mode::Arming => {}
+            Mode::Arming => self.unsaid = false,
             // The state that completed arming is answered with motion already.
             Mode::Command => self.owed = true,
             Mode::Stopping => {
@@ -846,7 +863,10 @@ impl ModeMachine {
                         delegation.cancel(now);
                         Stopping::Cancelling
                     }
-                    _ if self.silenced => Stopping::Waiting,
+                    _ if self.silenced => {
+                        self.unsaid = true;
+                        Stopping::Waiting
+                    }
                     _ => Stopping::Zeros(self.config.stop_cycles),
                 };
                 if self.stopping != Stopping::Cancelling {

@@ -310,3 +310,52 @@ fn while_arming(trouble: Trouble, software: SoftwareVersion, path: CommandPath) 
     on_when_resumed(&mut rig, trouble, &wish, path, &what);
     commands_when_asked(&mut rig, trouble, &what);
 }
+
+/// While the slider goes to 0 %, what the controller asks of the joints slows down and stops, and never turns; the arm itself
+/// swings as it does at the end of each motion.
+#[test]
+fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
+    for (software, path) in SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path))) {
+        for speed in [0.1_f32, 0.3, 0.8, 1.0] {
+            let what = format!("{software}, {} at {speed} rad/s", path.name());
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(wished(software, path, speed).0, &mut buffers);
+            rig.command();
+            rig.run_for(secs(1));
+            rig.run_past_a_command();
+            let begun = rig.now();
+            rig.controller.act(Action::Slider(0.0));
+            rig.run_for(secs(3));
+            let asked = rig.record().motion.iter().filter(|motion| motion.at > begun).map(|motion| motion.qd_target[0]);
+            let turned = asked.fold(0.0, f64::min);
+            assert!(turned > -0.01, "{what}: asked to turn back at {turned} rad/s");
+            let back = back(&rig, begun).to_degrees();
+            assert!(back < 0.3, "{what}: {back}° back");
+            assert_eq!(rig.engine().mode(), Mode::Command, "{what}");
+        }
+    }
+}
+
+/// Who unlocks a protective stop and resumes the program continues nothing of ours.
+#[test]
+fn resuming_after_a_protective_stop_continues_nothing() {
+    for (software, path) in SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path))) {
+        for speed in [0.3_f32, 1.0] {
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(wished(software, path, speed).0, &mut buffers);
+            rig.command();
+            rig.run_for(secs(1));
+            rig.run_past_a_command();
+            rig.controller.act(Action::ProtectiveStop);
+            rig.run_for(secs(6));
+            rig.controller.act(Action::UnlockProtectiveStop);
+            rig.run_for(secs(2));
+            let from = rig.now();
+            rig.controller.act(Action::ResumeProgram);
+            rig.run_for(secs(2));
+            let speeds = rig.record().motion.iter().filter(|motion| motion.at > from).map(|motion| motion.qd[0].abs());
+            let fastest = speeds.fold(0.0, f64::max);
+            assert!(fastest < 0.02, "{software}, {} at {speed} rad/s: {fastest} rad/s when resumed", path.name());
+        }
+    }
+}

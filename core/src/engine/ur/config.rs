@@ -1,6 +1,6 @@
 //! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
 
-use super::path::{CommandPath, Delivery, ProgramConfig};
+use super::path::{CommandPath, Delivery, ProgramConfig, SETTLING};
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
@@ -139,7 +139,7 @@ impl UrConfig {
         if self.peer.path.is_positions() {
             let ProgramConfig { lag, lookahead, .. } = self.peer.program;
             let waits = if self.peer.path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
-            let late = waits + lookahead + Duration::from_millis(24);
+            let late = waits + lookahead + SETTLING + Duration::from_millis(24);
             let cycles = late.as_micros().div_ceil(period.as_micros().max(1));
             let delay = u8::try_from(cycles).unwrap_or(u8::MAX).clamp(2, 31);
             // What the hull of the newest commands does not reach back to has that much more patience.

@@ -31,6 +31,10 @@ words!(CommandPath {
     "external-control" = ExternalControl,
 });
 
+/// How long a target of positions takes from full speed to none where the speed scaling ends it: one that stands still at
+/// once would have the arm turn back.
+pub(super) const SETTLING: Duration = Duration::from_millis(150);
+
 impl CommandPath {
     /// The longest time-out of a program's read.
     pub(super) const LONGEST_SILENCE: Duration = Duration::from_millis(200);

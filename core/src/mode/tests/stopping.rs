@@ -295,3 +295,56 @@ fn a_state_that_shows_rest_after_the_time_out_is_rest() {
     expect_transition!(t: Stopping -> Monitor, SourceStale);
     assert!(!t.machine.is_motion_unknown());
 }
+
+/// Commanding, ended by a protective stop that pauses our program; at rest in `Monitor`.
+fn paused_by_a_protective_stop() -> Trace {
+    let mut t = Trace::commanding();
+    t.world.program = Some(Activity::Paused);
+    state!(t 8, safety = SafetyMode::ProtectiveStop => Silent);
+    for _ in 0..30 {
+        state!(t 8, at_rest = true => Silent);
+    }
+    expect!(t: Monitor, ProtectiveStop);
+    t
+}
+
+#[test]
+fn a_program_of_ours_that_a_protective_stop_paused_is_ended_once_when_the_robot_takes_text_again() {
+    let mut t = paused_by_a_protective_stop();
+    for _ in 0..100 {
+        state!(t 8 => Silent);
+    }
+    state!(t 8, safety = SafetyMode::Normal => Stop);
+    for _ in 0..100 {
+        state!(t 8 => Silent);
+    }
+    expect!(t: Monitor, ProtectiveStop);
+}
+
+#[test]
+fn a_program_that_was_not_ours_any_more_is_left_alone_when_it_is_paused() {
+    for ended in [Activity::Stopped, Activity::Running] {
+        let mut t = paused_by_a_protective_stop();
+        state!(t 8, program = Some(ended) => Silent);
+        t.world.program = Some(Activity::Paused);
+        for _ in 0..10 {
+            state!(t 8, safety = SafetyMode::Normal => Silent);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_is_paused_after_a_stop_of_ours_was_said_is_left_alone() {
+    let mut t = Trace::commanding();
+    t.fault(Reason::SourceStale);
+    for out in [Hold, Hold, Stop, Silent] {
+        state!(t 8, at_rest = true => out);
+    }
+    state!(t 200 => Silent);
+    t.world.program = Some(Activity::Paused);
+    for safety in [SafetyMode::ProtectiveStop, SafetyMode::Normal] {
+        for _ in 0..10 {
+            state!(t 8, safety = safety => Silent);
+        }
+    }
+}

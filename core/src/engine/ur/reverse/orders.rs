@@ -1,5 +1,6 @@
 //! What a verdict is on the wire of a program.
 
+use super::positions::Step;
 use super::{IDLE, Moment, Reverse, STAY, Stage, Wrote};
 use crate::command::Approved;
 use crate::engine::cycle::Verdict;
@@ -39,19 +40,23 @@ impl Reverse {
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.stays() => self.end(now),
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
             Verdict::Hold => {
-                let values = state.map_or([0; 6], |state| match mode {
-                    Mode::Command => self.positions.settle(&state, &self.limits),
-                    _ => self.positions.hold(&state),
-                });
-                let what = if self.is_full() { What::Keep } else { What::Values };
-                self.order(what, 1, values, now)
+                let full = self.is_full();
+                let (step, rests) = match &state {
+                    Some(state) if mode == Mode::Command => {
+                        let step = self.positions.settle(state, &self.limits, self.ring());
+                        // A point that is the one before would only fill the ring.
+                        (step, matches!(self.kind, Kind::Buffered) && self.positions.rests())
+                    }
+                    Some(state) => (Step { to: self.positions.hold(state), cycles: 1 }, false),
+                    None => (Step { to: [0; 6], cycles: 1 }, false),
+                };
+                let what = if full || rests { What::Keep } else { What::Values };
+                self.order(what, step.cycles, step.to, now)
             }
             Verdict::Move(_) if !self.is_ready() => false,
             Verdict::Move(approved) => match &state {
                 Some(state) => {
-                    let full = self.is_full();
-                    let ring =
-                        matches!(self.kind, Kind::Buffered).then_some(if full { Duration::ZERO } else { self.period });
+                    let (full, ring) = (self.is_full(), self.ring());
                     let step = self.positions.advance(approved, state, &self.limits, self.config.divergence, ring)?;
                     let what = if full { What::Keep } else { What::Values };
                     self.order(what, step.cycles, step.to, now)
@@ -75,6 +80,11 @@ impl Reverse {
     /// Whether the ring has as many points as are to wait there: our own time stands still then.
     pub(super) fn is_full(&self) -> bool {
         self.lag > self.fill
+    }
+
+    /// The period in which points are taken out of the ring, zero while it is full; `None` where there is no ring.
+    fn ring(&self) -> Option<Duration> {
+        matches!(self.kind, Kind::Buffered).then_some(if self.is_full() { Duration::ZERO } else { self.period })
     }
 
     /// The program is to come to rest and to end.

@@ -3,11 +3,14 @@
 //! Whole nanoradians: a cycle's share of a slow motion is below the last place of an `f32` angle.
 
 use crate::command::{Approved, Limits};
+use crate::engine::ur::path::SETTLING;
 use crate::robot::{ControllerTime, JointVelocities, Reason, State};
 use crate::time::Duration;
 
 /// Nanoradians of a microradian.
 const NANO: i64 = 1_000;
+/// Below this speed of each joint the controller's target is at rest \[rad/s\].
+const AT_REST: f32 = 1e-3;
 
 /// Where the arm is commanded to be.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,10 @@ pub(super) struct Positions {
     at: [i64; 6],
     /// Since when it is where it is, by the controller's clock; `None` while no arming has begun.
     since: Option<ControllerTime>,
+    /// The newest approved speeds \[rad/s\].
+    speeds: [f32; 6],
+    /// How much of them it goes on with, 0 … 1.
+    share: f32,
 }
 
 /// One step.
@@ -29,7 +36,7 @@ pub(super) struct Step {
 }
 
 impl Positions {
-    pub(super) const UNKNOWN: Self = Self { at: [0; 6], since: None };
+    pub(super) const UNKNOWN: Self = Self { at: [0; 6], since: None, speeds: [0.0; 6], share: 1.0 };
 
     /// Nothing is commanded any more.
     pub(super) const fn forget(&mut self) {
@@ -40,22 +47,8 @@ impl Positions {
     pub(super) fn hold(&mut self, state: &State<6>) -> [i32; 6] {
         if self.since.is_none() {
             // What is sent is finite, or nothing is armed.
-            self.at = state.target_positions.0.map(|q| ((q * 1e6) as i64).saturating_mul(NANO));
-        }
-        self.since = Some(state.controller_time);
-        self.micros()
-    }
-
-    /// The target \[µrad\] comes back to the controller's own, no faster than a joint may move: what it was taken ahead while
-    /// nobody knew that the robot's speed scaling holds the arm is not to be caught up with.
-    pub(super) fn settle(&mut self, state: &State<6>, limits: &Limits<6>) -> [i32; 6] {
-        let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since));
-        let nanos = passed.min(limits.longest_step).as_micros() as f32 * 1e3;
-        let joints = self.at.iter_mut().zip(state.target_positions.iter()).zip(limits.velocity.iter());
-        for ((at, target), fastest) in joints {
-            let (away, most) =
-                (((target * 1e6) as i64).saturating_mul(NANO).saturating_sub(*at), (fastest * nanos) as i64);
-            *at = at.saturating_add(away.max(most.saturating_neg()).min(most));
+            self.at = state.target_positions.0.map(nanoradians);
+            (self.speeds, self.share) = ([0.0; 6], 1.0);
         }
         self.since = Some(state.controller_time);
         self.micros()
@@ -76,26 +69,31 @@ impl Positions {
         ring: Option<Duration>,
     ) -> Result<Step, Reason> {
         let (JointVelocities(speeds), _authority) = approved.into_parts();
+        self.advance_at(speeds, state, limits, divergence, ring)
+    }
+
+    fn advance_at(
+        &mut self,
+        speeds: [f32; 6],
+        state: &State<6>,
+        limits: &Limits<6>,
+        divergence: f32,
+        ring: Option<Duration>,
+    ) -> Result<Step, Reason> {
         if self.since.is_none() {
             self.hold(state);
         }
-        let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since));
-        // After lost states a step is no longer than what was approved may last.
-        let passed = passed.min(limits.longest_step);
-        let (scaling, cycles) = match ring {
-            None => (state.scaling(), 1),
-            Some(Duration::ZERO) => (0.0, 1),
-            Some(period) => {
-                (1.0, (passed + period.percent(50)).as_micros().checked_div(period.as_micros()).unwrap_or(1))
-            }
-        };
-        let nanos = passed.as_micros() as f32 * 1e3 * scaling;
         let mut next = *self;
-        let ranges = limits.position_min.iter().zip(limits.position_max.iter());
-        let joints = next.at.iter_mut().zip(speeds).zip(state.positions.iter()).zip(ranges);
-        for (((at, speed), measured), (lowest, highest)) in joints {
-            *at = at.saturating_add((speed * nanos) as i64);
-            let to = (*at / NANO) as f32 * 1e-6;
+        next.speeds = speeds;
+        let share = if ring.is_some() { 1.0 } else { state.scaling() };
+        let passed = next.go_on(state, limits, share, ring != Some(Duration::ZERO));
+        for ((to, measured), (lowest, highest)) in next
+            .micros()
+            .iter()
+            .zip(state.positions.iter())
+            .zip(limits.position_min.iter().zip(limits.position_max.iter()))
+        {
+            let to = *to as f32 * 1e-6;
             if to < lowest || to > highest {
                 return Err(Reason::PositionLimit);
             }
@@ -105,12 +103,169 @@ impl Positions {
                 return Err(Reason::TrackingError);
             }
         }
-        next.since = Some(state.controller_time);
         *self = next;
-        Ok(Step { to: self.micros(), cycles: u16::try_from(cycles).unwrap_or(u16::MAX).max(1) })
+        Ok(self.step(passed, ring))
+    }
+
+    /// The target comes to rest, in the direction in which it goes. Once the controller's own is at rest as well, it comes
+    /// back to that one, no faster than a joint may move: what it was taken ahead while nobody knew that the robot's speed
+    /// scaling holds the arm is not to be caught up with. What waits in a `ring` is on its way already.
+    pub(super) fn settle(&mut self, state: &State<6>, limits: &Limits<6>, ring: Option<Duration>) -> Step {
+        let before = *self;
+        let passed = self.go_on(state, limits, 0.0, ring != Some(Duration::ZERO));
+        let ranges = limits.position_min.iter().zip(limits.position_max.iter());
+        if self.micros().iter().zip(ranges).any(|(to, (lowest, highest))| {
+            let to = *to as f32 * 1e-6;
+            to < lowest || to > highest
+        }) {
+            (self.at, self.share) = (before.at, 0.0);
+        }
+        let rests = self.share <= 0.0 && state.target_velocities.iter().all(|speed| speed.abs() < AT_REST);
+        if rests && ring.is_none() {
+            let nanos = passed.as_micros() as f32 * 1e3;
+            let joints = self.at.iter_mut().zip(state.target_positions.iter()).zip(limits.velocity.iter());
+            for ((at, target), fastest) in joints {
+                let (away, most) = (nanoradians(target).saturating_sub(*at), (fastest * nanos) as i64);
+                *at = at.saturating_add(away.max(most.saturating_neg()).min(most));
+            }
+        }
+        self.step(passed, ring)
+    }
+
+    /// Whether the target was brought to rest.
+    pub(super) fn rests(&self) -> bool {
+        self.share <= 0.0
+    }
+
+    /// The target goes on at its speeds, of which no more than `share` are left after a while; where time does `not pass` it
+    /// stays. Says what time that was.
+    fn go_on(&mut self, state: &State<6>, limits: &Limits<6>, share: f32, passes: bool) -> Duration {
+        let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since));
+        // After lost states a step is no longer than what was approved may last.
+        let passed = passed.min(limits.longest_step);
+        self.since = Some(state.controller_time);
+        if passes {
+            let most = passed.as_secs_f32() / SETTLING.as_secs_f32();
+            self.share += (share - self.share).max(-most).min(most);
+            let nanos = passed.as_micros() as f32 * 1e3 * self.share;
+            for (at, speed) in self.at.iter_mut().zip(self.speeds) {
+                *at = at.saturating_add((speed * nanos) as i64);
+            }
+        }
+        passed
+    }
+
+    fn step(&self, passed: Duration, ring: Option<Duration>) -> Step {
+        let cycles = ring.and_then(|period| (passed + period.percent(50)).as_micros().checked_div(period.as_micros()));
+        Step { to: self.micros(), cycles: cycles.map_or(1, |cycles| u16::try_from(cycles).unwrap_or(u16::MAX).max(1)) }
     }
 
     fn micros(&self) -> [i32; 6] {
         self.at.map(|at| i32::try_from(at / NANO).unwrap_or_default())
     }
+}
+
+const fn nanoradians(angle: f32) -> i64 {
+    ((angle * 1e6) as i64).saturating_mul(NANO)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::robot::JointPositions;
+
+    const PERIOD: Duration = Duration::from_millis(8);
+    const SPEED: f32 = 0.8;
+
+    fn limits() -> Limits<6> {
+        Limits { position_max: JointPositions([0.5; 6]), position_min: JointPositions([-0.5; 6]), ..Limits::default() }
+    }
+
+    /// What may happen in a cycle.
+    #[derive(Clone, Copy, Debug)]
+    enum Cycle {
+        /// The law's speed goes out, with this scaling.
+        Move(f32),
+        /// The arm is held.
+        Held,
+        /// The ring is full.
+        Full,
+        /// States are lost.
+        Lost,
+    }
+
+    fn cycle() -> impl Strategy<Value = Cycle> {
+        prop_oneof![
+            prop_oneof![Just(0.0_f32), Just(0.3), Just(1.0)].prop_map(Cycle::Move),
+            Just(Cycle::Held),
+            Just(Cycle::Full),
+            Just(Cycle::Lost),
+        ]
+    }
+
+    /// A controller that follows the target with a lag and stands still where it is held.
+    #[derive(Debug)]
+    struct Follower {
+        state: State<6>,
+        scaling: f32,
+    }
+
+    impl Follower {
+        fn step(&mut self, to: [i32; 6]) {
+            let passed = PERIOD.as_secs_f32();
+            self.state.controller_time = ControllerTime::from_micros(self.state.controller_time.as_micros() + 8_000);
+            for (joint, to) in to.iter().enumerate() {
+                let speed = (*to as f32 * 1e-6 - self.state.target_positions.0[joint]) / 0.1 * self.scaling;
+                self.state.target_positions.0[joint] += speed * passed;
+                self.state.target_velocities.0[joint] = speed;
+            }
+            self.state.positions = self.state.target_positions;
+        }
+    }
+
+    proptest! {
+            #[test]
+            fn a_target_never_turns_nor_jumps_nor_leaves_its_range(
+                cycles in prop::collection::vec(cycle(), 1..200), ring in any::<bool>(),
+            ) {
+                let limits = limits();
+                let mut follower = Follower { state: State::default(), scaling: 1.0 };
+                let mut positions = Positions::UNKNOWN;
+                positions.hold(&follower.state);
+                let (mut to, mut since) = ([0; 6], 1_i32);
+                for cycle in cycles {
+                    follower.step(to);
+                    let waits = |period| ring.then_some(period);
+                    let before = to[0];
+    let most = (1e6 * PERIOD.as_secs_f32()) as i32 * since.min(5) + 1;
+                    follower.state.speed_scaling = Some(follower.scaling);
+                    let step = match cycle {
+                        Cycle::Lost => {
+                            since += 1;
+                            continue;
+                        }
+                        Cycle::Move(scaling) => {
+                            follower.scaling = scaling;
+                            follower.state.speed_scaling = Some(scaling);
+                            let period = waits(PERIOD);
+                            positions.advance_at([SPEED; 6], &follower.state, &limits, 1.0, period)
+                        }
+                        Cycle::Full => positions.advance_at([SPEED; 6], &follower.state, &limits, 1.0, waits(Duration::ZERO)),
+                        Cycle::Held => {
+                            follower.scaling = 0.0;
+                            Ok(positions.settle(&follower.state, &limits, waits(PERIOD)))
+                        }
+                    };
+                    let Ok(step) = step else { break };
+                    let rests = follower.state.target_velocities.0[0].abs() < AT_REST;
+                    prop_assert!(step.to[0] >= before || rests, "turns: {before} to {}", step.to[0]);
+                    prop_assert!((step.to[0] - before).abs() <= most, "jumps: {before} to {}", step.to[0]);
+                    prop_assert!(step.to[0] <= 500_000, "leaves its range");
+                    prop_assert!(step.cycles >= 1);
+                    (to, since) = (step.to, 1);
+                }
+            }
+        }
 }
