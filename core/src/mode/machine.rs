@@ -50,9 +50,6 @@ pub struct ModeMachine {
     silenced: bool,
     motion_unknown: Option<Instant>,
     stray_stop: StrayStop,
-    /// The `stopj` was not said because the robot's own safety system took over. Our program may only be paused then, and
-    /// would go on when it is resumed.
-    unsaid: bool,
     /// In delegated drive, and afterwards until the move is known to have ended.
     delegation: Option<Delegation>,
     /// The number that was given last.
@@ -85,6 +82,8 @@ enum Stopping {
     Cancelling,
     /// Said everything; waiting for standstill.
     Waiting,
+    /// The same, and the `stopj` was not said, because the robot's own safety system took over.
+    Unsaid,
 }
 
 /// States in a row in which the target of a stopped program may not become slower.
@@ -97,6 +96,8 @@ enum StrayStop {
     Unused,
     Next,
     Used,
+    /// For a program of ours that the robot's own safety system paused, and that would go on when it is resumed.
+    IfPaused,
 }
 
 impl ModeMachine {
@@ -121,7 +122,6 @@ impl ModeMachine {
             silenced: false,
             motion_unknown: None,
             stray_stop: StrayStop::Used,
-            unsaid: false,
             delegation: None,
             last_move: None,
         }
@@ -410,7 +410,11 @@ impl ModeMachine {
                     }
                     // `Cancel` answers states alone: where none come, the program's own time-out acts.
                     Stopping::Cancelling => self.lose_patience(now),
-                    Stopping::Zeros(_) | Stopping::StopNext | Stopping::Quiet(_) | Stopping::Waiting => {
+                    Stopping::Zeros(_)
+                    | Stopping::StopNext
+                    | Stopping::Quiet(_)
+                    | Stopping::Waiting
+                    | Stopping::Unsaid => {
                         if now >= self.due {
                             self.owe(now);
                         }
@@ -444,7 +448,7 @@ impl ModeMachine {
                         }
                         Some(_) | None => end,
                     },
-                    Stopping::Waiting => end,
+                    Stopping::Waiting | Stopping::Unsaid => end,
                 })
             }
         }
@@ -459,14 +463,13 @@ impl ModeMachine {
             Mode::Monitor => match self.stray_stop {
                 StrayStop::Next => {
                     self.stray_stop = StrayStop::Used;
-                    self.unsaid = false;
                     if self.delegation.take().is_some() {
                         // Whatever program ran has ended now: rest counts from here on.
                         self.motion_unknown = Some(self.heard);
                     }
                     Action::Stop
                 }
-                StrayStop::Unused | StrayStop::Used => match &self.delegation {
+                StrayStop::IfPaused | StrayStop::Unused | StrayStop::Used => match &self.delegation {
                     Some(delegation) if owed => Action::Cancel(delegation.number()),
                     None if owed && self.config.delegated.resident => Action::Keep,
                     Some(_) | None => self.resting(owed),
@@ -498,7 +501,7 @@ impl ModeMachine {
 
     fn stopping_action(&mut self, owed: bool) -> Action<'_> {
         match self.stopping {
-            Stopping::Waiting | Stopping::Quiet(_) => self.resting(owed),
+            Stopping::Waiting | Stopping::Unsaid | Stopping::Quiet(_) => self.resting(owed),
             Stopping::Zeros(_) | Stopping::StopNext | Stopping::Cancelling if !owed => Action::Silent,
             Stopping::Cancelling => match &self.delegation {
                 Some(delegation) if !delegation.is_over() => Action::Cancel(delegation.number()),
@@ -528,8 +531,11 @@ impl ModeMachine {
             // `Cancel` is no motion text, and a move may go on when the robot's own stop ends: its `stopj` is put off.
             let ends_move = matches!(self.stopping, Stopping::Cancelling | Stopping::StopNext);
             let put_off = ends_move && self.delegation.is_some();
-            self.unsaid |= matches!(self.stopping, Stopping::Zeros(_) | Stopping::StopNext);
-            self.stopping = if put_off { Stopping::Cancelling } else { Stopping::Waiting };
+            self.stopping = match self.stopping {
+                _ if put_off => Stopping::Cancelling,
+                Stopping::Waiting => Stopping::Waiting,
+                _ => Stopping::Unsaid,
+            };
             self.withdraw_stray_stop();
         }
     }
@@ -743,18 +749,22 @@ impl ModeMachine {
     fn watch_the_unknown<const MOVES: bool>(&mut self, now: Instant, evidence: &Evidence) {
         self.owed = true;
         self.withdraw_stray_stop();
-        if self.unsaid {
-            match evidence.acceptance.newest_since(self.entered) {
-                Some(Activity::Paused) if evidence.permits_text(now, self.config.evidence_age) => {
-                    self.stray_stop = StrayStop::Next;
-                }
-                // Ours has ended, or somebody resumed it, or began another.
-                Some(Activity::Stopped | Activity::Running) => self.unsaid = false,
-                Some(Activity::Paused) | None => {}
-            }
+        let shown = evidence.acceptance.newest_since(self.entered);
+        let mut ours = self.stray_stop == StrayStop::IfPaused && shown.is_some();
+        if ours && shown != Some(Activity::Paused) {
+            // It has ended, or somebody resumed it, or began another.
+            self.stray_stop = StrayStop::Used;
         }
-        let Some(since) = self.motion_unknown else { return };
-        let after = since.max(self.entered);
+        if let Some(since) = self.motion_unknown {
+            ours |= self.moves_by_us::<MOVES>(since.max(self.entered), evidence);
+        }
+        if ours && self.stray_stop != StrayStop::Used && evidence.permits_text(now, self.config.evidence_age) {
+            self.stray_stop = StrayStop::Next;
+        }
+    }
+
+    /// Whether the arm, of which it is unknown what it does, moves by our command; no longer unknown once it is at rest.
+    fn moves_by_us<const MOVES: bool>(&mut self, after: Instant, evidence: &Evidence) -> bool {
         if MOVES
             && let Some(delegation) = &mut self.delegation
             && delegation.has_ended(evidence, after)
@@ -763,13 +773,10 @@ impl ModeMachine {
         }
         if (!MOVES || self.delegation.is_none()) && evidence.rests_since(after, &self.config) {
             self.motion_unknown = None;
-            return;
+            return false;
         }
         let left = MOVES && self.delegation.as_ref().is_some_and(|delegation| delegation.is_ours(evidence));
-        let ours = left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after);
-        if ours && self.stray_stop == StrayStop::Unused && evidence.permits_text(now, self.config.evidence_age) {
-            self.stray_stop = StrayStop::Next;
-        }
+        left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after)
     }
 
     fn is_begun(&self) -> bool {
@@ -846,15 +853,17 @@ impl ModeMachine {
         match to {
             Mode::Offline => {
                 self.stray_stop = StrayStop::Used;
-                self.unsaid = false;
                 self.delegation = self.delegation.and_then(|delegation| delegation.left(false));
             }
             Mode::Monitor => {
                 self.delegation = self.delegation.and_then(|delegation| delegation.left(true));
-                let unused = from == Mode::Offline || self.delegation.is_some();
-                self.stray_stop = if unused { StrayStop::Unused } else { StrayStop::Used };
+                self.stray_stop = match from {
+                    Mode::Stopping if self.stopping == Stopping::Unsaid => StrayStop::IfPaused,
+                    _ if from == Mode::Offline || self.delegation.is_some() => StrayStop::Unused,
+                    _ => StrayStop::Used,
+                };
             }
-            Mode::Arming => self.unsaid = false,
+            Mode::Arming => {}
             // The state that completed arming is answered with motion already.
             Mode::Command => self.owed = true,
             Mode::Stopping => {
@@ -863,10 +872,7 @@ impl ModeMachine {
                         delegation.cancel(now);
                         Stopping::Cancelling
                     }
-                    _ if self.silenced => {
-                        self.unsaid = true;
-                        Stopping::Waiting
-                    }
+                    _ if self.silenced => Stopping::Unsaid,
                     _ => Stopping::Zeros(self.config.stop_cycles),
                 };
                 if self.stopping != Stopping::Cancelling {

@@ -94,15 +94,19 @@ impl UrConfig {
                 .map_err(value("text"))?;
         }
         text.check(*software).map_err(value("text"))?;
-        outputs.check_ranges().map_err(value("outputs"))?;
+        if cfg!(feature = "outputs") {
+            outputs.check_ranges().map_err(value("outputs"))?;
+        }
         if cfg!(feature = "reverse") {
             self.check_program()?;
         }
         let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
         BadValue::unless(fits, "path", "one that this software and this build have").map_err(value("session"))?;
         let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
-        let fed = force.is_none() || self.sources.iter().flatten().any(feeds);
-        let claimed = force.is_none() || connect.claims.has(Claim::Force);
+        // A build without RTDE has no way for it.
+        let rtde = cfg!(feature = "rtde");
+        let fed = force.is_none() || (rtde && self.sources.iter().flatten().any(feeds));
+        let claimed = force.is_none() || (rtde && connect.claims.has(Claim::Force));
         BadValue::unless(fed, "force", "a source of six channels").map_err(value("outputs"))?;
         BadValue::unless(claimed, "claim", "force among them, where a force is given").map_err(value("outputs"))
     }
