@@ -402,13 +402,18 @@ fn every_run_beside_a_krc_is_as_recorded() {
 }
 
 /// Reasons that no run beside a simulated controller leads to, with why.
-const NEVER: [(Reason, &str); 6] = [
+const NEVER: [(Reason, &str); 8] = [
     (Reason::Internal, "a check of our own that never fails"),
     (Reason::AccelerationLimit, "speeds are held to it, and nobody asks for a move yet"),
     (Reason::NotCommanding, "nobody asks for a move that the controller executes yet"),
     (Reason::MoveNotStarted, "the same"),
     (Reason::MoveUnseen, "the same"),
     (Reason::OtherMove, "the same"),
+    (
+        Reason::PathUnfit,
+        "these runs command by text; a program of ours is in tests/scenarios/reverse.rs and tests/tables/paths",
+    ),
+    (Reason::ProgramAway, "the same"),
 ];
 
 #[test]
