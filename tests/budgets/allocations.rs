@@ -27,6 +27,17 @@ fn the_engine_answers_a_state_without_asking_for_memory() {
 }
 
 #[test]
+fn the_engine_answers_a_state_by_a_program_without_asking_for_memory() {
+    cycle::each_program(|name, _, cycle| {
+        for _ in 0..100 {
+            cycle.prepare();
+            assert_eq!(counting::requests(|| cycle.answer()), 0, "{name}");
+            assert!(cycle.is_commanding(), "{name}");
+        }
+    });
+}
+
+#[test]
 fn the_engine_answers_a_measurement_without_asking_for_memory() {
     answering::each(|name, _, answering| {
         for _ in 0..100 {

@@ -531,10 +531,12 @@ impl ModeMachine {
             // `Cancel` is no motion text, and a move may go on when the robot's own stop ends: its `stopj` is put off.
             let ends_move = matches!(self.stopping, Stopping::Cancelling | Stopping::StopNext);
             let put_off = ends_move && self.delegation.is_some();
-            self.stopping = match self.stopping {
-                _ if put_off => Stopping::Cancelling,
-                Stopping::Waiting => Stopping::Waiting,
-                _ => Stopping::Unsaid,
+            self.stopping = if put_off {
+                Stopping::Cancelling
+            } else if self.stopping == Stopping::Waiting {
+                Stopping::Waiting
+            } else {
+                Stopping::Unsaid
             };
             self.withdraw_stray_stop();
         }
@@ -857,10 +859,12 @@ impl ModeMachine {
             }
             Mode::Monitor => {
                 self.delegation = self.delegation.and_then(|delegation| delegation.left(true));
-                self.stray_stop = match from {
-                    Mode::Stopping if self.stopping == Stopping::Unsaid => StrayStop::IfPaused,
-                    _ if from == Mode::Offline || self.delegation.is_some() => StrayStop::Unused,
-                    _ => StrayStop::Used,
+                self.stray_stop = if from == Mode::Stopping && self.stopping == Stopping::Unsaid {
+                    StrayStop::IfPaused
+                } else if from == Mode::Offline || self.delegation.is_some() {
+                    StrayStop::Unused
+                } else {
+                    StrayStop::Used
                 };
             }
             Mode::Arming => {}

@@ -123,9 +123,9 @@ fn static_of(image: &Image, name: &str) -> u64 {
 
 /// Lines of `.ci/run instructions`: name, count, and the budget where there is one.
 fn instructions() -> Vec<(String, u64, Option<u64>)> {
-    let said = |program| {
+    let said = |(program, features)| {
         let folder = root().join("tests/thumb/instructions");
-        run(cargo(&folder).args(["run", "-q", "--release", "--locked", "--bin", program]))
+        run(cargo(&folder).args(["run", "-q", "--release", "--locked", "--bin", program, "--features", features]))
     };
     let read = |line: &str| {
         let (left, right) = line.split_once(" instructions, ")?;
@@ -133,7 +133,8 @@ fn instructions() -> Vec<(String, u64, Option<u64>)> {
         let budget = right.strip_prefix("budget").and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         Some((name.trim().to_owned(), count.parse().ok()?, budget))
     };
-    ["outrigger-instructions", "krc"].map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
+    let programs = [("outrigger-instructions", ""), ("krc", ""), ("programs", "reverse")];
+    programs.map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
 }
 
 /// The table, and what is beyond its budget.

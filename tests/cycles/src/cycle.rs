@@ -1,14 +1,17 @@
 //! The whole engine in `Command`, fed one real-time packet after the other: what a cycle costs from the bytes of a
 //! state to the bytes of a command. Shared by the emulated board and the host's table of budgets.
 
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
-use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+use outrigger_core::engine::ur::{CommandPath, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::MessageSource;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::primary::{self, RobotMessage, RobotMessagePayload};
+use outrigger_core::wire::program::{Ending, Hello, HelloRepr, Kind, Order, OrderRepr, Report};
 use outrigger_core::wire::realtime::Repr;
 use outrigger_urscript::SpeedJ;
 
@@ -17,6 +20,8 @@ use crate::limit::Limit;
 
 /// Bytes of a packet of software 5.15.
 const PACKET: usize = 1220;
+const OURS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
+const CONTROLLER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 10));
 const SENSOR: SourceId = SourceId(1);
 
 /// An engine and the controller it commands. The arm is ideal: it has the commanded speed in the next cycle.
@@ -25,20 +30,66 @@ pub struct Cycle<'m> {
     now: Instant,
     state: Repr,
     packet: [u8; PACKET],
-    text: [u8; SpeedJ::MAX_LEN],
-    text_len: usize,
+    /// What went out last, and by which link: a text, or an order to a program.
+    sent: [u8; SpeedJ::MAX_LEN],
+    sent_len: usize,
+    sent_by: LinkId,
     taken: u32,
+    program: Option<Program>,
+}
+
+/// A program of ours on the controller: what it has read of its own text, and what it says next.
+struct Program {
+    kind: Kind,
+    /// Numbers that the text sends, of which the last one is the token.
+    said: u8,
+    /// What was read of the line under way.
+    line: [u8; 64],
+    line_len: usize,
+    token: Option<i32>,
+    /// It has connected, and greeted.
+    greeted: bool,
+    mirrors: Option<Report>,
+}
+
+impl Program {
+    /// Reads its own text.
+    fn read(&mut self, text: &[u8]) {
+        for byte in text {
+            if *byte != b'\n' {
+                if let Some(slot) = self.line.get_mut(self.line_len) {
+                    *slot = *byte;
+                    self.line_len += 1;
+                }
+                continue;
+            }
+            let line = core::str::from_utf8(&self.line[..self.line_len]).unwrap_or_default().trim();
+            let number = line.strip_prefix("socket_send_int(").and_then(|rest| rest.split(',').next());
+            if let Some(number) = number.and_then(|number| number.parse().ok()) {
+                self.said += 1;
+                // Magic, version and kind go before.
+                self.token = self.token.or((self.said == 4).then_some(number));
+            }
+            self.line_len = 0;
+        }
+    }
 }
 
 impl<'m> Cycle<'m> {
     /// An engine with `law`, in `Command` and moving the arm.
-    pub fn commanding(mut law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
+    pub fn commanding(law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
+        Self::commanding_by(CommandPath::Text, law, primary, realtime)
+    }
+
+    /// The same by another path.
+    pub fn commanding_by(path: CommandPath, mut law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         law.use_kinematics(&chain());
         let mut config = UrConfig::default();
         config.limits.velocity.0 = [3.0; 6];
         config.limits.acceleration.0 = [10.0; 6];
         config.limits.braking.0 = [10.0; 6];
         config.peer.text.own_stop = 10.0;
+        config.peer.path = path;
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
         let engine = UrEngine::new(config, law, Memory { primary, realtime, rtde: None }).expect("a configuration");
         let q = BENT.map(f64::from);
@@ -53,8 +104,32 @@ impl<'m> Cycle<'m> {
             ..Repr::default()
         };
         let now = Instant::from_micros(1);
-        let mut cycle =
-            Self { engine, now, state, packet: [0; PACKET], text: [0; SpeedJ::MAX_LEN], text_len: 0, taken: 0 };
+        let kind = match path {
+            CommandPath::ReverseSpeedJ => Some(Kind::SpeedJ),
+            CommandPath::ReverseServoJ => Some(Kind::ServoJ),
+            CommandPath::Buffered => Some(Kind::Buffered),
+            CommandPath::Text | CommandPath::ExternalControl => None,
+        };
+        let program = kind.map(|kind| Program {
+            kind,
+            said: 0,
+            line: [0; 64],
+            line_len: 0,
+            token: None,
+            greeted: false,
+            mirrors: None,
+        });
+        let mut cycle = Self {
+            engine,
+            now,
+            state,
+            packet: [0; PACKET],
+            sent: [0; SpeedJ::MAX_LEN],
+            sent_len: 0,
+            sent_by: LinkId::REALTIME,
+            taken: 0,
+            program,
+        };
         cycle.connect();
         for _ in 0..2_000 {
             cycle.prepare();
@@ -86,6 +161,9 @@ impl<'m> Cycle<'m> {
             }
             let Some(link) = asked else { continue };
             self.engine.handle(self.now, Input::Opened(link));
+            if self.program.is_some() {
+                self.engine.handle(self.now, Input::Ends(link, OURS, CONTROLLER));
+            }
             if link == LinkId::PRIMARY {
                 self.greet();
             }
@@ -116,20 +194,36 @@ impl<'m> Cycle<'m> {
         let value = SampleValue::scalar(DISTANCE + wobble);
         let sample = Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now };
         self.engine.handle(self.now, Input::Sample(sample));
-        while self.engine.poll_output().is_some() {}
-        while self.engine.poll_event().is_some() {}
+        self.take();
         self.engine.receive_window(LinkId::REALTIME)[..PACKET].copy_from_slice(&self.packet);
+        if let Some(report) = self.program.as_ref().and_then(|program| program.mirrors) {
+            self.engine.receive_window(LinkId::REVERSE)[..Report::LEN].copy_from_slice(&report.to_bytes());
+        }
     }
 
     /// From the bytes of a state to the bytes of a command, as `core::drive` does it: this is what is counted.
     #[inline(never)]
     pub fn answer(&mut self) {
+        if self.program.as_mut().is_some_and(|program| program.mirrors.take().is_some()) {
+            self.engine.commit(LinkId::REVERSE, Report::LEN, self.now, self.now);
+        }
         self.engine.commit(LinkId::REALTIME, PACKET, self.now, self.now);
-        self.text_len = 0;
+        self.sent_len = 0;
+        self.take();
+    }
+
+    #[inline(always)]
+    fn take(&mut self) {
         while let Some(output) = self.engine.poll_output() {
-            if let Output::Transmit { bytes, .. } = output {
-                self.text[..bytes.len()].copy_from_slice(bytes);
-                self.text_len = bytes.len();
+            if let Output::Transmit { link, bytes, .. } = output {
+                if let Some(program) = &mut self.program
+                    && link == LinkId::REALTIME
+                {
+                    program.read(bytes);
+                } else {
+                    self.sent[..bytes.len()].copy_from_slice(bytes);
+                    (self.sent_len, self.sent_by) = (bytes.len(), link);
+                }
             }
         }
         while self.engine.poll_event().is_some() {}
@@ -137,18 +231,51 @@ impl<'m> Cycle<'m> {
 
     /// Whether the last state was answered with a command.
     pub fn is_commanding(&self) -> bool {
-        self.engine.mode() == Mode::Command && self.text_len > 0
+        self.engine.mode() == Mode::Command && self.sent_len > 0
     }
 
-    /// The arm takes the speeds of the last text.
+    /// The controller does what it was told.
     fn obey(&mut self) {
-        let Ok(text) = core::str::from_utf8(&self.text[..self.text_len]) else { return };
+        if self.program.is_some() {
+            self.converse();
+            return;
+        }
+        let Ok(text) = core::str::from_utf8(&self.sent[..self.sent_len]) else { return };
         let Some((_, rest)) = text.split_once("speedj([") else { return };
         self.state.program_state = 2.0;
         let list = rest.split_once(']').map_or("", |(list, _)| list);
         for (qd, number) in self.state.qd_actual.iter_mut().zip(list.split(',')) {
             *qd = number.parse().expect("a number");
         }
+        self.state.qd_target = self.state.qd_actual;
+    }
+
+    /// The program connects once it has its text, and takes one order in each cycle.
+    fn converse(&mut self) {
+        let Some(program) = &mut self.program else { return };
+        if let Some(token) = program.token
+            && !program.greeted
+        {
+            program.greeted = true;
+            self.state.program_state = 2.0;
+            let from = SocketAddr::new(CONTROLLER, 50_000);
+            self.engine.handle(self.now, Input::Accepted(LinkId::REVERSE, from));
+            let hello = HelloRepr { version: Hello::VERSION, kind: program.kind, token };
+            let size = hello.emit(self.engine.receive_window(LinkId::REVERSE)).expect("room");
+            self.engine.commit(LinkId::REVERSE, size, self.now, self.now);
+            return;
+        }
+        if self.sent_by != LinkId::REVERSE {
+            return;
+        }
+        let Ok(order) = Order::new_checked(&self.sent[..self.sent_len]) else { return };
+        let OrderRepr { counter, values, .. } = order.repr();
+        program.mirrors = Some(Report { counter, ending: Ending::None, lag: 0 });
+        let speeds = values.map(|value| f64::from(value) * 1e-6);
+        self.state.qd_actual = match program.kind {
+            Kind::SpeedJ => speeds,
+            _ => core::array::from_fn(|joint| (speeds[joint] - self.state.q_actual[joint]) / 0.002),
+        };
         self.state.qd_target = self.state.qd_actual;
     }
 }
@@ -161,5 +288,22 @@ pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
     ] {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
         count(name, limit, &mut Cycle::commanding(law, &mut primary, &mut realtime));
+    }
+}
+
+/// The paths whose cycles are counted beside text, by what an order of theirs is.
+#[cfg(feature = "reverse")]
+const PROGRAMS: [(&str, Limit, CommandPath); 3] = [
+    ("state to an order by reverse socket, speedj", Limit::counted(12_774, None), CommandPath::ReverseSpeedJ),
+    ("state to an order by reverse socket, servoj", Limit::counted(15_003, None), CommandPath::ReverseServoJ),
+    ("state to an order by reverse socket, buffered", Limit::counted(15_064, None), CommandPath::Buffered),
+];
+
+/// The same for each path by a program on the controller, with joint servo.
+#[cfg(feature = "reverse")]
+pub fn each_program(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
+    for (name, limit, path) in PROGRAMS {
+        let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
+        count(name, limit, &mut Cycle::commanding_by(path, servo(), &mut primary, &mut realtime));
     }
 }
