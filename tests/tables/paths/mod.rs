@@ -4,6 +4,7 @@
 mod faults;
 mod kill;
 mod law;
+mod soak;
 
 use std::cell::Cell;
 use std::rc::Rc;

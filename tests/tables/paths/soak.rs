@@ -1,0 +1,43 @@
+//! A long motion on every path: counters turn over, rings neither fill nor run dry, and the arm goes on following.
+
+use std::time::Duration;
+
+use outrigger_core::engine::ur::CommandPath;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_tests::cosim::{Buffers, Rig};
+
+use super::super::text::in_parallel;
+use super::{PATHS, called, wished};
+
+/// Seconds of each path where nothing else is asked for: more than 65 536 orders at 500 Hz, after which their counter begins anew.
+const SECONDS: u32 = 140;
+/// Names another number of them; `.ci/nightly` does.
+const WISHED: &str = "OUTRIGGER_SOAK_SECONDS";
+/// Speed of the base joint, to and fro in turns of a second \[rad/s\].
+const SPEED: f32 = 0.2;
+
+const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
+
+#[test]
+fn every_path_goes_on_for_as_long_as_it_is_asked_to() {
+    let seconds = std::env::var(WISHED).map_or(SECONDS, |seconds| seconds.parse().expect("a number of seconds"));
+    let all: Vec<_> = SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path))).collect();
+    in_parallel(&all, |(software, path)| to_and_fro(software, path, seconds));
+}
+
+fn to_and_fro(software: SoftwareVersion, path: CommandPath, seconds: u32) {
+    let (setup, wish) = wished(software, path, SPEED);
+    let mut buffers = Buffers::with_rtde();
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.command();
+    for second in 0..seconds {
+        let speed = if second % 2 == 0 { SPEED } else { -SPEED };
+        wish.set(Some(speed));
+        rig.run_for(Duration::from_secs(1));
+        let what = format!("{}, {}, second {second}", called(software), path.name());
+        assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
+        let moves = rig.controller.truth().qd[0];
+        assert!((moves - f64::from(speed)).abs() < 0.01, "{what}: {moves} rad/s");
+    }
+}
