@@ -110,7 +110,9 @@ fuzz_target!(|bytes: &[u8]| {
             }
             // Damaged on its way.
             3 => {
-                let ([at, bits, behind @ ..], Some(mut datagram)) = (rest, world.sent.last().cloned()) else { continue };
+                let ([at, bits, behind @ ..], Some(mut datagram)) = (rest, world.sent.last().cloned()) else {
+                    continue;
+                };
                 rest = behind;
                 let place = usize::from(*at) % datagram.len();
                 datagram[place] ^= bits;
