@@ -8,6 +8,7 @@ mod examples;
 mod front_door;
 mod io;
 mod krc;
+mod paths;
 mod piped;
 mod port;
 mod record;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use outrigger_core::engine::ur::CommandPath;
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{JointVelocities, SoftwareVersion};
 use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, rest_bound, stop_deceleration};
 
 use super::super::text::{in_parallel, markdown, millis};
@@ -66,8 +66,17 @@ fn cell(software: SoftwareVersion, path: CommandPath, loss: Loss) -> String {
     let bound = bound(&rig, motion);
     assert!(rest <= bound, "{what}: {rest:?}, bound {bound:?}\n{story}");
     assert!(!rig.controller.program().0, "{what}: the program has ended\n{story}");
-    let coast = (rig.controller.truth().q[0] - motion.q[0]).abs().to_degrees();
-    format!("{} / {}, {coast:.1}°", millis(rest), millis(bound))
+    let coast = (rig.controller.truth().q[0] - motion.q[0]).abs();
+    let printed = printed(software, path);
+    assert!(coast <= f64::from(printed), "{what}: {coast} rad, where {printed} is printed\n{story}");
+    format!("{} / {}, {:.1}°", millis(rest), millis(bound), coast.to_degrees())
+}
+
+/// How far `check-config` and `doctor` say that a joint goes on at most \[rad\], at the speed of this table.
+fn printed(software: SoftwareVersion, path: CommandPath) -> f32 {
+    let mut config = wished(software, path, SPEED).0.config;
+    config.limits.velocity = JointVelocities([SPEED; 6]);
+    config.coast_without_us(software).expect("something ends it on every path").joints[0]
 }
 
 /// The time-out that ends the program, then its stop.
@@ -90,9 +99,11 @@ pub(super) fn section() -> String {
     let rows = in_parallel(&cases, |(software, path)| {
         let mut row = vec![called(software), path.name().to_owned()];
         row.extend(LOSSES.map(|loss| cell(software, path, loss)));
+        let printed = printed(software, path);
+        row.push(format!("{printed:.3} rad, {:.1}°", printed.to_degrees()));
         row
     });
-    let columns = ["software", "path", "process killed", "host silent", "cable out"];
+    let columns = ["software", "path", "process killed", "host silent", "cable out", "worst case"];
     format!(
         "
 ## The process, its host or the cable is gone
@@ -105,6 +116,9 @@ The time-out is 40 ms on every path: `t` of the last text, or that of a program'
 drives' lag, as in `kill.md`. The program has ended then, too. A read notices a reset at once; where `servoj` gets nothing new, its
 target stands after two cycles, before the time-out. Software that a path does not fit stands without it: commanding is refused
 there (`PathUnfit`).
+
+Worst case: what `outrigger check-config` prints for `limits.velocity = {SPEED}`. It also has the longest way of a command, and before 3.2,
+and wherever the controller may choose the stop itself, `session.own_stop` (2 rad/s²) in place of the stop that is simulated.
 
 {}",
         markdown(&columns, &rows)

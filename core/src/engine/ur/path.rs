@@ -1,8 +1,9 @@
 //! Which way motion reaches the controller, and what a program of ours there is told.
 
+use core::fmt;
 use core::net::Ipv4Addr;
 
-use crate::robot::{SoftwareVersion, settings, words};
+use crate::robot::{SoftwareVersion, Wording, settings, wording, words};
 use crate::time::Duration;
 
 /// How motion reaches the controller.
@@ -57,13 +58,38 @@ impl CommandPath {
         cfg!(feature = "reverse") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
-    /// Whether a controller with this software can be commanded in this way, as far as is known: a program of ours needs a read
-    /// with a time-out, which no source has before 3.0 (unconfirmed when exactly it came), and `servoj` a filter of our choice,
-    /// from 3.1 on.
+    /// Whether a controller with this software can be commanded in this way, as far as is known ([`unfit`](Self::unfit)).
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
-        let since = if self.is_positions() { (3, 1) } else { (3, 0) };
-        self.is_built() && (!self.is_resident() || software.at_least(since.0, since.1))
+        self.unfit(software).is_none()
+    }
+
+    /// Why a controller with this software cannot be commanded in this way, as far as is known; `None` where it can: a program
+    /// of ours needs a read with a time-out, which no source has before 3.0 (unconfirmed when exactly it came), and `servoj` a
+    /// filter of our choice, from 3.1 on (`core/docs/protocol/outrigger-programs.md` 8).
+    #[must_use]
+    pub fn unfit(self, software: SoftwareVersion) -> Option<Unfit> {
+        if !self.is_built() {
+            return Some(Unfit::NotBuilt);
+        }
+        let (major, minor, lacks) = match self {
+            Self::Text => return None,
+            Self::ReverseServoJ | Self::Buffered => (3, 1, "servoj with a look-ahead and a gain"),
+            Self::ReverseSpeedJ | Self::ExternalControl => (3, 0, "reads of a program with a time-out"),
+        };
+        (!software.at_least(major, minor)).then(|| Unfit::Software { major, minor, lacks: wording(lacks) })
+    }
+
+    /// What goes to the controller, for people.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Text => "a short program in each cycle",
+            Self::ReverseSpeedJ => "joint speeds to a program that stays there",
+            Self::ReverseServoJ => "joint positions to a program that stays there",
+            Self::Buffered => "joint positions that wait in a queue there",
+            Self::ExternalControl => "joint speeds, as UR's External Control takes them",
+        }
     }
 
     /// Whether this build of the core has it.
@@ -73,6 +99,32 @@ impl CommandPath {
             Self::Text => true,
             Self::ExternalControl => cfg!(feature = "urcap"),
             Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered => cfg!(feature = "reverse"),
+        }
+    }
+}
+
+/// Why a controller cannot be commanded in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// This build of the core does not have it.
+    NotBuilt,
+    /// The controller's software is older than the first that can.
+    Software {
+        /// Major number of that first one.
+        major: u8,
+        /// Its minor number.
+        minor: u8,
+        /// What older ones have not, as far as is known.
+        lacks: Wording,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBuilt => f.write_str("not in this build"),
+            Self::Software { major, minor, lacks } => write!(f, "needs software {major}.{minor} for {lacks}"),
         }
     }
 }
@@ -143,5 +195,46 @@ impl ProgramConfig {
     pub(super) fn fill(&self, period: Duration) -> u16 {
         let points = self.lag.as_micros().checked_div(period.as_micros()).unwrap_or_default();
         u16::try_from(points).unwrap_or(u16::MAX).max(1)
+    }
+}
+
+#[cfg(all(test, feature = "urcap"))]
+mod tests {
+    use super::*;
+
+    /// Every version that is told apart, and their neighbours.
+    fn versions() -> impl Iterator<Item = SoftwareVersion> {
+        (0..=12).flat_map(|major| (0..=30).map(move |minor| SoftwareVersion::new(major, minor)))
+    }
+
+    #[test]
+    fn a_path_fits_from_one_version_on_and_says_which() {
+        for (word, path) in CommandPath::WORDS {
+            let first = versions().find(|software| path.fits(*software)).unwrap();
+            for software in versions() {
+                let beyond = (software.major, software.minor) >= (first.major, first.minor);
+                assert_eq!(path.fits(software), beyond, "{word}, {software}");
+                match path.unfit(software) {
+                    None => assert!(beyond, "{word}, {software}"),
+                    Some(Unfit::Software { major, minor, .. }) => {
+                        assert_eq!((major, minor), (first.major, first.minor), "{word}, {software}");
+                    }
+                    Some(Unfit::NotBuilt) => panic!("{word}, {software}: all are built"),
+                }
+            }
+        }
+        let first = |path: CommandPath| versions().find(|software| path.fits(*software));
+        assert_eq!(first(CommandPath::Text), Some(SoftwareVersion::new(0, 0)));
+        assert_eq!(first(CommandPath::ReverseSpeedJ), Some(SoftwareVersion::new(3, 0)));
+        assert_eq!(first(CommandPath::ReverseServoJ), Some(SoftwareVersion::new(3, 1)));
+        assert_eq!(first(CommandPath::Buffered), Some(SoftwareVersion::new(3, 1)));
+        assert_eq!(first(CommandPath::ExternalControl), Some(SoftwareVersion::new(3, 0)));
+    }
+
+    #[cfg(feature = "checks")]
+    #[test]
+    fn what_does_not_fit_is_told_with_the_version_that_does() {
+        let told = CommandPath::Buffered.unfit(SoftwareVersion::new(3, 0)).map(|unfit| unfit.to_string());
+        assert_eq!(told.as_deref(), Some("needs software 3.1 for servoj with a look-ahead and a gain"));
     }
 }

@@ -4,7 +4,7 @@ use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
-use super::coast;
+use super::{coast, paths};
 use crate::config::Control;
 use crate::lines::{Line, joints};
 
@@ -29,6 +29,8 @@ pub(crate) fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
         let period = Duration::from_micros(software.generation().period_micros());
         let seen = config.sees_pendant_stops(by_rtde, period);
         say("pendant", format!("software {software}: {}", coast::pendant(seen)));
+        let table = paths::table(&config, software, by_rtde);
+        ["paths"].into_iter().chain(std::iter::repeat("")).zip(table).for_each(|(name, line)| say(name, line));
     }
     [robot_lines, coast_lines]
 }

@@ -26,6 +26,12 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
 }
 
+/// How far the arm goes on when this process dies, by itself.
+pub(super) fn without_us(config: &UrConfig, software: SoftwareVersion) -> String {
+    let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
+    config.coast_without_us(software).map_or("NOTHING stops it".into(), |coast| words(&coast, reach.as_ref()))
+}
+
 /// The greatest distance of the tool from each joint's axis, by the model's nominal lengths \[m\].
 fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
     KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()

@@ -7,7 +7,7 @@ use outrigger_core::link::{Figures, Grade, GradeLow, Histogram};
 use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
 use outrigger_core::time::Instant;
 
-use super::coast;
+use super::{coast, paths};
 use crate::maker::Examined;
 use crate::show::grade::why_low;
 use crate::show::histogram::{bars, quantiles, span};
@@ -72,6 +72,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
         say!("{}", coast::describe(config, software));
         let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
         say!("pendant: {}", coast::pendant(sees));
+        for (nth, line) in paths::table(config, software, identity.states == LinkId::RTDE).into_iter().enumerate() {
+            say!("{}{line}", if nth == 0 { "paths: " } else { "  " });
+        }
         // The link is named above, in more words.
         for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
             findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));

@@ -5,6 +5,7 @@ mod checked;
 pub(crate) mod coast;
 mod examined;
 mod memory;
+mod paths;
 mod rtde;
 mod states;
 mod tally;

@@ -1,0 +1,103 @@
+//! Every way that commands can reach a controller, beside the others, in words.
+
+use outrigger_core::engine::ur::{CommandPath, UrConfig, UrOptions};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::time::Duration;
+
+use super::coast;
+
+/// What stands over the columns.
+const HEAD: [&str; 5] = ["session.path", "fits", "goes on by", "pendant: stop, pause, speed slider", "what goes there"];
+
+/// One line for each way on a controller with this `software`, whose states come `by_rtde` or over 30003, under a title and a head: whether
+/// it fits, how far the arm goes on when nobody speaks any more, and what a person at the pendant can do. * marks the one of `config`.
+pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool) -> Vec<String> {
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    rows.extend(CommandPath::WORDS.iter().map(|(_, path)| row(config, *path, software, by_rtde)));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let line = |row: &[String; 5]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let title = format!(
+        "software {software}: ways to command it (* this configuration), and how far the arm goes on at worst when this process, its \
+         machine or the cable is gone"
+    );
+    std::iter::once(title).chain(rows.iter().map(line)).collect()
+}
+
+fn row(config: &UrConfig, path: CommandPath, software: SoftwareVersion, by_rtde: bool) -> [String; 5] {
+    let mark = if path == config.peer.path { "*" } else { " " };
+    let name = format!("{mark} {}", path.name());
+    let about = path.about().to_owned();
+    let config = UrConfig { peer: UrOptions { path, software: Some(software), ..config.peer }, ..*config };
+    if let Some(unfit) = path.unfit(software) {
+        return [name, format!("no: {unfit}"), "-".into(), "-".into(), about];
+    }
+    if let Err(refused) = config.check() {
+        return [name, format!("not with this configuration: {refused}"), "-".into(), "-".into(), about];
+    }
+    let period = Duration::from_micros(software.generation().period_micros());
+    let pendant = if config.sees_pendant_stops(by_rtde, period) {
+        "stop and pause end it, the slider slows it"
+    } else {
+        "stop and pause are OVERRIDDEN, the slider slows it"
+    };
+    [name, "yes".into(), coast::without_us(&config, software), pendant.into(), about]
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::robot::RobotModel;
+
+    use super::*;
+
+    fn rows(config: &UrConfig, software: SoftwareVersion, by_rtde: bool) -> Vec<String> {
+        let mut lines = table(config, software, by_rtde);
+        assert!(lines[0].starts_with(&format!("software {software}: ")), "{lines:#?}");
+        lines.drain(..2);
+        assert_eq!(lines.len(), CommandPath::WORDS.len(), "{lines:#?}");
+        lines
+    }
+
+    #[test]
+    fn every_way_has_a_line_and_the_configured_one_is_marked() {
+        let mut config = UrConfig::default();
+        config.peer.model = Some(RobotModel::Ur5e);
+        for (_, path) in CommandPath::WORDS {
+            config.peer.path = *path;
+            let rows = rows(&config, SoftwareVersion::new(5, 15), true);
+            for (row, (word, other)) in rows.iter().zip(CommandPath::WORDS) {
+                let mark = if path == other { "* " } else { "  " };
+                assert!(row.starts_with(&format!("{mark}{word} ")), "{row}");
+                assert!(row.contains("mm at the TCP") && row.ends_with(other.about()), "{row}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_and_whose_stop_is_overridden() {
+        for (_, path) in CommandPath::WORDS {
+            for software in [(1, 8), (3, 0), (3, 1), (3, 15), (5, 15)].map(|(a, b)| SoftwareVersion::new(a, b)) {
+                for by_rtde in [false, true] {
+                    let config = UrConfig::default();
+                    let rows = rows(&config, software, by_rtde);
+                    let row = rows.iter().find(|row| row[2..].starts_with(&format!("{} ", path.name()))).unwrap();
+                    assert_eq!(row.contains("  no: needs software 3."), !path.fits(software), "{row}");
+                    let overridden = *path == CommandPath::Text && !by_rtde;
+                    assert_eq!(row.contains("OVERRIDDEN"), overridden && path.fits(software), "{row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_configuration_itself_forbids_is_told() {
+        let mut config = UrConfig::default();
+        config.peer.text.hold = Duration::from_millis(300);
+        let rows = rows(&config, SoftwareVersion::new(5, 15), true);
+        assert!(rows[0].contains("  yes  "), "{}", rows[0]);
+        assert!(rows[1].contains("not with this configuration: text.hold: expected at most 0.2 s"), "{}", rows[1]);
+    }
+}
