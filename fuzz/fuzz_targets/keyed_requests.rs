@@ -10,11 +10,13 @@ use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
 use outrigger_core::request::{Ask, Message};
 use outrigger_core::time::Instant;
 
-const ASKS: [Ask<'_>; 4] = [
+const ASKS: [Ask<'_>; 6] = [
     Ask::Release,
     Ask::Status,
     Ask::Request(Epoch::from_number(1)),
     Ask::Set { epoch: Epoch::from_number(1), output: "digital-out.3=on" },
+    Ask::HandBack(Epoch::from_number(1)),
+    Ask::Resend(Epoch::from_number(1)),
 ];
 
 struct World {

@@ -13,6 +13,10 @@ pub(crate) enum Edge {
     /// A pin has another level.
     Pin(Contact, bool),
     Shutdown,
+    #[cfg(feature = "reverse")]
+    HandBack,
+    #[cfg(feature = "reverse")]
+    Resend,
 }
 
 /// Edges in the order they came. There is room for all that still mean something:
@@ -21,7 +25,7 @@ pub(crate) enum Edge {
 /// |---|---|
 /// | `Request`, `Resume` | the newer takes the place of the older |
 /// | `Release`, `Shutdown`, a stop or request pin that is low | takes back what was asked for by a message and has not begun |
-/// | `Acknowledge`, `Release`, `Shutdown` again | is the one that waits |
+/// | `Acknowledge`, `Release`, `HandBack`, `Resend`, `Shutdown` again | is the one that waits |
 /// | a pin that is low | takes the place of what waits of this pin |
 /// | a pin that is high | waits behind its low |
 /// | anything after `Shutdown` | comes too late |
@@ -29,7 +33,7 @@ pub(crate) enum Edge {
 pub(crate) struct Edges(Vec<Edge, ROOM>);
 
 /// One of `Request` and `Resume`, one of each other message, and the newest two levels of each pin.
-const ROOM: usize = 1 + 3 + 2 * 3;
+const ROOM: usize = 1 + 3 + 2 * 3 + if cfg!(feature = "reverse") { 2 } else { 0 };
 
 impl Edges {
     pub(crate) const fn new() -> Self {
@@ -42,6 +46,8 @@ impl Edges {
         }
         let takes_back = match edge {
             Edge::Acknowledge | Edge::Pin(Contact::Acknowledge, _) | Edge::Pin(_, true) => false,
+            #[cfg(feature = "reverse")]
+            Edge::HandBack | Edge::Resend => false,
             Edge::Request(_) | Edge::Resume(_) | Edge::Release | Edge::Shutdown | Edge::Pin(_, false) => true,
         };
         if takes_back {
@@ -95,6 +101,14 @@ mod tests {
         assert_eq!(waiting(&[Release, REQUEST, Release]), [Release]);
         assert_eq!(waiting(&[REQUEST, Release, RESUME]), [Release, RESUME]);
         assert_eq!(waiting(&[Acknowledge, REQUEST, Release]), [Acknowledge, Release]);
+    }
+
+    #[cfg(feature = "reverse")]
+    #[test]
+    fn words_for_the_program_wait_beside_the_others_and_after_a_shutdown_nothing() {
+        let asked = [Edge::HandBack, REQUEST, Edge::Resend, Edge::HandBack, Release];
+        assert_eq!(waiting(&asked), [Edge::HandBack, Edge::Resend, Release]);
+        assert_eq!(waiting(&[Shutdown, Edge::HandBack]), [Shutdown]);
     }
 
     #[test]

@@ -63,6 +63,10 @@ impl From<Mail> for Input {
             Mail::Edge(Edge::Pin(contact, high)) => Self::Pin(contact, high),
             Mail::Edge(Edge::Release) => Self::Release,
             Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
+            #[cfg(feature = "reverse")]
+            Mail::Edge(Edge::HandBack) => Self::HandBack,
+            #[cfg(feature = "reverse")]
+            Mail::Edge(Edge::Resend) => Self::Resend,
             Mail::Edge(Edge::Shutdown) => Self::Shutdown,
             Mail::Write(write) => Self::Set(write),
             Mail::Sample(sample) => Self::Sample(sample),
@@ -245,6 +249,18 @@ impl<'d> Handle<'d> {
     /// The operator has seen the latched reason and clears it.
     pub fn acknowledge(&self) {
         self.shared.push(Edge::Acknowledge);
+    }
+
+    /// Our program on the controller is to end, so that the pendant's goes on.
+    #[cfg(feature = "reverse")]
+    pub fn hand_back(&self) {
+        self.shared.push(Edge::HandBack);
+    }
+
+    /// That program is to be sent again.
+    #[cfg(feature = "reverse")]
+    pub fn resend(&self) {
+        self.shared.push(Edge::Resend);
     }
 
     /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run) returns.

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Channel, Mode, Refusal, Word};
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::wire::program::Ending;
 use outrigger_sim::controller::Action;
@@ -281,6 +281,82 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
         assert!(rig.controller.truth().at_rest() && !rig.controller.program().0, "{software} {path:?}\n{story}");
         assert!((rig.controller.truth().q[5] - last).abs() < 0.01, "{software} {path:?}\n{story}");
     }
+}
+
+/// The last word for the program was refused for this reason.
+fn refused(rig: &Rig<'_>, word: Word, reason: Reason) -> bool {
+    let refusal = Event::Refused(Refusal { word, by: Channel::Message, reason });
+    rig.record().events.last().is_some_and(|(_, event)| *event == refusal)
+}
+
+#[test]
+fn a_program_is_handed_back_and_sent_again_at_rest_only_and_a_refusal_says_why() {
+    for (software, path) in cases().filter(|(software, _)| software.at_least(3, 15)) {
+        let what = format!("{software} {}", path.name());
+        let mut buffers = Buffers::with_rtde();
+        let mut setup = setup(software, path, 0.5);
+        setup.config.peer.program.resident = true;
+        let mut rig = Rig::new(setup, &mut buffers);
+        for (word, input) in [(Word::HandBack, Input::HandBack), (Word::Resend, Input::Resend)] {
+            rig.input(input);
+            assert!(refused(&rig, word, Reason::LinkClosed), "{what}: before a session\n{}", rig.record().story());
+        }
+        rig.ready();
+        rig.input(Input::HandBack);
+        assert!(refused(&rig, Word::HandBack, Reason::ProgramAway), "{what}\n{}", rig.record().story());
+        rig.input(Input::Resend);
+        rig.run_for(secs(2));
+        assert!(rig.controller.program().0, "{what}: it runs before anything is commanded\n{}", rig.record().story());
+        rig.input(Input::Resend);
+        assert!(refused(&rig, Word::Resend, Reason::ProgramRuns), "{what}\n{}", rig.record().story());
+        rig.command();
+        rig.run_for(ms(900));
+        for (word, input) in [(Word::HandBack, Input::HandBack), (Word::Resend, Input::Resend)] {
+            rig.input(input);
+            assert!(refused(&rig, word, Reason::Commanded), "{what}\n{}", rig.record().story());
+        }
+        rig.run_for(ms(100));
+        assert_eq!(rig.engine().mode(), Mode::Command, "{what}: it goes on\n{}", rig.record().story());
+        rig.input(Input::Release);
+        rig.input(Input::HandBack);
+        assert!(refused(&rig, Word::HandBack, Reason::Commanded), "{what}: it stops\n{}", rig.record().story());
+        rig.run_to(Mode::Monitor);
+        rig.run_for(secs(1));
+        let stops = |rig: &Rig<'_>| rig.record().commands.iter().filter(|sent| sent.text.contains("stopj")).count();
+        let (before, at) = (stops(&rig), rig.now());
+        rig.input(Input::HandBack);
+        rig.run_for(secs(2));
+        let story = rig.record().story();
+        assert!(!rig.controller.program().0, "{what}: it has ended\n{story}");
+        assert_eq!(news(&rig).last(), Some(&ProgramNews::Ended(Ending::Told)), "{what}\n{story}");
+        assert_eq!(stops(&rig), before, "{what}: nothing else is said\n{story}");
+        assert_eq!(rig.record().rest_after(at), Some(std::time::Duration::ZERO), "{what}: nothing moves\n{story}");
+    }
+}
+
+#[test]
+fn where_no_program_stays_there_is_none_to_hand_back_or_to_send() {
+    let all = [CommandPath::Text, CommandPath::ReverseSpeedJ];
+    for (software, path) in [(3, 15), (5, 15)].into_iter().flat_map(|software| all.map(|path| (software, path))) {
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(setup(SoftwareVersion::new(software.0, software.1), path, 0.5), &mut buffers);
+        rig.command();
+        for (word, input) in [(Word::HandBack, Input::HandBack), (Word::Resend, Input::Resend)] {
+            rig.input(input);
+            assert!(refused(&rig, word, Reason::NoSuchProgram), "{path:?}\n{}", rig.record().story());
+        }
+    }
+}
+
+#[test]
+fn what_the_urcap_brings_is_not_sent_by_us() {
+    let mut buffers = Buffers::with_rtde();
+    let mut rig = Rig::new(with_urcap(SoftwareVersion::new(5, 15), CommandPath::ReverseSpeedJ), &mut buffers);
+    rig.run_for(secs(4));
+    rig.input(Input::Resend);
+    assert!(refused(&rig, Word::Resend, Reason::NoSuchProgram), "{}", rig.record().story());
+    rig.input(Input::HandBack);
+    assert!(refused(&rig, Word::HandBack, Reason::ProgramAway), "{}", rig.record().story());
 }
 
 /// What is on the wire of External Control, whoever wrote the program.

@@ -20,7 +20,7 @@ use crate::mode::{Lapse, Refusal, Transition};
 pub enum Event<P> {
     /// The mode changed.
     Transition(Transition),
-    /// A request, or an acknowledgement, was refused; it is spent.
+    /// A word that was said here was refused; it is spent.
     Refused(Refusal),
     /// The grade of the link that states come from changed.
     Grade(GradeChange),

@@ -76,7 +76,7 @@ use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace};
+use crate::mode::{Channel, Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace, Refusal, Word};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
@@ -177,13 +177,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             }
             Input::Opened(_)
             | Input::Ends(..)
-            | Input::HandBack
-            | Input::Resend
             | Input::Accepted(..)
             | Input::Refused(_)
             | Input::Closed(_)
             | Input::Unacked { .. }
             | Input::Set(_) => self.forward(input, now),
+            Input::HandBack => self.word_for_program(Word::HandBack, now),
+            Input::Resend => self.word_for_program(Word::Resend, now),
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
             Input::Request(epoch) => self.cycle.request(epoch, now, false, &mut self.events),
             Input::Resume(epoch) => self.cycle.request(epoch, now, true, &mut self.events),
@@ -207,6 +207,25 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             Input::Tick => self.judge(now),
         }
         self.settle(now);
+    }
+
+    /// A word for the program of ours on the controller: heeded where nothing is commanded and the arm is at rest.
+    fn word_for_program(&mut self, word: Word, now: Instant) {
+        let done = if cfg!(feature = "reverse") {
+            let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
+            let free = match self.cycle.mode_now() {
+                Mode::Offline => Err(Reason::LinkClosed),
+                Mode::Monitor if rests && self.lifecycle == Lifecycle::Running => Ok(()),
+                Mode::Monitor => Err(Reason::NotAtRest),
+                Mode::Arming | Mode::Command | Mode::Stopping => Err(Reason::Commanded),
+            };
+            self.peer.word_for_program(word, free, now)
+        } else {
+            Err(Reason::NoSuchProgram)
+        };
+        if let Err(reason) = done {
+            self.events.push(Event::Refused(Refusal { word, by: Channel::Message, reason }));
+        }
     }
 
     /// Where the next bytes received on `link` go; never empty for a link that was opened. A datagram longer than this is

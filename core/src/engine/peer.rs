@@ -8,7 +8,7 @@ use super::event::Events;
 use super::io::{Input, LinkId, Output};
 use crate::command::JointMove;
 use crate::law::Law;
-use crate::mode::MoveNumber;
+use crate::mode::{MoveNumber, Word};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{JointVelocities, Reason, State};
@@ -58,6 +58,15 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
 
     /// An input about links, or about what is set beside the motion; the others are the engine's own.
     fn handle<L: Law<N>>(&mut self, input: Input, cx: &mut Context<'_, N, Self, L>);
+
+    /// A word for the program of ours on the controller, which is carried out where that is `free` to be done.
+    ///
+    /// # Errors
+    /// Why it is not: what is not `free`, or that there is no such program.
+    fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
+        let _ = (word, free, now);
+        Err(Reason::NoSuchProgram)
+    }
 
     /// Where the next bytes received on `link` go.
     fn receive_window(&mut self, link: LinkId) -> &mut [u8];

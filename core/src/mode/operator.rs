@@ -63,6 +63,10 @@ pub enum Word {
     Request,
     /// To clear the latched reason.
     Acknowledge,
+    /// To end a program of ours on the controller, so that the pendant's goes on.
+    HandBack,
+    /// To send that program again.
+    Resend,
 }
 
 impl Word {
@@ -72,6 +76,8 @@ impl Word {
         match self {
             Self::Request => "request",
             Self::Acknowledge => "acknowledge",
+            Self::HandBack => "hand-back",
+            Self::Resend => "resend",
         }
     }
 }

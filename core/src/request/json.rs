@@ -60,8 +60,8 @@ impl Key {
     }
 }
 
-const WORDS: &str =
-    "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\"";
+const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\", \
+                     \"hand-back\", \"resend\"";
 const KEYS: &str = "one of do, id, epoch, output, source, values, seq";
 
 /// A fault, as offsets into its line.
@@ -111,11 +111,13 @@ enum Kind {
     Acknowledge,
     Set,
     Sample,
+    HandBack,
+    Resend,
 }
 
 impl Kind {
     /// In the order of [`Ask::WORDS`].
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Status,
         Self::Watch,
         Self::Request,
@@ -124,13 +126,15 @@ impl Kind {
         Self::Acknowledge,
         Self::Set,
         Self::Sample,
+        Self::HandBack,
+        Self::Resend,
     ];
 
     /// Keys it needs beside `do`, and keys that it may have beside those and `id` and `epoch`.
     const fn keys(self) -> (&'static [Key], &'static [Key]) {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
-            Self::Request | Self::Resume => (&[Key::Epoch], &[]),
+            Self::Request | Self::Resume | Self::HandBack | Self::Resend => (&[Key::Epoch], &[]),
             Self::Set => (&[Key::Epoch, Key::Output], &[]),
             Self::Sample => (&[Key::Epoch, Key::Source, Key::Values], &[Key::Seq]),
         }
@@ -192,6 +196,8 @@ impl Found {
                 let values = self.values.unwrap_or(SampleValue::scalar(0.0));
                 Ask::Sample { epoch, source: text(&self.source)?, values, seq: self.seq }
             }
+            Kind::HandBack => Ask::HandBack(epoch),
+            Kind::Resend => Ask::Resend(epoch),
         };
         Ok(Message { id: self.id, ask })
     }

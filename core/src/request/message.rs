@@ -48,12 +48,16 @@ pub enum Ask<'a> {
         /// Its sequence number, wrapping; `None`: one more than that of the reading before.
         seq: Option<u32>,
     },
+    /// To end our program on the controller, so that the pendant's goes on.
+    HandBack(Epoch),
+    /// To send that program again.
+    Resend(Epoch),
 }
 
 impl Ask<'_> {
     /// The words of `do`.
-    pub const WORDS: [&'static str; 8] =
-        ["status", "watch", "request", "resume", "release", "acknowledge", "set", "sample"];
+    pub const WORDS: [&'static str; 10] =
+        ["status", "watch", "request", "resume", "release", "acknowledge", "set", "sample", "hand-back", "resend"];
 
     /// The word of `do`.
     #[must_use]
@@ -67,6 +71,8 @@ impl Ask<'_> {
             Self::Acknowledge => "acknowledge",
             Self::Set { .. } => "set",
             Self::Sample { .. } => "sample",
+            Self::HandBack(_) => "hand-back",
+            Self::Resend(_) => "resend",
         }
     }
 
@@ -75,9 +81,12 @@ impl Ask<'_> {
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => None,
-            Self::Request(epoch) | Self::Resume(epoch) | Self::Set { epoch, .. } | Self::Sample { epoch, .. } => {
-                Some(*epoch)
-            }
+            Self::Request(epoch)
+            | Self::Resume(epoch)
+            | Self::Set { epoch, .. }
+            | Self::Sample { epoch, .. }
+            | Self::HandBack(epoch)
+            | Self::Resend(epoch) => Some(*epoch),
         }
     }
 }

@@ -12,6 +12,8 @@
 //! | `acknowledge` | | to clear the latched reason |
 //! | `set` | `epoch`, `output` | to set an output, as `outrigger io` writes it: `"digital-out.3=on"` |
 //! | `sample` | `epoch`, `source`, `values`, perhaps `seq` | to take a reading of a source, 1 to 6 numbers in the source's unit |
+//! | `hand-back` | `epoch` | to end our program on the controller, so that the pendant's program around it goes on |
+//! | `resend` | `epoch` | to send that program again |
 //!
 //! `epoch` is the number that the sender saw in the last answer: what is asked with another one than the present is refused
 //! by whoever carries it out. Where none is needed it may stand, and is not looked at. `id`, `epoch` and `seq` are integers

@@ -46,6 +46,8 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
         // An epoch may stand where none is needed: a stop is not refused for it.
         (r#"{"do":"release","epoch":9}"#, r#"{"do":"release"}"#),
         (r#"{"do":"acknowledge"}"#, r#"{"do":"acknowledge"}"#),
+        (r#"{"epoch":2,"do":"hand-back"}"#, r#"{"do":"hand-back","epoch":2}"#),
+        (r#"{"id":4,"epoch":2,"do":"resend"}"#, r#"{"id":4,"do":"resend","epoch":2}"#),
         (
             r#"{"output":"digital-out.3=on","do":"set","epoch":1}"#,
             r#"{"do":"set","epoch":1,"output":"digital-out.3=on"}"#,
@@ -88,6 +90,8 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
         (r#"{"do":"release","values":[1]}"#, UnexpectedKey, 16, Some(Key::Values), ""),
         (r#"{}"#, MissingKey, 1, Some(Key::Do), ""),
         (r#"{"do":"request"}"#, MissingKey, 15, Some(Key::Epoch), ""),
+        (r#"{"do":"hand-back"}"#, MissingKey, 17, Some(Key::Epoch), ""),
+        (r#"{"do":"resend","epoch":1,"output":"x"}"#, UnexpectedKey, 25, Some(Key::Output), ""),
         (r#"{"do":"set","epoch":1}"#, MissingKey, 21, Some(Key::Output), ""),
         (r#"{"do":"request","epoch":"3"}"#, WrongType, 24, Some(Key::Epoch), r#""3""#),
         (r#"{"do":"request","epoch":3.0}"#, WrongType, 24, Some(Key::Epoch), "3.0"),
@@ -145,7 +149,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(
-        id: Option<u32>, word in 0..8_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
+        id: Option<u32>, word in 0..10_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
     ) {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
@@ -157,6 +161,8 @@ proptest! {
             4 => Ask::Release,
             5 => Ask::Acknowledge,
             6 => Ask::Set { epoch, output: &output },
+            7 => Ask::HandBack(epoch),
+            8 => Ask::Resend(epoch),
             _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
         let message = Message { id, ask };

@@ -55,6 +55,8 @@ pub(crate) enum Word {
     Acknowledge,
     Set,
     Sample,
+    HandBack,
+    Resend,
 }
 
 /// What is asked, without the epoch that comes later.

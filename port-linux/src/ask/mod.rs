@@ -40,7 +40,12 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
         }
         Wanted::Plain(word) => {
             let epoch = run.epoch()?;
-            run.ask(&[if *word == Word::Resume { Ask::Resume(epoch) } else { Ask::Request(epoch) }])?;
+            run.ask(&[match word {
+                Word::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
+                Word::Resend => return run.ask(&[Ask::Resend(epoch)]),
+                Word::Resume => Ask::Resume(epoch),
+                _ => Ask::Request(epoch),
+            }])?;
             run.wait_for("the arm to be commanded", |mode| match mode {
                 "command" => Some(true),
                 "arming" => None,

@@ -53,6 +53,8 @@ pub(super) fn of(answer: &Value) -> String {
         "sample" => format!("taken, in {mode} at epoch {epoch}\n"),
         "release" if matches!(mode, "monitor" | "offline") => format!("released: nothing is commanded, {mode}\n"),
         "acknowledge" => format!("acknowledged: {mode} at epoch {epoch}\n"),
+        "hand-back" => "handed back: our program on the controller ends, and the pendant's goes on\n".into(),
+        "resend" => "our program is sent to the controller again\n".into(),
         "release" => format!("released: the arm is being stopped, {mode}\n"),
         word => format!("{word} granted: {mode} at epoch {epoch}\n"),
     }
@@ -105,6 +107,8 @@ mod tests {
         assert!(code == 4 && said.contains("it is 4 now, and 3 was seen"), "{said}");
         let refused = r#"{"ok":false,"do":"request","error":{"what":"Refused","text":"t"},"reasons":[{"name":"N","text":"t","advice":"a"}]}"#;
         assert_eq!(of(refused), Some((4, "request refused: t (N); a".into())));
+        let away = r#"{"ok":false,"do":"hand-back","error":{"what":"Refused","text":"t"},"reasons":[{"name":"ProgramAway","text":"t","advice":"a"}]}"#;
+        assert_eq!(of(away), Some((4, "hand-back refused: t (ProgramAway); a".into())));
         let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
         assert_eq!(of(syntax), Some((1, "the run does not take it: t".into())));
         assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));

@@ -158,6 +158,8 @@ impl Shared {
             Ask::Resume(epoch) => Asked::Resume(epoch),
             Ask::Release => Asked::Release,
             Ask::Acknowledge => Asked::Acknowledge,
+            Ask::HandBack(epoch) => Asked::HandBack(epoch),
+            Ask::Resend(epoch) => Asked::Resend(epoch),
             Ask::Set { epoch, output } => match output.parse::<Setting>() {
                 Ok(Setting(write)) => Asked::Set(epoch, write),
                 Err(expected) => return Step::Say(answer::value(id, &now, "output", &expected, output)),

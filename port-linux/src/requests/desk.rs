@@ -34,6 +34,8 @@ pub(super) enum Asked {
     Acknowledge,
     Set(Epoch, Write),
     Sample(Epoch, Sample),
+    HandBack(Epoch),
+    Resend(Epoch),
 }
 
 impl Asked {
@@ -45,12 +47,19 @@ impl Asked {
             Self::Acknowledge => "acknowledge",
             Self::Set(..) => "set",
             Self::Sample(..) => "sample",
+            Self::HandBack(_) => "hand-back",
+            Self::Resend(_) => "resend",
         }
     }
 
     const fn epoch(&self) -> Option<Epoch> {
         match self {
-            Self::Request(epoch) | Self::Resume(epoch) | Self::Set(epoch, _) | Self::Sample(epoch, _) => Some(*epoch),
+            Self::Request(epoch)
+            | Self::Resume(epoch)
+            | Self::Set(epoch, _)
+            | Self::Sample(epoch, _)
+            | Self::HandBack(epoch)
+            | Self::Resend(epoch) => Some(*epoch),
             Self::Release | Self::Acknowledge => None,
         }
     }
@@ -187,6 +196,8 @@ impl Desk {
             Asked::Resume(epoch) => Input::Resume(epoch),
             Asked::Release => Input::Release,
             Asked::Acknowledge => Input::Acknowledge,
+            Asked::HandBack(_) => Input::HandBack,
+            Asked::Resend(_) => Input::Resend,
             Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
                 reply.give(asked.word(), status, Verdict::Full);
                 return None;
@@ -268,6 +279,7 @@ impl Desk {
         let refused =
             |word| self.refused.filter(|refusal: &Refusal| refusal.word == word).map(|refusal| refusal.reason);
         let commanded = matches!(status.mode, Mode::Arming | Mode::Command);
+        let unless = |word| refused(word).map_or(Verdict::Done, |reason| Verdict::Refused(reason, ReasonSet::EMPTY));
         let verdict = match asked {
             Asked::Set(_, write) => return self.owed.push(Owed { write, reply, until: now + NEWS }),
             Asked::Request(_) | Asked::Resume(_) => match refused(Word::Request) {
@@ -275,9 +287,9 @@ impl Desk {
                 None if commanded => Verdict::Done,
                 None => Verdict::Ending,
             },
-            Asked::Acknowledge => {
-                refused(Word::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(reason, ReasonSet::EMPTY))
-            }
+            Asked::Acknowledge => unless(Word::Acknowledge),
+            Asked::HandBack(_) => unless(Word::HandBack),
+            Asked::Resend(_) => unless(Word::Resend),
             Asked::Release | Asked::Sample(..) => Verdict::Done,
         };
         reply.give(asked.word(), status, verdict);
@@ -366,6 +378,21 @@ mod tests {
         bench.observe(4_000, MONITOR);
         let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
         assert_eq!(bench.answer(), Some((Some(2), Verdict::Refused(Reason::NotAtRest, unmet), Mode::Monitor)));
+        for (asked, word, input) in
+            [(Asked::HandBack(NOW), Word::HandBack, Input::HandBack), (Asked::Resend(NOW), Word::Resend, Input::Resend)]
+        {
+            bench.ask(7, asked);
+            assert_eq!((bench.next(), bench.answer()), (input, None));
+            bench.observe(5_000, MONITOR);
+            assert_eq!(bench.answer(), Some((Some(7), Verdict::Done, Mode::Monitor)));
+            bench.ask(8, asked);
+            bench.next();
+            let refusal = Refusal { word, by: Channel::Message, reason: Reason::ProgramAway };
+            bench.desk.event(&Event::<()>::Refused(refusal));
+            bench.observe(5_000, MONITOR);
+            let refused = Verdict::Refused(Reason::ProgramAway, ReasonSet::EMPTY);
+            assert_eq!(bench.answer(), Some((Some(8), refused, Mode::Monitor)));
+        }
         bench.ask(3, Asked::Request(NOW));
         bench.next();
         bench.observe(6_000, MONITOR);

@@ -196,6 +196,9 @@ fn a_run_is_driven_by_requests_alone() {
         let (_arm, robot, seat) = arm(54_000);
         let (run, clock) = (Run::start(&folder, &robot, &configuration(&robot)), Clock::start());
         let status = run.ready();
+        for word in ["hand-back", "resend"] {
+            assert!(run.refused(&[word], 4).contains("(NoSuchProgram)"), "{word}");
+        }
         let other = (epoch_of(&status) + 7).to_string();
         let refused = run.refused(&["request", "--epoch", &other], 4);
         assert!(refused.contains("(WrongEpoch)") && refused.contains(&format!("{other} was seen")), "{refused}");
@@ -216,7 +219,14 @@ fn a_run_is_driven_by_requests_alone() {
         let released = run.done(&["release", "--wait"]);
         assert!(released.starts_with("released") && released.contains("monitor at epoch"), "{released}");
         assert!(run.done(&["acknowledge"]).starts_with("acknowledged: monitor"));
-        for words in [&["request"][..], &["resume"], &["set", "digital-out.1=on"], &["sample", "goal", "1", "2"]] {
+        for words in [
+            &["request"][..],
+            &["resume"],
+            &["set", "digital-out.1=on"],
+            &["sample", "goal", "1", "2"],
+            &["hand-back"],
+            &["resend"],
+        ] {
             let old = commanded.to_string();
             let refused = run.refused(&[words, &["--epoch", &old]].concat(), 4);
             assert!(refused.contains(&format!("it is {} now", commanded + 1)), "{refused}");
@@ -293,6 +303,44 @@ fn a_release_stops_the_arm_beside_a_hundred_clients_that_hang_and_flood() {
         let to: Vec<_> = ended.said.iter().filter(|line| line.contains("\"kind\":\"transition\"")).collect();
         assert!(to.iter().any(|line| text_of(line, "reason").as_deref() == Some("Released")), "{to:#?}");
         floods.into_iter().for_each(|flood| flood.join().expect("no panic"));
+    });
+}
+
+#[test]
+fn a_program_that_stays_is_sent_and_handed_back_on_request() {
+    attempt_first(|| {
+        let folder = folder("ask-program");
+        let (arm, robot, _) = arm(57_000);
+        let port =
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).expect("a port").port();
+        let stays = format!("[session]\npath = \"reverse-speedj\"\n[program]\nresident = true\nport = {port}\n");
+        let (run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &stays)), Clock::start());
+        let status = run.ready();
+        let other = (epoch_of(&status) + 7).to_string();
+        for word in ["hand-back", "resend"] {
+            assert!(run.refused(&[word, "--epoch", &other], 4).contains("(WrongEpoch)"));
+        }
+        let refused = run.refused(&["hand-back"], 4);
+        assert!(refused.contains("hand-back refused: ") && refused.contains("(ProgramAway)"), "{refused}");
+        assert!(run.done(&["resend"]).contains("is sent to the controller again"));
+        let runs = |wanted: bool| {
+            (0..100).any(|_| {
+                thread::sleep(std::time::Duration::from_millis(50));
+                arm.controller().program().0 == wanted
+            })
+        };
+        assert!(runs(true), "it is there before anything is commanded");
+        assert!(run.refused(&["resend"], 4).contains("(ProgramRuns)"));
+        run.command_arm();
+        assert!(run.refused(&["hand-back"], 4).contains("(Commanded)"));
+        run.done(&["release", "--wait"]);
+        let handed = run.done(&["hand-back", "--json"]);
+        assert!(handed.contains("\"ok\":true") && handed.contains("\"do\":\"hand-back\""), "{handed}");
+        assert!(runs(false), "it has ended");
+        let ended = run.quit();
+        let now = clock.now();
+        fell_back(&ended.said, clock.window(now, now).and_before(LOOKED_BACK));
+        assert_eq!(ended.code, Some(0), "{:#?}", ended.said);
     });
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use outrigger_core::engine::ur::CommandPath;
 
-use super::{outrigger, text};
+use super::service::{outrigger, text};
 
 /// Made by the same code that measures, `tests/tables/paths/kill.rs`.
 const MEASURED: &str = include_str!("../../../tests/tables/paths.md");
@@ -52,7 +52,8 @@ fn check_config_says_of_every_path_what_the_simulated_arm_keeps() {
             assert!(line.starts_with(&format!("{word} ")), "{line}");
             let row = measured.iter().find(|(known, path, _)| (*known, *path) == (software, *word));
             let expected = row.map_or("no: needs software".into(), |(.., rad)| format!("yes  {rad} rad, "));
-            let squeezed = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ");
+            let squeezed =
+                line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ");
             assert!(squeezed.contains(&expected), "{software}: {expected} in {line}");
         }
     }

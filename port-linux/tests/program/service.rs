@@ -24,13 +24,13 @@ fn start(arguments: &[&str]) -> Child {
         .expect("the binary under test")
 }
 
-fn outrigger(arguments: &[&str], input: &[u8]) -> Output {
+pub(crate) fn outrigger(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = start(arguments);
     child.stdin.take().expect("piped").write_all(input).expect("the command reads its input");
     child.wait_with_output().expect("the command ends")
 }
 
-fn text(bytes: &[u8]) -> &str {
+pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 

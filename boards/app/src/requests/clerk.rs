@@ -5,6 +5,8 @@ use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{Mode, Refusal, Word};
 use outrigger_core::request::Ask;
 use outrigger_core::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
+#[cfg(not(feature = "reverse"))]
+use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_embassy::Handle;
 
@@ -27,6 +29,9 @@ enum Waits {
     Look,
     Request,
     Acknowledge,
+    /// A word for the program on the controller.
+    #[cfg(feature = "reverse")]
+    Program(Word),
     Output(Write),
 }
 
@@ -86,6 +91,20 @@ impl<'d> Clerk<'d> {
                 }
                 (Waits::Output(write), NEWS_IN)
             }
+            #[cfg(feature = "reverse")]
+            Ok(Ask::HandBack(_)) => {
+                robot.hand_back();
+                (Waits::Program(Word::HandBack), DECIDED_IN)
+            }
+            #[cfg(feature = "reverse")]
+            Ok(Ask::Resend(_)) => {
+                robot.resend();
+                (Waits::Program(Word::Resend), DECIDED_IN)
+            }
+            #[cfg(not(feature = "reverse"))]
+            Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
+                return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
+            }
             // No source of a board takes readings from the network.
             Ok(Ask::Sample { .. }) => return self.decided(ticket, Verdict::BadValue),
         };
@@ -127,6 +146,8 @@ impl<'d> Clerk<'d> {
             Waits::Acknowledge => {
                 Some(refused(Word::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason))))
             }
+            #[cfg(feature = "reverse")]
+            Waits::Program(word) => Some(refused(word).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason)))),
             Waits::Output(_) => None,
         });
         self.give_up(now);
@@ -138,6 +159,8 @@ impl<'d> Clerk<'d> {
             (now >= owed.until).then_some(match owed.waits {
                 Waits::Look => Verdict::Done,
                 Waits::Request | Waits::Acknowledge => Verdict::Ending,
+                #[cfg(feature = "reverse")]
+                Waits::Program(_) => Verdict::Ending,
                 Waits::Output(_) => Verdict::NoNews,
             })
         });

@@ -71,8 +71,6 @@ pub enum ProgramNews {
     Unfit,
     /// Its text goes out.
     Sent,
-    /// What was asked for cannot be: there is none to hand back, or one runs already, or the arm moves.
-    Refused,
     /// It has connected, and takes orders.
     Connected,
     /// It has ended.

@@ -27,6 +27,8 @@ use crate::frame::StreamCounts;
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::link::{Unacked, UnackedConfig};
+#[cfg(feature = "reverse")]
+use crate::mode::Word;
 use crate::mode::{Held, Mode, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -606,16 +608,6 @@ impl<'m> Peer<6> for Ur<'m> {
             Input::Ends(LinkId::REALTIME, ours, theirs) => {
                 exclusive(&mut self.program).into_iter().for_each(|program| program.ends(ours, theirs));
             }
-            Input::HandBack | Input::Resend => {
-                let rests =
-                    cx.cycle.mode_now() == Mode::Monitor && cx.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
-                let done = exclusive(&mut self.program).filter(|_| rests && cx.running).is_some_and(|program| {
-                    if matches!(input, Input::HandBack) { program.hand_back(cx.now) } else { program.resend(cx.now) }
-                });
-                if !done {
-                    cx.events.push_peer(UrEvent::Program(ProgramNews::Refused));
-                }
-            }
             Input::Accepted(link, from) if link.index() >= LinkId::REVERSE.index() => {
                 let news = exclusive(&mut self.program).and_then(|program| program.accepted(link, from, cx.now));
                 news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
@@ -623,6 +615,11 @@ impl<'m> Peer<6> for Ur<'m> {
             // No other link listens; the others are the engine's.
             _ => {}
         }
+    }
+
+    #[cfg(feature = "reverse")]
+    fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
+        exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.told(word, free, now)
     }
 
     fn receive_window(&mut self, link: LinkId) -> &mut [u8] {

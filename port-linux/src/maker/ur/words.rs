@@ -55,9 +55,6 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
              `session.path`; `outrigger doctor` names those that fit",
         ),
         ProgramNews::Sent => said("the program that carries our commands is sent to the controller"),
-        ProgramNews::Refused => said(
-            "no: a program that stays can be handed back, or sent again where none runs, while nothing is commanded and the arm rests",
-        ),
         ProgramNews::Connected => said("our program on the controller has connected"),
         ProgramNews::Ended(ending) => {
             let why = match ending {

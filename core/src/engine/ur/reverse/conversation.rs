@@ -7,7 +7,13 @@ use super::fetch::Fetch;
 use super::{Reverse, Stage};
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
+#[cfg(feature = "reverse")]
+use crate::engine::ur::path::Delivery;
 use crate::mode::Held;
+#[cfg(feature = "reverse")]
+use crate::mode::Word;
+#[cfg(feature = "reverse")]
+use crate::robot::Reason;
 use crate::time::{Duration, Instant};
 use crate::wire::program::{Ending, Hello, Report};
 
@@ -87,19 +93,33 @@ impl Reverse {
         self.fetch.as_mut().map(Fetch::window).unwrap_or_default()
     }
 
-    /// The program ends, with the arm at rest; whether there is one that stays.
-    pub(in crate::engine::ur) fn hand_back(&mut self, now: Instant) -> bool {
-        self.is_ready() && self.end(now)
-    }
-
-    /// The program is sent again, to stay; whether it can be.
-    pub(in crate::engine::ur) fn resend(&mut self, now: Instant) -> bool {
-        let can = self.config.resident && self.fetch.is_none() && matches!(self.stage, Stage::Away | Stage::Called(_));
-        if can {
-            self.stage = Stage::Away;
-            self.call(now);
+    /// The program, which stays, is to end, or is to be sent again; where that is `free` to be done.
+    #[cfg(feature = "reverse")]
+    pub(in crate::engine::ur) fn told(
+        &mut self,
+        word: Word,
+        free: Result<(), Reason>,
+        now: Instant,
+    ) -> Result<(), Reason> {
+        let hand_back = word == Word::HandBack;
+        let sent_to_stay = self.config.resident && self.config.by == Delivery::Text;
+        if !self.stays() || (!hand_back && !sent_to_stay) {
+            return Err(Reason::NoSuchProgram);
         }
-        can
+        free?;
+        match self.stage {
+            Stage::Ready if hand_back => {
+                self.end(now);
+                Ok(())
+            }
+            _ if hand_back => Err(Reason::ProgramAway),
+            Stage::Away | Stage::Called(_) => {
+                self.stage = Stage::Away;
+                self.call(now);
+                Ok(())
+            }
+            Stage::Greeting(_) | Stage::Ready | Stage::Ending(..) => Err(Reason::ProgramRuns),
+        }
     }
 
     /// It acknowledges nothing.
