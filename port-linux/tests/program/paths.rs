@@ -25,7 +25,7 @@ fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
 
 /// Lines of the table in what `check-config` says of this software, with `path` configured and the arm as fast as in the measurement.
 fn checked(software: &str, path: &str) -> Vec<String> {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("paths.toml");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("paths-{software}-{path}.toml"));
     let lines = format!(
         "robot.address = \"127.0.0.1\"\nrobot.model = \"ur5\"\nlimits.velocity = 0.8\nlaw.kind = \"joint-servo\"\n\
          session = {{ software = \"{software}\", path = \"{path}\" }}\n"
