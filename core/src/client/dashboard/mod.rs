@@ -5,6 +5,7 @@
 //! * A [`Sequence`] puts several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
 //!   stops, its [`Obstacle`] says why and what a person can do.
+//! * [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, beside whatever else is asked.
 //!
 //! Nothing here moves the arm but the opening of its brakes. A stop is never cleared by itself: [`Recovery`] takes an
 //! [`Acknowledgement`], which only a [`Finding`] that a caller has seen can become.
@@ -27,6 +28,7 @@ mod client;
 mod course;
 mod obstacle;
 mod pendant;
+mod pendant_lock;
 mod program;
 mod recovery;
 mod service;
@@ -38,6 +40,7 @@ pub use client::Client;
 pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
 pub use obstacle::Obstacle;
 pub use pendant::{Before, Pendant};
+pub use pendant_lock::{LockInput, LockNews, LockOutput, PendantLock};
 pub use program::{ProgramConfig, ProgramControl, ProgramGoal};
 pub use recovery::{Acknowledgement, Diagnosis, Finding, Recovery, RecoveryConfig};
 pub use service::{Event, Input, Service, Timeouts};
