@@ -121,6 +121,15 @@ impl Lines {
         }
         let requests = if run.requests { "`outrigger ask`, by this user and root" } else { "none" };
         self.say("requests", requests);
+        if run.lock_pendant {
+            let what = "the pendant's user role is `locked` while the arm is commanded, and given back afterwards";
+            self.say(
+                "pendant",
+                format!("{what}; CB3 from 3.1 on. It is no safety function, and leaves the emergency stop as it is"),
+            );
+            let death = "a process that is killed cannot: the next run beside this robot does, or `outrigger dashboard ROBOT unlock-pendant`";
+            self.say("", format!("and where this process ends in whatever way but being killed; {death}"));
+        }
         self.say("host", format!("asks for {}", host.asked()));
         let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
             let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);

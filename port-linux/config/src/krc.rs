@@ -62,6 +62,12 @@ impl KrcConfiguration {
                 "no such key beside a KRC: these are variables of RTDE, and a KRC's measurements are recorded whole";
             root.complain_at("run.record_variables", why);
         }
+        if run.lock_pendant {
+            root.complain_at(
+                "run.lock_pendant",
+                "no such key beside a KRC: its pendant has no user roles that a program can set",
+            );
+        }
         let serve = ServeSettings::of(root.section("serve"));
         let Common { listen, mut engine, law, sources } = common?;
         engine.operator.start_within = run.asks_within();

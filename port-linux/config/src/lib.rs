@@ -109,6 +109,9 @@ impl Configuration {
         let mut control = control?;
         control.session.operator.start_within = run.asks_within();
         session::check_operator(root, &control.session.operator);
+        if let Some(expected) = run.unlockable(control.session.software, control.robot.model) {
+            root.complain_at("run.lock_pendant", expected);
+        }
         Some(Self { control, run, host, serve })
     }
 }

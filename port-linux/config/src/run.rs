@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use outrigger_core::mode::OperatorConfig;
-use outrigger_core::robot::Range;
+use outrigger_core::robot::{Range, RobotModel, SoftwareVersion};
 use outrigger_core::time::Duration;
+use outrigger_core::wire::dashboard::{RequestKind, Support};
 use outrigger_core::wire::rtde::MAX_NAMES;
 use outrigger_core::wire::rtde::registry::{Direction, Variable};
 use outrigger_core::{range_of, settings, words};
@@ -25,6 +26,8 @@ settings! {
         pub settle: Duration [0.0 to 600.0 "s"] = Duration::from_secs(1),
         /// Other processes of the same user may ask this one, as `outrigger ask` does.
         pub requests: bool = true,
+        /// The user role of a CB3's pendant is `locked` while the arm is commanded.
+        pub lock_pendant: bool = false,
         /// Directory for the recordings of fallbacks; `None` writes none.
         pub recordings nowhere: Option<PathBuf> = None,
         /// How many of them stay there; the oldest goes first.
@@ -71,6 +74,19 @@ impl RunSettings {
     #[must_use]
     pub fn asks_within(&self) -> Option<Duration> {
         (self.request == Start::Start).then_some(self.start_within)
+    }
+
+    /// Why a pendant cannot be locked, where it is to be; `None` where nothing speaks against it.
+    pub(crate) fn unlockable(&self, software: Option<SoftwareVersion>, model: Option<RobotModel>) -> Option<String> {
+        let lacks = software.filter(|software| RequestKind::SetUserRole.support(*software) != Support::Yes);
+        let lacks = lacks.map(|software| format!("software {software}"));
+        let lacks = lacks.or_else(|| {
+            model
+                .filter(|model| !matches!(model, RobotModel::Ur3 | RobotModel::Ur5 | RobotModel::Ur10))
+                .map(|model| format!("a {}", model.name()))
+        });
+        let lacks = lacks.filter(|_| self.lock_pendant)?;
+        Some(format!("false: {lacks} has no user roles that a program can set; CB3 has them from 3.1 on"))
     }
 
     pub(crate) fn of(section: Section<'_, '_>) -> Self {

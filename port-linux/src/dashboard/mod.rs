@@ -4,9 +4,12 @@ mod answer;
 mod args;
 mod connection;
 mod conversation;
+mod kept;
+mod lock;
 mod transport;
 
 pub(crate) use args::{Command, DashboardArgs};
+pub(crate) use lock::{LockedPendant, next_news};
 
 use std::net::SocketAddr;
 

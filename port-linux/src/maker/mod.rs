@@ -92,6 +92,11 @@ pub(crate) trait Controller<const N: usize>:
         None
     }
 
+    /// Where its dashboard server is, where it may have one.
+    fn dashboard(&self) -> Option<SocketAddr> {
+        None
+    }
+
     /// The sockets for it, which are lent to [`run`](Self::run).
     ///
     /// # Errors

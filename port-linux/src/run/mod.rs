@@ -24,6 +24,7 @@ use self::tail::Tail;
 use crate::attached::{Attached, Watcher};
 use crate::clock::{Clock, utc_now};
 use crate::config::{End, RunSettings, SourceSettings, Start};
+use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::law::BoxedLaw;
@@ -94,10 +95,13 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             net = net.with_feed(&listening.feed, None);
         }
         let listens = controller.listens();
+        let locks = plan.run.lock_pendant;
+        let pendant = controller.dashboard().map(|at| LockedPendant::start(at, locks, clock)).transpose()?.flatten();
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
         let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, operators, beside)?;
         service.remarks = remarks;
         service.desk = desk.take();
+        service.pendant = pendant;
         match &requests {
             Some(Ok(requests)) => {
                 let path = requests.path().display().to_string();
@@ -219,6 +223,8 @@ struct Service<M: Maker, T> {
     remarks: Option<UnboundedReceiver<String>>,
     /// What other processes ask.
     desk: Option<Desk>,
+    /// Locked while the arm is commanded, or to be given back.
+    pendant: Option<LockedPendant>,
 }
 
 impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
@@ -272,6 +278,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             tail,
             remarks: None,
             desk: None,
+            pendant: None,
         })
     }
 
@@ -339,6 +346,9 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
 
     fn transition(&mut self, transition: &Transition) {
         let Transition { from, to, reason, .. } = *transition;
+        if let Some(pendant) = &self.pendant {
+            pendant.follow(to);
+        }
         if let Some(reason) = reason.filter(|reason| !reason.is_release()) {
             self.fell_back = Some(reason);
             self.done_at = None;
@@ -380,6 +390,8 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
     }
 
     fn finish(mut self, format: Format) -> Result<Finished, Failure> {
+        let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
+        given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
         left.iter().for_each(|report| self.recorded(report));
         let here = self.panel.is_here();
@@ -426,6 +438,7 @@ where
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
                 input = next_asked(&mut self.desk) => Some(input),
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
+                text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
                 text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
             };
             if let Some(input) = input {

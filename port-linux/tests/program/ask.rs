@@ -14,7 +14,7 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 
 /// A folder of a test's own, empty: the users' directory for sockets, too.
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -36,8 +36,8 @@ fn epoch_of(status: &str) -> u32 {
 }
 
 /// A run with a configuration, and what it says; its standard input stays open and says nothing.
-struct Run {
-    child: Child,
+pub(crate) struct Run {
+    pub(crate) child: Child,
     input: ChildStdin,
     said: BufReader<ChildStdout>,
     runtime: PathBuf,
@@ -45,9 +45,9 @@ struct Run {
 }
 
 /// How a run ended: its exit code and what it said since.
-struct Ended {
-    code: Option<i32>,
-    said: Vec<String>,
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) said: Vec<String>,
 }
 
 /// What a test leaves behind where it fails.
@@ -60,7 +60,7 @@ impl Drop for Run {
 
 impl Run {
     /// A run with these lines of a configuration, once it takes requests.
-    fn start(runtime: &Path, robot: &str, configuration: &str) -> Self {
+    pub(crate) fn start(runtime: &Path, robot: &str, configuration: &str) -> Self {
         let file = runtime.join("asked.toml");
         std::fs::write(&file, configuration).expect("a file");
         let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))
@@ -68,6 +68,8 @@ impl Run {
             .arg(&file)
             .arg("--json")
             .env("XDG_RUNTIME_DIR", runtime)
+            .env("XDG_STATE_HOME", runtime)
+            .env_remove("STATE_DIRECTORY")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -80,7 +82,7 @@ impl Run {
     }
 
     /// The next line with `what`.
-    fn until(&mut self, what: &str) -> String {
+    pub(crate) fn until(&mut self, what: &str) -> String {
         let mut lines = self.said.by_ref().lines().map(|line| line.expect("text"));
         lines.find(|line| line.contains(what)).unwrap_or_else(|| panic!("it ended without {what}"))
     }
@@ -96,7 +98,7 @@ impl Run {
     }
 
     /// What is answered to what is done.
-    fn done(&self, words: &[&str]) -> String {
+    pub(crate) fn done(&self, words: &[&str]) -> String {
         let output = self.ask(words);
         assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
         text(&output.stdout).to_owned()
@@ -120,7 +122,7 @@ impl Run {
     }
 
     /// Waits until a request would be granted. What a busy machine has ended is acknowledged.
-    fn ready(&self) -> String {
+    pub(crate) fn ready(&self) -> String {
         loop {
             let rests = |status: &str| status.contains("\"mode\":\"monitor\"");
             let is_free = |status: &str| status.contains("\"unmet\":[]");
@@ -134,7 +136,7 @@ impl Run {
     }
 
     /// Has it command: a grade that falls for a moment is waited out.
-    fn command_arm(&self) {
+    pub(crate) fn command_arm(&self) {
         for _ in 0..20 {
             self.ready();
             let output = self.ask(&["request", "--wait"]);
@@ -154,7 +156,7 @@ impl Run {
         self.runtime.join(format!("outrigger/{seat}.sock"))
     }
 
-    fn quit(mut self) -> Ended {
+    pub(crate) fn quit(mut self) -> Ended {
         self.input.write_all(b"quit\n").expect("it reads");
         let said = self.said.by_ref().lines().map(|line| line.expect("text")).collect();
         Ended { code: self.child.wait().expect("it ends").code(), said }
@@ -170,7 +172,7 @@ fn arm(base: u16) -> (Running, String, String) {
     (running, format!("127.0.0.1:{base}"), format!("127.0.0.1:{}", base + 4))
 }
 
-fn configuration(robot: &str) -> String {
+pub(crate) fn configuration(robot: &str) -> String {
     format!(
         "robot.address = \"{robot}\"\nlaw.kind = \"joint-servo\"\n[[source]]\nname = \"goal\"\ninput = \"requests\"\nvalues = 2\n"
     )

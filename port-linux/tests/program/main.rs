@@ -9,6 +9,7 @@ mod front_door;
 mod io;
 mod krc;
 mod paths;
+mod pendant;
 mod piped;
 mod port;
 mod record;

@@ -253,6 +253,29 @@ fn who_asks_at_the_start_is_one_alone() {
 }
 
 #[test]
+fn a_pendant_can_be_locked_on_a_cb3_only() {
+    let lock = "[run]\nlock_pendant = true\n";
+    for more in ["", "[session]\nsoftware = \"3.1\"\n", "[session]\nsoftware = \"3.15\"\n"] {
+        assert!(Configuration::parse(&format!("{ROBOT}{lock}{more}")).expect("valid").run.lock_pendant);
+    }
+    for (software, found) in [("3.0", "3.0.0"), ("1.8", "1.8.0"), ("5.15", "5.15.0"), ("10.11", "10.11.0")] {
+        let [problem] =
+            problems(&format!("{ROBOT}{lock}[session]\nsoftware = \"{software}\"\n")).try_into().expect("one");
+        let expected = format!("run.lock_pendant: found true, expected false: software {found} has no user roles");
+        assert!(problem.contains(&expected), "{problem}");
+    }
+    let arm =
+        |model: &str| format!("robot.address = \"a\"\nrobot.model = \"{model}\"\nlaw.kind = \"joint-servo\"\n{lock}");
+    assert!(Configuration::parse(&arm("ur10")).is_ok());
+    let [problem] = problems(&arm("ur5e")).try_into().expect("one problem");
+    assert!(problem.contains("a ur5e has no user roles that a program can set"), "{problem}");
+    let krc = format!("robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n{lock}");
+    let problem =
+        KrcConfiguration::parse(&krc).expect_err("no roles").iter().map(ToString::to_string).collect::<String>();
+    assert!(problem.contains("run.lock_pendant") && problem.contains("beside a KRC"), "{problem}");
+}
+
+#[test]
 fn every_time_of_an_operator_can_be_set() {
     let more = "[operator]\nstop_input = 5\nlow_for = 0.1\nreleased_for = 2\nlow_states = 4\n";
     let operator = Configuration::parse(&format!("{ROBOT}{more}")).expect("valid").control.engine().operator;

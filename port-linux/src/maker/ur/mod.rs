@@ -211,6 +211,10 @@ impl Controller<6> for UrController {
         self.target.socket(Ports::default().realtime)
     }
 
+    fn dashboard(&self) -> Option<SocketAddr> {
+        Some(self.target.socket(outrigger_core::wire::dashboard::PORT))
+    }
+
     async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure> {
         let net = Net::connecting(&self.target.address, self.target.ip, clock, busy_poll_micros);
         self.trouble = net.trouble();

@@ -1,0 +1,96 @@
+//! What a pendant that we have locked is to be given back, where a later process finds it.
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use outrigger_core::wire::dashboard::UserRole;
+
+/// A file for one controller: `192.168.56.101:29999.pendant`, with the role as its only word. It stays when this machine is
+/// switched off, for the pendant stays locked then.
+#[derive(Clone, Debug)]
+pub(super) struct KeptRole {
+    /// `None` where this user has no place for it.
+    path: Option<PathBuf>,
+}
+
+impl KeptRole {
+    /// That of the controller whose dashboard server is at `dashboard`: in `$STATE_DIRECTORY` (which systemd sets), else in
+    /// `outrigger` below `$XDG_STATE_HOME`, else below `~/.local/state`.
+    pub(super) fn of(dashboard: SocketAddr) -> Self {
+        let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let below = |home: PathBuf| home.join("outrigger");
+        let home = || named("HOME").map(|home| home.join(".local/state"));
+        let directory = named("STATE_DIRECTORY").or_else(|| named("XDG_STATE_HOME").or_else(home).map(below));
+        Self::within(directory.as_deref(), dashboard)
+    }
+
+    /// The same in this directory.
+    pub(super) fn within(directory: Option<&Path>, dashboard: SocketAddr) -> Self {
+        Self { path: directory.map(|directory| directory.join(format!("{dashboard}.pendant"))) }
+    }
+
+    /// What is kept; `None` where nothing is, or nothing that is understood.
+    pub(super) fn read(&self) -> Option<UserRole> {
+        let text = std::fs::read(self.path.as_ref()?).ok()?;
+        UserRole::from_word(text.trim_ascii()).filter(|role| *role != UserRole::Locked)
+    }
+
+    /// Keeps this, so that it is there also after a loss of power.
+    pub(super) fn write(&self, role: UserRole) -> io::Result<()> {
+        let nowhere = || io::Error::other("none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set");
+        let path = self.path.as_ref().ok_or_else(nowhere)?;
+        if let Some(directory) = path.parent() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        }
+        let new = path.with_extension("new");
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        writeln!(file, "{}", role.word())?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)?;
+        // The name, too.
+        path.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
+    }
+
+    /// Nothing is to be given back any more.
+    pub(super) fn remove(&self) {
+        if let Some(path) = &self.path {
+            // Where it stays the next process finds the pendant unlocked, and removes it.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl fmt::Display for KeptRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{}", path.display()),
+            None => f.write_str("nowhere to keep the pendant's role"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_there_for_the_next_process_until_it_is_removed() {
+        let folder = std::env::temp_dir().join(format!("outrigger-kept-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let kept = KeptRole::within(Some(&folder.join("deep")), SocketAddr::from(([192, 0, 2, 1], 29_999)));
+        assert_eq!(kept.read(), None);
+        for role in UserRole::ALL {
+            kept.write(*role).expect("room");
+            // Nobody is given back a lock.
+            assert_eq!(kept.read(), Some(*role).filter(|role| *role != UserRole::Locked));
+        }
+        std::fs::write(folder.join("deep/192.0.2.1:29999.pendant"), "king\n").expect("room");
+        assert_eq!(kept.read(), None);
+        kept.remove();
+        assert!(std::fs::read_dir(folder.join("deep")).expect("a folder").next().is_none());
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+}

@@ -1,0 +1,91 @@
+//! `run.lock_pendant` beside a simulated CB3: locked while commanded, and given back on every way out.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::thread::sleep;
+use std::time::Duration;
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::tcp::{Running, Server};
+
+use super::ask::{Run, configuration, folder};
+
+const LOCKS: &str = "[run]\nlock_pendant = true\n";
+
+fn arm(base: u16) -> (Running, String) {
+    let controller = Controller::new(Options::for_software(SoftwareVersion::new(3, 15))).expect("a CB3");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), base).expect("free ports");
+    let running = server.spawn().expect("a thread");
+    let robot = format!("127.0.0.1:{}", running.port_base());
+    (running, robot)
+}
+
+/// Its dashboard server answers this to somebody else.
+fn ask(robot: &str, request: &str) -> String {
+    let mut stream = BufReader::new(TcpStream::connect(robot).expect("a dashboard server"));
+    let mut greeting = String::new();
+    stream.read_line(&mut greeting).expect("a greeting");
+    stream.get_mut().write_all(format!("{request}\n").as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_line(&mut answer).expect("an answer");
+    answer.trim_end().to_owned()
+}
+
+/// The pendant comes to have this role in time.
+fn comes_to(robot: &str, role: &str) {
+    let found = (0..200).any(|_| {
+        sleep(Duration::from_millis(20));
+        ask(robot, "getUserRole") == role
+    });
+    assert!(found, "{role}");
+}
+
+#[test]
+fn a_pendant_is_locked_while_the_arm_is_commanded_and_a_run_after_one_that_was_killed_gives_it_back() {
+    let folder = folder("pendant");
+    let (arm, robot) = arm(58_000);
+    let kept = folder.join(format!("outrigger/{robot}.pendant"));
+    ask(&robot, "setUserRole operator");
+    let mut run = Run::start(&folder, &robot, &format!("{}{LOCKS}", configuration(&robot)));
+    // Released.
+    run.command_arm();
+    comes_to(&robot, "LOCKED");
+    assert_eq!(std::fs::read_to_string(&kept).expect("it is kept"), "operator\n");
+    run.done(&["release", "--wait"]);
+    comes_to(&robot, "OPERATOR");
+    // A fallback.
+    run.command_arm();
+    comes_to(&robot, "LOCKED");
+    arm.controller().act(Action::ProtectiveStop);
+    comes_to(&robot, "OPERATOR");
+    sleep(Duration::from_secs(6));
+    arm.controller().act(Action::UnlockProtectiveStop);
+    // Killed: nobody is there to give it back.
+    run.command_arm();
+    comes_to(&robot, "LOCKED");
+    run.child.kill().and_then(|()| run.child.wait()).expect("it dies");
+    sleep(Duration::from_millis(500));
+    assert_eq!(ask(&robot, "getUserRole"), "LOCKED");
+    assert!(kept.exists());
+    // The next run locks nothing of its own.
+    let mut next = Run::start(&folder, &robot, &configuration(&robot));
+    comes_to(&robot, "OPERATOR");
+    let told = next.until("\"kind\":\"pendant\"");
+    assert!(told.contains("an earlier run has left the pendant locked"), "{told}");
+    next.ready();
+    assert_eq!(next.quit().code, Some(0));
+    assert!(!kept.exists());
+    // Told to end amid commanding.
+    let run = Run::start(&folder, &robot, &format!("{}{LOCKS}", configuration(&robot)));
+    run.command_arm();
+    comes_to(&robot, "LOCKED");
+    let ended = run.quit();
+    assert_eq!(ask(&robot, "getUserRole"), "OPERATOR", "{:#?}", ended.said);
+    assert!(
+        ended.said.iter().any(|line| line.contains("the pendant has its role again: operator")),
+        "{:#?}",
+        ended.said
+    );
+    assert!(!kept.exists());
+}
