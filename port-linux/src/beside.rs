@@ -92,9 +92,14 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
             let mut config = engine.map_or(looking, ur::judging_as);
             config.peer.model = args.model.or(config.peer.model);
             config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
-            doctor::examine(controller, config, args.seconds, clock)
+            // No program is waited for while it only looks, but what is said is of the path that will be taken.
+            let mut judged = config;
+            if let Some(engine) = engine {
+                (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);
+            }
+            doctor::examine(controller, config, &judged, args.seconds, clock)
         }
-        Looked::Krc(controller, config) => doctor::examine(controller, config, args.seconds, clock),
+        Looked::Krc(controller, config) => doctor::examine(controller, config, &config, args.seconds, clock),
     };
     doctor::run(examine, sources)
 }

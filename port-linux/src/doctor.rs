@@ -44,13 +44,14 @@ pub(crate) fn run(examine: impl FnOnce(Clock) -> Result<Vec<String>, Failure>, s
     verdict(&findings)
 }
 
-/// What is to be fixed of the link to `controller`, and of the controller, after a look of so many seconds.
+/// What is to be fixed of the link to `controller`, and of the controller, for commanding as `judged`, after a look of so many seconds.
 ///
 /// # Errors
 /// [`Failure::Connection`] where there never was a session.
 pub(crate) fn examine<const N: usize, C: Controller<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
     seconds: u64,
     clock: Clock,
 ) -> Result<Vec<String>, Failure> {
@@ -62,7 +63,7 @@ pub(crate) fn examine<const N: usize, C: Controller<N>>(
         C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()
     })?;
-    let findings = seen.report(&config);
+    let findings = seen.report(judged);
     say!("{last_seconds}");
     Ok(findings)
 }

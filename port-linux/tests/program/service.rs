@@ -207,6 +207,24 @@ fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sou
 }
 
 #[test]
+fn doctor_judges_by_the_path_of_a_file_and_names_one_that_does_not_fit() {
+    let old = Options { software: SoftwareVersion::new(3, 0), model: RobotModel::Ur5, ..Options::default() };
+    let (_old, robot) = simulated_with(Options { state: StartState::PowerOff, ..old });
+    for (path, fits) in [("reverse-speedj", true), ("buffered", false)] {
+        let file = open_to_anybody(&format!("path-doctor-{path}.toml"), &format!("session.path = \"{path}\"\n"));
+        let output = outrigger(&["doctor", &robot, "--config", &file, "--seconds", "1"], b"");
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+        let said = text(&output.stdout);
+        assert!(
+            said.contains(&format!("\n  * {path} ")) && said.contains("self-stop: the program on the controller"),
+            "{said}"
+        );
+        let finding = format!("session.path \"{path}\" needs software 3.1");
+        assert_eq!(said.contains(&finding), !fits, "{said}");
+    }
+}
+
+#[test]
 fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_of_a_file() {
     let (_rtde, shows) = simulated(StartState::PowerOff);
     let old = Options { software: SoftwareVersion::new(3, 1), model: RobotModel::Ur5, ..Options::default() };
@@ -228,6 +246,7 @@ fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_o
         assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
         let said = text(&output.stdout);
         assert!(said.contains(from) && said.contains(&format!("pendant: {pendant}")), "{file:?}: {said}");
+        assert!(said.contains("ways to command it") && said.contains("\n  * text "), "{file:?}: {said}");
         assert_eq!(said.contains(&format!("warning: {ANYBODY}")), file.is_some(), "{file:?}: {said}");
     }
 }

@@ -45,6 +45,10 @@ impl Examined<6, Ur<'_>> for UrExamined {
     fn report(&self, config: &UrConfig) -> Vec<String> {
         let (Self { identity, .. }, mut findings) = (self, vec![]);
         let software = identity.software;
+        if let Some(unfit) = config.peer.path.unfit(software) {
+            let path = config.peer.path.name();
+            findings.push(format!("session.path \"{path}\" {unfit}: choose one that fits, see the table"));
+        }
         let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
         say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
         let Figures { grade, held_by: cause, sequence, jitter, late, .. } = self.figures;
@@ -91,6 +95,9 @@ impl UrExamined {
 
 /// Which form of text is in force, and why.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
+    if config.peer.path.is_resident() {
+        return "the program on the controller ends in stopj when nothing comes for session.hold";
+    }
     let path = TextPath::new(config.peer.text, software);
     match (path.is_self_ending(), path.ends_without_us()) {
         (true, _) => {
@@ -103,7 +110,7 @@ fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::engine::ur::FormChoice;
+    use outrigger_core::engine::ur::{CommandPath, FormChoice};
 
     use super::*;
 
@@ -114,5 +121,7 @@ mod tests {
         assert!(self_stop(&config, SoftwareVersion::new(5, 0)).starts_with("a bare speedj, for"));
         config.peer.text.form = FormChoice::Bare;
         assert!(self_stop(&config, SoftwareVersion::new(1, 8)).starts_with("NONE"));
+        config.peer.path = CommandPath::ReverseSpeedJ;
+        assert!(self_stop(&config, SoftwareVersion::new(3, 15)).starts_with("the program on the controller ends"));
     }
 }
