@@ -76,7 +76,9 @@ use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Channel, Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace, Refusal, Word};
+#[cfg(feature = "reverse")]
+use crate::mode::{Channel, Refusal, Word};
+use crate::mode::{Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
@@ -182,8 +184,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             | Input::Closed(_)
             | Input::Unacked { .. }
             | Input::Set(_) => self.forward(input, now),
+            #[cfg(feature = "reverse")]
             Input::HandBack => self.word_for_program(Word::HandBack, now),
+            #[cfg(feature = "reverse")]
             Input::Resend => self.word_for_program(Word::Resend, now),
+            // There is no program of ours in such a build.
+            #[cfg(not(feature = "reverse"))]
+            Input::HandBack | Input::Resend => {}
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
             Input::Request(epoch) => self.cycle.request(epoch, now, false, &mut self.events),
             Input::Resume(epoch) => self.cycle.request(epoch, now, true, &mut self.events),
@@ -210,20 +217,16 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// A word for the program of ours on the controller: heeded where nothing is commanded and the arm is at rest.
+    #[cfg(feature = "reverse")]
     fn word_for_program(&mut self, word: Word, now: Instant) {
-        let done = if cfg!(feature = "reverse") {
-            let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
-            let free = match self.cycle.mode_now() {
-                Mode::Offline => Err(Reason::LinkClosed),
-                Mode::Monitor if rests && self.lifecycle == Lifecycle::Running => Ok(()),
-                Mode::Monitor => Err(Reason::NotAtRest),
-                Mode::Arming | Mode::Command | Mode::Stopping => Err(Reason::Commanded),
-            };
-            self.peer.word_for_program(word, free, now)
-        } else {
-            Err(Reason::NoSuchProgram)
+        let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
+        let free = match self.cycle.mode_now() {
+            Mode::Offline => Err(Reason::LinkClosed),
+            Mode::Monitor if rests && self.lifecycle == Lifecycle::Running => Ok(()),
+            Mode::Monitor => Err(Reason::NotAtRest),
+            Mode::Arming | Mode::Command | Mode::Stopping => Err(Reason::Commanded),
         };
-        if let Err(reason) = done {
+        if let Err(reason) = self.peer.word_for_program(word, free, now) {
             self.events.push(Event::Refused(Refusal { word, by: Channel::Message, reason }));
         }
     }

@@ -8,7 +8,9 @@ use super::event::Events;
 use super::io::{Input, LinkId, Output};
 use crate::command::JointMove;
 use crate::law::Law;
-use crate::mode::{MoveNumber, Word};
+use crate::mode::MoveNumber;
+#[cfg(feature = "reverse")]
+use crate::mode::Word;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{JointVelocities, Reason, State};
@@ -63,6 +65,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// Why it is not: what is not `free`, or that there is no such program.
+    #[cfg(feature = "reverse")]
     fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         let _ = (word, free, now);
         Err(Reason::NoSuchProgram)
