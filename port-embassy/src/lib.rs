@@ -40,11 +40,12 @@
 //! # use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 //! # use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 //! use outrigger_core::engine::ur::rtde::RtdeMemory;
-//! # use outrigger_embassy::{Buffers, Windows};
+//! use outrigger_embassy::BuffersWithRtde;
+//! # use outrigger_embassy::Windows;
 //!
 //! # let law = JointServo::new(Reference::Hold, JointServoConfig::default());
 //! let mut rtde: RtdeMemory = RtdeMemory::new();
-//! let (mut windows, buffers) = (Windows::new(), Buffers::with_rtde());
+//! let (mut windows, buffers): (_, BuffersWithRtde) = (Windows::new(), BuffersWithRtde::with_rtde());
 //! let memory = Memory { rtde: Some(&mut rtde), ..windows.memory() };
 //! let engine = UrEngine::new(UrConfig::default(), law, memory);
 //! # let _ = (engine, buffers);

@@ -402,7 +402,7 @@ fn every_run_beside_a_krc_is_as_recorded() {
 }
 
 /// Reasons that no run beside a simulated controller leads to, with why.
-const NEVER: [(Reason, &str); 8] = [
+const NEVER: [(Reason, &str); 11] = [
     (Reason::Internal, "a check of our own that never fails"),
     (Reason::AccelerationLimit, "speeds are held to it, and nobody asks for a move yet"),
     (Reason::NotCommanding, "nobody asks for a move that the controller executes yet"),
@@ -414,6 +414,9 @@ const NEVER: [(Reason, &str); 8] = [
         "these runs command by text; a program of ours is in tests/scenarios/reverse.rs and tests/tables/paths",
     ),
     (Reason::ProgramAway, "the same"),
+    (Reason::Commanded, "the same"),
+    (Reason::NoSuchProgram, "the same"),
+    (Reason::ProgramRuns, "the same"),
 ];
 
 #[test]

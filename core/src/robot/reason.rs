@@ -95,7 +95,7 @@ reasons! {
     PathUnfit "this controller cannot take commands in the way that is configured" "choose another `session.path`; `outrigger doctor` names those that fit",
     ProgramAway "our program does not run on the controller" "play the program with the External Control node, at the pendant or by `outrigger dashboard ROBOT play`",
     Commanded "the arm is commanded now" "release it, wait until it is at rest, then ask again",
-    NoSuchProgram "this configuration has no program for it on the controller" "only a program that stays can be handed back (`program.resident`, or the URCap's), and only one that is sent as text can be sent again",
+    NoSuchProgram "this configuration has no program for it on the controller" "set `program.resident`; what the URCap fetches stays anyway, and is sent again by playing it",
     ProgramRuns "our program runs on the controller already" "hand it back first, if it is to begin anew",
 }
 

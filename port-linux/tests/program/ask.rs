@@ -296,8 +296,9 @@ fn a_release_stops_the_arm_beside_a_hundred_clients_that_hang_and_flood() {
 
         own.write_all(b"{\"id\":1,\"do\":\"release\"}\n{\"id\":2,\"do\":\"watch\"}\n").expect("it reads");
         let mut lines = BufReader::new(own).lines().map(|line| line.expect("text"));
-        let answer = lines.next().expect("an answer");
-        assert!(answer.starts_with("{\"id\":1,\"ok\":true,") && answer.contains("\"mode\":\"stopping\""), "{answer}");
+        // What the loop has no part in may be answered first.
+        let answer = lines.by_ref().take(2).find(|line| line.starts_with("{\"id\":1,")).expect("an answer");
+        assert!(answer.contains("\"ok\":true") && answer.contains("\"mode\":\"stopping\""), "{answer}");
         assert!(lines.any(|line| line.contains("\"mode\":\"monitor\"")), "the arm rests");
         drop(lines);
         let ended = run.quit();

@@ -24,6 +24,8 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     accepting.chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
 }
 
+const ASKED: &str = "device.requests = 47001; device.key_file = \"key\"";
+
 /// Settings of a board alone. Each is compiled into the firmware, which reads every one of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
@@ -36,6 +38,8 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.acknowledge_pin", "true", ""),
     ("device.stop_pin", "true", ""),
     ("device.pin_filter", "0.05", ""),
+    ("device.requests", "47002", ASKED),
+    ("device.key_file", "\"other\"", ASKED),
     ("device.recorder", "65536", ""),
 ];
 
@@ -78,12 +82,14 @@ fn reaches(file: &File) -> Result<String, String> {
             let mut bytes = vec![0; 64 << 10];
             let settings = read.settings().expect("an address");
             let length = settings.to_postcard(&mut bytes).expect("room");
-            format!("{:?}", UrSettings::from_postcard(&bytes[..length]).expect("settings"))
+            let settings = UrSettings::from_postcard(&bytes[..length]).expect("settings");
+            format!("{settings:?} {:?}", read.device.requests)
         }
         AnyConfiguration::KrcBoard(read) => {
             let mut bytes = vec![0; 64 << 10];
             let length = read.settings().to_postcard(&mut bytes).expect("room");
-            format!("{:?}", KrcSettings::from_postcard(&bytes[..length]).expect("settings"))
+            let settings = KrcSettings::from_postcard(&bytes[..length]).expect("settings");
+            format!("{settings:?} {:?}", read.device.requests)
         }
     })
 }

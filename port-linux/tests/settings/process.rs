@@ -95,6 +95,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("run.end", "\"done\"", BY_ITSELF, ending),
     row("run.settle", "2.0", ENDS, held),
     row("run.requests", "false", "", asked),
+    row("run.lock_pendant", "true", "", locked),
     row("run.recordings", "\"FOLDER/dumps\"", "", recordings),
     row("run.recordings_kept", "2", DUMPS, kept),
     row("run.recordings_bytes", "16000000", DUMPS, kept),
@@ -295,6 +296,17 @@ fn held(file: &File) -> String {
     let [from, until] = ["Arming → Command", "\"ending\""].map(|word| seconds_of(&run.until(&[word])));
     // The motion lasts half a second; a busy machine only makes it longer, and the default holds for one.
     if until - from >= 2.4 { "long".into() } else { "short".into() }
+}
+
+/// Whether anything is said of the pendant of an e-Series, which has no roles.
+fn locked(file: &File) -> String {
+    let mut run = Run::new(file);
+    run.until(&["Bad → Ok"]);
+    run.operator.write_all(b"request\n").expect("it reads");
+    let tells = |line: &String| line.contains("\"kind\":\"pendant\"");
+    let before: Vec<_> = run.said.by_ref().take_while(|line| !line.contains("Arming → Command")).collect();
+    let (rest, _) = run.quit();
+    format!("tells: {}", before.iter().chain(&rest).any(tells))
 }
 
 /// Whether a fallback is recorded.

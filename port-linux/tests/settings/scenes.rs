@@ -8,7 +8,7 @@ use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
-use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
@@ -107,6 +107,7 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
     let mut options = Options::for_software(parse_software(scene.software).expect("a version"));
     options.faults = faults(scene.first, SimTime::ZERO);
     (scene.more)(&mut options);
+    let has_urcap = options.external_control.is_some();
     let tool = Controller::new(options.clone()).expect("a controller").truth().tool();
     let surface = (scene.reads == Reads::Distance).then(|| surface(tool));
     let sensors = control.sources.iter().zip(0..).map(|(source, number)| Sensor {
@@ -126,6 +127,13 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
     rig.controller.keep_texts();
+    if config.peer.path.is_resident() {
+        rig.keep_bytes();
+    }
+    if has_urcap {
+        rig.run_for(Duration::from_secs(4));
+        rig.controller.act(Action::PlayProgram);
+    }
     rig.run_until(WAIT, |rig| rig.engine().unmet(core_time(rig.now())).is_empty());
     rig.request();
     rig.run_until(WAIT, |rig| rig.engine().mode() == Mode::Command);
@@ -146,7 +154,9 @@ fn lines(rig: &Rig<'_>) -> Vec<String> {
     let events = record.events.iter().map(|(at, event)| (*at, format!("{event:?}")));
     let texts = record.commands.iter().chain(&record.settings);
     let texts = texts.map(|text| (text.at, format!("{} {:?}", text.mode.name(), text.text)));
-    let mut lines: Vec<_> = events.chain(texts).collect();
+    let written = record.written.iter().flatten();
+    let written = written.map(|(at, link, bytes)| (*at, format!("{link:?} {}", String::from_utf8_lossy(bytes))));
+    let mut lines: Vec<_> = events.chain(texts).chain(written).collect();
     lines.sort_by_key(|(at, _)| *at);
     let mut lines: Vec<_> = lines.into_iter().map(|(at, line)| format!("{at} {line}")).collect();
     lines.push(format!("force {:?}", rig.controller.force()));

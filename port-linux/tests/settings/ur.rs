@@ -3,6 +3,9 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
+use outrigger_sim::pendant::ProgramFile;
+
 use super::scenes::{CALM, Reads, Scene, set_outputs};
 
 /// Joints on a motion, with a sensor beside it.
@@ -63,6 +66,10 @@ name = "other"
 input = "simulated"
 values = 6
 "#;
+
+const SERVOJ: &str = "session.path = \"reverse-servoj\"";
+const FETCHED: &str = "session.path = \"reverse-servoj\"; program.by = \"urcap\"";
+const EXTERNAL: &str = "session.path = \"external-control\"";
 
 /// A setting, and the life in which it shows.
 #[derive(Clone, Copy, Debug)]
@@ -160,6 +167,17 @@ scenes! {
         rig.run_for(Duration::from_secs(2));
         rig.resume();
     }, goes_on: 6 };
+    URCAP "a program of the pendant with the node of the URCap is played" { more: |options| {
+        let script = format!("def program():\n {NODE}\nend\n");
+        options.files.programs.push(ProgramFile { script, ..ProgramFile::named(PROGRAM) });
+        options.external_control = Some(ExternalControl { host: "192.168.56.1".into(), port: ExternalControl::PORT });
+    } };
+    URCAP_PAUSED "the same, and it is paused at the pendant" { more: URCAP.more, then: "pause@1s:2s" };
+    UNHEARD "the cable is out for a moment, and it is released" { asks: |rig| {
+        rig.run_for(Duration::from_secs(1));
+        rig.cut_cable(Some(Duration::from_millis(400)));
+        rig.input(outrigger_core::engine::Input::Release);
+    } };
     HELD "this machine stands still for 30 ms" { asks: |rig| { rig.run_for(Duration::from_secs(1)); rig.pause_host(Duration::from_millis(30)); } };
 }
 
@@ -295,5 +313,21 @@ pub(crate) const ROWS: &[Row] = &[
     row("session.pendant_at_once", "true", FLICKERS, ""),
     row("session.pendant_left", "50", STOPPED, "PendantOverridden"),
     row("session.pendant_flicker", "0", FLICKERS, ""),
+    row("session.path", "\"reverse-speedj\"", CALM, ""),
+    row("program.port", "50007", CALM, "50007").beside(SERVOJ),
+    row("program.address", "\"192.168.56.7\"", CALM, "192.168.56.7").beside(SERVOJ),
+    row("program.by", "\"urcap\"", CALM, "").beside(SERVOJ),
+    row("program.script_port", "50008", URCAP, "").beside(FETCHED),
+    row("program.trajectory_port", "50008", CALM, "50008").beside(EXTERNAL),
+    row("program.command_port", "50008", CALM, "50008").beside(EXTERNAL),
+    row("program.resident", "true", RELEASES, "").beside(SERVOJ),
+    row("program.start_timeout", "0.5", MUTED, "").beside(SERVOJ),
+    row("program.unanswered", "1", URCAP_PAUSED, "").beside(FETCHED),
+    row("program.divergence", "0.2", CALM, "0.22").beside(SERVOJ),
+    row("program.servo_time", "0.008", CALM, "0.008").beside(SERVOJ),
+    row("program.lookahead", "0.1", CALM, "0.1").beside(SERVOJ),
+    row("program.gain", "300", CALM, "300").beside(SERVOJ),
+    row("program.lag", "0.02", CALM, "").beside("session.path = \"buffered\""),
+    row("program.end_timeout", "0.3", UNHEARD, "").beside(SERVOJ),
     row("operator.acknowledge_input", "1", CLEARED, "Arming"),
 ];
