@@ -67,3 +67,6 @@ pub const BUFFERED: &str = template!("buffered");
 /// What each of the other three says to the computer that sent it, and hears from it
 /// (`urscript/programs/conversation.script`).
 pub const CONVERSATION: &str = template!("conversation");
+
+/// The same in registers of RTDE, in place of [`CONVERSATION`] (`urscript/programs/registers.script`).
+pub const REGISTERS: &str = template!("registers");

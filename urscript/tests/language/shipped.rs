@@ -54,11 +54,15 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("H2", ScriptValue::Decimal(6.3)),
     ("H3", ScriptValue::Decimal(6.3)),
     ("H4", ScriptValue::Decimal(6.3)),
+    ("INPUTS", ScriptValue::Integer(24)),
+    ("OUTPUTS", ScriptValue::Integer(24)),
     ("H5", ScriptValue::Decimal(6.3)),
 ];
 
 /// What follows a template that says so in its first lines.
 const CONVERSATION: &str = include_str!("../../programs/conversation.script");
+/// What may stand in its place.
+const REGISTERS: &str = include_str!("../../programs/registers.script");
 
 /// The software that controllers have, and some that there may be.
 fn versions() -> impl Iterator<Item = Version> {
@@ -90,6 +94,7 @@ fn what_a_build_carries_of_a_template_gives_the_same_text() {
         ("servoj", SERVOJ),
         ("buffered", BUFFERED),
         ("conversation", outrigger_urscript::programs::CONVERSATION),
+        ("registers", outrigger_urscript::programs::REGISTERS),
     ] {
         let (_, template) =
             templates().into_iter().find(|(path, _)| path.file_stem().is_some_and(|stem| stem == name)).unwrap();
@@ -103,13 +108,18 @@ fn what_a_build_carries_of_a_template_gives_the_same_text() {
 
 #[test]
 fn every_template_is_a_program_of_every_software() {
-    for (path, mut template) in templates() {
+    let both = templates().into_iter().flat_map(|one| [(one.clone(), false), (one, true)]);
+    for ((path, mut template), by_registers) in both {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if template == CONVERSATION {
+        if [CONVERSATION, REGISTERS].contains(&template.as_str()) {
             continue;
         }
         if template.contains("What follows is conversation.script") {
-            template.push_str(CONVERSATION);
+            if !by_registers {
+                template.push_str(CONVERSATION);
+            } else {
+                template.push_str(REGISTERS);
+            }
         }
         let header = template.contains("# HEADER_BEGIN");
         let mut longest = 0;

@@ -26,12 +26,21 @@ pub enum Claim {
     SpeedSlider,
     /// The force that a program reads after `ft_rtde_input_enable`.
     Force,
+    /// The registers in which a program of ours gets its orders: claimed by itself where one carries the commands so.
+    Program,
 }
 
 impl Claim {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
+    pub const ALL: [Self; 7] = [
+        Self::Standard,
+        Self::Configurable,
+        Self::Tool,
+        Self::Analog,
+        Self::SpeedSlider,
+        Self::Force,
+        Self::Program,
+    ];
 
     /// The inputs, by their names in RTDE, joined by commas.
     #[must_use]
@@ -46,6 +55,10 @@ impl Claim {
             }
             Self::SpeedSlider => "speed_slider_mask,speed_slider_fraction",
             Self::Force => "external_force_torque",
+            Self::Program => {
+                "input_int_register_24,input_int_register_25,input_int_register_26,input_int_register_27,\
+                 input_int_register_28,input_int_register_29,input_int_register_30,input_int_register_31"
+            }
         }
     }
 
@@ -59,6 +72,7 @@ impl Claim {
             Self::Analog => "analog-out",
             Self::SpeedSlider => "speed-slider",
             Self::Force => "force",
+            Self::Program => "program",
         }
     }
 
@@ -116,7 +130,7 @@ impl Claim {
                 }
                 _ => None,
             }),
-            Self::Force => None,
+            Self::Force | Self::Program => None,
         }
     }
 }
@@ -152,7 +166,7 @@ impl core::str::FromStr for Claims {
     /// Names joined by commas: `digital-out,speed-slider`.
     fn from_str(list: &str) -> Result<Self, Self::Err> {
         names(list).try_fold(Self::NONE, |claims, name| {
-            let claim = Claim::ALL.into_iter().find(|claim| claim.name() == name.trim());
+            let claim = Claim::ALL.into_iter().find(|claim| *claim != Claim::Program && claim.name() == name.trim());
             let expected = "digital-out, configurable-out, tool-out, analog-out, speed-slider, force, joined by commas";
             claim.map(|claim| claims.with(claim)).ok_or(expected)
         })

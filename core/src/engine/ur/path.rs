@@ -145,6 +145,30 @@ pub enum Delivery {
 
 words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 
+/// How its orders get to a program of ours, and its answers back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Orders {
+    /// Over a connection that it makes to us.
+    #[default]
+    Socket,
+    /// In registers of RTDE, of which states have to come from there: the robot connects to nobody. Integer input registers
+    /// 24 … 31 are claimed, and it answers in output registers 24 and 25.
+    Registers,
+}
+
+words!(Orders { "socket" = Socket, "registers" = Registers });
+
+impl Orders {
+    /// Whether software has the registers above 23: from 3.9 and 5.3 on (`core/docs/protocol/ur-rtde.md 6`).
+    #[must_use]
+    pub fn fit(self, software: SoftwareVersion) -> bool {
+        let since = if software.major >= 5 { (5, 3) } else { (3, 9) };
+        self == Self::Socket || software.at_least(since.0, since.1)
+    }
+}
+
 settings! {
     /// A program of ours on the controller.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,6 +205,8 @@ settings! {
         pub lag: Duration [0.016 to 0.04 "s"] = Duration::from_millis(40),
         /// Longest wait for its end, once it was told to; then a `stopj` ends whatever program runs. Default 100 ms.
         pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
+        /// How its orders get to it. Default: over a connection that it makes.
+        pub orders: Orders = Orders::Socket,
     }
 }
 

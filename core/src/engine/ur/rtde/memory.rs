@@ -6,12 +6,15 @@ use crate::client::rtde::{Claim, Claims, ClientMemory, Inputs};
 use crate::wire::rtde::registry::Direction;
 use crate::wire::rtde::{DynamicRecipe, Field};
 
+/// How many inputs the largest group has.
+const LONGEST: usize = if cfg!(feature = "reverse") { 8 } else { 4 };
+
 /// All memory of a session's link to port 30004, to be lent to one engine as
 /// [`Memory::rtde`](crate::engine::ur::Memory::rtde). A session is handed this, and not bytes alone, so that firmware
 /// without it carries no code of RTDE.
 ///
 /// `RECEIVE` bytes are received into, at least 1024: a state with all its values twice, and the longest texts; more let one
-/// read take in more of a backlog. `CLAIMS` is how many groups of inputs it has room for, 0 … 6: of those that
+/// read take in more of a backlog. `CLAIMS` is how many groups of inputs it has room for, 0 … 7: of those that
 /// [`ConnectConfig::claims`](crate::engine::ur::ConnectConfig::claims) names, the first so many are asked for.
 ///
 /// ```
@@ -31,7 +34,7 @@ pub struct RtdeMemory<'m, const RECEIVE: usize = { LEAST }, const CLAIMS: usize 
     outputs: [Field<'static>; COUNT],
     receive: [u8; RECEIVE],
     transmit: [u8; TRANSMIT],
-    groups: [[Field<'static>; 4]; CLAIMS],
+    groups: [[Field<'static>; LONGEST]; CLAIMS],
     /// Bytes of `receive` that are used.
     used: usize,
     /// What is made of the above, once an engine has it.
@@ -48,7 +51,7 @@ impl<const RECEIVE: usize, const CLAIMS: usize> RtdeMemory<'_, RECEIVE, CLAIMS> 
             outputs: [Field::EMPTY; COUNT],
             receive: [0; RECEIVE],
             transmit: [0; TRANSMIT],
-            groups: [[Field::EMPTY; 4]; CLAIMS],
+            groups: [[Field::EMPTY; LONGEST]; CLAIMS],
             used: RECEIVE,
             inputs: None,
             states: None,
@@ -80,13 +83,14 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         let count = wanted.clone().count();
         let inputs = inputs.insert(groups.each_mut().map(|fields| {
             let names = wanted.next().map_or("", Claim::inputs);
-            // Four are room for every group.
+            // There is room for every group.
             let recipe = DynamicRecipe::new(names, Direction::Input, fields);
             Inputs::new(recipe.unwrap_or_else(|_| DynamicRecipe::empty(Direction::Input)))
         }));
         let inputs = inputs.get_mut(..count.min(CLAIMS))?;
         let memory = ClientMemory { receive: receive.get_mut(..*used)?, transmit };
-        Some(states.insert(RtdeStates::new(outputs, inputs, memory)?))
+        let mirrored = cfg!(feature = "reverse") && claims.has(Claim::Program);
+        Some(states.insert(RtdeStates::new(outputs, inputs, memory, mirrored)?))
     }
 
     #[cfg(feature = "postcard")]

@@ -17,7 +17,7 @@ use crate::robot::{
 };
 use crate::time::{Duration, Instant};
 use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeData, RecipeError, TextMessage, Value, names};
+use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeError, TextMessage, Value, names};
 use crate::wire::{WireError, WireErrorKind};
 
 crate::rtde_recipe! {
@@ -27,10 +27,16 @@ crate::rtde_recipe! {
     } optional {
         safety_status, runtime_state, robot_status_bits, speed_scaling, target_speed_fraction, actual_TCP_pose,
         actual_TCP_speed, actual_TCP_force, actual_digital_output_bits, payload, payload_cog,
+        output_int_register_24, output_int_register_25,
     }
 }
 const NEEDED: &str = StateOutputs::NEEDED;
 const OPTIONAL: &str = StateOutputs::OPTIONAL;
+/// What a program of ours shows of itself, behind a comma: the last of the optional ones, which are asked for only where one
+/// gets its orders in registers.
+const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
+/// The optional ones without these.
+const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
 /// How many they are.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
 
@@ -49,16 +55,21 @@ pub const LEAST: usize = 1024;
 #[derive(Debug)]
 pub(super) struct RtdeStates<'m> {
     client: Client<'static, 'm>,
+    /// What a program of ours showed of itself in the newest state: what it says, and its token.
+    mirrored: Option<[i32; 2]>,
 }
 
 impl<'m> RtdeStates<'m> {
-    /// The link, with recipes of inputs that are written on it too. `None` where the memory has no room.
+    /// The link, with recipes of inputs that are written on it too, and with what a program of ours says where that is asked
+    /// for. `None` where the memory has no room.
     pub(super) fn new(
         outputs: &'m mut [Field<'static>; COUNT],
         inputs: &'m mut [Inputs<'static, 'm>],
         memory: ClientMemory<'m>,
+        mirrored: bool,
     ) -> Option<Self> {
-        let outputs = DynamicRecipe::with_optional(NEEDED, OPTIONAL, Direction::Output, outputs).ok()?;
+        let optional = if mirrored { OPTIONAL } else { WITHOUT_MIRRORED };
+        let outputs = DynamicRecipe::with_optional(NEEDED, optional, Direction::Output, outputs).ok()?;
         // That nothing comes is the session's to judge, and a controller that waits for a person is asked again later.
         let config = ClientConfig {
             silence_timeout: Duration::MAX,
@@ -66,7 +77,7 @@ impl<'m> RtdeStates<'m> {
             ..ClientConfig::default()
         };
         let client = Client::new(config, outputs, inputs, memory);
-        Some(Self { client: client.ok()? })
+        Some(Self { client: client.ok()?, mirrored: None })
     }
 
     /// The recipe that writes this group of inputs, in this connection; `None` where it is not ours, or no data flows.
@@ -198,7 +209,8 @@ impl StateLink for RtdeStates<'_> {
     }
 
     fn poll_event(&mut self) -> Option<StateEvent<'_>> {
-        self.client.poll_event().map(StateEvent::of)
+        let Self { client, mirrored } = self;
+        client.poll_event().map(|event| StateEvent::of(event, mirrored))
     }
 
     fn has_output(&self) -> bool {
@@ -226,6 +238,17 @@ impl StateLink for RtdeStates<'_> {
         recipe.is_some_and(|recipe| self.client.write(recipe, &[Value::Vector6d(force)]).is_ok())
     }
 
+    #[cfg(feature = "reverse")]
+    fn order(&mut self, values: [i32; 8]) -> bool {
+        let recipe = self.recipe(Claim::Program);
+        recipe.is_some_and(|recipe| self.client.write(recipe, &values.map(Value::Int32)).is_ok())
+    }
+
+    #[cfg(feature = "reverse")]
+    fn mirrored(&self) -> Option<[i32; 2]> {
+        self.mirrored
+    }
+
     fn counts(&self) -> &RtdeCounts {
         self.client.counts()
     }
@@ -250,19 +273,27 @@ impl StateLink for RtdeStates<'_> {
 
     #[cfg(feature = "postcard")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.mirrored)?;
         self.client.save(to)
     }
 
     #[cfg(feature = "postcard")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.mirrored = from.take()?;
         self.client.load(from)
     }
 }
 
 impl<'e> StateEvent<'e> {
-    fn of(event: Event<'e, 'static>) -> Self {
+    fn of(event: Event<'e, 'static>, mirrored: &mut Option<[i32; 2]>) -> Self {
         match event {
-            Event::Data(data) => state(&data.values).map_or_else(Self::Malformed, Self::State),
+            Event::Data(data) => match StateOutputs::read(&data.values) {
+                Ok(outputs) => {
+                    *mirrored = outputs.output_int_register_24.zip(outputs.output_int_register_25).map(<[i32; 2]>::from);
+                    state(outputs).map_or_else(Self::Malformed, Self::State)
+                }
+                Err(error) => Self::Malformed(error),
+            },
             Event::Controller(version) => Self::Software(version.software()),
             Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
                 Self::Unusable(Unusable::OtherType(StateVariable::named(name)))
@@ -291,8 +322,7 @@ fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
 }
 
 /// The values as the control path sees them. An optional variable of another type counts as absent.
-fn state(values: &RecipeData<'_, '_>) -> Result<State<6>, WireError> {
-    let outputs = StateOutputs::read(values)?;
+fn state(outputs: StateOutputs) -> Result<State<6>, WireError> {
     let time = ControllerTime::from_secs(outputs.timestamp);
     let runtime = outputs.runtime_state.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));
     let by_bit = |bits: u32| if bits & PROGRAM_RUNNING == 0 { ProgramState::Stopped } else { ProgramState::Playing };
