@@ -1,6 +1,6 @@
 //! Commands by a program of ours that connects to us: what ends it, and that the arm is at rest then.
 
-use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, Delivery, Orders, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::{Channel, Mode, Refusal, Word};
 use outrigger_core::robot::{Reason, SoftwareVersion};
@@ -8,7 +8,7 @@ use outrigger_core::wire::program::Ending;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
-use outrigger_tests::cosim::{Buffers, Death, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Death, Rig, Setup, Way};
 
 use super::{ms, secs};
 
@@ -24,16 +24,23 @@ const SOFTWARE: [SoftwareVersion; 8] = [
     SoftwareVersion::new(10, 11),
 ];
 
-const PATHS: [CommandPath; 3] = [CommandPath::ReverseSpeedJ, CommandPath::ReverseServoJ, CommandPath::Buffered];
+fn ways() -> impl Iterator<Item = (SoftwareVersion, Way)> {
+    let all = SOFTWARE.into_iter().flat_map(|software| Way::OURS.map(|way| (software, way)));
+    all.filter(|(software, way)| way.fits(*software))
+}
 
+/// Those whose program connects to us.
 fn cases() -> impl Iterator<Item = (SoftwareVersion, CommandPath)> {
-    let all = SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path)));
-    all.filter(|(software, path)| path.fits(*software))
+    ways().filter(|(_, way)| !way.is_in_registers()).map(|(software, way)| (software, way.path))
 }
 
 fn setup(software: SoftwareVersion, path: CommandPath, speed: f32) -> Setup {
+    setup_by(software, Way { path, orders: Orders::Socket }, speed)
+}
+
+fn setup_by(software: SoftwareVersion, way: Way, speed: f32) -> Setup {
     let mut setup = Setup::sweep(software, speed);
-    setup.config.peer.path = path;
+    way.choose(&mut setup.config);
     setup
 }
 
@@ -47,10 +54,13 @@ fn news(rig: &Rig<'_>) -> Vec<ProgramNews> {
 
 /// Every path on every software, with states from either interface: commanding for half a second.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
-    for (software, path) in cases() {
-        for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
-            let mut rig = Rig::new(setup(software, path, 0.5), &mut buffers);
-            let what = format!("{software} {}", path.name());
+    for (software, way) in ways() {
+        for (mut buffers, by_rtde) in [(Buffers::default(), false), (Buffers::with_rtde(), true)] {
+            if way.is_in_registers() && !by_rtde {
+                continue;
+            }
+            let mut rig = Rig::new(setup_by(software, way, 0.5), &mut buffers);
+            let what = format!("{software} {}", way.name());
             rig.command();
             rig.run_for(ms(900));
             let (qd, story) = (rig.controller.truth().qd, rig.record().story());
@@ -112,12 +122,12 @@ fn a_pause_at_the_pendant_ends_commanding_and_resuming_moves_nothing() {
 
 #[test]
 fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
-    for (software, path) in cases() {
+    for (software, way) in ways() {
         // Either way a joint needs 0.5/10 s, or 0.5/2 s where a stop is the controller's own; and its drive lags.
         let bound = ms(40) + ms(24) + ms(250) + ms(60);
         for death in [Death::Reset, Death::Silent] {
             let mut buffers = Buffers::with_rtde();
-            let mut rig = Rig::new(setup(software, path, 0.5), &mut buffers);
+            let mut rig = Rig::new(setup_by(software, way, 0.5), &mut buffers);
             rig.command();
             rig.run_for(ms(500));
             let at = rig.now();

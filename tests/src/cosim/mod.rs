@@ -18,6 +18,7 @@ mod rig;
 mod rules;
 mod setup;
 mod socket;
+mod way;
 
 pub use bound::{rest_bound, stop_deceleration};
 pub(crate) use record::speeds_of;
@@ -25,3 +26,4 @@ pub use record::{Command, Cycles, Motion, REST, Record, Speeds};
 pub use rig::{Buffers, Death, Rig};
 pub use rules::Rules;
 pub use setup::{Read, Reading, SENSOR, Sensor, Setup, core_time, sim_time};
+pub use way::Way;

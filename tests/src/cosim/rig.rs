@@ -475,6 +475,7 @@ impl<'m> Rig<'m> {
                         LinkId::REALTIME if self.program_goes_out(&bytes) => {}
                         LinkId::REALTIME => self.note_text(String::from_utf8_lossy(&bytes).into_owned()),
                         LinkId::REVERSE => self.note_order(&bytes),
+                        LinkId::RTDE => self.note_registers(&bytes),
                         _ => {}
                     }
                     self.sockets[link.index()].write(&mut self.controller, &bytes);
@@ -509,6 +510,18 @@ impl<'m> Rig<'m> {
             self.program = None;
         }
         true
+    }
+
+    /// Orders to a program of ours in what is written to registers: eight whole numbers of four bytes.
+    fn note_registers(&mut self, mut bytes: &[u8]) {
+        while let Some((header, _)) = bytes.split_first_chunk::<3>() {
+            let length = usize::from(u16::from_be_bytes([header[0], header[1]]));
+            let (package, rest) = bytes.split_at(length);
+            if header[2] == b'U' && length == 4 + 32 {
+                self.note_order(&package[4..]);
+            }
+            bytes = rest;
+        }
     }
 
     /// An order to a program of ours, as the text that it stands for.

@@ -9,10 +9,10 @@ use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::Action;
 use outrigger_sim::robot::Power;
 use outrigger_sim::time::SimTime;
-use outrigger_tests::cosim::{Buffers, Rig, rest_bound};
+use outrigger_tests::cosim::{Buffers, Rig, rest_bound, Way};
 
 use super::super::text::{in_parallel, markdown, millis};
-use super::{PATHS, Wish, called, wished};
+use super::{Wish, called, wished};
 
 /// The newest of CB3, an e-Series, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 3] =
@@ -100,7 +100,7 @@ enum States {
     Realtime,
 }
 
-fn cell(trouble: Trouble, software: SoftwareVersion, path: CommandPath, states: States) -> String {
+fn cell(trouble: Trouble, software: SoftwareVersion, path: Way, states: States) -> String {
     let mut buffers = if states == States::Rtde { Buffers::with_rtde() } else { Buffers::default() };
     let (setup, wish) = wished(software, path, SPEED);
     let mut rig = Rig::new(setup, &mut buffers);
@@ -110,7 +110,7 @@ fn cell(trouble: Trouble, software: SoftwareVersion, path: CommandPath, states: 
     let what = format!("{trouble:?}, {software}, {}, {states:?}", path.name());
     let begun = rig.now();
     trouble.begin(&mut rig, &wish);
-    match (trouble, path, states) {
+    match (trouble, path.path, states) {
         (SliderAtThird, _, _) => return slowed(&mut rig, &wish, &what),
         // Each text is a new program there, and nothing in the packets tells of the one before.
         (Stopped | Paused, CommandPath::Text, States::Realtime) => return overridden(&mut rig, &what),
@@ -191,7 +191,7 @@ fn slowed(rig: &mut Rig<'_>, wish: &Wish, what: &str) -> String {
 
 /// All is well again, and somebody at the robot lets its program go on: nothing is commanded, and nothing moves but what was left
 /// of the last text.
-fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: CommandPath, what: &str) -> String {
+fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, what: &str) -> String {
     let (from, rested) = (rig.now(), rig.controller.truth().q[0]);
     trouble.end(rig, wish);
     rig.run_for(secs(4));
@@ -199,7 +199,7 @@ fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Comma
     assert!(rig.record().commands_since(from).all(|command| !command.moves()), "{what}\n{story}");
     assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}\n{story}");
     let rest = rig.record().rest_after(from).unwrap();
-    if (trouble, path) == (ProtectiveStop, CommandPath::Text) {
+    if (trouble, path.path) == (ProtectiveStop, CommandPath::Text) {
         // To a robot that is stopped nothing is said, so that the text waits there, paused.
         let way = (rig.controller.truth().q[0] - rested).abs();
         let t = rig.engine().config().peer.text.hold.as_secs_f64();
@@ -234,10 +234,10 @@ fn commands_when_asked(rig: &mut Rig<'_>, trouble: Trouble, what: &str) {
 }
 
 fn table(software: &[SoftwareVersion], states: States) -> String {
-    let cases: Vec<((Trouble, &str), CommandPath)> =
-        TROUBLES.into_iter().flat_map(|trouble| PATHS.map(|path| (trouble, path))).collect();
+    let cases: Vec<((Trouble, &str), Way)> =
+        TROUBLES.into_iter().flat_map(|trouble| Way::ALL.map(|path| (trouble, path))).collect();
     let rows = in_parallel(&cases, |((trouble, name), path)| {
-        let mut row = vec![name.to_owned(), path.name().to_owned()];
+        let mut row = vec![name.to_owned(), path.name()];
         row.extend(software.iter().map(|software| cell(trouble, *software, path, states)));
         row
     });
@@ -283,12 +283,12 @@ const REALTIME: &str = "
 /// In `Arming` zero speeds go out, or the position held; a program of ours has just come.
 #[test]
 fn what_happens_while_arming_moves_nothing_and_is_named() {
-    let all = TROUBLES.into_iter().flat_map(|trouble| PATHS.map(|path| (trouble.0, path)));
-    let cases: Vec<(Trouble, CommandPath)> = all.filter(|(trouble, _)| *trouble != SliderAtThird).collect();
+    let all = TROUBLES.into_iter().flat_map(|trouble| Way::ALL.map(|path| (trouble.0, path)));
+    let cases: Vec<(Trouble, Way)> = all.filter(|(trouble, _)| *trouble != SliderAtThird).collect();
     in_parallel(&cases, |(trouble, path)| SOFTWARE.map(|software| while_arming(trouble, software, path)));
 }
 
-fn while_arming(trouble: Trouble, software: SoftwareVersion, path: CommandPath) {
+fn while_arming(trouble: Trouble, software: SoftwareVersion, path: Way) {
     let mut buffers = Buffers::with_rtde();
     let (setup, wish) = wished(software, path, SPEED);
     let mut rig = Rig::new(setup, &mut buffers);
@@ -315,7 +315,7 @@ fn while_arming(trouble: Trouble, software: SoftwareVersion, path: CommandPath) 
 /// swings as it does at the end of each motion.
 #[test]
 fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
-    for (software, path) in SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path))) {
+    for (software, path) in SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))) {
         for speed in [0.1_f32, 0.3, 0.8, 1.0] {
             let what = format!("{software}, {} at {speed} rad/s", path.name());
             let mut buffers = Buffers::with_rtde();
@@ -339,7 +339,7 @@ fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
 /// Who unlocks a protective stop and resumes the program continues nothing of ours.
 #[test]
 fn resuming_after_a_protective_stop_continues_nothing() {
-    for (software, path) in SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path))) {
+    for (software, path) in SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))) {
         for speed in [0.3_f32, 1.0] {
             let mut buffers = Buffers::with_rtde();
             let mut rig = Rig::new(wished(software, path, speed).0, &mut buffers);

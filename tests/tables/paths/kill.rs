@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, rest_bound, stop_deceleration};
+use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, rest_bound, stop_deceleration, Way};
 
 use super::super::text::{in_parallel, markdown, millis};
-use super::{PATHS, called, wished};
+use super::{called, wished};
 
 /// Those of `kill.md`, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 13] = [
@@ -43,7 +42,7 @@ enum Loss {
 
 const LOSSES: [Loss; 3] = [Loss::Process, Loss::Host, Loss::Cable];
 
-fn cell(software: SoftwareVersion, path: CommandPath, loss: Loss) -> String {
+fn cell(software: SoftwareVersion, path: Way, loss: Loss) -> String {
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(wished(software, path, SPEED).0, &mut buffers);
     rig.command();
@@ -73,7 +72,7 @@ fn cell(software: SoftwareVersion, path: CommandPath, loss: Loss) -> String {
 }
 
 /// How far `check-config` and `doctor` say that a joint goes on at most \[rad\], at the speed of this table.
-fn printed(software: SoftwareVersion, path: CommandPath) -> f32 {
+fn printed(software: SoftwareVersion, path: Way) -> f32 {
     let mut config = wished(software, path, SPEED).0.config;
     config.limits.velocity = JointVelocities([SPEED; 6]);
     config.coast_without_us(software).expect("something ends it on every path").joints[0]
@@ -94,10 +93,10 @@ fn without_t(rig: &Rig<'_>) -> bool {
 }
 
 pub(super) fn section() -> String {
-    let all = SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path)));
-    let cases: Vec<(SoftwareVersion, CommandPath)> = all.filter(|(software, path)| path.fits(*software)).collect();
+    let all = SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path)));
+    let cases: Vec<(SoftwareVersion, Way)> = all.filter(|(software, path)| path.fits(*software)).collect();
     let rows = in_parallel(&cases, |(software, path)| {
-        let mut row = vec![called(software), path.name().to_owned()];
+        let mut row = vec![called(software), path.name()];
         row.extend(LOSSES.map(|loss| cell(software, path, loss)));
         let printed = printed(software, path);
         row.push(format!("{printed:.3} rad, {:.1}°", printed.to_degrees()));

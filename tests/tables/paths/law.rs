@@ -7,11 +7,11 @@ use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::world::Surface;
-use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
 
 use super::super::servo;
 use super::super::text::{in_parallel, markdown};
-use super::{PATHS, wished};
+use super::{wished};
 
 /// A UR5e.
 const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
@@ -44,7 +44,7 @@ impl Reaction {
 }
 
 /// Until the controller's target moves, the joint does, and it has nine tenths of its speed.
-fn reactions(path: CommandPath) -> [Reaction; 3] {
+fn reactions(path: Way) -> [Reaction; 3] {
     let (setup, wish) = wished(SOFTWARE, path, 0.0);
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
@@ -76,10 +76,10 @@ fn reactions(path: CommandPath) -> [Reaction; 3] {
 }
 
 /// Half a turn of the base joint in two seconds, as in `servo.md`: its delay \[ms\], the worst on the way and at the end \[deg\].
-fn half_a_turn(path: CommandPath) -> servo::Figures {
+fn half_a_turn(path: Way) -> servo::Figures {
     let config = JointServoConfig { path_tolerance: 1.0, ..JointServoConfig::default() };
     let mut setup = Setup::servo(SOFTWARE, servo::trajectory(false), config);
-    setup.config.peer.path = path;
+    path.choose(&mut setup.config);
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
     rig.command();
@@ -89,13 +89,13 @@ fn half_a_turn(path: CommandPath) -> servo::Figures {
 }
 
 /// The tool comes down to a surface and is held over it: its mean and its largest error in the last two seconds \[m\].
-fn standoff(path: CommandPath) -> [f64; 2] {
+fn standoff(path: Way) -> [f64; 2] {
     let mut buffers = Buffers::with_rtde();
     let tool = Rig::new(Setup::new(SOFTWARE), &mut buffers).controller.truth().tool().position;
     let below = tool[2] - DISTANCE - BEGIN;
     let surface = Surface::plane([tool[0], tool[1], below], [0.0, 0.0, 1.0]);
     let mut setup = Setup::standoff(SOFTWARE, DISTANCE as f32, surface);
-    setup.config.peer.path = path;
+    path.choose(&mut setup.config);
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
     rig.command();
@@ -112,12 +112,12 @@ fn standoff(path: CommandPath) -> [f64; 2] {
 }
 
 /// How long a command waits on the controller before it is the newest that counts \[ms\].
-fn waits(path: CommandPath) -> f64 {
-    if path == CommandPath::Buffered { 40.0 } else { 0.0 }
+fn waits(path: Way) -> f64 {
+    if path.path == CommandPath::Buffered { 40.0 } else { 0.0 }
 }
 
 pub(super) fn section() -> String {
-    let rows = in_parallel(&PATHS, |path| {
+    let rows = in_parallel(&Way::ALL, |path| {
         let [target, joint, speed] = reactions(path);
         let turn = half_a_turn(path);
         let [mean, most] = standoff(path);
@@ -128,7 +128,7 @@ pub(super) fn section() -> String {
         assert!(turn.end.abs() < 0.05 && turn.worst < 2.0, "{what}");
         assert!(mean.abs() < 1e-4 && most < 1e-4, "{what}");
         vec![
-            path.name().to_owned(),
+            path.name(),
             target.text(),
             joint.text(),
             speed.text(),

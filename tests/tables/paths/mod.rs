@@ -11,28 +11,19 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use outrigger_core::command::SampleValue;
-use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_tests::cosim::{SENSOR, Sensor, Setup};
+use outrigger_tests::cosim::{SENSOR, Sensor, Setup, Way};
 
 use super::text::hold;
-
-const PATHS: [CommandPath; 5] = [
-    CommandPath::Text,
-    CommandPath::ReverseSpeedJ,
-    CommandPath::ReverseServoJ,
-    CommandPath::Buffered,
-    CommandPath::ExternalControl,
-];
 
 /// What a sensor says the base joint's speed is to be \[rad/s\]; nothing while it is lost.
 type Wish = Rc<Cell<Option<f32>>>;
 
 /// The base joint turns as a sensor says, which a test may change. Nothing but the path differs from one row to the next.
-fn wished(software: SoftwareVersion, path: CommandPath, speed: f32) -> (Setup, Wish) {
+fn wished(software: SoftwareVersion, path: Way, speed: f32) -> (Setup, Wish) {
     let wish = Wish::new(Cell::new(Some(speed)));
     let mut setup = Setup::sweep(software, speed);
-    setup.config.peer.path = path;
+    path.choose(&mut setup.config);
     let said = Rc::clone(&wish);
     let read = Box::new(move |_: &_| SampleValue::new(&[said.get()?, 0.0, 0.0, 0.0, 0.0, 0.0]));
     setup.sensors = vec![Sensor { id: SENSOR, period: Duration::from_millis(2), read }];

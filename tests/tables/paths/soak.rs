@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_tests::cosim::{Buffers, Rig};
+use outrigger_tests::cosim::{Buffers, Rig, Way};
 
 use super::super::text::in_parallel;
-use super::{PATHS, called, wished};
+use super::{called, wished};
 
 /// Seconds of each path where nothing else is asked for: more than 65 536 orders at 500 Hz, after which their counter begins anew.
 const SECONDS: u32 = 140;
@@ -22,11 +21,11 @@ const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVer
 #[test]
 fn every_path_goes_on_for_as_long_as_it_is_asked_to() {
     let seconds = std::env::var(WISHED).map_or(SECONDS, |seconds| seconds.parse().expect("a number of seconds"));
-    let all: Vec<_> = SOFTWARE.into_iter().flat_map(|software| PATHS.map(|path| (software, path))).collect();
+    let all: Vec<_> = SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))).collect();
     in_parallel(&all, |(software, path)| to_and_fro(software, path, seconds));
 }
 
-fn to_and_fro(software: SoftwareVersion, path: CommandPath, seconds: u32) {
+fn to_and_fro(software: SoftwareVersion, path: Way, seconds: u32) {
     let (setup, wish) = wished(software, path, SPEED);
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);

@@ -1,6 +1,6 @@
 //! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
 
-use super::path::{CommandPath, Delivery, ProgramConfig, SETTLING};
+use super::path::{CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
@@ -63,6 +63,20 @@ impl Default for UrConfig {
     }
 }
 
+impl UrOptions {
+    /// Why a controller with this software cannot be commanded as it is configured here; `None` where it can.
+    #[must_use]
+    pub fn unfit(&self, software: SoftwareVersion) -> Option<Unfit> {
+        self.program.unfit(self.path, software)
+    }
+
+    /// The groups of inputs of RTDE to claim, with what a program gets its orders in.
+    pub(super) const fn claims(&self) -> Claims {
+        let claims = self.connect.claims;
+        if self.program.by_registers(self.path) { claims.with(Claim::Program) } else { claims }
+    }
+}
+
 impl UrConfig {
     /// Whether every field is in its range, for controllers of either period, and none stands against another.
     ///
@@ -113,13 +127,23 @@ impl UrConfig {
 
     fn check_program(&self) -> Result<(), ConfigError> {
         let value = ConfigError::of;
-        let UrOptions { text, path, program, .. } = &self.peer;
+        let UrOptions { text, path, program, connect, software, .. } = &self.peer;
         program.check_ranges().map_err(value("program"))?;
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
         BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
             .map_err(value("text"))?;
         let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
+        let registers = program.by_registers(*path);
+        let ours = *path != CommandPath::ExternalControl || program.orders == Orders::Socket;
+        BadValue::unless(ours, "orders", "socket: External Control has no other").map_err(value("program"))?;
+        let sent = !registers || program.by == Delivery::Text;
+        BadValue::unless(sent, "orders", "socket, where the URCap brings the program").map_err(value("program"))?;
+        let by_rtde = !registers || (cfg!(feature = "rtde") && connect.states != StatesFrom::Realtime);
+        BadValue::unless(by_rtde, "orders", "socket, or states by RTDE").map_err(value("program"))?;
+        let has_them = software.is_none_or(|software| !registers || program.unfit(*path, software).is_none());
+        BadValue::unless(has_them, "orders", "socket: software before 3.9 and 5.3 has no such registers")
+            .map_err(value("program"))?;
         let brought = program.by != Delivery::Nobody || *path == CommandPath::ExternalControl;
         BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us").map_err(value("program"))
     }

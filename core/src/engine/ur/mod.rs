@@ -38,7 +38,7 @@ pub use event::{DownCause, Next, ProgramNews, UrEvent};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
-pub use path::{CommandPath, Delivery, ProgramConfig, Unfit};
+pub use path::{CommandPath, Delivery, Orders, ProgramConfig, Unfit};
 pub use peer::{Ur, UrStatus};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use terminals::{BoardIo, ToolIo};

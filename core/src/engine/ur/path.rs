@@ -58,6 +58,12 @@ impl CommandPath {
         cfg!(feature = "reverse") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
+    /// Whether its program can get its orders in registers.
+    #[must_use]
+    pub const fn can_use_registers(self) -> bool {
+        self.is_resident() && !matches!(self, Self::ExternalControl)
+    }
+
     /// Whether a controller with this software can be commanded in this way, as far as is known ([`unfit`](Self::unfit)).
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
@@ -153,19 +159,19 @@ pub enum Orders {
     /// Over a connection that it makes to us.
     #[default]
     Socket,
-    /// In registers of RTDE, of which states have to come from there: the robot connects to nobody. Integer input registers
-    /// 24 … 31 are claimed, and it answers in output registers 24 and 25.
+    /// In registers of RTDE, where states come from there too: the robot connects to nobody. Integer input registers 24 … 31
+    /// are claimed, and the program answers in output registers 24 and 25 (`core/docs/protocol/outrigger-programs.md` 9).
     Registers,
 }
 
 words!(Orders { "socket" = Socket, "registers" = Registers });
 
 impl Orders {
-    /// Whether software has the registers above 23: from 3.9 and 5.3 on (`core/docs/protocol/ur-rtde.md 6`).
-    #[must_use]
-    pub fn fit(self, software: SoftwareVersion) -> bool {
-        let since = if software.major >= 5 { (5, 3) } else { (3, 9) };
-        self == Self::Socket || software.at_least(since.0, since.1)
+    /// Why software cannot pass them on so: the registers above 23 came with 3.9 and 5.3 (`core/docs/protocol/ur-rtde.md` 6).
+    fn unfit(self, software: SoftwareVersion) -> Option<Unfit> {
+        let (major, minor) = if software.major >= 5 { (5, 3) } else { (3, 9) };
+        let lacks = matches!(self, Self::Registers) && !software.at_least(major, minor);
+        lacks.then(|| Unfit::Software { major, minor, lacks: wording("registers for other clients") })
     }
 }
 
@@ -211,10 +217,29 @@ settings! {
 }
 
 impl ProgramConfig {
+    /// The first of the input registers that orders come in, and of the output registers that are answered in: those that
+    /// `core/docs/protocol/ur-rtde.md` 6 leaves to external clients begin here.
+    pub(super) const INPUTS: i32 = 24;
+    /// The same of the output registers.
+    pub(super) const OUTPUTS: i32 = 24;
+
     /// Whether the program stays when commanding is over.
     #[must_use]
     pub const fn stays(&self, path: CommandPath) -> bool {
         self.resident || !matches!(self.by, Delivery::Text) || matches!(path, CommandPath::ExternalControl)
+    }
+
+    /// Why a controller with this software cannot be commanded on this path, by a program as it is configured here.
+    #[must_use]
+    pub fn unfit(&self, path: CommandPath, software: SoftwareVersion) -> Option<Unfit> {
+        let orders = if self.by_registers(path) { self.orders } else { Orders::Socket };
+        path.unfit(software).or(orders.unfit(software))
+    }
+
+    /// Whether a program on this path gets its orders in registers.
+    #[must_use]
+    pub const fn by_registers(&self, path: CommandPath) -> bool {
+        path.can_use_registers() && matches!(self.orders, Orders::Registers)
     }
 
     /// How many points are to wait in the ring, where one is taken out in each period.

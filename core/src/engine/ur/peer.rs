@@ -14,7 +14,7 @@ use super::realtime::{Realtime, RealtimeEvent};
 use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateEvent, StateLink, attached};
-use crate::client::rtde::Input as RtdeInput;
+use crate::client::rtde::{Claim, Input as RtdeInput};
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Verdict};
@@ -32,6 +32,8 @@ use crate::mode::Word;
 use crate::mode::{Held, Mode, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
+#[cfg(feature = "reverse")]
+use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion};
 use crate::time::{Duration, Instant, earliest};
 use crate::wire::primary::Report;
@@ -350,6 +352,18 @@ impl Ur<'_> {
         if states == 0 {
             return false;
         }
+        #[cfg(feature = "reverse")]
+        if heeded
+            && let Some(program) = exclusive(&mut self.program).filter(|program| program.by_registers())
+            && let Some(said) = rtde.mirrored()
+        {
+            let stopped = cycle.state().is_some_and(|state| state.program_state == Some(ProgramState::Stopped));
+            let news = program.shows(said, !stopped, arrival);
+            news.into_iter().for_each(|news| events.push_peer(UrEvent::Program(news)));
+            if let Some(figures) = program.figures(now) {
+                cycle.set_answers(figures);
+            }
+        }
         self.connector.heard(link, now);
         if self.identity.is_none() {
             self.establish(link, cx);
@@ -393,7 +407,8 @@ impl Ur<'_> {
         self.identity = Some(identity);
         self.motion.open(cx.config.peer.text, software);
         if let Some(program) = exclusive(&mut self.program) {
-            self.unfit = !cx.config.peer.path.fits(software);
+            let without_states = program.by_registers() && states != LinkId::RTDE;
+            self.unfit = without_states || cx.config.peer.unfit(software).is_some();
             program.open(software, period, cx.config);
             if self.unfit {
                 cx.events.push_peer(UrEvent::Program(ProgramNews::Unfit));
@@ -435,9 +450,18 @@ impl Ur<'_> {
 
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     fn unacked_age(&self, now: Instant) -> Duration {
-        let carries = shared(&self.program).is_some_and(Reverse::carries);
-        let link = if carries { LinkId::REVERSE } else { LinkId::REALTIME };
+        let link = self.carrying();
         self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
+    }
+
+    /// The link by which motion goes out.
+    fn carrying(&self) -> LinkId {
+        match shared(&self.program) {
+            Some(program) if !program.carries() => LinkId::REALTIME,
+            Some(program) if program.by_registers() => LinkId::RTDE,
+            Some(_) => LinkId::REVERSE,
+            None => LinkId::REALTIME,
+        }
     }
 
     fn is_waiting(&self) -> bool {
@@ -482,6 +506,24 @@ impl Ur<'_> {
         first
     }
 
+    /// Whether its registers are ours, where the program gets its orders in some.
+    fn has_registers(&self, program: &Reverse) -> bool {
+        !program.by_registers() || self.rtde.as_deref().is_some_and(|rtde| rtde.is_ours(Claim::Program))
+    }
+
+    /// The next order goes into its registers, where that is its way; whether one does.
+    #[cfg(feature = "reverse")]
+    fn order_in_registers(&mut self) -> bool {
+        let order = exclusive(&mut self.program).and_then(Reverse::next_in_registers);
+        order.zip(self.rtde.as_deref_mut()).is_some_and(|(order, rtde)| rtde.order(order))
+    }
+
+    /// Nothing has registers.
+    #[cfg(not(feature = "reverse"))]
+    const fn order_in_registers(&mut self) -> bool {
+        false
+    }
+
     /// When the link of RTDE has something to say of its own.
     fn rtde_deadline(&self) -> Option<Instant> {
         self.rtde.as_deref().and_then(StateLink::next_deadline)
@@ -497,12 +539,14 @@ fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_,
     !full
 }
 
-/// What un-acknowledged bytes mean on this link: 30003 and a program's connection carry motion.
+/// What un-acknowledged bytes mean on this link: 30003 carries motion, and a program's connection, or 30004 in its place.
 #[inline(never)]
 fn unacked_config<L: Law<6>>(link: LinkId, options: &UrOptions, cycle: &Cycle<6, L>) -> UnackedConfig {
     let (judged, zeros) = (cycle.link().config(), cycle.mode().config().stop_cycles);
+    let by_registers = options.program.by_registers(options.path);
+    let carries = matches!(link, LinkId::REALTIME | LinkId::REVERSE) || (by_registers && link == LinkId::RTDE);
     UnackedConfig {
-        fault_after: matches!(link, LinkId::REALTIME | LinkId::REVERSE).then_some(judged.stale_after),
+        fault_after: carries.then_some(judged.stale_after),
         abort_after: options.connect.abort_after,
         hold: options.text.hold,
         zeros: judged.period.times(u64::from(zeros)),
@@ -527,8 +571,7 @@ impl<'m> Peer<6> for Ur<'m> {
     const LISTENS: bool = cfg!(feature = "reverse");
 
     fn acknowledged_link(&self) -> Option<LinkId> {
-        let carries = shared(&self.program).is_some_and(Reverse::carries);
-        Some(if carries { LinkId::REVERSE } else { LinkId::REALTIME })
+        Some(self.carrying())
     }
 
     fn new<L: Law<6>>(config: &UrConfig, memory: Memory<'m>, law: L) -> Result<(Self, Cycle<6, L>), ConfigError> {
@@ -538,8 +581,14 @@ impl<'m> Peer<6> for Ur<'m> {
         let (primary_min, realtime_min) = (Memory::LEAST_PRIMARY, Memory::LEAST_REALTIME);
         let primary = Primary::new(memory.primary).filter(|_| primary_len >= primary_min);
         let realtime = Realtime::new(memory.realtime).filter(|_| realtime_len >= realtime_min);
-        let rtde = memory.rtde.and_then(|memory| attached(memory, config.peer.connect.claims));
-        if rtde.is_none() && config.peer.connect.states == StatesFrom::Rtde {
+        let claims = config.peer.claims();
+        // The registers of a program are the first that are claimed.
+        if memory.rtde.as_ref().is_some_and(|rtde| rtde.groups() == 0) && claims.has(Claim::Program) {
+            return Err(too_small("rtde: groups of inputs", 0, 1));
+        }
+        let rtde = memory.rtde.and_then(|memory| attached(memory, claims));
+        let by_registers = config.peer.program.by_registers(config.peer.path);
+        if rtde.is_none() && (by_registers || config.peer.connect.states == StatesFrom::Rtde) {
             return Err(too_small("rtde", 0, Memory::LEAST_RTDE));
         }
         let peer = Self {
@@ -675,7 +724,7 @@ impl<'m> Peer<6> for Ur<'m> {
             program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
             path_open: self.motion.is_open()
                 && self.connector.is_connected(LinkId::REALTIME)
-                && shared(&self.program).is_none_or(Reverse::is_open),
+                && shared(&self.program).is_none_or(|program| program.is_open() && self.has_registers(program)),
             strays: false,
             gate: match shared(&self.program) {
                 Some(_) if self.unfit => Some(PeerGate::Unfit),
@@ -788,15 +837,16 @@ impl<'m> Peer<6> for Ur<'m> {
             return Some(output);
         }
         // Motion first: what is set beside it must not delay it, nor do questions. Nothing goes out amid a program's text.
+        let ordered = self.order_in_registers();
         if let Some(program) = exclusive(&mut self.program)
             && program.is_waiting()
             && program.fetch(config)
         {
             return program.poll_output();
         }
-        let (link, bytes) = if self.motion.is_waiting() {
+        let (link, bytes) = if self.motion.is_waiting() && !ordered {
             (LinkId::REALTIME, self.motion.take())
-        } else if self.outputs.is_waiting() {
+        } else if self.outputs.is_waiting() && !ordered {
             (LinkId::REALTIME, self.outputs.take_text())
         } else {
             (LinkId::RTDE, self.rtde.as_deref_mut()?.poll_output()?)

@@ -45,7 +45,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
     fn report(&self, config: &UrConfig) -> Vec<String> {
         let (Self { identity, .. }, mut findings) = (self, vec![]);
         let software = identity.software;
-        if let Some(unfit) = config.peer.path.unfit(software) {
+        if let Some(unfit) = config.peer.unfit(software) {
             let path = config.peer.path.name();
             findings.push(format!("session.path \"{path}\" {unfit}: choose one that fits, see the table"));
         }

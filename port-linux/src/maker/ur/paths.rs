@@ -1,6 +1,6 @@
 //! Every way that commands can reach a controller, beside the others, in words.
 
-use outrigger_core::engine::ur::{CommandPath, UrConfig, UrOptions};
+use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
@@ -13,7 +13,7 @@ const HEAD: [&str; 5] = ["session.path", "fits", "goes on by", "pendant: stop, p
 /// it fits, how far the arm goes on when nobody speaks any more, and what a person at the pendant can do. * marks the one of `config`.
 pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool) -> Vec<String> {
     let mut rows = vec![HEAD.map(str::to_owned)];
-    rows.extend(CommandPath::WORDS.iter().map(|(_, path)| row(config, *path, software, by_rtde)));
+    rows.extend(ways().map(|way| row(config, way, software, by_rtde)));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths: [usize; 5] = std::array::from_fn(width);
     let line = |row: &[String; 5]| {
@@ -27,12 +27,29 @@ pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool)
     std::iter::once(title).chain(rows.iter().map(line)).collect()
 }
 
-fn row(config: &UrConfig, path: CommandPath, software: SoftwareVersion, by_rtde: bool) -> [String; 5] {
-    let mark = if path == config.peer.path { "*" } else { " " };
-    let name = format!("{mark} {}", path.name());
+/// Every path, with every way in which its program can get its orders.
+fn ways() -> impl Iterator<Item = (CommandPath, Orders)> {
+    CommandPath::WORDS.iter().flat_map(|(_, path)| {
+        let registers = path.can_use_registers().then_some((*path, Orders::Registers));
+        std::iter::once((*path, Orders::Socket)).chain(registers)
+    })
+}
+
+fn name((path, orders): (CommandPath, Orders)) -> String {
+    path.name().to_owned() + if orders == Orders::Registers { ", registers" } else { "" }
+}
+
+fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion, by_rtde: bool) -> [String; 5] {
+    let (path, orders) = way;
+    let registers = config.peer.program.by_registers(config.peer.path);
+    let chosen = path == config.peer.path && registers == (orders == Orders::Registers);
+    let name = format!("{} {}", if chosen { "*" } else { " " }, name(way));
     let about = path.about().to_owned();
-    let config = UrConfig { peer: UrOptions { path, software: Some(software), ..config.peer }, ..*config };
-    if let Some(unfit) = path.unfit(software) {
+    let program = ProgramConfig { orders, ..config.peer.program };
+    let config = UrConfig { peer: UrOptions { path, program, software: Some(software), ..config.peer }, ..*config };
+    let unfit = config.peer.unfit(software).map(|unfit| unfit.to_string());
+    let without = (orders == Orders::Registers && !by_rtde).then(|| "needs states by RTDE".to_owned());
+    if let Some(unfit) = unfit.or(without) {
         return [name, format!("no: {unfit}"), "-".into(), "-".into(), about];
     }
     if let Err(refused) = config.check() {
@@ -49,6 +66,7 @@ fn row(config: &UrConfig, path: CommandPath, software: SoftwareVersion, by_rtde:
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::engine::ur::StatesFrom;
     use outrigger_core::robot::RobotModel;
 
     use super::*;
@@ -57,7 +75,7 @@ mod tests {
         let mut lines = table(config, software, by_rtde);
         assert!(lines[0].starts_with(&format!("software {software}: ")), "{lines:#?}");
         lines.drain(..2);
-        assert_eq!(lines.len(), CommandPath::WORDS.len(), "{lines:#?}");
+        assert_eq!(lines.len(), ways().count(), "{lines:#?}");
         lines
     }
 
@@ -65,28 +83,33 @@ mod tests {
     fn every_way_has_a_line_and_the_configured_one_is_marked() {
         let mut config = UrConfig::default();
         config.peer.model = Some(RobotModel::Ur5e);
-        for (_, path) in CommandPath::WORDS {
-            config.peer.path = *path;
+        for way in ways() {
+            (config.peer.path, config.peer.program.orders) = way;
             let rows = rows(&config, SoftwareVersion::new(5, 15), true);
-            for (row, (word, other)) in rows.iter().zip(CommandPath::WORDS) {
-                let mark = if path == other { "* " } else { "  " };
-                assert!(row.starts_with(&format!("{mark}{word} ")), "{row}");
-                assert!(row.contains("mm at the TCP") && row.ends_with(other.about()), "{row}");
+            for (row, other) in rows.iter().zip(ways()) {
+                let mark = if way == other { "* " } else { "  " };
+                assert!(row.starts_with(&format!("{mark}{} ", name(other))), "{row}");
+                assert!(row.contains("mm at the TCP") && row.ends_with(other.0.about()), "{row}");
             }
         }
     }
 
     #[test]
     fn what_does_not_fit_is_told_and_whose_stop_is_overridden() {
-        for (_, path) in CommandPath::WORDS {
-            for software in [(1, 8), (3, 0), (3, 1), (3, 15), (5, 15)].map(|(a, b)| SoftwareVersion::new(a, b)) {
+        for way in ways() {
+            for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15)] {
+                let software = SoftwareVersion::new(software.0, software.1);
                 for by_rtde in [false, true] {
                     let config = UrConfig::default();
                     let rows = rows(&config, software, by_rtde);
-                    let row = rows.iter().find(|row| row[2..].starts_with(&format!("{} ", path.name()))).unwrap();
-                    assert_eq!(row.contains("  no: needs software 3."), !path.fits(software), "{row}");
-                    let overridden = *path == CommandPath::Text && !by_rtde;
-                    assert_eq!(row.contains("OVERRIDDEN"), overridden && path.fits(software), "{row}");
+                    let row = rows.iter().find(|row| row[2..].starts_with(&format!("{} ", name(way)))).unwrap();
+                    let (path, orders) = way;
+                    let unfit = ProgramConfig { orders, ..config.peer.program }.unfit(path, software);
+                    assert_eq!(row.contains("  no: needs software "), unfit.is_some(), "{row}");
+                    let without = orders == Orders::Registers && !by_rtde;
+                    assert_eq!(row.contains("  no: "), unfit.is_some() || without, "{row}");
+                    let overridden = path == CommandPath::Text && !by_rtde;
+                    assert_eq!(row.contains("OVERRIDDEN"), overridden && unfit.is_none(), "{row}");
                 }
             }
         }
@@ -99,5 +122,9 @@ mod tests {
         let rows = rows(&config, SoftwareVersion::new(5, 15), true);
         assert!(rows[0].contains("  yes  "), "{}", rows[0]);
         assert!(rows[1].contains("not with this configuration: text.hold: expected at most 0.2 s"), "{}", rows[1]);
+        config.peer.connect.states = StatesFrom::Realtime;
+        config.peer.text.hold = UrConfig::default().peer.text.hold;
+        let rows = self::rows(&config, SoftwareVersion::new(5, 15), true);
+        assert!(rows[2].contains("not with this configuration: program.orders: expected socket, or"), "{}", rows[2]);
     }
 }

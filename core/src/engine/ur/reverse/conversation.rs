@@ -228,6 +228,31 @@ impl Reverse {
         }
     }
 
+    /// What the program shows of itself in registers, with its token, in a state by which a program `runs` or none does.
+    #[cfg(feature = "reverse")]
+    pub(in crate::engine::ur) fn shows(
+        &mut self,
+        [said, token]: [i32; 2],
+        runs: bool,
+        arrival: Instant,
+    ) -> Option<ProgramNews> {
+        let ours = self.made.is_some_and(|made| made.token == token);
+        let report = Report::from_bytes(said.to_be_bytes());
+        match self.stage {
+            Stage::Called(_) if ours && runs => {
+                self.begin(arrival);
+                self.counter = report.counter.wrapping_add(1);
+                self.oldest = self.counter;
+                Some(ProgramNews::Connected)
+            }
+            Stage::Ready | Stage::Ending(..) => {
+                self.take(report, arrival);
+                if ours && runs { None } else { self.closed() }
+            }
+            Stage::Away | Stage::Called(_) | Stage::Greeting(_) => None,
+        }
+    }
+
     /// What the program says of an order.
     pub(super) fn take(&mut self, report: Report, arrival: Instant) {
         if report.ending != Ending::None {

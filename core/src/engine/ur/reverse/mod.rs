@@ -185,6 +185,11 @@ impl Reverse {
         self.path == CommandPath::ExternalControl
     }
 
+    /// Whether orders go out in registers, and nobody connects to us.
+    pub(super) const fn by_registers(&self) -> bool {
+        self.config.by_registers(self.path)
+    }
+
     /// Whether the program stays when commanding is over.
     fn stays(&self) -> bool {
         self.config.stays(self.path)
@@ -203,6 +208,9 @@ impl Reverse {
             self.answers = Answers::new(period.percent(150));
             self.period = period;
             self.fill = self.config.fill(period);
+            if self.by_registers() {
+                return;
+            }
             self.door.open(self.config.port);
             self.fetch.iter_mut().for_each(|fetch| fetch.door.open(self.config.script_port));
             if self.is_foreign() {
@@ -232,7 +240,7 @@ impl Reverse {
 
     /// Whether a program could be made and could connect, or has.
     pub(super) fn is_open(&self) -> bool {
-        self.is_chosen() && self.door.is_open() && self.address().is_some()
+        self.is_chosen() && (self.by_registers() || (self.door.is_open() && self.address().is_some()))
     }
 
     /// Whether somebody at the robot has to start it first.
@@ -241,7 +249,9 @@ impl Reverse {
     }
 
     fn address(&self) -> Option<Ipv4Addr> {
-        self.config.address.or_else(|| self.door.ours())
+        // One that gets its orders in registers connects to nobody.
+        let nobody = self.by_registers().then_some(Ipv4Addr::UNSPECIFIED);
+        self.config.address.or_else(|| self.door.ours()).or(nobody)
     }
 
     /// For how long the oldest order waits to be mirrored; zero where none does.
@@ -308,6 +318,15 @@ impl Reverse {
             self.fetched = self.next_piece(config).unwrap_or_default();
         }
         self.has_link_output() || !self.order.is_empty() || self.fetched > 0
+    }
+
+    /// The next order, as whole numbers for registers.
+    #[cfg(feature = "reverse")]
+    pub(super) fn next_in_registers(&mut self) -> Option<[i32; 8]> {
+        let waits = self.by_registers() && !self.order.is_empty();
+        let words: &[[u8; 4]] = if waits { self.order.take().as_chunks().0 } else { &[] };
+        let words: &[[u8; 4]; 8] = words.try_into().ok()?;
+        Some(words.map(i32::from_be_bytes))
     }
 
     /// The next thing for the port to do.

@@ -4,11 +4,11 @@ use core::net::Ipv4Addr;
 
 #[cfg(feature = "urcap")]
 use outrigger_urscript::ExternalControlProgram;
-use outrigger_urscript::programs::{BUFFERED, CONVERSATION, SERVOJ, SPEEDJ};
+use outrigger_urscript::programs::{BUFFERED, CONVERSATION, REGISTERS, SERVOJ, SPEEDJ};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::engine::ur::config::{UrConfig, UrOptions};
-use crate::engine::ur::path::CommandPath;
+use crate::engine::ur::path::{CommandPath, ProgramConfig};
 use crate::robot::SoftwareVersion;
 use crate::time::Duration;
 use crate::wire::program::{Hello, Kind};
@@ -82,6 +82,8 @@ impl Made {
             ("VERSION", integer(Hello::VERSION)),
             ("KIND", integer(kind.raw())),
             ("TOKEN", integer(token)),
+            ("INPUTS", integer(ProgramConfig::INPUTS)),
+            ("OUTPUTS", integer(ProgramConfig::OUTPUTS)),
             ("STEP", ScriptValue::Decimal(period.as_secs_f32())),
             ("HOLD", ScriptValue::Decimal(text.hold.as_secs_f32())),
             ("PATIENCE", ScriptValue::Decimal(2.0)),
@@ -122,7 +124,8 @@ impl Made {
             _ => "# HEADER_END\noutrigger_speedj()\n",
         };
         let (before, behind) = if for_urcap { ("# HEADER_BEGIN\n", call) } else { ("", "") };
-        let text = ScriptText::of([before, moves, CONVERSATION, behind], &values, version).ok()?;
+        let conversation = if program.by_registers(path) { REGISTERS } else { CONVERSATION };
+        let text = ScriptText::of([before, moves, conversation, behind], &values, version).ok()?;
         (text.len() <= MAX_LEN).then(|| read(text))
     }
 }

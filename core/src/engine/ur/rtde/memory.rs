@@ -69,6 +69,8 @@ impl<const RECEIVE: usize, const CLAIMS: usize> Default for RtdeMemory<'_, RECEI
 pub trait StateMemory<'m>: Send + sealed::Sealed {
     /// The link in it, with the recipes of `claims`.
     fn link(&'m mut self, claims: Claims) -> Option<&'m mut dyn StateLink>;
+    /// How many groups of inputs it has room for.
+    fn groups(&self) -> usize;
     /// Receives into `size` bytes of it only; `None` where it has less.
     #[cfg(feature = "postcard")]
     fn shrink(&mut self, size: usize) -> Option<()>;
@@ -91,6 +93,10 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         let memory = ClientMemory { receive: receive.get_mut(..*used)?, transmit };
         let mirrored = cfg!(feature = "reverse") && claims.has(Claim::Program);
         Some(states.insert(RtdeStates::new(outputs, inputs, memory, mirrored)?))
+    }
+
+    fn groups(&self) -> usize {
+        CLAIMS
     }
 
     #[cfg(feature = "postcard")]

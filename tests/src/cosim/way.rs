@@ -1,0 +1,71 @@
+//! The ways in which motion reaches a controller of UR's.
+
+use outrigger_core::engine::ur::{CommandPath, Orders, UrConfig};
+use outrigger_core::robot::SoftwareVersion;
+
+/// A path, and how its program gets its orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Way {
+    /// Which program, if any.
+    pub path: CommandPath,
+    /// How it gets its orders.
+    pub orders: Orders,
+}
+
+impl Way {
+    /// Every one of them.
+    pub const ALL: [Self; 8] = {
+        let [speed, position, buffered, speed_in, position_in, buffered_in] = Self::OURS;
+        let [text, foreign] = [Self::by_socket(CommandPath::Text), Self::by_socket(CommandPath::ExternalControl)];
+        [text, speed, position, buffered, speed_in, position_in, buffered_in, foreign]
+    };
+
+    /// Those with a program of ours that answers.
+    pub const OURS: [Self; 6] = [
+        Self::by_socket(CommandPath::ReverseSpeedJ),
+        Self::by_socket(CommandPath::ReverseServoJ),
+        Self::by_socket(CommandPath::Buffered),
+        Self::in_registers(CommandPath::ReverseSpeedJ),
+        Self::in_registers(CommandPath::ReverseServoJ),
+        Self::in_registers(CommandPath::Buffered),
+    ];
+
+    const fn by_socket(path: CommandPath) -> Self {
+        Self { path, orders: Orders::Socket }
+    }
+
+    const fn in_registers(path: CommandPath) -> Self {
+        Self { path, orders: Orders::Registers }
+    }
+
+    /// Whether orders go out in registers.
+    #[must_use]
+    pub fn is_in_registers(self) -> bool {
+        self.orders == Orders::Registers
+    }
+
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.path.name().to_owned() + if self.is_in_registers() { ", registers" } else { "" }
+    }
+
+    /// Whether software can be commanded so.
+    #[must_use]
+    pub fn fits(self, software: SoftwareVersion) -> bool {
+        let mut config = UrConfig::default();
+        self.choose(&mut config);
+        config.peer.unfit(software).is_none()
+    }
+
+    /// Whether joint positions go out.
+    #[must_use]
+    pub const fn is_positions(self) -> bool {
+        self.path.is_positions()
+    }
+
+    /// A configuration comes to command so.
+    pub const fn choose(self, config: &mut UrConfig) {
+        (config.peer.path, config.peer.program.orders) = (self.path, self.orders);
+    }
+}
