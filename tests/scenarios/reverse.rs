@@ -134,8 +134,8 @@ fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
             rig.kill(death);
             rig.run_for(secs(3));
             let rest = rig.record().rest_after(at).expect("at rest");
-            assert!(rest <= bound, "{software} {path:?} {death:?}: {rest:?}");
-            assert!(!rig.controller.program().0, "{software} {path:?} {death:?}: the program has ended");
+            assert!(rest <= bound, "{software} {way:?} {death:?}: {rest:?}");
+            assert!(!rig.controller.program().0, "{software} {way:?} {death:?}: the program has ended");
         }
     }
 }

@@ -501,7 +501,7 @@ impl<'m> Rig<'m> {
     /// Whether these bytes are of a program that comes in pieces: up to its last `end`.
     fn program_goes_out(&mut self, bytes: &[u8]) -> bool {
         if bytes.starts_with(b"def outrigger_") || bytes.starts_with(b"def externalControl") {
-            self.program = Some(vec![]);
+            (self.program, self.position) = (Some(vec![]), None);
         }
         let Some(program) = &mut self.program else { return false };
         program.extend(bytes);

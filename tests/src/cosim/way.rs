@@ -4,7 +4,7 @@ use outrigger_core::engine::ur::{CommandPath, Orders, UrConfig};
 use outrigger_core::robot::SoftwareVersion;
 
 /// A path, and how its program gets its orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Which program, if any.
     pub path: CommandPath,

@@ -9,7 +9,7 @@ use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::Action;
 use outrigger_sim::robot::Power;
 use outrigger_sim::time::SimTime;
-use outrigger_tests::cosim::{Buffers, Rig, rest_bound, Way};
+use outrigger_tests::cosim::{Buffers, Rig, Way, rest_bound};
 
 use super::super::text::{in_parallel, markdown, millis};
 use super::{Wish, called, wished};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, rest_bound, stop_deceleration, Way};
+use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Way, rest_bound, stop_deceleration};
 
 use super::super::text::{in_parallel, markdown, millis};
 use super::{called, wished};

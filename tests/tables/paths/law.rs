@@ -11,7 +11,7 @@ use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
 
 use super::super::servo;
 use super::super::text::{in_parallel, markdown};
-use super::{wished};
+use super::wished;
 
 /// A UR5e.
 const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);

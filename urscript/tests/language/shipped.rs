@@ -115,15 +115,15 @@ fn every_template_is_a_program_of_every_software() {
             continue;
         }
         if template.contains("What follows is conversation.script") {
-            if !by_registers {
-                template.push_str(CONVERSATION);
-            } else {
-                template.push_str(REGISTERS);
-            }
+            template.push_str(if by_registers { REGISTERS } else { CONVERSATION });
         }
         let header = template.contains("# HEADER_BEGIN");
         let mut longest = 0;
-        for version in versions() {
+        // Those registers came with 3.9 and 5.3.
+        let has_registers = |version: &Version| {
+            *version >= Version::new(5, 3) || (Version::new(3, 9)..Version::new(5, 0)).contains(version)
+        };
+        for version in versions().filter(|version| !by_registers || has_registers(version)) {
             let text = if header {
                 ScriptText::within("def externalControl():\n", &template, VALUES, version)
             } else {

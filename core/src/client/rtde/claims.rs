@@ -32,15 +32,8 @@ pub enum Claim {
 
 impl Claim {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Program,
-        Self::Standard,
-        Self::Configurable,
-        Self::Tool,
-        Self::Analog,
-        Self::SpeedSlider,
-        Self::Force,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Program, Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
 
     /// The inputs, by their names in RTDE, joined by commas.
     #[must_use]

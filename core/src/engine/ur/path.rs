@@ -152,7 +152,7 @@ pub enum Delivery {
 words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 
 /// How its orders get to a program of ours, and its answers back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub enum Orders {

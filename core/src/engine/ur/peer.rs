@@ -357,8 +357,9 @@ impl Ur<'_> {
             && let Some(program) = exclusive(&mut self.program).filter(|program| program.by_registers())
             && let Some(said) = rtde.mirrored()
         {
-            let stopped = cycle.state().is_some_and(|state| state.program_state == Some(ProgramState::Stopped));
-            let news = program.shows(said, !stopped, arrival);
+            let shown = cycle.state().and_then(|state| state.program_state);
+            let ends = matches!(shown, Some(ProgramState::Stopping | ProgramState::Stopped));
+            let news = program.shows(said, !ends, arrival);
             news.into_iter().for_each(|news| events.push_peer(UrEvent::Program(news)));
             if let Some(figures) = program.figures(now) {
                 cycle.set_answers(figures);

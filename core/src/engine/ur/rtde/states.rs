@@ -289,7 +289,8 @@ impl<'e> StateEvent<'e> {
         match event {
             Event::Data(data) => match StateOutputs::read(&data.values) {
                 Ok(outputs) => {
-                    *mirrored = outputs.output_int_register_24.zip(outputs.output_int_register_25).map(<[i32; 2]>::from);
+                    *mirrored =
+                        outputs.output_int_register_24.zip(outputs.output_int_register_25).map(<[i32; 2]>::from);
                     state(outputs).map_or_else(Self::Malformed, Self::State)
                 }
                 Err(error) => Self::Malformed(error),
