@@ -234,8 +234,10 @@ fn commands_when_asked(rig: &mut Rig<'_>, trouble: Trouble, what: &str) {
 }
 
 fn table(software: &[SoftwareVersion], states: States) -> String {
+    // What stands in registers is read by RTDE.
+    let ways = Way::ALL.into_iter().filter(|way| states == States::Rtde || !way.is_in_registers());
     let cases: Vec<((Trouble, &str), Way)> =
-        TROUBLES.into_iter().flat_map(|trouble| Way::ALL.map(|path| (trouble, path))).collect();
+        TROUBLES.into_iter().flat_map(|trouble| ways.clone().map(move |way| (trouble, way))).collect();
     let rows = in_parallel(&cases, |((trouble, name), path)| {
         let mut row = vec![name.to_owned(), path.name()];
         row.extend(software.iter().map(|software| cell(trouble, *software, path, states)));
