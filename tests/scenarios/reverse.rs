@@ -8,6 +8,8 @@ use outrigger_core::wire::program::Ending;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
+use outrigger_sim::port::Port;
+use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Death, Rig, Setup, Way};
 
 use super::{ms, secs};
@@ -231,6 +233,52 @@ fn software_that_has_no_read_with_a_time_out_is_refused_before_anything_is_sent(
     let refused = outrigger_tests::refused(Reason::PathUnfit);
     assert!(rig.record().events.iter().any(|(_, event)| *event == refused), "{story}");
     assert_eq!(rig.record().commands, []);
+}
+
+/// Refused for this reason before anything is sent, whatever was told on the way.
+fn refused_before_anything_is_sent(mut rig: Rig<'_>, why: Reason) -> Vec<(SimTime, Event<UrEvent>)> {
+    rig.run_for(secs(4));
+    rig.request();
+    rig.run_for(secs(2));
+    let story = rig.record().story();
+    assert!(rig.record().events.iter().any(|(_, event)| *event == outrigger_tests::refused(why)), "{story}");
+    assert!(rig.record().commands.is_empty() && !rig.controller.program().0, "{story}");
+    rig.record().events.clone()
+}
+
+const IN_REGISTERS: Way = Way { path: CommandPath::ReverseSpeedJ, orders: Orders::Registers };
+
+#[test]
+fn registers_that_another_client_has_are_named_and_nothing_is_sent() {
+    for software in [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)] {
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(setup_by(software, IN_REGISTERS, 0.5), &mut buffers);
+        let other = rig.controller.connect(Port::Rtde).expect("it listens");
+        let name = b"input_int_register_29";
+        let package = [&[0, 3 + name.len() as u8, b'I'][..], name].concat();
+        rig.controller.write(other, &package);
+        let events = refused_before_anything_is_sent(rig, Reason::PathUnfit);
+        let told = events.iter().find_map(|(_, event)| match event {
+            Event::Peer(UrEvent::NotOurs(input)) => Some(input.to_string()),
+            _ => None,
+        });
+        let said = "input_int_register_29 is in use by another RTDE client or a fieldbus";
+        assert_eq!(told.as_deref(), Some(said));
+    }
+}
+
+#[test]
+fn orders_in_registers_need_software_that_has_them_and_states_from_there() {
+    for software in [SoftwareVersion::new(3, 8), SoftwareVersion::new(5, 2)] {
+        let mut buffers = Buffers::with_rtde();
+        let rig = Rig::new(setup_by(software, IN_REGISTERS, 0.5), &mut buffers);
+        refused_before_anything_is_sent(rig, Reason::PathUnfit);
+    }
+    // RTDE is given up, and states come from 30003.
+    let mut buffers = Buffers::with_rtde();
+    let mut setup = setup_by(SoftwareVersion::new(5, 15), IN_REGISTERS, 0.5);
+    setup.controller.faults = vec!["drop/30004@0s:90s".parse().expect("a fault")];
+    refused_before_anything_is_sent(Rig::new(setup, &mut buffers), Reason::PathUnfit);
 }
 
 /// A controller with the URCap, whose program goes on behind the node with a move of the last joint.

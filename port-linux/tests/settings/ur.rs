@@ -317,6 +317,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("program.port", "50007", CALM, "50007").beside(SERVOJ),
     row("program.address", "\"192.168.56.7\"", CALM, "192.168.56.7").beside(SERVOJ),
     row("program.by", "\"urcap\"", CALM, "").beside(SERVOJ),
+    row("program.orders", "\"registers\"", CALM, "").beside(SERVOJ),
     row("program.script_port", "50008", URCAP, "").beside(FETCHED),
     row("program.trajectory_port", "50008", CALM, "50008").beside(EXTERNAL),
     row("program.command_port", "50008", CALM, "50008").beside(EXTERNAL),

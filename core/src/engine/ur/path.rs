@@ -160,7 +160,7 @@ pub enum Orders {
     #[default]
     Socket,
     /// In registers of RTDE, where states come from there too: the robot connects to nobody. Integer input registers 24 … 31
-    /// are claimed, and the program answers in output registers 24 and 25 (`core/docs/protocol/outrigger-programs.md` 9).
+    /// are claimed, and the program answers in output registers 24 and 25 (`core/docs/protocol/outrigger-programs.md` 12).
     Registers,
 }
 

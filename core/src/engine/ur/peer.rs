@@ -725,10 +725,10 @@ impl<'m> Peer<6> for Ur<'m> {
             program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
             path_open: self.motion.is_open()
                 && self.connector.is_connected(LinkId::REALTIME)
-                && shared(&self.program).is_none_or(|program| program.is_open() && self.has_registers(program)),
+                && shared(&self.program).is_none_or(Reverse::is_open),
             strays: false,
             gate: match shared(&self.program) {
-                Some(_) if self.unfit => Some(PeerGate::Unfit),
+                Some(program) if self.unfit || !self.has_registers(program) => Some(PeerGate::Unfit),
                 Some(program) if program.is_away() => Some(PeerGate::Away),
                 _ => None,
             },
