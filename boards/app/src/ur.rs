@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use embassy_net::Stack;
 use embedded_hal::digital::OutputPin;
 pub use outrigger_core::engine::ur::UrSettings as Settings;
-use outrigger_core::engine::ur::rtde::RtdeMemory;
+use outrigger_core::engine::ur::rtde::{LEAST, RtdeMemory};
 use outrigger_core::engine::ur::{Memory as EngineMemory, Ur, UrEngine};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::telemetry::{Device, Pace};
@@ -23,11 +23,14 @@ pub type Desk = desk::Desk<6, Ur<'static>>;
 /// What the connection of a program takes, where one may carry the commands.
 const PROGRAM: usize = if cfg!(feature = "reverse") { FOR_A_PROGRAM } else { 0 };
 
+/// Groups of inputs of RTDE: a program may get its orders in one.
+const GROUPS: usize = if cfg!(feature = "reverse") { 1 } else { 0 };
+
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
 /// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
 pub struct Memory<const RECORDER: usize = 65_536> {
     windows: Windows,
-    rtde: MaybeUninit<RtdeMemory<'static>>,
+    rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
     buffers: BuffersWithRtde<PROGRAM>,
     recorder: [u8; RECORDER],
     engine: MaybeUninit<Engine>,

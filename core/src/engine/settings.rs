@@ -294,7 +294,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((FORMAT, sums), (5, [(427, 648_688_693), (475, 873_752_244)]));
+        assert_eq!((FORMAT, sums), (5, [(428, 906_625_573), (475, 873_752_244)]));
     }
 
     #[test]

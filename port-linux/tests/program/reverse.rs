@@ -92,12 +92,15 @@ fn one_line_chooses_the_path() {
     for (major, minor) in [(3, 15), (5, 15)] {
         let software = SoftwareVersion::new(major, minor);
         std::thread::scope(|scope| {
-            for path in ["text", "reverse-speedj", "reverse-servoj", "buffered", "external-control"] {
+            let ours = ["reverse-speedj", "reverse-servoj", "buffered"];
+            let by_socket = ["text", "external-control"].into_iter().chain(ours).map(|path| (path, "socket"));
+            for (path, orders) in by_socket.chain(ours.map(|path| (path, "registers"))) {
                 scope.spawn(move || {
                     let server = serve(Options::for_software(software), false);
                     let [port, _, trajectory, command] = ports();
-                    let program = format!("port = {port}\ntrajectory_port = {trajectory}\ncommand_port = {command}");
-                    let name = format!("{path}-{software}");
+                    let ports = format!("port = {port}\ntrajectory_port = {trajectory}\ncommand_port = {command}");
+                    let program = format!("orders = \"{orders}\"\n{ports}");
+                    let name = format!("{path}-{orders}-{software}");
                     let said = ends_well(&server, run(&server, &name, &format!("path = \"{path}\""), &program));
                     assert_eq!(said.contains("has connected"), path != "text", "{name}:\n{said}");
                     println!("{name}: {}", said.lines().rev().find(|line| line.starts_with("reaction")).unwrap_or(""));

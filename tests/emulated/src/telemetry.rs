@@ -78,7 +78,7 @@ impl Recording {
     pub fn replayed(&self) -> Option<Result<Replayed, ReplayError>> {
         let dump = self.whole()?;
         let (mut primary, mut realtime) = (vec![0; WINDOW], vec![0; WINDOW]);
-        let mut rtde = Box::<RtdeMemory<'_, WINDOW>>::default();
+        let mut rtde = Box::<RtdeMemory<'_, WINDOW, 1>>::default();
         let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: Some(&mut *rtde) };
         // Which law it was is in the recording.
         let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));

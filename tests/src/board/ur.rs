@@ -96,7 +96,7 @@ impl UrRig {
         };
         Self::with::<3, _>(side, (conditions, network.seed, network.interface), |stack, seen| {
             let (windows, buffers, shared) = (leak(Windows::new()), leak(buffers), leak(Shared::new()));
-            let rtde = (RTDE > 0).then(|| leak(<RtdeMemory<'_>>::new()) as &mut dyn StateMemory<'_>);
+            let rtde = (RTDE > 0).then(|| leak(RtdeMemory::<1024, 1>::new()) as &mut dyn StateMemory<'_>);
             let memory = Memory { rtde, ..windows.memory() };
             let engine = leak(UrEngine::new(setup.config, setup.law, memory).unwrap());
             let (handle, mut runner) = outrigger_embassy::new(stack, network.robot, engine, buffers, shared);

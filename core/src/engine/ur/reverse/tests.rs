@@ -1,5 +1,7 @@
 //! The connection of a program under every short sequence of events, and its bytes in any pieces.
 
+mod registers;
+
 use core::net::SocketAddr;
 use std::collections::HashSet;
 

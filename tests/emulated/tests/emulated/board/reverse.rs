@@ -7,23 +7,27 @@ use super::*;
 
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
-        timed("a_program_sent_by_the_board_moves_the_arm_at_125_hz", BOARD, || holds_its_distance(SLOW)),
-        timed("a_program_sent_by_the_board_moves_the_arm_at_500_hz", BOARD, || holds_its_distance(FAST)),
+        timed("a_program_sent_by_the_board_moves_the_arm_at_125_hz", BOARD, || holds_its_distance(SLOW, "socket")),
+        timed("a_program_sent_by_the_board_moves_the_arm_at_500_hz", BOARD, || holds_its_distance(FAST, "socket")),
+        timed("a_program_with_orders_in_registers_moves_the_arm_at_500_hz", BOARD, || {
+            holds_its_distance(FAST, "registers");
+        }),
     ]
 }
 
 /// The firmware of the closed loop, told to command by a program.
-fn by_program(software: SoftwareVersion) -> &'static Firmware {
-    static BUILT: Mutex<BTreeMap<SoftwareVersion, &'static Firmware>> = Mutex::new(BTreeMap::new());
+fn by_program(software: SoftwareVersion, orders: &'static str) -> &'static Firmware {
+    static BUILT: Mutex<BTreeMap<(SoftwareVersion, &str), &'static Firmware>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    built.entry(software).or_insert_with(|| {
+    built.entry((software, orders)).or_insert_with(|| {
         let text = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
         let path = "path = \"reverse-speedj\"";
         let text = match text.split_once("[session]\n") {
             Some((before, behind)) => format!("{before}[session]\n{path}\n{behind}"),
             None => format!("{text}\n[session]\n{path}\n"),
         };
-        let file = std::env::temp_dir().join(format!("outrigger-reverse-{}-{software}.toml", std::process::id()));
+        let text = format!("{text}\n[program]\norders = \"{orders}\"\n");
+        let file = std::env::temp_dir().join(format!("outrigger-{orders}-{}-{software}.toml", std::process::id()));
         std::fs::write(&file, text).expect("room for a file");
         let firmware = Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"));
         let _ = std::fs::remove_file(&file);
@@ -32,8 +36,8 @@ fn by_program(software: SoftwareVersion) -> &'static Firmware {
 }
 
 /// The board keeps its tool over the workpiece, and not one text is sent for it; at the end of the program the arm rests.
-fn holds_its_distance(software: SoftwareVersion) {
-    let firmware = by_program(software);
+fn holds_its_distance(software: SoftwareVersion, orders: &'static str) {
+    let firmware = by_program(software, orders);
     let mut bench = Bench::start(firmware, setup(software)).expect("QEMU starts");
     bench.controller_mut().keep_texts();
     heard(&mut bench, SimTime::ZERO, &["connected"]);
@@ -42,7 +46,7 @@ fn holds_its_distance(software: SoftwareVersion) {
     undisturbed(&bench, software, asked);
     let (from, until) = (asked + Duration::from_secs(3), bench.now());
     let (rms, worst) = bench.record().distance_error(DISTANCE, from, until).expect("a distance");
-    println!("{software}: {:.2} mm RMS, {:.2} mm at worst", rms * 1e3, worst * 1e3);
+    println!("{software}, {orders}: {:.2} mm RMS, {:.2} mm at worst", rms * 1e3, worst * 1e3);
     assert!(worst < 0.002, "{:.2} mm off\n{}", worst * 1e3, bench.record().story(asked));
     let texts = bench.controller().texts();
     let programs = texts.iter().filter(|text| text.text.starts_with("def outrigger_speedj")).count();
