@@ -20,7 +20,7 @@ use outrigger_embassy::{Handle, Observer, Trouble, now};
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
 use crate::pulse::Pulse;
-use crate::requests::Inquiry;
+use crate::requests::inquiry::Inquiry;
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use super::json::Key;
+use super::key::Key;
 use crate::command::SampleValue;
 use crate::mode::Epoch;
 

@@ -38,6 +38,7 @@
 
 mod decimal;
 mod json;
+mod key;
 #[cfg(feature = "keyed")]
 pub mod keyed;
 mod lines;
@@ -45,7 +46,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-pub use json::Key;
+pub use key::Key;
 pub use lines::{LINE_MAX, Lines};
 pub use message::{Ask, Message};
 

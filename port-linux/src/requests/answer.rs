@@ -37,6 +37,15 @@ pub(super) struct Answer {
     pub(super) verdict: Verdict,
 }
 
+/// What goes to a client.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// What the loop says.
+    Answer(Answer),
+    /// A whole line.
+    Text(String),
+}
+
 /// What is wrong: what, where, what was expected there and what was found.
 struct Wrong<'w> {
     what: &'w str,

@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
-use super::answer::{self, Answer};
+use super::answer::{self, Line};
 use super::bell::Bell;
 use super::desk::{Asked, Letter, Reply};
 use super::slot::{Slot, Status};
@@ -33,15 +33,6 @@ const OWED: usize = 20;
 const WATCH: StdDuration = StdDuration::from_millis(100);
 /// How long somebody who sends no more is waited for, to take what it is owed.
 const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
-
-/// What goes to a client.
-#[derive(Debug)]
-pub(super) enum Line {
-    /// What the loop says.
-    Answer(Answer),
-    /// A whole line.
-    Text(String),
-}
 
 /// So many of something per second: a token bucket.
 #[derive(Debug)]
@@ -468,8 +459,12 @@ mod tests {
             stream.shutdown().await.unwrap();
             let Letter { asked, reply } = bench.asks.recv().await.expect("it comes");
             assert_eq!(asked, Asked::Request(Epoch::from_number(0)));
-            let answer =
-                Answer { id: reply.id, word: "request", status: Status::default(), verdict: answer::Verdict::Done };
+            let answer = answer::Answer {
+                id: reply.id,
+                word: "request",
+                status: Status::default(),
+                verdict: answer::Verdict::Done,
+            };
             drop(reply.to.expect("a place").send(Line::Answer(answer)));
             let mut text = String::new();
             stream.read_to_string(&mut text).await.unwrap();

@@ -15,9 +15,8 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{OwnedPermit, Receiver};
 
-use super::answer::{Answer, Verdict};
+use super::answer::{Answer, Line, Verdict};
 use super::bell::Bell;
-use super::client::Line;
 use super::slot::{Slot, Status};
 
 /// How often is looked at what a request would be refused for, where nothing else changes.

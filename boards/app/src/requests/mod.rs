@@ -4,7 +4,7 @@
 //! longer than one datagram takes to judge; what is dropped makes it wait, so that a flood costs a bounded share of the time.
 
 mod clerk;
-mod inquiry;
+pub(crate) mod inquiry;
 mod output;
 
 use embassy_futures::select::{Either3, select3};
@@ -16,7 +16,6 @@ use outrigger_core::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 use outrigger_embassy::{Handle, now};
 
 use self::clerk::Clerk;
-pub(crate) use self::inquiry::Inquiry;
 use crate::desk::Desk;
 use crate::milestone::PeerEvent;
 

@@ -1,0 +1,57 @@
+//! The keys of a message, and what each of them takes.
+
+/// A key of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// What is asked.
+    Do,
+    /// For the sender.
+    Id,
+    /// What the sender saw.
+    Epoch,
+    /// An output and its value.
+    Output,
+    /// A source of the configuration.
+    Source,
+    /// Numbers of a reading.
+    Values,
+    /// Sequence number of a reading.
+    Seq,
+}
+
+impl Key {
+    pub(super) const ALL: [Self; 7] =
+        [Self::Do, Self::Id, Self::Epoch, Self::Output, Self::Source, Self::Values, Self::Seq];
+
+    /// As it stands in a line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Do => "do",
+            Self::Id => "id",
+            Self::Epoch => "epoch",
+            Self::Output => "output",
+            Self::Source => "source",
+            Self::Values => "values",
+            Self::Seq => "seq",
+        }
+    }
+
+    pub(super) const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    /// What its value is.
+    pub(super) const fn expected(self) -> &'static str {
+        match self {
+            Self::Do => WORDS,
+            Self::Id | Self::Epoch | Self::Seq => "an integer from 0 to 4294967295",
+            Self::Output => "a text such as \"digital-out.3=on\"",
+            Self::Source => "the name of a source, as a text",
+            Self::Values => "an array of 1 to 6 numbers that an f32 holds",
+        }
+    }
+}
+
+pub(super) const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\", \
+                     \"hand-back\", \"resend\"";
