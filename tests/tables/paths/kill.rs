@@ -111,10 +111,10 @@ Time from the loss to rest of the *simulated joint* (below {REST} rad/s for good
 turned in it. The base joint moves at {SPEED} rad/s, and the loss comes just after a command has arrived, which is the worst
 moment. Killed: the kernel resets every connection of the process. Silent: not another byte, and nobody resets anything.
 
-The time-out is 40 ms on every path: `t` of the last text, or that of a program's read. Bound: time-out, v/a, two cycles and the
-drives' lag, as in `kill.md`. The program has ended then, too. A read notices a reset at once; where `servoj` gets nothing new, its
-target stands after two cycles, before the time-out. Software that a path does not fit stands without it: commanding is refused
-there (`PathUnfit`).
+The time-out is 40 ms on every path: `t` of the last text, or that of a program's read, or of its cycles without a new order in its
+registers. Bound: time-out, v/a, two cycles and the drives' lag, as in `kill.md`. The program has ended then, too. A read notices a
+reset at once, and one that looks into registers does not; where `servoj` gets nothing new, its target stands after two cycles,
+before the time-out. Software that a path does not fit stands without it: commanding is refused there (`PathUnfit`).
 
 Worst case: what `outrigger check-config` prints for `limits.velocity = {SPEED}`. It also has the longest way of a command, and before 3.2,
 and wherever the controller may choose the stop itself, `session.own_stop` (2 rad/s²) in place of the stop that is simulated.
