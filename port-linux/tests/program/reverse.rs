@@ -20,6 +20,7 @@ address = "127.0.0.1:PORT_BASE"
 request = "start"
 end = "done"
 settle = 0.3
+record = "RECORDING"
 
 [limits]
 velocity = 2.0
@@ -60,7 +61,9 @@ fn serve(options: Options, play: bool) -> Running {
 }
 
 fn run(server: &Running, name: &str, session: &str, program: &str) -> Child {
+    let _ = std::fs::remove_file(recording(name));
     let text = MOTION.replace("PORT_BASE", &server.port_base().to_string());
+    let text = text.replace("RECORDING", recording(name).to_str().expect("text"));
     let file = std::env::temp_dir().join(format!("outrigger-reverse-{}-{name}.toml", std::process::id()));
     std::fs::write(&file, format!("{text}\n[session]\n{session}\n\n[program]\n{program}\n")).expect("room for a file");
     Command::new(env!("CARGO_BIN_EXE_outrigger"))
@@ -71,6 +74,22 @@ fn run(server: &Running, name: &str, session: &str, program: &str) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary under test")
+}
+
+/// Where everything that this run sees goes.
+fn recording(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("reverse-{name}.mcap"))
+}
+
+/// The recording of this run leads to the same transitions and the same commands, to the byte.
+fn is_replayed(name: &str) {
+    let replay = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .args(["replay".as_ref(), recording(name).as_os_str()])
+        .output()
+        .expect("the binary under test");
+    let said = [replay.stdout, replay.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(replay.status.success() && said.contains("inputs gave the same 6 transitions"), "{name}: {said}");
+    let _ = std::fs::remove_file(recording(name));
 }
 
 /// The arm has gone there and back, and the run has ended well; what it said.
@@ -103,6 +122,7 @@ fn one_line_chooses_the_path() {
                     let name = format!("{path}-{orders}-{software}");
                     let said = ends_well(&server, run(&server, &name, &format!("path = \"{path}\""), &program));
                     assert_eq!(said.contains("has connected"), path != "text", "{name}:\n{said}");
+                    is_replayed(&name);
                     println!("{name}: {}", said.lines().rev().find(|line| line.starts_with("reaction")).unwrap_or(""));
                 });
             }
@@ -119,6 +139,7 @@ fn a_robot_with_the_urcap_needs_nothing_of_ours() {
     let program = format!("by = \"urcap\"\nport = {port}\nscript_port = {script_port}");
     let said = ends_well(&server, run(&server, "urcap", "path = \"reverse-speedj\"", &program));
     assert!(said.contains("ProgramAway"), "what is missing was said:\n{said}");
+    is_replayed("urcap");
 }
 
 /// UR's own program, as its client library has it, takes the same speeds.
