@@ -7,7 +7,8 @@ use outrigger_core::time::Duration;
 use super::coast;
 
 /// What stands over the columns.
-const HEAD: [&str; 5] = ["session.path", "fits", "goes on by", "pendant: stop, pause, speed slider", "what goes there"];
+const HEAD: [&str; 5] =
+    ["session.path, program.orders", "fits", "goes on by", "pendant: stop, pause, speed slider", "what goes there"];
 
 /// One line for each way on a controller with this `software`, whose states come `by_rtde` or over 30003, under a title and a head: whether
 /// it fits, how far the arm goes on when nobody speaks any more, and what a person at the pendant can do. * marks the one of `config`.
