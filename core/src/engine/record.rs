@@ -26,6 +26,10 @@ const MAGIC: &[u8; 10] = b"OUTRIGGER\x0a";
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
 
+/// In the kind of a dump: its engine has feature `reverse`, and a checkpoint more in it.
+const REVERSE: u8 = 0x80;
+const WITH_REVERSE: u8 = if cfg!(feature = "reverse") { REVERSE } else { 0 };
+
 /// Length of the end mark of a dump \[B\].
 pub const DUMP_END_LEN: usize = END_MAGIC.len() + 4;
 
@@ -81,6 +85,12 @@ pub enum ReplayError {
     },
     /// The dump is of an engine beside another kind of controller.
     OtherKind,
+    /// The dump is of an engine built with feature `reverse` and this one is without it, or the other way round: what a
+    /// checkpoint holds is different then.
+    OtherFeatures {
+        /// The recorded engine had it.
+        reverse: bool,
+    },
     /// Entry number `entry`, from 0, cannot be read; a checkpoint also where its law is of another kind.
     BadEntry {
         /// Its number.
@@ -114,6 +124,13 @@ impl core::fmt::Display for ReplayError {
                 write!(f, "the recorded engine received into {a}, {b}, {c} and {d} bytes: as many are needed")
             }
             Self::OtherKind => f.write_str("the recorded engine stood beside another kind of controller"),
+            Self::OtherFeatures { reverse } => {
+                let (recorded, this) = if *reverse { ("with", "without") } else { ("without", "with") };
+                write!(
+                    f,
+                    "the recorded engine was built {recorded} feature `reverse`, this one {this}: build this one alike"
+                )
+            }
             Self::Config(error) => write!(f, "the recorded configuration is refused: {error}"),
             Self::BadEntry { entry } => write!(f, "entry {entry} cannot be read"),
             Self::Diverged { entry, at, recorded, now } => {
@@ -165,7 +182,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
             room.get_mut(..MAGIC.len())?.copy_from_slice(MAGIC);
             Some(MAGIC.len())
         })?;
-        header.put(&(P::Options::KIND, self.peer.memory_sizes()))?;
+        header.put(&(P::Options::KIND | WITH_REVERSE, self.peer.memory_sizes()))?;
         header.put_with(|room| {
             let (length, room) = room.split_first_chunk_mut()?;
             let config = packed::to_slice(self.config(), room)?.len();
@@ -372,8 +389,11 @@ impl<'d> Header<'d> {
     }
 
     fn config<const N: usize, P: Peer<N>>(&self) -> Result<Config<N, P::Options>, ReplayError> {
-        if self.kind != P::Options::KIND {
+        if self.kind & !REVERSE != P::Options::KIND {
             return Err(ReplayError::OtherKind);
+        }
+        if self.kind & REVERSE != WITH_REVERSE {
+            return Err(ReplayError::OtherFeatures { reverse: self.kind & REVERSE != 0 });
         }
         packed::from_bytes(self.config).ok_or(ReplayError::NoDump)
     }

@@ -133,7 +133,7 @@ pub struct OrderRepr {
     pub counter: u16,
     /// What is to be done.
     pub what: What,
-    /// How many cycles it takes to the values from those before, 1 to 32 767: one, unless states were missed.
+    /// How many cycles it takes to the values from those before, 1 to 32 768: one, unless states were missed.
     pub cycles: u16,
     /// Joint speeds \[µrad/s\] or positions \[µrad\].
     pub values: [i32; 6],
@@ -173,7 +173,7 @@ impl OrderRepr {
     /// # Errors
     /// `BufferTooSmall` where `out` is shorter.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
-        let further = i32::from(self.cycles.clamp(1, 32_767).saturating_sub(1));
+        let further = i32::from(self.cycles.clamp(1, 32_768).saturating_sub(1));
         let (counter, what) = (I32::new(self.counter.into()), I32::new((self.what.raw() & 0xFFFF) | further << 16));
         put(&Order { counter, what, values: self.values.map(I32::new) }, out)
     }
@@ -234,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(counter: u16, what: u16, cycles in 1_u16..32_768, values: [i32; 6], token: i32, version: i32, lag in 0_u16..4_096, ending in 0_u8..16) {
+        fn what_is_written_is_read(counter: u16, what: u16, cycles in 1_u16..=32_768, values: [i32; 6], token: i32, version: i32, lag in 0_u16..4_096, ending in 0_u8..16) {
             let order = OrderRepr { counter, what: What::from_raw(what.into()), cycles, values };
             let mut bytes = [0; Order::LEN];
             prop_assert_eq!(order.emit(&mut bytes), Ok(Order::LEN));
@@ -264,6 +264,8 @@ mod tests {
         assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BadLength, 16, 15));
         assert_eq!(Hello::new_checked(&[0; 16]).unwrap_err().kind, WireErrorKind::BadType);
         let mut order = [0; Order::LEN];
+        order[4..6].copy_from_slice(&[0x7F, 0xFF]);
+        assert_eq!(Order::new_checked(&order).map(|order| order.repr().cycles), Ok(32_768), "as many as can be said");
         order[1] = 1;
         assert_eq!(Order::new_checked(&order).unwrap_err().kind, WireErrorKind::BadValue);
         let order = OrderRepr { counter: 0, what: What::End, cycles: 1, values: [0; 6] };

@@ -94,6 +94,16 @@ fn bytes_that_are_no_dump_and_one_that_is_cut_off_anywhere_are_refused() {
 }
 
 #[test]
+fn a_dump_of_an_engine_with_other_features_is_refused_by_name() {
+    let mut dump = fallback().dump();
+    // Behind the format, above the kind of controller.
+    dump[10] ^= 0x80;
+    let refused = replayed(&dump).unwrap_err();
+    assert_eq!(refused, ReplayError::OtherFeatures { reverse: !cfg!(feature = "reverse") });
+    assert!(refused.to_string().contains("feature `reverse`"));
+}
+
+#[test]
 fn a_dump_with_something_missing_in_between_is_refused() {
     let dump = fallback().dump();
     let without = [&dump[..4_096], &dump[8_192..]].concat();
