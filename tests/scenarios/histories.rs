@@ -176,3 +176,15 @@ fn whatever_happens_in_any_order_an_arm_that_nobody_commands_rests_and_can_be_co
     });
     run.unwrap_or_else(|failure| panic!("{failure}"));
 }
+
+#[test]
+fn an_arm_that_its_slider_holds_has_nothing_left_to_do_once_it_is_released() {
+    for software in SOFTWARE {
+        for way in Way::ALL.into_iter().filter(|way| way.fits(software)) {
+            for resident in [false, true] {
+                let history = [(Deed::Slider(1), 41), (Deed::Request, 1_481), (Deed::Slider(0), 0)];
+                lives_through(software, way, resident, &history);
+            }
+        }
+    }
+}

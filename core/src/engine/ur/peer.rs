@@ -29,7 +29,7 @@ use crate::law::Law;
 use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
-use crate::mode::{Held, Mode, PeerGate, Pendant};
+use crate::mode::{Held, Mode, Pace, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
@@ -762,7 +762,8 @@ impl<'m> Peer<6> for Ur<'m> {
         }
         let arming = cycle.mode_now() == Mode::Arming;
         if let Some(program) = exclusive(&mut self.program) {
-            let paused = cycle.evidence().pendant == Pendant::Paused;
+            // At a slider of 0 its `speedj` has not ended, and would go on with the old speed once the slider is moved.
+            let paused = cycle.evidence().pendant == Pendant::Paused || cycle.pace() == Pace::Held;
             program.prepare(now, cycle.mode_now(), cycle.state(), paused);
             // A `stopj` in its place is no zero velocity of arming.
             self.motion.prepare(None);

@@ -11,7 +11,8 @@ use crate::wire::external_control::{ControlMode, ControlRepr};
 use crate::wire::program::{Kind, OrderRepr, What};
 
 impl Reverse {
-    /// What the next verdict is carried out by. A program that is `paused` takes nothing before it goes on.
+    /// What the next verdict is carried out by. A program that is `paused`, or for which no time passes, does nothing before it goes
+    /// on, and then what it was amid.
     pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, paused: bool) {
         let state = if self.takes_positions() { state.copied() } else { None };
         self.moment = Moment { now, mode, state, paused };
