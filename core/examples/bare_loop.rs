@@ -53,7 +53,11 @@ fn main() {
     let start = JointPositions::from_wire(peer.q);
     let mut end = start;
     end.0[0] += core::f32::consts::FRAC_PI_2;
-    let at_rest = |positions, at| Waypoint { setpoint: Setpoint { positions, velocities: JointVelocities::ZERO }, at };
+    let at_rest = |positions, at| Waypoint {
+        setpoint: Setpoint { positions, velocities: JointVelocities::ZERO },
+        accelerations: None,
+        at,
+    };
     let waypoints = [at_rest(start, Duration::ZERO), at_rest(end, Duration::from_secs(2))];
     let motion = Trajectory::through(&waypoints).expect("two waypoints in order");
     let law = JointServo::new(Reference::Absolute(motion), JointServoConfig::default());

@@ -100,7 +100,7 @@ fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
                 let inner = i > 0 && i + 1 < rows.len();
                 let velocities = if inner { speed(i - 1, i + 1) } else { JointVelocities::ZERO };
                 let setpoint = Setpoint { positions: JointPositions(rows[i].1[arm]), velocities };
-                Waypoint { setpoint, at: Duration::from_micros((rows[i].0 * 1e6).max(0.0) as u64) }
+                Waypoint { setpoint, accelerations: None, at: Duration::from_micros((rows[i].0 * 1e6).max(0.0) as u64) }
             })
             .collect();
         Trajectory::through(&waypoints)
@@ -136,8 +136,8 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let law = |side: &str, motion: Trajectory<7>| -> Result<Together, Trouble> {
         let reference = Reference::Relative(motion);
         let within = reference.check(&config.limits);
-        within.map_err(|error| {
-            format!("{}: {side} arm: expected {}, by more time between the lines", args.file.display(), error.expected)
+        within.map_err(|(line, excess)| {
+            format!("{}: {side} arm: {excess} on the way to line {}: give it more time", args.file.display(), line + 1)
         })?;
         let servo = JointServo::new(reference, JointServoConfig { proportional: 5.0, ..JointServoConfig::default() });
         Ok(Together { servo, begin: Rc::clone(&begin) })

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use outrigger_core::command::{Samples, SourceId};
+use outrigger_core::command::{Limits, Samples, SourceId};
 use outrigger_core::kinematics::{KinematicChain, Posture};
-use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
-use outrigger_core::trajectory::{Progress, Setpoint};
+use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
 
 /// A law on the heap.
 pub(crate) struct BoxedLaw<const N: usize> {
@@ -69,6 +69,18 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
 
     fn progress(&self) -> Progress {
         self.law.progress()
+    }
+
+    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
+        self.law.feed(waypoint, last, limits)
+    }
+
+    fn room(&self) -> usize {
+        self.law.room()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.law.elapsed()
     }
 
     fn setpoint(&self) -> Option<&Setpoint<N>> {

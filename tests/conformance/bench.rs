@@ -178,6 +178,7 @@ pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
             positions: JointPositions([base, 0.0, 0.0, 0.0, 0.0, 0.0]),
             velocities: JointVelocities::ZERO,
         },
+        accelerations: None,
         at: time::Duration::from_secs(secs),
     };
     let turn = Trajectory::through(&[at(0.0, 0), at(1.0, 40)]).expect("two waypoints in order");

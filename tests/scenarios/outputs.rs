@@ -36,6 +36,7 @@ fn trajectory() -> Trajectory<6> {
             positions: JointPositions([angle, 0.0, 0.3 * angle, 0.0, 0.0, -angle]),
             velocities: JointVelocities::ZERO,
         },
+        accelerations: None,
         at: Duration::from_millis(millis),
     };
     Trajectory::through(&[at(0.0, 0), at(0.5, 1_000), at(-0.2, 2_000), at(0.5, 3_000), at(0.0, 4_000)]).unwrap()

@@ -18,6 +18,7 @@ use super::{SOFTWARE, ms, secs};
 fn trajectory() -> Trajectory<6> {
     let at = |positions, millis| Waypoint {
         setpoint: Setpoint { positions: JointPositions(positions), velocities: JointVelocities::ZERO },
+        accelerations: None,
         at: Duration::from_millis(millis),
     };
     Trajectory::through(&[at([0.0; 6], 0), at([0.5, 0.0, 0.0, 0.0, 0.0, 0.0], 2_000)]).unwrap()

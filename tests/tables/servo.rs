@@ -37,6 +37,7 @@ pub(super) fn trajectory(back: bool) -> Trajectory<6> {
             positions: JointPositions([base, 0.0, 0.0, 0.0, 0.0, 0.0]),
             velocities: JointVelocities::ZERO,
         },
+        accelerations: None,
         at: core::Duration::from_millis(millis),
     };
     let waypoints = [at(0.0, 0), at(-std::f32::consts::PI, 2_000), at(0.0, 4_000)];

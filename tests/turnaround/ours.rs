@@ -39,7 +39,7 @@ fn to_and_fro() -> Trajectory<6> {
         let q = if number % 2 == 0 { 0.0 } else { 0.4 };
         let positions = JointPositions([q, -0.2 * q, 0.3 * q, -0.1 * q, 0.2 * q, q]);
         let setpoint = Setpoint { positions, velocities: JointVelocities([0.0; 6]) };
-        Waypoint { setpoint, at: Duration::from_millis(STROKE_MILLIS * number as u64) }
+        Waypoint { setpoint, accelerations: None, at: Duration::from_millis(STROKE_MILLIS * number as u64) }
     });
     Trajectory::through(&waypoints).expect("a motion")
 }

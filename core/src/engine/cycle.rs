@@ -7,7 +7,7 @@
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
-use crate::law::Law;
+use crate::law::{FeedError, Law};
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mirrored, Mode,
@@ -22,6 +22,7 @@ use crate::robot::{
     ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
 };
 use crate::time::{Duration, Instant, earliest};
+use crate::trajectory::Waypoint;
 
 /// What goes out in this cycle.
 #[derive(Debug)]
@@ -238,6 +239,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     pub(super) const fn law_mut(&mut self) -> &mut L {
         &mut self.law
+    }
+
+    /// One waypoint more for the law, within the limits.
+    pub(super) fn feed(&mut self, waypoint: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
+        self.law.feed(waypoint, last, self.governor.limits())
     }
 
     pub(super) const fn sources(&self) -> &Sources {

@@ -74,7 +74,7 @@ use self::keep::Keeper;
 use self::peer::{Context, Received};
 use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
-use crate::law::Law;
+use crate::law::{FeedError, Law};
 use crate::link::{Figures, Grade, Histograms};
 #[cfg(feature = "reverse")]
 use crate::mode::{Channel, Refusal, Word};
@@ -83,6 +83,7 @@ use crate::mode::{Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace};
 use crate::recorder::Recorder;
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::time::{Duration, Instant, earliest};
+use crate::trajectory::Waypoint;
 
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
@@ -303,6 +304,21 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.stream(now)?;
         self.record_change();
         Ok(())
+    }
+
+    /// One waypoint more for the motion that the law follows; the motion ends there where it is the `last`. In place of an
+    /// input: call it between two of them. `law().room()` says how many are taken now.
+    ///
+    /// # Errors
+    /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
+    /// then.
+    pub fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, now: Instant) -> Result<(), FeedError> {
+        #[cfg(feature = "postcard")]
+        self.record_waypoint(now, waypoint, last);
+        self.wake(now);
+        let taken = self.cycle.feed(waypoint, last);
+        self.settle(now);
+        taken
     }
 
     /// The next event; `None` once all are taken.

@@ -19,9 +19,10 @@ use crate::packed;
 use crate::recorder::{Entry, Kind, Loader, Recorder, Saver, entries};
 use crate::robot::Text;
 use crate::time::{Duration, Instant};
+use crate::trajectory::Waypoint;
 
 /// What every dump begins with; the last byte counts the formats.
-const MAGIC: &[u8; 10] = b"OUTRIGGER\x0a";
+const MAGIC: &[u8; 10] = b"OUTRIGGER\x0b";
 
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
@@ -221,6 +222,16 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         self.recorder.append(Kind::Received, now, &[head, self.peer.received(link, count)]);
     }
 
+    /// Before a waypoint is looked at.
+    pub(super) fn record_waypoint(&mut self, now: Instant, waypoint: &Waypoint<N>, last: bool) {
+        let mut bytes = [0; 160];
+        if self.make_room(now, bytes.len())
+            && let Some(bytes) = packed::to_slice(&(last, waypoint), &mut bytes)
+        {
+            self.recorder.append(Kind::Waypoint, now, &[bytes]);
+        }
+    }
+
     /// After an input: what came of it.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
         if !self.recorder.is_enabled() {
@@ -308,6 +319,12 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
                     Some(from) => self.commit_datagram(link, bytes.len(), from, arrival, entry.at),
                     None => self.commit(link, bytes.len(), arrival, entry.at),
                 }
+                Some(())
+            }
+            Kind::Waypoint => {
+                let (last, waypoint) = packed::from_bytes(entry.payload)?;
+                // What was refused then is refused again.
+                let _ = self.feed(&waypoint, last, entry.at);
                 Some(())
             }
             Kind::Transmitted | Kind::Transition => None,

@@ -4,13 +4,13 @@
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
 //! reference the P term is kept so small that the arm can be braked in front of it.
 
-use super::Law;
 use super::closing::closing_speed;
+use super::{Excess, FeedError, Law, survey};
 use crate::command::{Limits, Samples, SourceId};
 use crate::math::bounded;
 use crate::robot::{BadValue, JointPositions, JointVelocities, Range, Reason, State, range_of, settings};
 use crate::time::Duration;
-use crate::trajectory::{Progress, Sampler, Setpoint, Trajectory, within};
+use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]
@@ -25,26 +25,20 @@ pub enum Reference<const N: usize> {
 }
 
 impl<const N: usize> Reference<N> {
-    /// Whether an arm with these limits can make the motion, with nothing to spare for feedback. Where a
-    /// relative motion ends up is not known beforehand.
+    /// Whether an arm with these limits can make as much of the motion as is known, with nothing to spare for feedback.
+    /// Where a relative motion ends up is not known beforehand.
     ///
     /// # Errors
-    /// What the motion exceeds.
-    pub fn check(&self, limits: &Limits<N>) -> Result<(), BadValue> {
-        let (trajectory, absolute) = match self {
+    /// What the motion exceeds, on the way to which waypoint, by its number from 0.
+    pub fn check(&self, limits: &Limits<N>) -> Result<(), (u32, Excess)> {
+        let (trajectory, origin) = match self {
             Self::Hold => return Ok(()),
-            Self::Absolute(trajectory) => (trajectory, true),
-            Self::Relative(trajectory) => (trajectory, false),
+            Self::Absolute(trajectory) => (trajectory, Some(&JointPositions::ZERO)),
+            Self::Relative(trajectory) => (trajectory, None),
         };
-        let below = |a: &[f32; N], b: &[f32; N]| a.iter().zip(b).all(|(a, b)| a <= b);
-        let fast = below(trajectory.peak_velocities().as_array(), limits.velocity.as_array());
-        BadValue::unless(fast, "waypoint", "a motion within the velocity limits")?;
-        let steep = below(trajectory.peak_accelerations().as_array(), limits.acceleration.as_array());
-        BadValue::unless(steep, "waypoint", "a motion within the acceleration limits")?;
-        let (lowest, highest) = trajectory.extent();
-        let inside = below(limits.position_min.as_array(), lowest.as_array())
-            && below(highest.as_array(), limits.position_max.as_array());
-        BadValue::unless(inside || !absolute, "waypoint", "a motion within the position limits")
+        (1..)
+            .zip(trajectory.legs())
+            .try_for_each(|(to, leg)| survey(&leg, limits, origin).map_err(|excess| (to, excess)))
     }
 }
 
@@ -185,6 +179,9 @@ impl<const N: usize> Law<N> for JointServo<N> {
         }
         let scaling = state.scaling();
         self.setpoint = self.reference(dt, scaling);
+        if self.motion.as_ref().is_some_and(|m| m.sampler.is_starved() && m.sampler.progress() == Progress::Running) {
+            return Err(Reason::Starved);
+        }
         let Setpoint { positions, velocities } = self.setpoint;
         let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);
         within(&error, self.config.path_tolerance)?;
@@ -223,6 +220,25 @@ impl<const N: usize> Law<N> for JointServo<N> {
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         self.arm(state)?;
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
+    }
+
+    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
+        let motion = self.motion.as_mut().ok_or(FeedError::NoMotion)?;
+        let origin = motion.sampler.origin();
+        // Before it has begun, nobody knows where a relative motion goes.
+        let known = !(motion.relative && motion.sampler.progress() == Progress::Waiting);
+        if let Some(from) = motion.sampler.trajectory().last().filter(|from| from.at < waypoint.at) {
+            survey(&Leg::between(from, waypoint), limits, known.then_some(&origin)).map_err(FeedError::Beyond)?;
+        }
+        motion.sampler.feed(*waypoint, last).map_err(FeedError::Waypoint)
+    }
+
+    fn room(&self) -> usize {
+        self.motion.as_ref().map_or(0, |motion| motion.sampler.room())
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
     }
 
     fn setpoint(&self) -> Option<&Setpoint<N>> {

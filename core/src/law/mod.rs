@@ -37,18 +37,20 @@ mod joint_servo;
 #[cfg(test)]
 mod plant;
 mod standoff;
+mod survey;
 mod tool_space;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
+pub use survey::{Excess, FeedError, Quantity, survey};
 pub use tool_space::ToolSpaceConfig;
 
-use crate::command::{Samples, SourceId};
+use crate::command::{Limits, Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
 use crate::robot::{BadValue, JointVelocities, Reason, State};
 use crate::time::Duration;
-use crate::trajectory::{Progress, Setpoint};
+use crate::trajectory::{Progress, Setpoint, Waypoint};
 
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize> {
@@ -106,6 +108,26 @@ pub trait Law<const N: usize> {
     /// How far a motion with an end has come.
     fn progress(&self) -> Progress {
         Progress::Endless
+    }
+
+    /// One waypoint more of the motion that is followed, behind those that are known; the motion ends there where it is the
+    /// `last`. It is compared with the `limits` on the way there from the one before.
+    ///
+    /// # Errors
+    /// Why it is not taken; the motion is as before.
+    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
+        let _ = (waypoint, last, limits);
+        Err(FeedError::NoMotion)
+    }
+
+    /// How many waypoints can be fed now.
+    fn room(&self) -> usize {
+        0
+    }
+
+    /// How much of the time of its motion has passed, at the motion's own speed.
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// What the joints are to follow now; `None` for a law that follows no positions.
@@ -258,6 +280,18 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn progress(&self) -> Progress {
         each!(self, law => Law::<N>::progress(law))
+    }
+
+    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
+        each!(self, law => law.feed(waypoint, last, limits))
+    }
+
+    fn room(&self) -> usize {
+        each!(self, law => Law::<N>::room(law))
+    }
+
+    fn elapsed(&self) -> Duration {
+        each!(self, law => Law::<N>::elapsed(law))
     }
 
     fn setpoint(&self) -> Option<&Setpoint<N>> {

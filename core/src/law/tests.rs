@@ -41,6 +41,7 @@ fn a_push_is_brought_back_within_the_acceleration_limit_without_ringing() {
 fn a_motion_that_passes_its_check_is_never_refused_on_the_way() {
     let waypoint = |q, millis| Waypoint {
         setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
+        accelerations: None,
         at: Duration::from_millis(millis),
     };
     let pi = core::f32::consts::PI;

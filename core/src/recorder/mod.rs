@@ -43,10 +43,13 @@ pub enum Kind {
     Transmitted,
     /// A transition of the mode machine.
     Transition,
+    /// A waypoint the law was fed.
+    Waypoint,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Checkpoint, Self::Input, Self::Received, Self::Transmitted, Self::Transition];
+    const ALL: [Self; 6] =
+        [Self::Checkpoint, Self::Input, Self::Received, Self::Transmitted, Self::Transition, Self::Waypoint];
 
     fn from_raw(raw: u8) -> Option<Self> {
         Self::ALL.get(usize::from(raw)).copied()

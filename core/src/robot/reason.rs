@@ -97,6 +97,7 @@ reasons! {
     Commanded "the arm is commanded now" "release it, wait until it is at rest, then ask again",
     NoSuchProgram "this configuration has no program for it on the controller" "set `program.resident`; what the URCap fetches stays anyway, and is sent again by playing it",
     ProgramRuns "our program runs on the controller already" "hand it back first, if it is to begin anew",
+    Starved "the motion ran out of waypoints before its end" "feed it faster than the arm moves, then acknowledge and request",
 }
 
 impl Reason {

@@ -1,4 +1,4 @@
-//! Reference motions: cubic segments through waypoints, and a sampler whose time the robot drives.
+//! Reference motions: cubic and quintic segments through waypoints, known to their end or fed while they run, and a sampler whose time the robot drives.
 //!
 //! ```
 //! use outrigger_core::robot::{JointPositions, JointVelocities};
@@ -7,8 +7,8 @@
 //!
 //! let at_rest = |q| Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO };
 //! let way = [
-//!     Waypoint { setpoint: at_rest(0.0), at: Duration::ZERO },
-//!     Waypoint { setpoint: at_rest(1.0), at: Duration::from_secs(2) },
+//!     Waypoint { setpoint: at_rest(0.0), accelerations: None, at: Duration::ZERO },
+//!     Waypoint { setpoint: at_rest(1.0), accelerations: None, at: Duration::from_secs(2) },
 //! ];
 //! let mut sampler = Sampler::new(Trajectory::through(&way)?, Duration::from_millis(200));
 //! sampler.start(JointPositions::ZERO);
@@ -18,11 +18,21 @@
 //! ```
 
 mod cubic;
+mod leg;
+#[cfg(feature = "quintic")]
+mod polynomial;
+#[cfg(feature = "quintic")]
+mod quintic;
 mod sampler;
 mod waypoints;
 
 pub use cubic::{CubicSegment, Setpoint};
+pub use leg::Leg;
+#[cfg(feature = "quintic")]
+pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
-pub use waypoints::{MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};
+#[cfg(not(feature = "quintic"))]
+pub use waypoints::Never;
+pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};
 
 pub(crate) use sampler::within;

@@ -7,7 +7,7 @@
 //! | `Suspended` | stands, whatever the robot does | resumed, explicitly and near enough |
 //! | `Finished` | at its end | started again |
 
-use super::{Setpoint, Trajectory};
+use super::{Setpoint, Trajectory, TrajectoryError, Waypoint};
 use crate::robot::{JointPositions, Reason};
 use crate::time::Duration;
 
@@ -38,6 +38,8 @@ pub struct Sampler<const N: usize> {
     progress: Progress,
     /// Trajectory time: integer, so that a day of small steps loses nothing.
     elapsed_nanos: u64,
+    /// Stands at the last waypoint that is known, and it is not the motion's.
+    starved: bool,
     /// Own factor on the speed, 0 … 1: rises after a resume.
     pace: f32,
     /// Time for the pace to rise from 0 to 1 after a resume.
@@ -55,6 +57,7 @@ impl<const N: usize> Sampler<N> {
             origin: JointPositions::ZERO,
             progress: Progress::Waiting,
             elapsed_nanos: 0,
+            starved: false,
             pace: 1.0,
             ramp,
             offset: JointPositions::ZERO,
@@ -71,6 +74,32 @@ impl<const N: usize> Sampler<N> {
     #[must_use]
     pub const fn elapsed(&self) -> Duration {
         Duration::from_micros(self.elapsed_nanos / 1_000)
+    }
+
+    /// One waypoint more of the motion, behind those that are known.
+    ///
+    /// # Errors
+    /// Those of [`Trajectory::feed`]; nothing changes then.
+    pub fn feed(&mut self, waypoint: Waypoint<N>, last: bool) -> Result<(), TrajectoryError> {
+        self.trajectory.feed(waypoint, last, self.elapsed_nanos)
+    }
+
+    /// How many waypoints can be fed now.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.trajectory.room(self.elapsed_nanos)
+    }
+
+    /// Whether the next waypoint is late: the motion stands at the last that is known, and has not ended.
+    #[must_use]
+    pub const fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// What is added to every position.
+    #[must_use]
+    pub const fn origin(&self) -> JointPositions<N> {
+        self.origin
     }
 
     /// The motion.
@@ -120,6 +149,7 @@ impl<const N: usize> Sampler<N> {
     pub fn advance(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
         if self.progress == Progress::Running {
+            self.starved = false;
             let seconds = dt.as_secs_f32().min(1.0) * scaling;
             // Below 2³² for up to a second: the narrow conversion is one instruction on a microcontroller.
             let nanos = (seconds * self.pace * 1e9) as u32;
@@ -127,7 +157,13 @@ impl<const N: usize> Sampler<N> {
             let rise = seconds / self.ramp.as_secs_f32();
             self.pace = if rise.is_finite() { (self.pace + rise).min(1.0) } else { 1.0 };
             if self.elapsed_nanos >= self.trajectory.duration().as_micros().saturating_mul(1_000) {
-                self.progress = Progress::Finished;
+                if self.trajectory.is_complete() {
+                    self.progress = Progress::Finished;
+                } else {
+                    // What comes late is gone on to from here, not caught up with.
+                    self.starved = true;
+                    self.elapsed_nanos = self.trajectory.duration().as_micros().saturating_mul(1_000);
+                }
             }
         }
         let mut setpoint = self.on_path();
@@ -155,7 +191,6 @@ pub(crate) fn within<const N: usize>(error: &JointPositions<N>, tolerance: f32) 
 mod tests {
     use super::*;
     use crate::robot::JointVelocities;
-    use crate::trajectory::Waypoint;
 
     const CYCLE: Duration = Duration::from_millis(8);
     const HERE: JointPositions<1> = JointPositions::ZERO;
@@ -163,6 +198,7 @@ mod tests {
     fn one_radian_in_a_second() -> Sampler<1> {
         let waypoint = |q, millis| Waypoint {
             setpoint: Setpoint { positions: JointPositions([q]), velocities: JointVelocities::ZERO },
+            accelerations: None,
             at: Duration::from_millis(millis),
         };
         let trajectory = Trajectory::through(&[waypoint(0.0, 0), waypoint(1.0, 1_000)]).unwrap();
@@ -252,5 +288,27 @@ mod tests {
         sampler.start(JointPositions([-2.0]));
         assert_eq!(sampler.advance(Duration::ZERO, 1.0).positions, JointPositions([-2.0]));
         assert_eq!(run(&mut sampler, 200, 1.0).positions, JointPositions([-1.0]));
+    }
+
+    #[test]
+    fn a_motion_without_its_next_waypoint_stands_at_the_last_and_has_not_ended() {
+        let waypoint = |q, v, millis| Waypoint {
+            setpoint: Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) },
+            accelerations: None,
+            at: Duration::from_millis(millis),
+        };
+        let beginning = Trajectory::beginning(&[waypoint(0.0, 0.0, 0), waypoint(0.5, 1.0, 500)]).unwrap();
+        let mut sampler = Sampler::new(beginning, Duration::ZERO);
+        sampler.start(HERE);
+        run(&mut sampler, 62, 1.0);
+        assert!(!sampler.is_starved());
+        run(&mut sampler, 10, 1.0);
+        assert!(sampler.is_starved());
+        assert_eq!((sampler.progress(), sampler.elapsed()), (Progress::Running, Duration::from_millis(500)));
+        sampler.feed(waypoint(1.0, 0.0, 1_000), true).unwrap();
+        run(&mut sampler, 1, 1.0);
+        assert!(!sampler.is_starved());
+        assert_eq!(run(&mut sampler, 62, 1.0).positions, JointPositions([1.0]));
+        assert_eq!((sampler.progress(), sampler.room()), (Progress::Finished, 0));
     }
 }

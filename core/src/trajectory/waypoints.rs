@@ -2,7 +2,7 @@
 
 use heapless::Vec;
 
-use super::{CubicSegment, Setpoint};
+use super::{Leg, Setpoint};
 use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
 use crate::time::{Duration, to_f32};
 
@@ -16,24 +16,62 @@ pub const MAX_WAYPOINTS: usize = 16;
 pub struct Waypoint<const N: usize> {
     /// Where to be, and how fast.
     pub setpoint: Setpoint<N>,
+    /// The accelerations there \[rad/s²\]: between two waypoints that have them the motion is quintic, else cubic.
+    pub accelerations: Option<Accelerations<N>>,
     /// When.
     pub at: Duration,
 }
 
-/// Waypoints that make no motion.
+/// Accelerations of a waypoint.
+#[cfg(feature = "quintic")]
+pub type Accelerations<const N: usize> = JointAccelerations<N>;
+
+/// Accelerations of a waypoint: without feature `quintic` none has any, and they take no room.
+#[cfg(not(feature = "quintic"))]
+pub type Accelerations<const N: usize> = Never;
+
+/// There is no such thing.
+#[cfg(not(feature = "quintic"))]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Never {}
+
+impl<const N: usize> Waypoint<N> {
+    fn is_finite(&self) -> bool {
+        let Setpoint { positions, velocities } = &self.setpoint;
+        #[cfg(feature = "quintic")]
+        let accelerations = self.accelerations.is_none_or(|a| a.is_finite());
+        #[cfg(not(feature = "quintic"))]
+        let accelerations = true;
+        positions.is_finite() && velocities.is_finite() && accelerations
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.setpoint.velocities == JointVelocities::ZERO
+    }
+
+    fn due_nanos(&self) -> u64 {
+        self.at.as_micros().saturating_mul(1_000)
+    }
+}
+
+/// Waypoints that make no motion, by their number in it, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TrajectoryError {
     /// Fewer than two waypoints.
     TooFew,
-    /// More than [`MAX_WAYPOINTS`].
+    /// More than [`MAX_WAYPOINTS`], or no room yet for one more.
     TooMany,
-    /// The first waypoint is not at time zero, or this one (from 0) is not later than the one before.
-    Order(u8),
+    /// The first waypoint is not at time zero, or this one is not later than the one before.
+    Order(u32),
     /// A number of this waypoint is NaN or infinite.
-    NotFinite(u8),
-    /// The first or last waypoint (given from 0) has a speed: a motion begins and ends at rest.
-    NotAtRest(u8),
+    NotFinite(u32),
+    /// The first or last waypoint has a speed: a motion begins and ends at rest.
+    NotAtRest(u32),
+    /// The motion has its last waypoint already.
+    Complete,
 }
 
 impl core::fmt::Display for TrajectoryError {
@@ -45,17 +83,23 @@ impl core::fmt::Display for TrajectoryError {
             Self::Order(i) => write!(f, "waypoint {i} must be later than the one before"),
             Self::NotFinite(i) => write!(f, "waypoint {i} has a number that is NaN or infinite"),
             Self::NotAtRest(i) => write!(f, "waypoint {i} is an end of the trajectory and must have no speed"),
+            Self::Complete => f.write_str("the motion has its last waypoint already"),
         }
     }
 }
 
 impl core::error::Error for TrajectoryError {}
 
-/// A motion from rest to rest through two or more waypoints, cubic in between.
+/// A motion from rest to rest through two or more waypoints, of which [`MAX_WAYPOINTS`] are known at a time: the others are
+/// [fed](Self::feed) while it runs. Between waypoints with accelerations it is quintic, else cubic.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trajectory<const N: usize> {
     waypoints: Vec<Waypoint<N>, MAX_WAYPOINTS>,
+    /// How many have been passed and forgotten.
+    forgotten: u32,
+    /// More are to come.
+    open: bool,
 }
 
 impl<const N: usize> Trajectory<N> {
@@ -64,54 +108,107 @@ impl<const N: usize> Trajectory<N> {
     /// # Errors
     /// What is wrong with them; positions are compared with limits by whoever knows the limits.
     pub fn through(waypoints: &[Waypoint<N>]) -> Result<Self, TrajectoryError> {
-        let [first, .., last] = waypoints else {
+        let mut own = Self::beginning(waypoints)?;
+        own.open = false;
+        let last = own.number(own.waypoints.len()).saturating_sub(1);
+        if own.waypoints.last().is_some_and(Waypoint::is_at_rest) {
+            Ok(own)
+        } else {
+            Err(TrajectoryError::NotAtRest(last))
+        }
+    }
+
+    /// The motion that begins with these waypoints, and goes on with those it is [fed](Self::feed).
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn beginning(waypoints: &[Waypoint<N>]) -> Result<Self, TrajectoryError> {
+        let [first, _, ..] = waypoints else {
             return Err(TrajectoryError::TooFew);
         };
         let own = Vec::from_slice(waypoints).map_err(|_| TrajectoryError::TooMany)?;
         let mut previous = None;
-        for (i, waypoint) in (0_u8..).zip(waypoints) {
-            let Setpoint { positions, velocities } = &waypoint.setpoint;
-            if !(positions.is_finite() && velocities.is_finite()) {
-                return Err(TrajectoryError::NotFinite(i));
-            }
-            let in_order = previous.map_or(waypoint.at == Duration::ZERO, |before| waypoint.at > before);
-            if !in_order {
-                return Err(TrajectoryError::Order(i));
-            }
+        for (i, waypoint) in (0..).zip(waypoints) {
+            follows(waypoint, previous, i)?;
             previous = Some(waypoint.at);
         }
-        for (i, end) in [(0, first), (own.len().saturating_sub(1), last)] {
-            if end.setpoint.velocities != JointVelocities::ZERO {
-                return Err(TrajectoryError::NotAtRest(i as u8));
-            }
+        if !first.is_at_rest() {
+            return Err(TrajectoryError::NotAtRest(0));
         }
-        Ok(Self { waypoints: own })
+        Ok(Self { waypoints: own, forgotten: 0, open: true })
     }
 
-    /// Time from start to end at full speed.
+    /// One waypoint more, behind the others, while `elapsed` nanoseconds of the motion have passed. Nothing changes where
+    /// it is refused.
+    ///
+    /// # Errors
+    /// What is wrong with it; [`TrajectoryError::TooMany`] where there is no [room](Self::room) now.
+    pub fn feed(&mut self, waypoint: Waypoint<N>, last: bool, elapsed: u64) -> Result<(), TrajectoryError> {
+        if !self.open {
+            return Err(TrajectoryError::Complete);
+        }
+        let number = self.number(self.waypoints.len());
+        follows(&waypoint, self.waypoints.last().map(|before| before.at), number)?;
+        if last && !waypoint.is_at_rest() {
+            return Err(TrajectoryError::NotAtRest(number));
+        }
+        if self.waypoints.is_full() {
+            let passed = self.passed(elapsed);
+            let kept = self.waypoints.get(passed..).unwrap_or_default();
+            self.waypoints = Vec::from_slice(kept).unwrap_or_default();
+            self.forgotten = self.forgotten.saturating_add(passed as u32);
+        }
+        self.waypoints.push(waypoint).map_err(|_| TrajectoryError::TooMany)?;
+        self.open = !last;
+        Ok(())
+    }
+
+    /// How many waypoints can be fed while `elapsed` nanoseconds of the motion have passed.
+    #[must_use]
+    pub fn room(&self, elapsed: u64) -> usize {
+        let kept = self.waypoints.len().saturating_sub(self.passed(elapsed));
+        if self.open { MAX_WAYPOINTS.saturating_sub(kept) } else { 0 }
+    }
+
+    /// Whether it is known to its end.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        !self.open
+    }
+
+    /// The last waypoint that is known.
+    #[must_use]
+    pub fn last(&self) -> Option<&Waypoint<N>> {
+        self.waypoints.last()
+    }
+
+    /// The number of the waypoint at `place`.
+    const fn number(&self, place: usize) -> u32 {
+        self.forgotten.saturating_add(place as u32)
+    }
+
+    /// How many waypoints nothing depends on any more.
+    fn passed(&self, elapsed: u64) -> usize {
+        self.waypoints.iter().skip(1).take_while(|next| elapsed >= next.due_nanos()).count()
+    }
+
+    /// Time from start to end of what is known of it, at full speed.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.waypoints.last().map_or(Duration::ZERO, |w| w.at)
     }
 
-    /// The segments with the time each begins.
-    fn segments(&self) -> impl Iterator<Item = (Duration, CubicSegment<N>)> + '_ {
-        self.waypoints
-            .iter()
-            .zip(self.waypoints.iter().skip(1))
-            .map(|(from, to)| (from.at, CubicSegment::new(from.setpoint, to.setpoint, (to.at - from.at).as_secs_f32())))
+    /// From each waypoint that is known to the next.
+    pub fn legs(&self) -> impl Iterator<Item = Leg<N>> + '_ {
+        self.waypoints.iter().zip(self.waypoints.iter().skip(1)).map(|(from, to)| Leg::between(from, to))
     }
 
     /// The setpoint `nanos` ns after the start; after the end, the last waypoint.
     #[must_use]
     pub fn at_nanos(&self, nanos: u64) -> Setpoint<N> {
         let mut legs = self.waypoints.iter().zip(self.waypoints.iter().skip(1));
-        let due = |w: &Waypoint<N>| w.at.as_micros().saturating_mul(1_000);
-        match legs.find(|(_, to)| nanos < due(to)) {
-            Some((from, to)) => {
-                let segment = CubicSegment::new(from.setpoint, to.setpoint, (to.at - from.at).as_secs_f32());
-                segment.at(to_f32(nanos.saturating_sub(due(from))) * 1e-9)
-            }
+        match legs.find(|(_, to)| nanos < to.due_nanos()) {
+            Some((from, to)) => Leg::setpoint(from, to, to_f32(nanos.saturating_sub(from.due_nanos())) * 1e-9),
             None => self.waypoints.last().map_or_else(Setpoint::default, |w| w.setpoint),
         }
     }
@@ -120,8 +217,8 @@ impl<const N: usize> Trajectory<N> {
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
         let first = self.at_nanos(0).positions;
-        self.segments().fold((first, first), |(lowest, highest), (_, segment)| {
-            let (low, high) = segment.extent();
+        self.legs().fold((first, first), |(lowest, highest), leg| {
+            let (low, high) = leg.extent();
             let lowest = lowest.zip_with(low.as_array(), |a, b| a.min(*b));
             (lowest, highest.zip_with(high.as_array(), |a, b| a.max(*b)))
         })
@@ -130,18 +227,26 @@ impl<const N: usize> Trajectory<N> {
     /// The highest speed of each joint on the way \[rad/s\]: to be compared with the limits before starting.
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
-        self.segments().fold(JointVelocities::ZERO, |peak, (_, segment)| {
-            peak.zip_with(segment.peak_velocities().as_array(), |a, b| a.max(*b))
-        })
+        self.legs()
+            .fold(JointVelocities::ZERO, |peak, leg| peak.zip_with(leg.peak_velocities().as_array(), |a, b| a.max(*b)))
     }
 
     /// The highest acceleration of each joint on the way \[rad/s²\].
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
-        self.segments().fold(JointAccelerations::ZERO, |peak, (_, segment)| {
-            peak.zip_with(segment.peak_accelerations().as_array(), |a, b| a.max(*b))
+        self.legs().fold(JointAccelerations::ZERO, |peak, leg| {
+            peak.zip_with(leg.peak_accelerations().as_array(), |a, b| a.max(*b))
         })
     }
+}
+
+/// Whether `waypoint`, number `i`, can come after one at `previous`.
+fn follows<const N: usize>(waypoint: &Waypoint<N>, previous: Option<Duration>, i: u32) -> Result<(), TrajectoryError> {
+    if !waypoint.is_finite() {
+        return Err(TrajectoryError::NotFinite(i));
+    }
+    let in_order = previous.map_or(waypoint.at == Duration::ZERO, |before| waypoint.at > before);
+    if in_order { Ok(()) } else { Err(TrajectoryError::Order(i)) }
 }
 
 #[cfg(test)]
@@ -150,7 +255,7 @@ mod tests {
 
     fn waypoint(q: f32, v: f32, millis: u64) -> Waypoint<1> {
         let setpoint = Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) };
-        Waypoint { setpoint, at: Duration::from_millis(millis) }
+        Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
     }
 
     #[test]
@@ -188,5 +293,51 @@ mod tests {
         let (lowest, highest) = Trajectory::through(&swings).unwrap().extent();
         assert_eq!(lowest.0[0], 0.0);
         assert!((highest.0[0] - 1.157_407).abs() < 1e-5, "{highest:?}");
+    }
+
+    #[test]
+    fn a_motion_of_any_length_is_fed_while_it_runs() {
+        let point = |i: u64| waypoint(if i.is_multiple_of(2) { 0.0 } else { 1.0 }, 0.0, 100 * i);
+        let mut fed = Trajectory::beginning(&[point(0), point(1)]).unwrap();
+        let mut next = 2;
+        for millis in 0..100_000_u64 {
+            let elapsed = millis * 1_000_000;
+            while fed.room(elapsed) > 0 {
+                fed.feed(point(next), next == 1_000, elapsed).unwrap();
+                next += 1;
+            }
+            let whole = Trajectory::through(&[waypoint(0.0, 0.0, 0), waypoint(1.0, 0.0, 100), waypoint(0.0, 0.0, 200)]);
+            let expected = whole.unwrap().at_nanos(elapsed % 200_000_000);
+            assert!((fed.at_nanos(elapsed).positions.0[0] - expected.positions.0[0]).abs() < 1e-6);
+        }
+        assert!(fed.is_complete());
+        assert_eq!(fed.feed(point(1_001), true, 0), Err(TrajectoryError::Complete));
+    }
+
+    #[test]
+    fn what_cannot_be_fed_is_refused_by_its_number_and_changes_nothing() {
+        let many: Vec<_, 16> = (0..16).map(|i| waypoint(0.0, 0.0, i)).collect();
+        let mut fed = Trajectory::beginning(&many).unwrap();
+        let late = 3_500_000;
+        assert_eq!(fed.feed(waypoint(0.0, 0.0, 16), false, 0), Err(TrajectoryError::TooMany));
+        assert_eq!((fed.room(0), fed.room(late)), (0, 3));
+        assert_eq!(fed.feed(waypoint(0.0, 0.0, 15), false, late), Err(TrajectoryError::Order(16)));
+        assert_eq!(fed.feed(waypoint(f32::NAN, 0.0, 16), false, late), Err(TrajectoryError::NotFinite(16)));
+        assert_eq!(fed.feed(waypoint(0.0, 0.5, 16), true, late), Err(TrajectoryError::NotAtRest(16)));
+        fed.feed(waypoint(0.0, 0.5, 16), false, late).unwrap();
+        assert_eq!(fed.feed(waypoint(0.0, 0.0, 16), false, late), Err(TrajectoryError::Order(17)));
+    }
+
+    #[cfg(feature = "quintic")]
+    #[test]
+    fn between_waypoints_with_accelerations_the_motion_is_quintic() {
+        let with = |q, millis| Waypoint { accelerations: Some(JointAccelerations::ZERO), ..waypoint(q, 0.0, millis) };
+        let quintic = Trajectory::through(&[with(0.0, 0), with(1.0, 1_000), waypoint(0.0, 0.0, 2_000)]).unwrap();
+        assert!((quintic.peak_velocities().0[0] - 1.875).abs() < 1e-5, "the cubic leg has 1.5");
+        assert!((quintic.at_nanos(250_000_000).positions.0[0] - 0.103_515_6).abs() < 1e-6);
+        assert!((quintic.at_nanos(1_250_000_000).positions.0[0] - 0.843_75).abs() < 1e-6);
+        let nan = Waypoint { accelerations: Some(JointAccelerations([f32::NAN])), ..waypoint(0.0, 0.0, 5) };
+        let refused = Trajectory::through(&[waypoint(0.0, 0.0, 0), nan]).err();
+        assert_eq!(refused, Some(TrajectoryError::NotFinite(1)));
     }
 }

@@ -2,7 +2,7 @@
 
 use outrigger_core::command::{Limits, SourceId};
 use outrigger_core::law::{
-    AnyLaw, CartesianTwistConfig, JointServoConfig, LawConfig, Reference, SensorFeedForward, StandoffConfig,
+    AnyLaw, CartesianTwistConfig, JointServoConfig, LawConfig, Quantity, Reference, SensorFeedForward, StandoffConfig,
     ToolSpaceConfig, TwistFrame, TwistInput,
 };
 use outrigger_core::robot::{JointPositions, JointVelocities, Twist};
@@ -65,37 +65,16 @@ fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundi
     }
     config.sensor = sensor(section, around);
     let reference = reference(section)?;
-    if let Err(error) = reference.check(around.limits) {
-        section.complain(error.field, format!("{}{}", error.expected, excess(&reference, around.limits)));
+    if let Err((to, excess)) = reference.check(around.limits) {
+        let (within, instead) = match excess.quantity {
+            Quantity::Velocity => ("velocity", "; take more time, or raise limits.velocity"),
+            Quantity::Acceleration => ("acceleration", "; take more time, or raise limits.acceleration"),
+            Quantity::Position => ("position", ""),
+        };
+        let problem = format!("a motion within the {within} limits: {excess} on the way to waypoint {to}{instead}");
+        section.complain("waypoint", problem);
     }
     Some(LawConfig::JointServo { reference, config })
-}
-
-/// Which joint of the motion exceeds its limit, by how much, and what to change; nothing where none does.
-fn excess<const N: usize>(reference: &Reference<N>, limits: &Limits<N>) -> String {
-    let (Reference::Absolute(motion) | Reference::Relative(motion)) = reference else { return String::new() };
-    let first = |is: &[f32; N], most: &[f32; N]| {
-        is.iter()
-            .zip(most)
-            .enumerate()
-            .find(|(_, (is, most))| is > most)
-            .map(|(joint, (is, most))| (joint + 1, *is, *most))
-    };
-    let (lowest, highest) = motion.extent();
-    let below = lowest.0.map(|q| -q);
-    if let Some((joint, is, most)) = first(&motion.peak_velocities().0, &limits.velocity.0) {
-        return format!(": joint {joint} would need {is:.2} of {most} rad/s; take more time, or raise limits.velocity");
-    }
-    if let Some((joint, is, most)) = first(&motion.peak_accelerations().0, &limits.acceleration.0) {
-        return format!(
-            ": joint {joint} would need {is:.2} of {most} rad/s²; take more time, or raise limits.acceleration"
-        );
-    }
-    let farthest = first(&highest.0, &limits.position_max.0)
-        .or_else(|| first(&below, &limits.position_min.0.map(|q| -q)).map(|(joint, is, most)| (joint, -is, -most)));
-    farthest.map_or_else(String::new, |(joint, is, most)| {
-        format!(": joint {joint} would go to {is:.3} rad, and may go to {most:.3}")
-    })
 }
 
 fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
@@ -222,5 +201,5 @@ fn waypoint<const N: usize>(mut section: Section<'_, '_>) -> Option<Waypoint<N>>
     section.finish();
     let positions = radians.or(degrees.map(|angles: [f32; N]| angles.map(f32::to_radians)))?;
     let setpoint = Setpoint { positions: JointPositions(positions), velocities: JointVelocities(velocities) };
-    Some(Waypoint { setpoint, at: Duration::from_micros((f64::from(at?) * 1e6).round() as u64) })
+    Some(Waypoint { setpoint, accelerations: None, at: Duration::from_micros((f64::from(at?) * 1e6).round() as u64) })
 }

@@ -33,11 +33,12 @@ const FLASH: u64 = 138 * 1024;
 const SESSION: u64 = 27 * 1024;
 const RTDE_SESSION: u64 = 32 * 1024;
 /// What can be left out, as features of the probe.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
     ("feature `messages`", "outrigger-core/messages"),
     ("feature `outputs`", "outrigger-core/outputs"),
     ("feature `histograms`", "outrigger-core/histograms"),
+    ("feature `quintic`", "outrigger-core/quintic"),
     ("any of the laws, in place of joint servo", "laws"),
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
     ("feature `reverse`: commands by a program on the controller, three of them", "reverse"),

@@ -169,6 +169,7 @@ fn servo() -> LawConfig<7> {
             positions: JointPositions([q, 0.1 * q, 0.2 * q, 0.0, 0.0, -0.1 * q, 0.0]),
             velocities: JointVelocities([v, 0.1 * v, 0.2 * v, 0.0, 0.0, -0.1 * v, 0.0]),
         },
+        accelerations: None,
         at: Duration::from_millis(millis),
     };
     let waypoints =

@@ -52,6 +52,7 @@ pub fn servo() -> AnyLaw<6> {
             positions: JointPositions([q, 0.1 * q, 0.0, 0.0, -0.1 * q, 0.0]),
             velocities: JointVelocities([v, 0.1 * v, 0.0, 0.0, -0.1 * v, 0.0]),
         },
+        accelerations: None,
         at: Duration::from_millis(millis),
     };
     let waypoints =

@@ -75,6 +75,7 @@ pub(super) fn trajectory() -> Trajectory<7> {
             positions: JointPositions([angle, 0.0, 0.3 * angle, 0.0, 0.0, -angle, 0.0]),
             velocities: JointVelocities::ZERO,
         },
+        accelerations: None,
         at: core::Duration::from_millis(millis),
     };
     Trajectory::through(&[at(0.0, 0), at(0.15, 700), at(-0.1, 1_400), at(0.0, 2_000)]).expect("a trajectory")

@@ -273,6 +273,7 @@ pub(super) fn trajectory() -> Trajectory<6> {
             positions: JointPositions([angle, 0.0, 0.3 * angle, 0.0, 0.0, -angle]),
             velocities: JointVelocities::ZERO,
         },
+        accelerations: None,
         at: core::Duration::from_millis(millis),
     };
     Trajectory::through(&[at(0.0, 0), at(0.2, 1_000), at(-0.1, 2_000), at(0.0, 3_000)]).expect("a trajectory")

@@ -100,7 +100,7 @@ pub(crate) fn turning() -> JointServo<6> {
         let mut positions = JointPositions::ZERO;
         positions.0[0] = angle;
         let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
-        Waypoint { setpoint, at: Duration::from_secs(seconds) }
+        Waypoint { setpoint, accelerations: None, at: Duration::from_secs(seconds) }
     };
     let motion = Trajectory::through(&[at(0.0, 0), at(1.0, 4)]).unwrap();
     JointServo::new(Reference::Relative(motion), JointServoConfig::default())

@@ -2,10 +2,12 @@
 
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
+use crate::law::{JointServo, JointServoConfig, Law as _, Reference};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
-use crate::robot::Reason;
+use crate::robot::{JointPositions, JointVelocities, Reason};
 use crate::time::Duration;
+use crate::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 
 /// A recording of a fallback, long after the beginning of the session.
 fn fallback() -> Bench {
@@ -84,7 +86,7 @@ fn bytes_that_are_no_dump_and_one_that_is_cut_off_anywhere_are_refused() {
     assert_eq!(replayed(b"OUTRIGGER"), Err(ReplayError::NoDump));
     let other = replayed(b"OUTRIGGER\x02").unwrap_err();
     assert_eq!(other, ReplayError::OtherFormat(2));
-    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 10");
+    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 11");
     let dump = fallback().dump();
     assert!(replayed(&dump).is_ok());
     for cut in 10..dump.len() {
@@ -118,6 +120,42 @@ fn another_law_put_in_place_is_part_of_the_recording() {
     bench.run_until(5_000, |b| b.engine.mode() == Mode::Command);
     bench.run(300);
     assert!(bench.replay().unwrap().texts > 30);
+}
+
+#[test]
+fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
+    let at = |number: u16| {
+        let positions = JointPositions([f32::from(number) * 0.004; 6]);
+        let velocities = JointVelocities(if matches!(number, 0 | 60) { [0.0; 6] } else { [0.04; 6] });
+        let at = Duration::from_millis(100 * u64::from(number));
+        Waypoint { setpoint: Setpoint { positions, velocities }, accelerations: None, at }
+    };
+    let mut bench = Bench::ready(3, 15);
+    let beginning = Trajectory::beginning(&[at(0), at(1)]).unwrap();
+    *bench.engine.law_mut() = JointServo::new(Reference::Relative(beginning), JointServoConfig::default());
+    bench.request();
+    let mut next = 2;
+    for _ in 0..7_500 {
+        while bench.engine.law().room() > 0 {
+            assert!(bench.engine.feed(&at(next - 1), false, bench.now).is_err(), "not later than the one before");
+            bench.engine.feed(&at(next), next == 60, bench.now).unwrap();
+            next += 1;
+        }
+        bench.run(1);
+    }
+    assert_eq!((next, bench.engine.law().progress()), (61, Progress::Finished));
+    assert!(bench.replay().unwrap().texts > 10, "{:?}", bench.replay());
+
+    // The same with the end missing: named, and at rest.
+    let mut bench = Bench::ready(3, 15);
+    *bench.engine.law_mut() = JointServo::new(
+        Reference::Relative(Trajectory::beginning(&[at(0), at(1)]).unwrap()),
+        JointServoConfig::default(),
+    );
+    bench.request();
+    bench.run(1_500);
+    assert_eq!((bench.engine.latch(), bench.engine.mode()), (Some(Reason::Starved), Mode::Monitor));
+    assert!(bench.replay().is_ok(), "{:?}", bench.replay());
 }
 
 #[test]

@@ -1,9 +1,10 @@
 use super::*;
 use crate::command::{Sample, SampleValue};
+use crate::law::Quantity;
 use crate::law::plant::Plant;
 use crate::robot::JointAccelerations;
 use crate::time::Instant;
-use crate::trajectory::Waypoint;
+use crate::trajectory::{TrajectoryError, Waypoint};
 
 const HOME: [f32; 6] = [0.1, -1.6, 1.5, -1.4, -1.6, 0.0];
 
@@ -14,6 +15,7 @@ fn half_turn_and_back() -> Trajectory<6> {
             positions: JointPositions([q, 0.0, 0.0, 0.0, 0.0, 0.0]),
             velocities: JointVelocities::ZERO,
         },
+        accelerations: None,
         at: Duration::from_millis(millis),
     };
     let pi = core::f32::consts::PI;
@@ -175,23 +177,15 @@ fn a_motion_beyond_the_limits_is_found_before_it_is_run() {
     let check = |reference: &Reference<6>, change: fn(&mut Limits<6>)| {
         let mut limits = roomy;
         change(&mut limits);
-        reference.check(&limits).map_err(|e| e.expected)
+        reference.check(&limits).map_err(|(to, excess)| (to, excess.joint, excess.quantity, excess.allowed))
     };
     let absolute = Reference::Absolute(half_turn_and_back());
     let relative = Reference::Relative(half_turn_and_back());
     assert_eq!(check(&absolute, |_| {}), Ok(()));
-    assert_eq!(
-        check(&relative, |l| l.velocity.0[0] = 2.3),
-        Err(crate::robot::wording("a motion within the velocity limits"))
-    );
-    assert_eq!(
-        check(&relative, |l| l.acceleration.0[0] = 4.7),
-        Err(crate::robot::wording("a motion within the acceleration limits"))
-    );
-    assert_eq!(
-        check(&absolute, |l| l.position_min.0[0] = -3.1),
-        Err(crate::robot::wording("a motion within the position limits"))
-    );
+    assert_eq!(check(&relative, |l| l.velocity.0[0] = 2.3), Err((1, 0, Quantity::Velocity, 2.3)));
+    assert_eq!(check(&relative, |l| l.acceleration.0[0] = 4.7), Err((1, 0, Quantity::Acceleration, 4.7)));
+    assert_eq!(check(&absolute, |l| l.position_min.0[0] = -3.1), Err((1, 0, Quantity::Position, -3.1)));
+    assert_eq!(check(&absolute, |l| l.position_min.0[3] = 0.1), Err((1, 3, Quantity::Position, 0.1)));
     assert_eq!(check(&relative, |l| l.position_min.0[0] = -3.1), Ok(()), "it depends on where it begins");
     assert_eq!(check(&Reference::Hold, |l| l.velocity.0[0] = 0.1), Ok(()));
 }
@@ -252,4 +246,64 @@ fn a_state_with_nan_ends_commanding() {
         bad.velocities.0[joint] = f32::INFINITY;
         assert_eq!(law.step(&bad, &Samples::NONE, Duration::ZERO), Err(Reason::NotFinite));
     }
+}
+
+#[test]
+fn a_motion_that_is_fed_goes_to_its_end_and_one_that_starves_ends_commanding() {
+    let at = |millis: u64| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions([millis as f32 * 1e-4; 6]),
+            velocities: if millis.is_multiple_of(4_000) { JointVelocities::ZERO } else { JointVelocities([0.1; 6]) },
+        },
+        accelerations: None,
+        at: Duration::from_millis(millis),
+    };
+    let limits = Limits { acceleration: JointAccelerations([9.0; 6]), ..Limits::default() };
+    for feeds in [40, 20] {
+        let beginning = Trajectory::beginning(&[at(0), at(100)]).unwrap();
+        let mut law = JointServo::new(Reference::Relative(beginning), JointServoConfig::default());
+        let mut plant = Plant::at(HOME);
+        law.arm(&plant.state).unwrap();
+        let mut next = 2;
+        let mut ended = Ok(0.0);
+        for _ in 0..550 {
+            while law.room() > 0 && next <= feeds {
+                law.feed(&at(100 * next), next == 40, &limits).unwrap();
+                next += 1;
+            }
+            ended = run(&mut law, &mut plant, 1);
+            if ended.is_err() {
+                break;
+            }
+        }
+        if feeds == 40 {
+            assert_eq!((ended.is_ok(), law.progress()), (true, Progress::Finished));
+            assert!(plant.state.positions.zip_with(&HOME, |q, h| q - h - 0.4).max_abs() < 1e-3);
+        } else {
+            assert_eq!((ended, law.elapsed()), (Err(Reason::Starved), Duration::from_secs(2)));
+        }
+    }
+}
+
+#[test]
+fn a_waypoint_that_the_arm_cannot_reach_is_not_taken() {
+    let beginning = half_turn_and_back();
+    let at = |q: f32, secs| Waypoint {
+        setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
+        accelerations: None,
+        at: Duration::from_secs(secs),
+    };
+    let limits = Limits { velocity: JointVelocities([1.0; 6]), ..Limits::default() };
+    let feed = |reference, waypoint: &Waypoint<6>| {
+        JointServo::new(reference, JointServoConfig::default()).feed(waypoint, true, &limits)
+    };
+    assert_eq!(feed(Reference::Hold, &at(0.0, 5)), Err(FeedError::NoMotion));
+    let whole = feed(Reference::Relative(beginning), &at(0.0, 5));
+    assert_eq!(whole, Err(FeedError::Waypoint(TrajectoryError::Complete)));
+    let open = || Reference::Relative(Trajectory::beginning(&[at(0.0, 0), at(0.1, 1)]).unwrap());
+    assert_eq!(feed(open(), &at(0.2, 1)), Err(FeedError::Waypoint(TrajectoryError::Order(2))));
+    let Err(FeedError::Beyond(excess)) = feed(open(), &at(1.0, 2)) else { panic!("taken") };
+    assert_eq!((excess.joint, excess.quantity, excess.allowed), (0, Quantity::Velocity, 1.0));
+    assert!((excess.reached - 1.35).abs() < 1e-5);
+    assert_eq!(feed(open(), &at(0.2, 2)), Ok(()));
 }

@@ -211,6 +211,7 @@ mod tests {
     fn servo() -> JointServo<6> {
         let at = |q: f32, millis| Waypoint {
             setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
+            accelerations: None,
             at: Duration::from_millis(millis),
         };
         let motion = Trajectory::through(&[at(0.0, 0), at(0.1, 1_000)]).expect("a motion");

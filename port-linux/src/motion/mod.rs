@@ -1,0 +1,211 @@
+//! Motions of any length: read from a file, judged, followed, and shown.
+
+pub(crate) mod command;
+mod csv;
+mod fed;
+mod json;
+mod page;
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration as StdDuration;
+
+use outrigger_core::command::Limits;
+use outrigger_core::law::{Excess, survey};
+use outrigger_core::robot::JointPositions;
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
+
+pub(crate) use self::fed::{Fed, Feeding, Trace};
+use crate::exit::Failure;
+
+/// A motion through any number of waypoints, each a setpoint with the time it is due.
+///
+/// Between two waypoints with accelerations it is quintic, else cubic. Where the first waypoint is due later than at the
+/// beginning, the motion goes there from where the arm stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion<const N: usize> {
+    waypoints: Vec<Waypoint<N>>,
+}
+
+/// Why waypoints make no motion for an arm.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unfit {
+    /// What is wrong with them.
+    Waypoints(TrajectoryError),
+    /// On the way to waypoint `to`, by its number from 0, the arm would exceed a limit.
+    Beyond {
+        /// The waypoint.
+        to: u32,
+        /// The limit.
+        excess: Excess,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waypoints(error) => error.fmt(f),
+            Self::Beyond { to, excess } => write!(f, "on the way to waypoint {to} {excess}"),
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+impl<const N: usize> Motion<N> {
+    /// The motion through `waypoints`, at rest at its end and, where it begins at time 0, there.
+    ///
+    /// # Errors
+    /// [`Unfit::Waypoints`], with the first that cannot be.
+    pub fn through(waypoints: Vec<Waypoint<N>>) -> Result<Self, Unfit> {
+        let wrong = |error| Err(Unfit::Waypoints(error));
+        let Some(last) = waypoints.last() else { return wrong(TrajectoryError::TooFew) };
+        let mut before = None;
+        for (number, waypoint) in (0..).zip(&waypoints) {
+            if !is_finite(waypoint) {
+                return wrong(TrajectoryError::NotFinite(number));
+            }
+            if before.is_some_and(|before| waypoint.at <= before) {
+                return wrong(TrajectoryError::Order(number));
+            }
+            before = Some(waypoint.at);
+        }
+        let end = u32::try_from(waypoints.len() - 1).unwrap_or(u32::MAX);
+        let moves = |waypoint: &Waypoint<N>| waypoint.setpoint.velocities.max_abs() > 0.0;
+        if waypoints.first().is_some_and(|first| first.at == Duration::ZERO && moves(first)) {
+            return wrong(TrajectoryError::NotAtRest(0));
+        }
+        if moves(last) {
+            return wrong(TrajectoryError::NotAtRest(end));
+        }
+        if end == 0 && last.at == Duration::ZERO {
+            return wrong(TrajectoryError::TooFew);
+        }
+        Ok(Self { waypoints })
+    }
+
+    /// The motion in a file: a table (`.csv`) or JSON with the fields of `FollowJointTrajectory` (`.json`); see
+    /// `port-linux/docs/motions.md`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] with the line and what was expected there.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
+        let text = std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        Self::parse(&text, path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")))
+            .map_err(wrong)
+    }
+
+    /// The same from its bytes: JSON or a table.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn parse(bytes: &[u8], is_json: bool) -> Result<Self, String> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let line = bytes.get(..error.valid_up_to()).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
+            format!("line {}: found bytes that are no text, expected numbers", line + 1)
+        })?;
+        if is_json { json::read(text) } else { csv::read(text) }
+    }
+
+    /// The waypoints.
+    #[must_use]
+    pub fn waypoints(&self) -> &[Waypoint<N>] {
+        &self.waypoints
+    }
+
+    /// From the beginning to the end, at full speed.
+    #[must_use]
+    pub fn duration(&self) -> StdDuration {
+        StdDuration::from_micros(self.waypoints.last().map_or(0, |last| last.at.as_micros()))
+    }
+
+    /// Where it ends.
+    #[must_use]
+    pub fn goal(&self) -> JointPositions<N> {
+        self.waypoints.last().map_or(JointPositions::ZERO, |last| last.setpoint.positions)
+    }
+
+    /// Whether an arm with these limits can make all of it, with nothing to spare for feedback.
+    ///
+    /// # Errors
+    /// The first limit that it would exceed, and where.
+    pub fn check(&self, limits: &Limits<N>) -> Result<(), Unfit> {
+        let legs = self.waypoints.windows(2).map(|pair| match pair {
+            [from, to] => survey(&Leg::between(from, to), limits, Some(&JointPositions::ZERO)),
+            _ => Ok(()),
+        });
+        (1..).zip(legs).try_for_each(|(to, held)| held.map_err(|excess| Unfit::Beyond { to, excess }))
+    }
+
+    /// The same motion from where an arm at rest stands: there at time 0, where it does not begin then by itself.
+    #[must_use]
+    pub fn from_rest_at(mut self, positions: JointPositions<N>) -> Self {
+        if self.waypoints.first().is_some_and(|first| first.at > Duration::ZERO) {
+            let setpoint = Setpoint { positions, ..Setpoint::default() };
+            self.waypoints.insert(0, Waypoint { setpoint, accelerations: None, at: Duration::ZERO });
+        }
+        self
+    }
+
+    /// As much of it as an engine is given at once, and how many waypoints that is.
+    fn beginning(&self) -> Result<(Trajectory<N>, usize), Unfit> {
+        if self.waypoints.len() <= MAX_WAYPOINTS {
+            let whole = Trajectory::through(&self.waypoints).map_err(Unfit::Waypoints)?;
+            return Ok((whole, self.waypoints.len()));
+        }
+        let first = self.waypoints.get(..MAX_WAYPOINTS).unwrap_or_default();
+        Ok((Trajectory::beginning(first).map_err(Unfit::Waypoints)?, MAX_WAYPOINTS))
+    }
+}
+
+fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
+    let Setpoint { positions, velocities } = &waypoint.setpoint;
+    let accelerations = waypoint.accelerations.is_none_or(|accelerations| accelerations.is_finite());
+    positions.is_finite() && velocities.is_finite() && accelerations
+}
+
+/// One waypoint of a file: when, where, and as far as it says, how fast and how steep.
+struct Row<const N: usize> {
+    at: f64,
+    positions: [f32; N],
+    velocities: Option<[f32; N]>,
+    accelerations: Option<[f32; N]>,
+}
+
+/// Longest motion \[s\]: a day.
+const LONGEST: f64 = 86_400.0;
+
+/// The motion of these rows: a speed that is not given is the mean of the slopes on both sides, each weighed by the time on the other
+/// side, and zero at both ends and where a joint turns back.
+fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
+    let slope = |a: &Row<N>, b: &Row<N>, joint: usize| {
+        let span = b.at - a.at;
+        (f64::from(b.positions[joint]) - f64::from(a.positions[joint])) / span
+    };
+    let velocities = |i: usize, row: &Row<N>| {
+        row.velocities.unwrap_or_else(|| {
+            let (Some(before), Some(after)) = (i.checked_sub(1).and_then(|i| rows.get(i)), rows.get(i + 1)) else {
+                return [0.0; N];
+            };
+            std::array::from_fn(|joint| {
+                let (into, out) = (slope(before, row, joint), slope(row, after, joint));
+                let (left, right) = (row.at - before.at, after.at - row.at);
+                if into * out <= 0.0 { 0.0 } else { ((into * right + out * left) / (left + right)) as f32 }
+            })
+        })
+    };
+    let waypoint = |(i, row): (usize, &Row<N>)| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions(row.positions),
+            velocities: outrigger_core::robot::JointVelocities(velocities(i, row)),
+        },
+        accelerations: row.accelerations.map(outrigger_core::robot::JointAccelerations),
+        at: Duration::from_micros((row.at * 1e6).round() as u64),
+    };
+    Motion::through(rows.iter().enumerate().map(waypoint).collect())
+}
+
+#[cfg(test)]
+mod tests;
