@@ -14,6 +14,7 @@ use crate::ask::AskArgs;
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
 use crate::io::IoArgs;
+use crate::motion::command::MoveArgs;
 use crate::show::complain;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
@@ -148,6 +149,21 @@ Examples:
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
+    /// Follow a motion from a file, from its first waypoint to its last. This moves the robot
+    #[command(after_help = "\
+FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 and qdd0,...,qdd5, in seconds, rad, rad/s \
+and rad/s2; or JSON with the fields of FollowJointTrajectory. port-linux/docs/motions.md has both in full.
+Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
+the robot's speed slider lets it; any fault ends it with the arm at rest. SIGINT stops the arm.
+The arm has to stand where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm stands.
+With --mode servo or buffered, the controller connects to this host (program.port, 50001).
+Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why.
+
+Examples:
+  outrigger move 192.168.56.101 there.csv --check
+  outrigger move 192.168.56.101 there.csv --report there.html
+  outrigger move cell.toml plan.json --mode buffered")]
+    Move(MoveArgs),
     /// Ask a run in another process: how it stands, to command, to stop, to set outputs
     #[command(after_help = "\
 ROBOT is the robot that `outrigger run` commands from this machine, as the same user; or give its configuration.
@@ -359,6 +375,7 @@ fn run(command: Command) -> Outcome {
         Command::CheckConfig(args) => crate::beside::check_config(&args),
         Command::Doctor(args) => crate::beside::doctor(&args),
         Command::Run(args) => crate::beside::run(&args),
+        Command::Move(args) => crate::motion::command::run(&args),
         Command::Ask(args) => crate::ask::run(&args),
         Command::Replay(args) => crate::beside::replay(&args),
         Command::Export(args) => crate::export::run(&args),

@@ -65,6 +65,7 @@ mod lock;
 mod machine;
 mod maker;
 mod monitor;
+pub mod motion;
 mod net;
 mod panel;
 mod reactor;
@@ -126,7 +127,8 @@ pub use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
 pub use outrigger_core::time::Duration;
 
 pub use self::exit::Failure;
-pub use self::robot::{Ended, Robot, Running, Seen, Sensor, States};
+pub use self::motion::Motion;
+pub use self::robot::{Ended, Followed, Robot, Running, Seen, Sensor, States};
 
 /// The README's programs are compiled.
 #[cfg(doctest)]

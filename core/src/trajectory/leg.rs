@@ -1,6 +1,6 @@
 //! The way from one waypoint to the next.
 
-#[cfg(feature = "quintic")]
+#[cfg(feature = "trajectories")]
 use super::QuinticSegment;
 use super::{CubicSegment, Setpoint, Waypoint};
 use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
@@ -11,7 +11,7 @@ pub enum Leg<const N: usize> {
     /// One of the two has no accelerations.
     Cubic(CubicSegment<N>),
     /// Both have.
-    #[cfg(feature = "quintic")]
+    #[cfg(feature = "trajectories")]
     Quintic(QuinticSegment<N>),
 }
 
@@ -20,7 +20,7 @@ macro_rules! each {
     ($leg:expr, $segment:ident => $call:expr) => {
         match $leg {
             Leg::Cubic($segment) => $call,
-            #[cfg(feature = "quintic")]
+            #[cfg(feature = "trajectories")]
             Leg::Quintic($segment) => $call,
         }
     };
@@ -32,7 +32,7 @@ impl<const N: usize> Leg<N> {
     #[inline]
     pub fn between(from: &Waypoint<N>, to: &Waypoint<N>) -> Self {
         let seconds = (to.at - from.at).as_secs_f32();
-        #[cfg(feature = "quintic")]
+        #[cfg(feature = "trajectories")]
         if let (Some(begin), Some(stop)) = (&from.accelerations, &to.accelerations) {
             return Self::Quintic(QuinticSegment::new((&from.setpoint, begin), (&to.setpoint, stop), seconds));
         }
@@ -43,7 +43,7 @@ impl<const N: usize> Leg<N> {
     #[inline]
     pub(super) fn setpoint(from: &Waypoint<N>, to: &Waypoint<N>, t: f32) -> Setpoint<N> {
         let seconds = (to.at - from.at).as_secs_f32();
-        #[cfg(feature = "quintic")]
+        #[cfg(feature = "trajectories")]
         if let (Some(begin), Some(stop)) = (&from.accelerations, &to.accelerations) {
             return QuinticSegment::new((&from.setpoint, begin), (&to.setpoint, stop), seconds).at(t);
         }

@@ -19,19 +19,19 @@
 
 mod cubic;
 mod leg;
-#[cfg(feature = "quintic")]
+#[cfg(feature = "trajectories")]
 mod polynomial;
-#[cfg(feature = "quintic")]
+#[cfg(feature = "trajectories")]
 mod quintic;
 mod sampler;
 mod waypoints;
 
 pub use cubic::{CubicSegment, Setpoint};
 pub use leg::Leg;
-#[cfg(feature = "quintic")]
+#[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
-#[cfg(not(feature = "quintic"))]
+#[cfg(not(feature = "trajectories"))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};
 

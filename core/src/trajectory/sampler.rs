@@ -93,7 +93,7 @@ impl<const N: usize> Sampler<N> {
     /// Whether the next waypoint is late: the motion stands at the last that is known, and has not ended.
     #[must_use]
     pub const fn is_starved(&self) -> bool {
-        self.starved
+        cfg!(feature = "trajectories") && self.starved
     }
 
     /// What is added to every position.

@@ -23,15 +23,15 @@ pub struct Waypoint<const N: usize> {
 }
 
 /// Accelerations of a waypoint.
-#[cfg(feature = "quintic")]
+#[cfg(feature = "trajectories")]
 pub type Accelerations<const N: usize> = JointAccelerations<N>;
 
-/// Accelerations of a waypoint: without feature `quintic` none has any, and they take no room.
-#[cfg(not(feature = "quintic"))]
+/// Accelerations of a waypoint: without feature `trajectories` none has any, and they take no room.
+#[cfg(not(feature = "trajectories"))]
 pub type Accelerations<const N: usize> = Never;
 
 /// There is no such thing.
-#[cfg(not(feature = "quintic"))]
+#[cfg(not(feature = "trajectories"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -40,9 +40,9 @@ pub enum Never {}
 impl<const N: usize> Waypoint<N> {
     fn is_finite(&self) -> bool {
         let Setpoint { positions, velocities } = &self.setpoint;
-        #[cfg(feature = "quintic")]
+        #[cfg(feature = "trajectories")]
         let accelerations = self.accelerations.is_none_or(|a| a.is_finite());
-        #[cfg(not(feature = "quintic"))]
+        #[cfg(not(feature = "trajectories"))]
         let accelerations = true;
         positions.is_finite() && velocities.is_finite() && accelerations
     }
@@ -170,10 +170,10 @@ impl<const N: usize> Trajectory<N> {
         if self.open { MAX_WAYPOINTS.saturating_sub(kept) } else { 0 }
     }
 
-    /// Whether it is known to its end.
+    /// Whether it is known to its end: always, without feature `trajectories`.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
-        !self.open
+        !(cfg!(feature = "trajectories") && self.open)
     }
 
     /// The last waypoint that is known.
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(fed.feed(waypoint(0.0, 0.0, 16), false, late), Err(TrajectoryError::Order(17)));
     }
 
-    #[cfg(feature = "quintic")]
+    #[cfg(feature = "trajectories")]
     #[test]
     fn between_waypoints_with_accelerations_the_motion_is_quintic() {
         let with = |q, millis| Waypoint { accelerations: Some(JointAccelerations::ZERO), ..waypoint(q, 0.0, millis) };

@@ -29,7 +29,10 @@ pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
     }
     if !text.is_empty() && !text.ends_with('\n') && lines.last() == Some(&text.lines().count()) {
         // Whoever cuts a file off in the middle of its last number gets another number.
-        return Err(format!("line {}: found no end of this line, expected one: is the file whole?", text.lines().count()));
+        return Err(format!(
+            "line {}: found no end of this line, expected one: is the file whole?",
+            text.lines().count()
+        ));
     }
     of_rows(&rows).map_err(|unfit| match unfit {
         Unfit::Waypoints(error) => match place(error).and_then(|number| lines.get(number)) {
@@ -75,8 +78,13 @@ fn check_count<const N: usize>(count: usize) -> Result<(), String> {
 fn row<const N: usize>(fields: &[&str]) -> Result<Row<N>, String> {
     let number = |column: usize| -> Result<f64, String> {
         let field = fields.get(column).copied().unwrap_or_default();
-        let number: f64 = field.parse().map_err(|_| format!("found '{field}' in column {}, expected a number", column + 1))?;
-        if number.is_finite() { Ok(number) } else { Err(format!("found {field} in column {}, expected a finite number", column + 1)) }
+        let number: f64 =
+            field.parse().map_err(|_| format!("found '{field}' in column {}, expected a number", column + 1))?;
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(format!("found {field} in column {}, expected a finite number", column + 1))
+        }
     };
     let at = number(0)?;
     if !(0.0..=LONGEST).contains(&at) {

@@ -140,8 +140,12 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application
                 if let (Mode::Command, true, Some(state), Some(wanted)) =
                     (trace.mode, runs, fresh, engine.law().setpoint())
                 {
-                    let moment =
-                        Moment { seconds: 0.0, wanted: wanted.positions, actual: state.positions, scaling: state.scaling() };
+                    let moment = Moment {
+                        seconds: 0.0,
+                        wanted: wanted.positions,
+                        actual: state.positions,
+                        scaling: state.scaling(),
+                    };
                     trace.note(state.controller_time, moment);
                 }
             }

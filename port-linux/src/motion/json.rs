@@ -65,7 +65,11 @@ fn order<const N: usize>(names: Option<&Value>) -> Result<[usize; N], String> {
         let name = name.as_str().ok_or_else(|| format!("joint_names[{place}]: found {name}, expected a name"))?;
         let known = if N == UR.len() { UR.iter().position(|known| name.ends_with(known)) } else { numbered(name) };
         let joint = known.filter(|joint| *joint < N).ok_or_else(|| {
-            let expected = if N == UR.len() { format!("one of {}", UR.join(", ")) } else { "a name that ends in its number from 0".into() };
+            let expected = if N == UR.len() {
+                format!("one of {}", UR.join(", "))
+            } else {
+                "a name that ends in its number from 0".into()
+            };
             format!("joint_names[{place}]: found '{name}', expected {expected}, or no names at all")
         })?;
         if std::mem::replace(&mut taken[joint], true) {

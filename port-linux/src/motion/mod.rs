@@ -16,7 +16,7 @@ use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
 
-pub(crate) use self::fed::{Fed, Feeding, Trace};
+pub(crate) use self::fed::{Fed, Feeding, Moment, Trace};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.
@@ -103,7 +103,8 @@ impl<const N: usize> Motion<N> {
     /// What is wrong, and where.
     pub fn parse(bytes: &[u8], is_json: bool) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            let line = bytes.get(..error.valid_up_to()).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
+            let line =
+                bytes.get(..error.valid_up_to()).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
             format!("line {}: found bytes that are no text, expected numbers", line + 1)
         })?;
         if is_json { json::read(text) } else { csv::read(text) }
@@ -149,8 +150,12 @@ impl<const N: usize> Motion<N> {
         self
     }
 
+    pub(crate) fn into_waypoints(self) -> Vec<Waypoint<N>> {
+        self.waypoints
+    }
+
     /// As much of it as an engine is given at once, and how many waypoints that is.
-    fn beginning(&self) -> Result<(Trajectory<N>, usize), Unfit> {
+    pub(crate) fn beginning(&self) -> Result<(Trajectory<N>, usize), Unfit> {
         if self.waypoints.len() <= MAX_WAYPOINTS {
             let whole = Trajectory::through(&self.waypoints).map_err(Unfit::Waypoints)?;
             return Ok((whole, self.waypoints.len()));

@@ -10,7 +10,7 @@ use outrigger_core::mode::Mode;
 use self::plot::{Band, Histogram, Line, Mark, Span, Strips, TimeChart, escape};
 
 /// Names of the joints, base first, as the vendor calls them.
-const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
+pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
 
 /// One self-check of a run.
 #[derive(Clone, Debug)]
@@ -253,11 +253,11 @@ impl Report {
     }
 }
 
-fn figure(page: &mut String, title: &str, keys: &str, svg: &str) {
+pub(crate) fn figure(page: &mut String, title: &str, keys: &str, svg: &str) {
     let _ = writeln!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>{svg}</figure>", escape(title));
 }
 
-fn key(class: &str, name: &str) -> String {
+pub(crate) fn key(class: &str, name: &str) -> String {
     format!("<span class=\"key\"><i class=\"{class}\"></i>{}</span>", escape(name))
 }
 

@@ -1,6 +1,7 @@
 //! The front door: a robot, a law, its sensors.
 
 mod beside;
+mod follow;
 mod running;
 mod sensor;
 mod states;
@@ -15,6 +16,7 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_core::time::Duration;
 
 use self::beside::{Beside, Job};
+pub use self::follow::Followed;
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
@@ -162,6 +164,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
             run: self.run.clone(),
             host: self.host.clone(),
             format: self.format,
+            feeding: None,
         })
     }
 }

@@ -31,6 +31,7 @@ use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
 use crate::machine;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally, Wanted};
+use crate::motion::{Fed, Feeding};
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
@@ -58,10 +59,10 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     law: BoxedLaw<N>,
     plan: &Plan,
 ) -> Outcome {
-    session(controller, config, law, plan, Operators::here(Leaves::AnArm)?, None)?.outcome()
+    session(controller, config, law, plan, Operators::here(Leaves::AnArm)?, None, None)?.outcome()
 }
 
-/// The same for these `operators`, beside a `watcher`: how it ended.
+/// The same for these `operators`, beside a `watcher`, with a motion that is fed: how it ended.
 ///
 /// # Errors
 /// Those of [`run`], but for the fallback.
@@ -72,6 +73,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
     plan: &Plan,
     operators: Operators,
     watcher: Option<Watcher<N, C::Event>>,
+    feeding: Option<Feeding<N>>,
 ) -> Result<Finished, Failure> {
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
@@ -115,9 +117,9 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
         let recorder = service.recorder();
-        let mut service = Attached::new(service, watcher);
+        let mut service = Fed::new(Attached::new(service, watcher), feeding);
         C::run(config, law, &mut net, &mut service, recorder).await?;
-        service.inner.finish(plan.format)
+        service.inner.inner.finish(plan.format)
     });
     // Before the lock: the next process has the place to itself.
     if let Some(Ok(requests)) = requests {

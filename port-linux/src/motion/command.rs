@@ -1,0 +1,220 @@
+//! `outrigger move`: a motion from a file.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use outrigger_core::engine::ur::{CommandPath, UrConfig};
+use outrigger_core::mode::Mode;
+
+use super::{Motion, Trace, page};
+use crate::config::{AnyConfiguration, RobotAddress};
+use crate::exit::{Failure, Outcome};
+use crate::json::Json;
+use crate::robot::{Ended, Followed, Robot};
+use crate::show::tell;
+use crate::worker::{writable_within, write_within};
+
+/// `outrigger move`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MoveArgs {
+    /// HOST[:PORT-BASE], or a configuration, of which everything counts but law, sensors and run
+    #[arg(value_name = "ROBOT|CONFIG.toml")]
+    pub robot: String,
+    /// The motion: a table of t,q0,... (.csv) or FollowJointTrajectory as JSON (.json)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// How it is carried out; default: session.path of a configuration, else stream
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<By>,
+    /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
+    #[arg(long = "robot", value_name = "ROBOT")]
+    pub other: Option<RobotAddress>,
+    /// How far a joint may be from where it is wanted before the motion ends [rad]
+    #[arg(long, value_name = "RAD", default_value_t = 0.2, value_parser = tolerance)]
+    pub path_tolerance: f32,
+    /// Write a page that plots wanted against actual to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Record everything to this file, for `outrigger replay` and `export`
+    #[arg(long, value_name = "FILE.mcap")]
+    pub record: Option<PathBuf>,
+    /// Only say whether the motion could be made, and move nothing
+    #[arg(long)]
+    pub check: bool,
+    /// The end as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a motion is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Joint speeds in each cycle, corrected by the measured position
+    Stream,
+    /// Joint positions in each cycle, by a program of ours on the controller that runs servoj
+    Servo,
+    /// The same through a ring of 40 ms on the controller, so that a late one does not show
+    Buffered,
+}
+
+impl By {
+    const fn path(self) -> CommandPath {
+        match self {
+            Self::Stream => CommandPath::Text,
+            Self::Servo => CommandPath::ReverseServoJ,
+            Self::Buffered => CommandPath::Buffered,
+        }
+    }
+}
+
+fn tolerance(text: &str) -> Result<f32, String> {
+    let range = outrigger_core::law::JointServoConfig::PATH_TOLERANCE;
+    let number: f32 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
+    range
+        .check(number, "path_tolerance")
+        .map_err(|error| format!("found {number}, expected {}", error.expected))
+        .map(|()| number)
+}
+
+/// How often it is told how far the motion is.
+const GLANCE: Duration = Duration::from_millis(250);
+/// So long a disk may take for the page.
+const DISK: Duration = Duration::from_secs(10);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
+pub(crate) fn run(args: &MoveArgs) -> Outcome {
+    let (address, mut config) = robot_of(args)?;
+    if let Some(by) = args.mode {
+        config.peer.path = by.path();
+    }
+    let motion = Motion::<6>::read(&args.file)?;
+    let wrong = |what: String| Failure::BadInput(format!("{}: {what}", args.file.display()));
+    let slower = "give it more time there, or raise the limit in a configuration";
+    motion.check(&config.limits).map_err(|unfit| wrong(format!("{unfit}; {slower}")))?;
+    if args.check {
+        let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
+        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", args.file.display()));
+    }
+    if let Some(page) = &args.report {
+        writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
+    }
+    let mut robot = Robot::ur(&address.to_string())?.with_config(config);
+    if let Some(file) = &args.record {
+        robot = robot.recording_to(file);
+    }
+    let shows = !args.json;
+    let total = motion.duration().as_secs_f64();
+    let mut said = Said::default();
+    let followed = robot.follow_watched(&motion, args.path_tolerance, |trace| {
+        if shows {
+            said.progress(trace, total);
+        }
+    });
+    said.end();
+    let followed = followed.map_err(|failure| match failure {
+        Failure::BadInput(what) => wrong(what),
+        other => other,
+    })?;
+    if let Some(path) = &args.report {
+        let html = page::html(&args.file.display().to_string(), &address.to_string(), &config, &followed);
+        write_within(DISK, path, html.into_bytes()).map_err(|error| unwritten(path, &error))?;
+    }
+    told(args, &followed)?;
+    match followed.ended {
+        Ended::Released if followed.is_done => Ok(()),
+        Ended::Released => Err(Failure::Fault("the motion was released before its end; the arm is at rest".into())),
+        fallback @ Ended::Fallback(_) => Err(Failure::Fault(fallback.to_string())),
+    }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::BadInput(format!("cannot write {}: {error}", path.display()))
+}
+
+/// The robot, and what is known of it.
+fn robot_of(args: &MoveArgs) -> Result<(RobotAddress, UrConfig), Failure> {
+    let path = Path::new(&args.robot);
+    if !path.extension().is_some_and(|extension| extension == "toml") {
+        if args.other.is_some() {
+            return Err(Failure::Usage("--robot is in place of a configuration's robot: it is named already".into()));
+        }
+        return Ok((args.robot.parse().map_err(Failure::Usage)?, UrConfig::default()));
+    }
+    let AnyConfiguration::Host(host) = AnyConfiguration::load(path)? else {
+        return Err(Failure::Usage(
+            "`move` is for a host beside a UR arm; the configuration is for something else".into(),
+        ));
+    };
+    let mut engine = host.control.engine();
+    engine.sources = UrConfig::default().sources;
+    engine.operator = UrConfig::default().operator;
+    Ok((args.other.clone().unwrap_or_else(|| host.control.robot.address.clone()), engine))
+}
+
+/// What has been said of how far it is.
+#[derive(Default)]
+struct Said {
+    second: Option<u64>,
+    line: bool,
+}
+
+impl Said {
+    fn progress(&mut self, trace: &Mutex<Trace<6>>, total: f64) {
+        let (mode, elapsed, scaling) = {
+            let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+            (trace.mode, trace.elapsed.as_micros(), trace.moments.last().map_or(1.0, |moment| moment.scaling))
+        };
+        if mode != Mode::Command {
+            return;
+        }
+        let seconds = elapsed as f64 * 1e-6;
+        let held = if scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
+        let text = format!("{:3.0} %  {seconds:.1} of {total:.1} s{held}", 100.0 * (seconds / total).min(1.0));
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K{text}");
+            self.line = true;
+        } else if self.second.replace(elapsed / 1_000_000) != Some(elapsed / 1_000_000) {
+            eprintln!("{text}");
+        }
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(&mut self.line) {
+            eprintln!();
+        }
+    }
+}
+
+/// How long between two looks.
+pub(crate) const fn glance() -> Duration {
+    GLANCE
+}
+
+fn told(args: &MoveArgs, followed: &Followed<6>) -> Outcome {
+    let (worst, end) = (followed.worst.max_abs(), followed.end_error.max_abs());
+    if !args.json {
+        let what = if followed.is_done { "done" } else { "not finished" };
+        let text = format!(
+            "{what}: at worst {:.2} mrad from where a joint was wanted, {:.2} mrad at the end\n",
+            worst * 1e3,
+            end * 1e3
+        );
+        return tell(&text);
+    }
+    let mut json = Json::default();
+    json.begin_object().key("type").text("moved").key("done").boolean(followed.is_done);
+    json.key("fallback");
+    match followed.ended {
+        Ended::Fallback(reason) => json.text(reason.name()),
+        Ended::Released => json.null(),
+    };
+    json.key("worst_error").number(worst).key("end_error").number(end);
+    json.key("elapsed").number(followed.elapsed.as_secs_f64()).end_object();
+    tell(&format!("{}\n", json.as_str()))
+}
