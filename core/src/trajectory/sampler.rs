@@ -149,7 +149,9 @@ impl<const N: usize> Sampler<N> {
     pub fn advance(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
         if self.progress == Progress::Running {
-            self.starved = false;
+            if cfg!(feature = "trajectories") {
+                self.starved = false;
+            }
             let seconds = dt.as_secs_f32().min(1.0) * scaling;
             // Below 2³² for up to a second: the narrow conversion is one instruction on a microcontroller.
             let nanos = (seconds * self.pace * 1e9) as u32;

@@ -108,14 +108,7 @@ impl<const N: usize> Trajectory<N> {
     /// # Errors
     /// What is wrong with them; positions are compared with limits by whoever knows the limits.
     pub fn through(waypoints: &[Waypoint<N>]) -> Result<Self, TrajectoryError> {
-        let mut own = Self::beginning(waypoints)?;
-        own.open = false;
-        let last = own.number(own.waypoints.len()).saturating_sub(1);
-        if own.waypoints.last().is_some_and(Waypoint::is_at_rest) {
-            Ok(own)
-        } else {
-            Err(TrajectoryError::NotAtRest(last))
-        }
+        Self::of(waypoints, false)
     }
 
     /// The motion that begins with these waypoints, and goes on with those it is [fed](Self::feed).
@@ -123,7 +116,11 @@ impl<const N: usize> Trajectory<N> {
     /// # Errors
     /// What is wrong with them.
     pub fn beginning(waypoints: &[Waypoint<N>]) -> Result<Self, TrajectoryError> {
-        let [first, _, ..] = waypoints else {
+        Self::of(waypoints, true)
+    }
+
+    fn of(waypoints: &[Waypoint<N>], open: bool) -> Result<Self, TrajectoryError> {
+        let [first, .., last] = waypoints else {
             return Err(TrajectoryError::TooFew);
         };
         let own = Vec::from_slice(waypoints).map_err(|_| TrajectoryError::TooMany)?;
@@ -132,10 +129,12 @@ impl<const N: usize> Trajectory<N> {
             follows(waypoint, previous, i)?;
             previous = Some(waypoint.at);
         }
-        if !first.is_at_rest() {
-            return Err(TrajectoryError::NotAtRest(0));
+        for (i, end, is_end) in [(0, first, true), (own.len().saturating_sub(1) as u32, last, !open)] {
+            if is_end && !end.is_at_rest() {
+                return Err(TrajectoryError::NotAtRest(i));
+            }
         }
-        Ok(Self { waypoints: own, forgotten: 0, open: true })
+        Ok(Self { waypoints: own, forgotten: 0, open })
     }
 
     /// One waypoint more, behind the others, while `elapsed` nanoseconds of the motion have passed. Nothing changes where

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
+use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 
 use super::{Motion, Trace, page};
@@ -71,12 +72,9 @@ impl By {
 }
 
 fn tolerance(text: &str) -> Result<f32, String> {
-    let range = outrigger_core::law::JointServoConfig::PATH_TOLERANCE;
     let number: f32 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
-    range
-        .check(number, "path_tolerance")
-        .map_err(|error| format!("found {number}, expected {}", error.expected))
-        .map(|()| number)
+    let servo = JointServoConfig { path_tolerance: number, ..JointServoConfig::default() };
+    servo.check().map_err(|error| format!("found {number}, expected {}", error.expected)).map(|()| number)
 }
 
 /// How often it is told how far the motion is.
@@ -214,7 +212,7 @@ fn told(args: &MoveArgs, followed: &Followed<6>) -> Outcome {
         Ended::Fallback(reason) => json.text(reason.name()),
         Ended::Released => json.null(),
     };
-    json.key("worst_error").number(worst).key("end_error").number(end);
-    json.key("elapsed").number(followed.elapsed.as_secs_f64()).end_object();
+    json.key("worst_error").single(worst).key("end_error").single(end);
+    json.key("elapsed").float(followed.elapsed.as_secs_f64()).end_object();
     tell(&format!("{}\n", json.as_str()))
 }

@@ -187,7 +187,9 @@ const LONGEST: f64 = 86_400.0;
 fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
     let slope = |a: &Row<N>, b: &Row<N>, joint: usize| {
         let span = b.at - a.at;
-        (f64::from(b.positions[joint]) - f64::from(a.positions[joint])) / span
+        let way = f64::from(b.positions[joint]) - f64::from(a.positions[joint]);
+        // Two at one time are refused later, by their number.
+        if span > 0.0 { way / span } else { 0.0 }
     };
     let velocities = |i: usize, row: &Row<N>| {
         row.velocities.unwrap_or_else(|| {
