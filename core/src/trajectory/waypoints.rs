@@ -129,10 +129,11 @@ impl<const N: usize> Trajectory<N> {
             follows(waypoint, previous, i)?;
             previous = Some(waypoint.at);
         }
-        for (i, end, is_end) in [(0, first, true), (own.len().saturating_sub(1) as u32, last, !open)] {
-            if is_end && !end.is_at_rest() {
-                return Err(TrajectoryError::NotAtRest(i));
-            }
+        if !first.is_at_rest() {
+            return Err(TrajectoryError::NotAtRest(0));
+        }
+        if !(open || last.is_at_rest()) {
+            return Err(TrajectoryError::NotAtRest(own.len().saturating_sub(1) as u32));
         }
         Ok(Self { waypoints: own, forgotten: 0, open })
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use outrigger_core::engine::Peer;
-use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::JointPositions;
 use outrigger_core::trajectory::Progress;
 
@@ -86,7 +86,8 @@ where
         let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, |least, limit| least.min(limit));
         let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
-        let law = JointServo::new(Reference::Absolute(trajectory), servo);
+        // One that `outrigger replay` knows.
+        let law = AnyLaw::JointServo(JointServo::new(Reference::Absolute(trajectory), servo));
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
         job.feeding = Some(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) });

@@ -8,6 +8,7 @@ mod examples;
 mod front_door;
 mod io;
 mod krc;
+mod moves;
 mod paths;
 mod pendant;
 mod piped;

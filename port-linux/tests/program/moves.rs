@@ -1,0 +1,134 @@
+//! `outrigger move` against a simulated controller, over the kernel's sockets.
+
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::tcp::{Running, Server};
+
+fn serve() -> Running {
+    let controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");
+    Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
+}
+
+/// A file of this name.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("outrigger-moves-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).expect("room for a file");
+    path
+}
+
+/// Where the simulated arm stands.
+const HOME: [f64; 6] = [0.0, -1.570_796_4, -1.570_796_4, -1.570_796_4, 1.570_796_4, 0.0];
+
+/// All joints half a radian away and back in four seconds, in many waypoints.
+fn swing(waypoints: u32) -> String {
+    swing_from(waypoints, 0.0)
+}
+
+/// The same with joint 1 this far from home.
+fn swing_from(waypoints: u32, base: f64) -> String {
+    let mut table = String::from("t,q0,q1,q2,q3,q4,q5\n");
+    for i in 0..=waypoints {
+        let share = f64::from(i) / f64::from(waypoints);
+        let off = 0.25 - 0.25 * (share * std::f64::consts::TAU).cos();
+        write!(table, "{:.6}", share * 4.0).expect("room");
+        let home = HOME.iter().zip([base, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        home.for_each(|(q, base)| write!(table, ",{:.7}", q + base + off).expect("room"));
+        table.push('\n');
+    }
+    table
+}
+
+fn moved(server: &Running, file: &PathBuf, args: &[&str]) -> Output {
+    let robot = format!("127.0.0.1:{}", server.port_base());
+    Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .args(["move", &robot])
+        .arg(file)
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary under test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_motion_of_a_thousand_waypoints_is_followed_and_plotted_and_its_recording_replays() {
+    let server = serve();
+    let (page, recording) = (file("page.html", ""), file("recording.mcap", ""));
+    std::fs::remove_file(&recording).expect("it was written");
+    let (page_arg, recording_arg) = (page.to_str().expect("text"), recording.to_str().expect("text"));
+    let done = moved(
+        &server,
+        &file("thousand.csv", &swing(1_000)),
+        &["--report", page_arg, "--record", recording_arg, "--json"],
+    );
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let end: serde_json::Value = serde_json::from_slice(&done.stdout).expect("one object");
+    assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{end}");
+    assert!(end["end_error"].as_f64().expect("a number") < 2e-3, "{end}");
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(page.contains("Joint angles") && page.contains("✓ done"), "{} bytes", page.len());
+    let replayed =
+        Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output().expect("it runs");
+    assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
+}
+
+#[test]
+fn a_program_on_the_controller_follows_it_as_well() {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
+    let server = serve();
+    let base = server.port_base();
+    let config = file(
+        "servo.toml",
+        &format!("robot.address = \"127.0.0.1:{base}\"\nprogram.port = {port}\nlaw.kind = \"joint-servo\"\n"),
+    );
+    let done = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .arg("move")
+        .arg(&config)
+        .arg(file("servo.csv", &swing(100)))
+        .args(["--mode", "servo"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary under test");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).starts_with("done: at worst "), "{}", text(&done.stdout));
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused_before_anything_moves() {
+    let server = serve();
+    let far = swing(100).replace("0.000000,0.0000000,", "0.000000,1.0000000,");
+    let fast: String = swing(100).lines().enumerate().fold(String::new(), |mut table, (i, line)| {
+        // The same in a quarter of the time.
+        let (time, rest) = line.split_once(',').expect("columns");
+        match i {
+            0 => writeln!(table, "{line}").expect("room"),
+            _ => writeln!(table, "{:.6},{rest}", time.parse::<f64>().expect("a time") / 4.0).expect("room"),
+        }
+        table
+    });
+    let there = format!("1,{}\n", HOME.map(|q| format!("{q:.7}")).join(","));
+    for (name, table, code, expected) in [
+        ("fast.csv", fast, 1, "on the way to waypoint 1 joint 1 would reach"),
+        ("far.csv", far, 1, "on the way to waypoint 1 joint 1 would reach"),
+        ("elsewhere.csv", swing_from(100, 1.0), 1, "joint 1 stands 1.000 rad from where the motion begins"),
+        ("cut.csv", swing(100).trim_end().to_owned(), 1, "is the file whole?"),
+        ("there.csv", there, 0, "done: at worst 0.00 mrad"),
+        ("point.json", "{\"points\": [{\"positions\": []}]}".into(), 1, "points[0]: found no 'time_from_start'"),
+    ] {
+        let refused = moved(&server, &file(name, &table), &[]);
+        let said = text(&refused.stderr) + &text(&refused.stdout);
+        assert_eq!(refused.status.code(), Some(code), "{name}: {said}");
+        assert!(said.contains(expected), "{name}: {said}");
+    }
+    let checked = moved(&server, &file("check.csv", &swing(100)), &["--check"]);
+    assert_eq!(checked.status.code(), Some(0));
+    assert!(text(&checked.stdout).contains("101 waypoints in 4.000 s, within the limits"), "{}", text(&checked.stdout));
+}
