@@ -14,7 +14,7 @@ use crate::ask::AskArgs;
 use crate::dashboard::DashboardArgs;
 use crate::exit::Outcome;
 use crate::io::IoArgs;
-use crate::motion::command::MoveArgs;
+use crate::moves::MoveArgs;
 use crate::show::complain;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
@@ -375,7 +375,7 @@ fn run(command: Command) -> Outcome {
         Command::CheckConfig(args) => crate::beside::check_config(&args),
         Command::Doctor(args) => crate::beside::doctor(&args),
         Command::Run(args) => crate::beside::run(&args),
-        Command::Move(args) => crate::motion::command::run(&args),
+        Command::Move(args) => crate::moves::run(&args),
         Command::Ask(args) => crate::ask::run(&args),
         Command::Replay(args) => crate::beside::replay(&args),
         Command::Export(args) => crate::export::run(&args),

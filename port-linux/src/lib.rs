@@ -66,6 +66,7 @@ mod machine;
 mod maker;
 mod monitor;
 pub mod motion;
+mod moves;
 mod net;
 mod panel;
 mod reactor;

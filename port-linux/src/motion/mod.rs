@@ -1,10 +1,8 @@
 //! Motions of any length: read from a file, judged, followed, and shown.
 
-pub(crate) mod command;
 mod csv;
 mod fed;
 mod json;
-mod page;
 
 use std::fmt;
 use std::path::Path;

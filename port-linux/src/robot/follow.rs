@@ -12,6 +12,9 @@ use super::{Ended, Robot, Running};
 use crate::exit::Failure;
 use crate::motion::{Feeding, Moment, Motion, Trace};
 
+/// How often it is told how far the motion is.
+const GLANCE: Duration = Duration::from_millis(250);
+
 /// How an arm followed a motion.
 #[derive(Clone, Debug)]
 pub struct Followed<const N: usize> {
@@ -94,7 +97,7 @@ where
         let running = Running::start(&self.beside, job, true)?;
         while !running.has_ended() {
             watch(&trace);
-            std::thread::sleep(crate::motion::command::glance());
+            std::thread::sleep(GLANCE);
         }
         let ended = running.wait()?;
         let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);

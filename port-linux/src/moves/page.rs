@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use outrigger_core::engine::ur::UrConfig;
-
-use super::fed::Moment;
+use crate::motion::Moment;
 use crate::report::plot::{Line, Span, TimeChart, escape};
 use crate::report::{JOINTS, figure, key};
 use crate::robot::Followed;
@@ -12,7 +10,7 @@ use crate::robot::Followed;
 const CLASSES: [&str; 6] = ["j0", "j1", "j2", "j3", "j4", "j5"];
 
 /// The page: one file that needs nothing else.
-pub(super) fn html(file: &str, robot: &str, config: &UrConfig, followed: &Followed<6>) -> String {
+pub(super) fn html(file: &str, robot: &str, path: &str, followed: &Followed<6>) -> String {
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.push_str("<title>Outrigger move</title>\n<style>\n");
@@ -26,7 +24,7 @@ pub(super) fn html(file: &str, robot: &str, config: &UrConfig, followed: &Follow
          </header>\n<div class=\"tiles\">",
         escape(file),
         escape(robot),
-        config.peer.path.name(),
+        path,
         escape(&verdict)
     );
     for (value, unit, name) in [

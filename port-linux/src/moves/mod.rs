@@ -1,5 +1,7 @@
 //! `outrigger move`: a motion from a file.
 
+mod page;
+
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,10 +12,10 @@ use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 
-use super::{Motion, Trace, page};
 use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
+use crate::motion::{Motion, Trace};
 use crate::robot::{Ended, Followed, Robot};
 use crate::show::tell;
 use crate::worker::{writable_within, write_within};
@@ -77,8 +79,6 @@ fn tolerance(text: &str) -> Result<f32, String> {
     servo.check().map_err(|error| format!("found {number}, expected {}", error.expected)).map(|()| number)
 }
 
-/// How often it is told how far the motion is.
-const GLANCE: Duration = Duration::from_millis(250);
 /// So long a disk may take for the page.
 const DISK: Duration = Duration::from_secs(10);
 
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
         other => other,
     })?;
     if let Some(path) = &args.report {
-        let html = page::html(&args.file.display().to_string(), &address.to_string(), &config, &followed);
+        let html = page::html(&args.file.display().to_string(), &address.to_string(), config.peer.path.name(), &followed);
         write_within(DISK, path, html.into_bytes()).map_err(|error| unwritten(path, &error))?;
     }
     told(args, &followed)?;
@@ -187,11 +187,6 @@ impl Said {
             eprintln!();
         }
     }
-}
-
-/// How long between two looks.
-pub(crate) const fn glance() -> Duration {
-    GLANCE
 }
 
 fn told(args: &MoveArgs, followed: &Followed<6>) -> Outcome {
