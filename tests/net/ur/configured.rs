@@ -268,6 +268,10 @@ pub(super) fn starts(draw: &mut Draw, number: usize) -> Plan {
 
 /// To and fro, in 3 s.
 pub(super) fn trajectory() -> Trajectory<6> {
+    Trajectory::through(&to_and_fro()).expect("a trajectory")
+}
+
+fn to_and_fro() -> [Waypoint<6>; 4] {
     let at = |angle, millis| Waypoint {
         setpoint: Setpoint {
             positions: JointPositions([angle, 0.0, 0.3 * angle, 0.0, 0.0, -angle]),
@@ -276,7 +280,20 @@ pub(super) fn trajectory() -> Trajectory<6> {
         accelerations: None,
         at: core::Duration::from_millis(millis),
     };
-    Trajectory::through(&[at(0.0, 0), at(0.2, 1_000), at(-0.1, 2_000), at(0.0, 3_000)]).expect("a trajectory")
+    [at(0.0, 0), at(0.2, 1_000), at(-0.1, 2_000), at(0.0, 3_000)]
+}
+
+/// A motion whose other waypoints never come.
+pub(super) fn starved(draw: &mut Draw, number: usize) -> Plan {
+    let software = draw.of(&SOFTWARE[1..]);
+    let mut plan = Plan::new(draw, software);
+    let beginning = Trajectory::beginning(to_and_fro().split_at(2 + number).0).expect("a trajectory");
+    plan.law(AnyLaw::JointServo(JointServo::new(Reference::Relative(beginning), JointServoConfig::default())));
+    plan.insists = false;
+    plan.at(4_000, Act::Say(Input::Acknowledge)).at(4_300, Act::Resume);
+    plan.length = 5_500;
+    plan.about += " starved";
+    plan
 }
 
 /// Every law, suspended and resumed.

@@ -30,7 +30,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::world::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, Death, Reading, Rig, SENSOR, Sensor, Setup, core_time};
 
-use self::configured::{laws, outputs, starts, texts, wrong};
+use self::configured::{laws, outputs, starts, starved, texts, wrong};
 use self::disturbed::{anything, faults, hands, host, sensors};
 use self::operated::{lines, operator, pendant};
 
@@ -40,7 +40,7 @@ use super::{Draw, Log, count, fault, marks, of_kind, spec, starts_within, watche
 type Make = fn(&mut Draw, usize) -> Plan;
 
 /// How many runs there are of each kind, and what each of them is.
-const KINDS: [(usize, Make); 13] = [
+const KINDS: [(usize, Make); 14] = [
     (FAULTS, faults),
     (TEXTS, texts),
     (24, outputs),
@@ -54,6 +54,7 @@ const KINDS: [(usize, Make); 13] = [
     (16, laws),
     (24, anything),
     (3, hands),
+    (2, starved),
 ];
 /// Three of each kind of fault.
 const FAULTS: usize = 3 * disturbed::FAULT.len();
