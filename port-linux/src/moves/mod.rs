@@ -120,7 +120,8 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
         other => other,
     })?;
     if let Some(path) = &args.report {
-        let html = page::html(&args.file.display().to_string(), &address.to_string(), config.peer.path.name(), &followed);
+        let html =
+            page::html(&args.file.display().to_string(), &address.to_string(), config.peer.path.name(), &followed);
         write_within(DISK, path, html.into_bytes()).map_err(|error| unwritten(path, &error))?;
     }
     told(args, &followed)?;
