@@ -239,7 +239,12 @@ impl Ur<'_> {
             self.connector.greeted(link, cx.now);
             self.compare_software(cx);
             self.learn_kinematics(cx);
-            let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+            let known = Known {
+                identity: self.identity,
+                facts: self.primary.facts(),
+                config: cx.config,
+                mode: cx.cycle.mode_now(),
+            };
             self.outputs.observe_primary(&known, cx.cycle.state(), cx.now, cx.events);
             if local {
                 self.refused(cx);
@@ -652,7 +657,8 @@ impl<'m> Peer<6> for Ur<'m> {
             }
             Input::Set(write) => {
                 let identity = self.identity.filter(|_| cx.running);
-                let known = Known { identity, facts: self.primary.facts(), config: cx.config };
+                let known =
+                    Known { identity, facts: self.primary.facts(), config: cx.config, mode: cx.cycle.mode_now() };
                 self.outputs.set(write, &known, self.rtde.as_deref(), cx.now, cx.events);
             }
             Input::Ends(LinkId::REALTIME, ours, theirs) => {
@@ -786,7 +792,12 @@ impl<'m> Peer<6> for Ur<'m> {
 
     fn conclude<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> bool {
         if self.outputs.is_due() {
-            let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+            let known = Known {
+                identity: self.identity,
+                facts: self.primary.facts(),
+                config: cx.config,
+                mode: cx.cycle.mode_now(),
+            };
             self.outputs.feed_force(cx.cycle.sources(), self.rtde.as_deref_mut(), cx.config, cx.now);
             self.outputs.write(&known, self.rtde.as_deref_mut(), cx.now, cx.events);
         }
