@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod board;
+pub mod comparison;
 pub mod cosim;
 pub mod fri;
 pub mod noise;

@@ -620,7 +620,8 @@ impl<'m> Rig<'m> {
         }
         // The simulation moves the arm at the beginning of a cycle to where it is at its end.
         let (at, arm) = (now + self.controller.period(), self.controller.truth());
-        self.record.motion.push(Motion { at, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
+        let (q, qd, qd_target, scaling) = (arm.q, arm.qd, arm.targets.qd, arm.scaling);
+        self.record.motion.push(Motion { at, q, qd, qd_target, scaling });
         self.record.cycles.commanded += u64::from(self.engine.mode() == Mode::Command);
     }
 }
