@@ -66,8 +66,6 @@ fn main() -> ExitCode {
         }
     };
     let mut rows = compare(&Mode::all(), mechanisms, runs);
-    let steady: Vec<_> = rows.iter().filter(|row| !row.mode.slides()).cloned().collect();
-    let without = taken_away(&steady, mechanisms);
     rows.extend(compare(&[Mode::long(seconds)], mechanisms, runs));
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     print(&COLUMNS.map(str::to_owned), &cells);
@@ -75,7 +73,10 @@ fn main() -> ExitCode {
         row.differences().iter().for_each(|difference| println!("{}: {difference}", row.mode.about));
     }
     let Some(report) = report else { return ExitCode::SUCCESS };
-    let page = Page { rows: &rows, without: steady.iter().zip(without).collect(), mechanisms, runs };
+    let steady: Vec<Mode> =
+        rows.iter().map(|row| row.mode.clone()).filter(|mode| !mode.slides() && mode.name != "long").collect();
+    let without = steady.iter().cloned().zip(taken_away(&steady, mechanisms, runs)).collect();
+    let page = Page { rows: &rows, without, mechanisms, runs };
     if let Err(error) = std::fs::write(&report, page.html()) {
         eprintln!("{}: {error}", report.display());
         return ExitCode::FAILURE;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Row, Sample};
+use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, Row, Sample};
 
 use crate::plot::{Line, Mark, Span, TimeChart, escape};
 
@@ -11,7 +11,7 @@ pub(crate) struct Page<'a> {
     /// Every mode.
     pub(crate) rows: &'a [Row],
     /// Of which modes it is known what a mechanism contributes, and by how much the reaction changes without it \[ms\].
-    pub(crate) without: Vec<(&'a Row, Vec<f64>)>,
+    pub(crate) without: Vec<(Mode, Vec<f64>)>,
     /// What acted.
     pub(crate) mechanisms: Mechanisms,
     /// Runs of each mode.
@@ -25,7 +25,7 @@ const STYLE: &str = "
 main { max-width: 1240px; }
 .dense table { font-size: 13px; } .dense td, .dense th { padding: 6px 10px 6px 0; font-variant-numeric: tabular-nums; }
 .dense th { white-space: normal; vertical-align: bottom; } .dense tr:first-child th { font-size: 12px; color: var(--soft); }
-.dense td:first-child { min-width: 16em; } .dense td:last-child { min-width: 11em; } .dense td.number { white-space: nowrap; text-align: right; padding-right: 16px; }
+.dense td:first-child { min-width: 14em; } .dense td:last-child:not(.number) { min-width: 11em; } .dense td.number, .dense th.number { text-align: right; padding-right: 14px; }
 code { font: 0.93em ui-monospace, \"DejaVu Sans Mono\", monospace; }
 svg .line.reference { stroke: var(--ink); stroke-dasharray: 5 4; opacity: 0.7; }
 .key i.reference { background: repeating-linear-gradient(90deg, var(--ink) 0 5px, transparent 5px 8px); }
@@ -52,6 +52,7 @@ impl Page<'_> {
         self.motion(&mut page);
         self.look_ahead(&mut page);
         self.speeds(&mut page);
+        self.player(&mut page);
         self.slider(&mut page);
         self.long(&mut page);
         self.mechanisms(&mut page);
@@ -165,6 +166,19 @@ impl Page<'_> {
         page.push_str("</section>\n");
     }
 
+    fn player(&self, page: &mut String) {
+        page.push_str(
+            "<section><h2>Outrigger's player</h2><p>The controller makes the motion by itself, by its own <code>movej</code>: even \
+             acceleration, even speed, even deceleration, −180° in 2 s, which is its reference here. It is the second of two moves: \
+             before the first, the arm must have stood for 0.2 s.</p>\n",
+        );
+        let names = ["player", "player-e"];
+        let time = Span::new(0.0, 3.2);
+        self.errors(page, "Distance from the reference", &names, time);
+        self.of(page, "Speed of the joint", "speed [°/s]", &names, time, |sample| sample.qd.to_degrees());
+        page.push_str("</section>\n");
+    }
+
     fn slider(&self, page: &mut String) {
         page.push_str(
             "<section><h2>While the speed slider moves</h2><p>A client that knows nothing of it sends on in its own time; when the slider \
@@ -188,10 +202,10 @@ impl Page<'_> {
     fn long(&self, page: &mut String) {
         let Some(row) = self.row("long") else { return };
         let seconds = row.mode.wanted().length();
-        let _ = write!(
+        let _ = writeln!(
             page,
             "<section><h2>{seconds} s of <code>speedj</code> without feedback</h2><p>The shoulder goes to and fro by ±45° in 6 s. \
-             Distance from the reference as it is, and shifted by the delay.</p>\n"
+             Distance from the reference as it is, and shifted by the delay.</p>"
         );
         let delay = row.shown.figures().delay * 1e-3;
         let off = |delay: f64| {
@@ -221,18 +235,19 @@ impl Page<'_> {
             .collect();
         table(page, &["name", "what it does"].map(str::to_owned), &about, 0..0);
         page.push_str(
-            "<p style=\"margin-top:18px\">By how many ms the reaction of the first run changes where one is taken away. Empty: not at \
-             all. Without <code>waking</code> or <code>network</code> other random numbers are drawn, and a text may come a cycle \
-             sooner or later.</p>\n",
+            "<p style=\"margin-top:18px\">By how many ms the reaction changes where one is taken away, in the mean of the runs in \
+             which the joint got on its way. Empty: by less than a twentieth. A mechanism that draws random numbers leaves others to the rest, so that a text may come a \
+             cycle sooner or later. <code>nagle</code> delays nothing here: no client of 2015 waits for a state, and \
+             Outrigger acknowledges what it reads.</p>\n",
         );
         let columns: Vec<String> =
             ["way".to_owned()].into_iter().chain(Mechanism::NAMED.iter().map(|(_, name)| (*name).to_owned())).collect();
         let rows: Vec<Vec<String>> = self
             .without
             .iter()
-            .map(|(row, changes)| {
-                let software = row.mode.software();
-                let name = format!("{} ({}.{})", row.mode.about, software.major, software.minor);
+            .map(|(mode, changes)| {
+                let software = mode.software();
+                let name = format!("{} ({}.{})", mode.about, software.major, software.minor);
                 let changes = changes.iter().map(|change| {
                     if change.is_nan() {
                         "no motion".to_owned()
@@ -315,15 +330,17 @@ fn chart(page: &mut String, title: &str, unit: &str, time: Span, values: Option<
 /// A table; cells of the columns in `numbers` stand to the right.
 fn table(page: &mut String, columns: &[String], rows: &[Vec<String>], numbers: std::ops::Range<usize>) {
     page.push_str("<div class=\"card dense\"><table><tr>");
-    for column in columns {
-        let _ = write!(page, "<th>{}</th>", marked_up(column));
+    let class = |at: usize| if numbers.contains(&at) { " class=\"number\"" } else { "" };
+    for (at, column) in columns.iter().enumerate() {
+        let _ = write!(page, "<th{}>{}</th>", class(at), marked_up(column));
     }
     page.push_str("</tr>\n");
     for row in rows {
         page.push_str("<tr>");
         for (at, cell) in row.iter().enumerate() {
-            let class = if numbers.contains(&at) { " class=\"number\"" } else { "" };
-            let _ = write!(page, "<td{class}>{}</td>", marked_up(cell));
+            // A figure and its spread stay together.
+            let text = marked_up(cell).replace(" ± ", "&nbsp;±&nbsp;").replace(" / ", "&nbsp;/&nbsp;");
+            let _ = write!(page, "<td{}>{text}</td>", class(at));
         }
         page.push_str("</tr>\n");
     }

@@ -11,7 +11,7 @@ use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
 
 use super::course::{Course, Sample, Wanted};
-use super::mechanism::Mechanisms;
+use super::mechanism::{DELAYED_ACK, Mechanisms};
 
 /// How a client brings its positions to the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ struct Run {
 
 /// One run.
 pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
-    let mut options = mechanisms.controller(task.software, seed);
+    let mut options = mechanisms.controller(task.software, seed, DELAYED_ACK);
     let latency = mechanisms.latency();
     options.faults.push(Fault::new(FaultKind::Delay(latency), SimTime::ZERO, None));
     let mut rng = Rng::new(seed, 77);

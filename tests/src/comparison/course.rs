@@ -9,6 +9,8 @@ pub enum Wanted {
     ThereAndBack,
     /// To −180° in 2 s.
     There,
+    /// To −180° in 2 s as the controller's `movej` goes there: even acceleration, even speed, even deceleration.
+    Place,
     /// To and fro by ±45° in 6 s, for this long \[s\].
     ToAndFro(f64),
 }
@@ -20,12 +22,17 @@ const AMPLITUDE: f64 = PI / 4.0;
 const RATE: f64 = PI / 3.0;
 
 impl Wanted {
+    /// Acceleration of [`Place`](Self::Place), the largest of the cubic \[rad/s²\].
+    pub const ACCELERATION: f64 = 1.5 * PI;
+    /// Its speed, with which that takes 2 s \[rad/s\]: the smaller solution of v²/a − 2v + π = 0.
+    pub const SPEED: f64 = PI / 2.0 * (3.0 - 1.732_050_807_568_877_2);
+
     /// When it ends \[s\].
     #[must_use]
     pub const fn length(self) -> f64 {
         match self {
             Self::ThereAndBack => 2.0 * HALF,
-            Self::There => HALF,
+            Self::There | Self::Place => HALF,
             Self::ToAndFro(length) => length,
         }
     }
@@ -37,6 +44,17 @@ impl Wanted {
         let t = t.clamp(0.0, self.length());
         match self {
             Self::There => -PI * cubic(t / HALF),
+            Self::Place => {
+                let ramp = Self::SPEED / Self::ACCELERATION;
+                let part = |t: f64| 0.5 * Self::ACCELERATION * t * t;
+                if t < ramp {
+                    -part(t)
+                } else if t < HALF - ramp {
+                    -(part(ramp) + Self::SPEED * (t - ramp))
+                } else {
+                    -(PI - part(HALF - t))
+                }
+            }
             Self::ThereAndBack if t < HALF => -PI * cubic(t / HALF),
             Self::ThereAndBack => -PI * (1.0 - cubic((t - HALF) / HALF)),
             Self::ToAndFro(_) => AMPLITUDE * (1.0 - (RATE * t).cos()),
@@ -52,6 +70,7 @@ impl Wanted {
         }
         match self {
             Self::There => -PI * slope(t / HALF),
+            Self::Place => -Self::SPEED.min(Self::ACCELERATION * t.min(HALF - t)),
             Self::ThereAndBack if t < HALF => -PI * slope(t / HALF),
             Self::ThereAndBack => PI * slope((t - HALF) / HALF),
             Self::ToAndFro(_) => AMPLITUDE * RATE * (RATE * t).sin(),

@@ -86,8 +86,8 @@ impl Mechanism {
             Self::Waking => "a client that sends by its own clock wakes up to 2 ms late (assumed)",
             Self::Network => "a segment takes 100 µs, and up to a sixteenth of a control cycle more (assumed)",
             Self::Nagle => {
-                "the controller uses Nagle's algorithm before 3.1, and the client acknowledges within 40 ms, or with what it \
-                 sends (reported; the time is Linux's)"
+                "the controller uses Nagle's algorithm before 3.1; a client of 2015 acknowledges within 40 ms, or with what it sends \
+                 (reported; the time is Linux's), Outrigger as soon as it has read"
             }
         }
     }
@@ -99,8 +99,10 @@ const WAKING: Duration = Duration::from_millis(2);
 const LATENCY: Duration = Duration::from_micros(100);
 /// Deceleration while one program in `servoj` takes the place of another \[rad/s²\]: half of what the controller plans at most.
 const HALTING: f64 = 20.0;
-/// When a client acknowledges what it does not answer.
-const DELAYED_ACK: Duration = Duration::from_millis(40);
+/// When a client acknowledges what it does not answer, unless it has been told to do so at once.
+pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
+/// When Outrigger's Linux loop does: as soon as it has read.
+pub(super) const QUICK_ACK: Duration = LATENCY.saturating_mul(2);
 
 /// The mechanisms that act in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,8 +124,9 @@ impl Mechanisms {
         self.0 & (1 << mechanism as u16) != 0
     }
 
-    /// A controller with this software on which they act; `seed` decides what is random.
-    pub(super) fn controller(self, software: SoftwareVersion, seed: u64) -> Options {
+    /// A controller with this software on which they act; `seed` decides what is random. A client that sends nothing
+    /// acknowledges after `acknowledges`.
+    pub(super) fn controller(self, software: SoftwareVersion, seed: u64, acknowledges: Duration) -> Options {
         let mut options = Options::for_software(software);
         options.seed = seed;
         let Drive { velocity_error, .. } = options.drive;
@@ -148,7 +151,7 @@ impl Mechanisms {
             options.faults.push(Fault::new(FaultKind::Jitter(period / 16), SimTime::ZERO, None));
         }
         if self.has(Mechanism::Nagle) && !software.at_least(3, 1) {
-            options.faults.push(Fault::new(FaultKind::Nagle(DELAYED_ACK), SimTime::ZERO, None));
+            options.faults.push(Fault::new(FaultKind::Nagle(acknowledges), SimTime::ZERO, None));
         }
         options
     }

@@ -140,6 +140,7 @@ impl Mode {
                 first: Some([1.0, 2.0]),
                 ..Reported::NOTHING
             }),
+            path("speedj-1.8", "`speedj` streamed, a line per cycle", CB2, CommandPath::Text).open_loop(),
             path("speedj-there", "`speedj` streamed, a line per cycle, only to −180°", CB3, CommandPath::Text)
                 .open_loop()
                 .there(),
@@ -157,6 +158,8 @@ impl Mode {
                 CommandPath::Text,
             )
             .there(),
+            path("player", "`movej` by Outrigger's player, only to −180°", CB3, CommandPath::Player).place(),
+            path("player-e", "`movej` by Outrigger's player, only to −180°", E_SERIES, CommandPath::Player).place(),
             path("closed-loop-e", "`speedj` streamed, closed loop, P 20, D 0.1", E_SERIES, CommandPath::Text),
         ]);
         modes
@@ -259,6 +262,14 @@ impl Mode {
     const fn there(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.wanted = Wanted::There;
+        }
+        self
+    }
+
+    /// One move of the controller's own.
+    const fn place(mut self) -> Self {
+        if let Commander::Path(task) = &mut self.commander {
+            task.wanted = Wanted::Place;
         }
         self
     }

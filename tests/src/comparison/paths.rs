@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use outrigger_core::command::{SampleValue, SourceConfig};
+use outrigger_core::command::{JointMove, SampleValue, SourceConfig};
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::Mode;
@@ -12,11 +12,12 @@ use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_core::time as core;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller};
+use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
 
 use super::clients::SLIDER;
 use super::course::{Course, Sample, Wanted};
-use super::mechanism::Mechanisms;
+use super::mechanism::{Mechanisms, QUICK_ACK};
 use crate::cosim::{Buffers, Motion, Rig, SENSOR, Sensor, Setup};
 
 /// What the engine is to do.
@@ -45,14 +46,22 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let begun = Rc::new(Cell::new(None));
     let mut setup = match task.wanted {
         Wanted::ThereAndBack | Wanted::There => there(&task),
+        Wanted::Place => place(&task),
         Wanted::ToAndFro(_) => to_and_fro(&task, Rc::clone(&begun)),
     };
     setup.config.peer.path = task.path;
-    setup.controller = mechanisms.controller(task.software, seed);
+    setup.controller = mechanisms.controller(task.software, seed, QUICK_ACK);
     setup.latency = mechanisms.latency();
     let mut buffers = Buffers::default();
     let mut rig = Rig::new(setup, &mut buffers);
     rig.command();
+    if task.wanted == Wanted::Place {
+        // The first move waits until the arm has stood for a while; what comes behind it is at once given away.
+        delegate(&mut rig, 0.02);
+        // Not in step with the control cycles.
+        rig.run_for(Duration::from_millis(1_500) + Duration::from_micros(Rng::new(seed, 77).up_to(16_000)));
+        delegate(&mut rig, task.wanted.at(task.wanted.length()));
+    }
     begun.set(Some(rig.now()));
     let mut ends = task.wanted.length() + 1.5;
     if task.slides {
@@ -91,6 +100,22 @@ fn there(task: &Task) -> Setup {
     Setup::servo(task.software, trajectory, config)
 }
 
+/// The player is asked for a move by so much \[rad\].
+fn delegate(rig: &mut Rig<'_>, way: f64) {
+    let mut to = rig.controller.truth().q;
+    to[0] += way;
+    let (speed, acceleration) = (Wanted::SPEED as f32, Wanted::ACCELERATION as f32);
+    let asked = JointMove::new(JointPositions(to.map(|q| q as f32)), speed, acceleration).expect("a move");
+    rig.delegate(asked).expect("nothing speaks against it");
+}
+
+/// By the player, which is asked for it later: until then the arm is held where it is.
+fn place(task: &Task) -> Setup {
+    let mut setup = there(&Task { wanted: Wanted::There, ..*task });
+    setup.law = Setup::new(task.software).law;
+    setup
+}
+
 /// By a sensor that says how fast the shoulder is to move.
 fn to_and_fro(task: &Task, begun: Rc<Cell<Option<SimTime>>>) -> Setup {
     let mut setup = Setup::new(task.software);
@@ -122,6 +147,7 @@ fn course(rig: &Rig<'_>, task: &Task, begun: Option<SimTime>) -> Course {
             let first = record.commands.iter().find(|command| command.mode == Mode::Command).expect("a command");
             (0, SimTime::from_micros(first.at.as_micros() - first.state_age.as_micros() as u64))
         }
+        Wanted::Place => (0, begun.unwrap_or_default()),
         Wanted::ToAndFro(_) => (SHOULDER, begun.unwrap_or_default()),
     };
     let from = record.motion_at(start).expect("a cycle before").q[joint];

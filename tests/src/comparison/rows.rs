@@ -56,16 +56,26 @@ pub fn compare(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Row> {
 }
 
 /// By how much the reaction of each mode \[ms\] changes where one mechanism is taken away, in the order of
-/// [`Mechanism::NAMED`]; the first run of each.
+/// [`Mechanism::NAMED`]: the mean of so many runs.
 #[must_use]
-pub fn taken_away(rows: &[Row], mechanisms: Mechanisms) -> Vec<Vec<f64>> {
-    let tasks: Vec<(&Row, Mechanism)> =
-        rows.iter().flat_map(|row| Mechanism::NAMED.map(|(mechanism, _)| (row, mechanism))).collect();
-    let changes = in_parallel(&tasks, |(row, mechanism)| {
-        let without = row.mode.run(mechanisms.without(mechanism), 1).figures();
-        without.reaction - row.shown.figures().reaction
-    });
-    changes.chunks(Mechanism::NAMED.len()).map(<[f64]>::to_vec).collect()
+pub fn taken_away(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Vec<f64>> {
+    let acting = [mechanisms].into_iter().chain(Mechanism::NAMED.map(|(known, _)| mechanisms.without(known)));
+    let acting: Vec<Mechanisms> = acting.collect();
+    let tasks: Vec<(&Mode, Mechanisms, u64)> = modes
+        .iter()
+        .flat_map(|mode| acting.iter().flat_map(move |acting| (1..=runs).map(move |seed| (mode, *acting, seed))))
+        .collect();
+    let reactions = in_parallel(&tasks, |(mode, acting, seed)| mode.run(acting, seed).figures().reaction);
+    let means: Vec<f64> = reactions
+        .chunks(usize::try_from(runs).unwrap_or(1))
+        .map(|runs| {
+            // Without its filter a `servoj` of 80 ms may be stopped before the joint is on its way.
+            let on_their_way = runs.iter().filter(|reaction| reaction.is_finite());
+            on_their_way.clone().sum::<f64>() / on_their_way.count() as f64
+        })
+        .collect();
+    let of_mode = means.chunks(acting.len());
+    of_mode.map(|means| means.iter().skip(1).map(|without| without - means[0]).collect()).collect()
 }
 
 /// `make` of every item, on as many threads as there are processors; the results are in the order of the items.
