@@ -98,6 +98,7 @@ reasons! {
     NoSuchProgram "this configuration has no program for it on the controller" "set `program.resident`; what the URCap fetches stays anyway, and is sent again by playing it",
     ProgramRuns "our program runs on the controller already" "hand it back first, if it is to begin anew",
     Starved "the motion ran out of waypoints before its end" "feed it faster than the arm moves, then acknowledge and request",
+    GoalTolerance "the arm did not come to its goal in time" "check payload and what holds the arm; allow it more time, or be further off",
 }
 
 impl Reason {
