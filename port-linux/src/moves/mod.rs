@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
-use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
+use outrigger_core::robot::JointPositions;
+use outrigger_core::trajectory::Tolerances;
 
 use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
@@ -38,9 +39,15 @@ pub(crate) struct MoveArgs {
     /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
     #[arg(long = "robot", value_name = "ROBOT")]
     pub other: Option<RobotAddress>,
-    /// How far a joint may be from where it is wanted before the motion ends [rad]
-    #[arg(long, value_name = "RAD", default_value_t = 0.2, value_parser = tolerance)]
-    pub path_tolerance: f32,
+    /// How far a joint may be from where it is wanted before the motion ends [rad]; 0: not compared; default: the file's, else 0.2
+    #[arg(long, value_name = "RAD", value_parser = tolerance)]
+    pub path_tolerance: Option<f32>,
+    /// How far a joint may be from the goal for the motion to be done [rad]; 0: not compared; default: the file's, else 0.1
+    #[arg(long, value_name = "RAD", value_parser = tolerance)]
+    pub goal_tolerance: Option<f32>,
+    /// How long joints may take to come that near after the motion's end, by its own time [s]; 0: any; default: the file's, else 0
+    #[arg(long, value_name = "SECONDS", value_parser = goal_time)]
+    pub goal_time: Option<f64>,
     /// Write a page that plots wanted against actual to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -78,8 +85,36 @@ impl By {
 
 fn tolerance(text: &str) -> Result<f32, String> {
     let number: f32 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
-    let servo = JointServoConfig { path_tolerance: number, ..JointServoConfig::default() };
-    servo.check().map_err(|error| format!("found {number}, expected {}", error.expected)).map(|()| number)
+    if number == 0.0 {
+        return Ok(f32::INFINITY);
+    }
+    let checked = Tolerances::<6>::ANGLE.check(number, "tolerance");
+    checked.map_err(|error| format!("found {number}, expected {}, or 0", error.expected)).map(|()| number)
+}
+
+fn goal_time(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
+    if (0.0..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err(format!("found {seconds}, expected 0 to 86400 s"))
+    }
+}
+
+/// The motion with the tolerances that were asked for, in place of its file's.
+fn tolerated(motion: Motion<6>, args: &MoveArgs) -> Motion<6> {
+    let mut tolerances = *motion.tolerances();
+    if let Some(path) = args.path_tolerance {
+        tolerances.path = JointPositions([path; 6]);
+    }
+    if let Some(goal) = args.goal_tolerance {
+        tolerances.goal = JointPositions([goal; 6]);
+    }
+    if let Some(seconds) = args.goal_time {
+        let micros = (seconds * 1e6).round() as u64;
+        tolerances.goal_time = (micros > 0).then(|| outrigger_core::time::Duration::from_micros(micros));
+    }
+    motion.with_tolerances(tolerances)
 }
 
 /// So long a disk may take for the page.
@@ -98,7 +133,7 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
     if let Some(by) = args.mode {
         config.peer.path = by.path();
     }
-    let motion = Motion::<6>::read(file)?;
+    let motion = tolerated(Motion::<6>::read(file)?, args);
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
     let slower = "give it more time there, or raise the limit in a configuration";
     motion.check(&config.limits).map_err(|unfit| wrong(format!("{unfit}; {slower}")))?;
@@ -116,7 +151,7 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = robot.follow_watched(&motion, args.path_tolerance, |trace| {
+    let followed = robot.follow_watched(&motion, |trace| {
         if shows {
             said.progress(trace, total);
         }

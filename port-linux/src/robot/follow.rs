@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::engine::Peer;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::JointPositions;
-use outrigger_core::trajectory::Progress;
+use outrigger_core::trajectory::{Progress, Tolerances};
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
@@ -39,21 +39,20 @@ where
     /// Requests once, moves the arm along `motion`, and returns when it is at rest again: at the end, after a fallback, or
     /// released by SIGINT, SIGTERM or SIGHUP. The motion's time goes as fast as the robot's speed slider lets it.
     ///
-    /// The arm has to stand within 0.2 rad of where the motion begins; a motion whose first waypoint is due later begins
+    /// It is held to the motion's tolerances. The arm has to stand within that on its path of where the motion begins; a motion whose first waypoint is due later begins
     /// where the arm stands.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
     /// otherwise those of [`run`](Self::run).
     pub fn follow(&self, motion: &Motion<N>) -> Result<Followed<N>, Failure> {
-        self.follow_watched(motion, JointServoConfig::default().path_tolerance, |_| {})
+        self.follow_watched(motion, |_| {})
     }
 
     /// The same, and `watch` is called several times a second.
     pub(crate) fn follow_watched(
         &self,
         motion: &Motion<N>,
-        path_tolerance: f32,
         mut watch: impl FnMut(&Mutex<Trace<N>>),
     ) -> Result<Followed<N>, Failure> {
         let goal = motion.goal();
@@ -61,11 +60,14 @@ where
         let motion = motion.clone().from_rest_at(at);
         motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
+        let tolerances = *motion.tolerances();
+        tolerances.check().map_err(|bad| Failure::BadInput(format!("the motion's tolerances: {bad}")))?;
+        let path_tolerance = begins_within(&tolerances);
         let off = at.zip_with(begin.as_array(), |q, b| (q - b).abs());
-        if off.max_abs() > path_tolerance {
-            let (joint, off) = (1..).zip(off.0).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
+        let apart = (1..).zip(off.0.into_iter().zip(tolerances.path.iter().map(|path| path.min(path_tolerance))));
+        if let Some((joint, (off, most))) = apart.into_iter().find(|(_, (off, most))| off > most) {
             return Err(Failure::BadInput(format!(
-                "joint {joint} stands {off:.3} rad from where the motion begins, and {path_tolerance} rad are allowed; go \
+                "joint {joint} stands {off:.3} rad from where the motion begins, and {most} rad are allowed; go \
                  there first, or have the first waypoint due later than at 0 s: then the motion begins where the arm stands"
             )));
         }
@@ -89,8 +91,9 @@ where
         let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, |least, limit| least.min(limit));
         let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
+        let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
         // One that `outrigger replay` knows.
-        let law = AnyLaw::JointServo(JointServo::new(Reference::Absolute(trajectory), servo));
+        let law = AnyLaw::JointServo(law);
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
         job.task = Some(Task::Feed(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) }));
@@ -117,4 +120,11 @@ where
         let none = || Failure::Connection("the robot's states ended before the first".into());
         Ok(self.states()?.next().ok_or_else(none)??.positions)
     }
+}
+
+/// How far any joint may be from where a motion begins, or goes on [rad]: no further than the widest tolerance on its path, and where
+/// there is none, than the default.
+fn begins_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
+    let widest = tolerances.path.iter().filter(|path| path.is_finite()).fold(0.0_f32, f32::max);
+    if widest > 0.0 { widest } else { JointServoConfig::default().path_tolerance }
 }
