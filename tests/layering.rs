@@ -313,7 +313,10 @@ const MAKERS: &[Maker] = &[
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
-            ("commands that only its controllers have", &["port-linux/src/demo", "port-linux/src/io", "port-linux/src/moves"]),
+            (
+                "commands that only its controllers have",
+                &["port-linux/src/demo", "port-linux/src/io", "port-linux/src/moves"],
+            ),
             ("names of its ports", &["port-linux/src/show/states.rs"]),
         ],
     },

@@ -3,6 +3,7 @@
 mod csv;
 mod fed;
 mod json;
+mod spaced;
 
 use std::fmt;
 use std::path::Path;
