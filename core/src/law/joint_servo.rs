@@ -98,6 +98,14 @@ impl JointServoConfig {
         self.check_ranges()?;
         self.sensor.map_or(Ok(()), |sensor| SensorFeedForward::GAIN.check(sensor.gain, "sensor_gain"))
     }
+
+    /// The same for an arm that shows what came of a command two cycles later at the soonest: in one cycle no more than a
+    /// quarter of an error is corrected, or the arm swings about its reference.
+    #[must_use]
+    pub fn for_cycle(self, cycle: Duration) -> Self {
+        let most = 0.25 / cycle.as_secs_f32();
+        Self { proportional: self.proportional.min(most), ..self }
+    }
 }
 
 /// Position servo of the joints.

@@ -4,6 +4,7 @@ mod csv;
 mod fed;
 mod given;
 mod json;
+mod spaced;
 
 use std::fmt;
 use std::path::Path;
