@@ -9,6 +9,7 @@ mod nothing_by_itself;
 mod operator;
 mod outputs;
 mod pendant;
+mod player;
 mod registers;
 mod reverse;
 mod robot;

@@ -286,6 +286,18 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// not hold.
     pub fn delegate(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
+        self.give(asked, now)
+    }
+
+    /// The same for programs that are beside any kind of controller.
+    ///
+    /// # Errors
+    /// As above, and [`Reason::NoSuchProgram`] beside a kind of controller that is given no moves.
+    pub fn offer(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
+        if P::DELEGATES { self.give(asked, now) } else { Err(Reason::NoSuchProgram) }
+    }
+
+    fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         let number = self.cycle.delegate(&asked, now)?;
         self.record_change();
         if let Some(state) = self.cycle.state() {

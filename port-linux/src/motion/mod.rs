@@ -2,6 +2,7 @@
 
 mod csv;
 mod fed;
+mod given;
 mod json;
 
 use std::fmt;
@@ -14,7 +15,8 @@ use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
 
-pub(crate) use self::fed::{Fed, Feeding, Moment, Trace};
+pub(crate) use self::fed::{Fed, Feeding, Moment, Task, Trace};
+pub(crate) use self::given::{Given, Giving, Step};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.

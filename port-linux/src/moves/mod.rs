@@ -1,5 +1,6 @@
 //! `outrigger move`: a motion from a file.
 
+mod goal;
 mod page;
 
 use std::io::IsTerminal as _;
@@ -27,8 +28,10 @@ pub(crate) struct MoveArgs {
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
     /// The motion: a table of t,q0,... (.csv) or FollowJointTrajectory as JSON (.json)
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub goal: goal::GoalArgs,
     /// How it is carried out; default: session.path of a configuration, else stream
     #[arg(long, value_name = "MODE")]
     pub mode: Option<By>,
@@ -87,17 +90,21 @@ const DISK: Duration = Duration::from_secs(10);
 /// # Errors
 /// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
 pub(crate) fn run(args: &MoveArgs) -> Outcome {
+    if let Some(goal) = args.goal.to {
+        return goal::run(args, goal);
+    }
+    let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
     let (address, mut config) = robot_of(args)?;
     if let Some(by) = args.mode {
         config.peer.path = by.path();
     }
-    let motion = Motion::<6>::read(&args.file)?;
-    let wrong = |what: String| Failure::BadInput(format!("{}: {what}", args.file.display()));
+    let motion = Motion::<6>::read(file)?;
+    let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
     let slower = "give it more time there, or raise the limit in a configuration";
     motion.check(&config.limits).map_err(|unfit| wrong(format!("{unfit}; {slower}")))?;
     if args.check {
         let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
-        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", args.file.display()));
+        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", file.display()));
     }
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
@@ -120,8 +127,7 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
         other => other,
     })?;
     if let Some(path) = &args.report {
-        let html =
-            page::html(&args.file.display().to_string(), &address.to_string(), config.peer.path.name(), &followed);
+        let html = page::html(&file.display().to_string(), &address.to_string(), config.peer.path.name(), &followed);
         write_within(DISK, path, html.into_bytes()).map_err(|error| unwritten(path, &error))?;
     }
     told(args, &followed)?;

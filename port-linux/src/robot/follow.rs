@@ -10,7 +10,7 @@ use outrigger_core::trajectory::Progress;
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
-use crate::motion::{Feeding, Moment, Motion, Trace};
+use crate::motion::{Feeding, Moment, Motion, Task, Trace};
 
 /// How often it is told how far the motion is.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -93,7 +93,7 @@ where
         let law = AnyLaw::JointServo(JointServo::new(Reference::Absolute(trajectory), servo));
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
-        job.feeding = Some(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) });
+        job.task = Some(Task::Feed(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) }));
         let running = Running::start(&self.beside, job, true)?;
         while !running.has_ended() {
             watch(&trace);
@@ -113,7 +113,7 @@ where
     }
 
     /// Where the arm stands.
-    fn stands(&self) -> Result<JointPositions<N>, Failure> {
+    pub(super) fn stands(&self) -> Result<JointPositions<N>, Failure> {
         let none = || Failure::Connection("the robot's states ended before the first".into());
         Ok(self.states()?.next().ok_or_else(none)??.positions)
     }

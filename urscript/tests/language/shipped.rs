@@ -88,11 +88,12 @@ fn read(mut text: ScriptText<'_>) -> String {
 
 #[test]
 fn what_a_build_carries_of_a_template_gives_the_same_text() {
-    use outrigger_urscript::programs::{BUFFERED, SERVOJ, SPEEDJ};
+    use outrigger_urscript::programs::{BUFFERED, PLAYER, SERVOJ, SPEEDJ};
     for (name, carried) in [
         ("speedj", SPEEDJ),
         ("servoj", SERVOJ),
         ("buffered", BUFFERED),
+        ("player", PLAYER),
         ("conversation", outrigger_urscript::programs::CONVERSATION),
         ("registers", outrigger_urscript::programs::REGISTERS),
     ] {

@@ -15,9 +15,10 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateEvent, StateLink, attached};
 use crate::client::rtde::{Claim, Input as RtdeInput};
+use crate::command::JointMove;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
-use crate::engine::cycle::{Beside, Cycle, Verdict};
+use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
@@ -29,12 +30,12 @@ use crate::law::Law;
 use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
-use crate::mode::{Held, Mode, Pace, PeerGate, Pendant};
+use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
 use crate::robot::ProgramState;
-use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion};
+use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
@@ -131,6 +132,14 @@ impl Ur<'_> {
     #[must_use]
     pub fn is_up(&self, link: LinkId) -> bool {
         self.connector.is_greeted(link)
+    }
+
+    /// How far the move is that the player executes, or executed last: the share of its way, 0 … 1; `None` where no player
+    /// shows one.
+    #[cfg(feature = "reverse")]
+    #[must_use]
+    pub fn progress(&self) -> Option<f32> {
+        shared(&self.program).filter(|program| program.is_player()).and_then(Reverse::progress)
     }
 
     /// How many have connected to our port for a program, and were turned away.
@@ -575,6 +584,7 @@ impl<'m> Peer<6> for Ur<'m> {
 
     const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
     const LISTENS: bool = cfg!(feature = "reverse");
+    const DELEGATES: bool = cfg!(feature = "reverse");
 
     fn acknowledged_link(&self) -> Option<LinkId> {
         Some(self.carrying())
@@ -613,6 +623,9 @@ impl<'m> Peer<6> for Ur<'m> {
         };
         // The period is known once a controller is connected; nothing is judged before.
         let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()));
+        if Self::DELEGATES {
+            first.mode.delegated.check(first.mode.cycle).map_err(ConfigError::of("mode"))?;
+        }
         let sources = config.monitors()?;
         Ok((peer, Cycle::new(first, config.standstill, config.limits, sources, config.operator, law)))
     }
@@ -742,6 +755,18 @@ impl<'m> Peer<6> for Ur<'m> {
             #[cfg(feature = "reverse")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
         }
+    }
+
+    fn executed(&self, state: &State<6>, _: Instant) -> Executed {
+        shared(&self.program).map(|program| program.executed(state)).unwrap_or_default()
+    }
+
+    fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
+    }
+
+    fn asked(&self) -> Option<JointMove<6>> {
+        shared(&self.program).and_then(Reverse::asked_move)
     }
 
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
