@@ -6,10 +6,17 @@
 //! cargo run --release -p outrigger-tests --example comparison -- --report out.html --runs 3 --without filter,latch
 //! ```
 
+mod page;
+#[expect(dead_code, reason = "the report pages of `outrigger` use the rest")]
+#[path = "../../port-linux/src/report/plot.rs"]
+mod plot;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, Row, compare, taken_away};
+
+use page::Page;
 
 const USAGE: &str = "usage: comparison [--report FILE.html] [--runs N] [--seconds N] [--without MECHANISM,...]";
 
@@ -64,7 +71,16 @@ fn main() -> ExitCode {
     rows.extend(compare(&[Mode::long(seconds)], mechanisms, runs));
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     print(&COLUMNS.map(str::to_owned), &cells);
-    let _ = (report, without);
+    for row in &rows {
+        row.differences().iter().for_each(|difference| println!("{}: {difference}", row.mode.about));
+    }
+    let Some(report) = report else { return ExitCode::SUCCESS };
+    let page = Page { rows: &rows, without: steady.iter().zip(without).collect(), mechanisms, runs };
+    if let Err(error) = std::fs::write(&report, page.html()) {
+        eprintln!("{}: {error}", report.display());
+        return ExitCode::FAILURE;
+    }
+    println!("{}", report.display());
     ExitCode::SUCCESS
 }
 

@@ -105,7 +105,7 @@ Outrigger's paths with the state that the first command of the motion answers, w
 * *end deceleration*: largest from a tenth of a second before the reference's end on; the reference's own is 4.7 rad/s².
 
 Times are the mean of the runs and how far one was from it at most; the rest is the worst run. `servoj` by Outrigger's program and
-closed-loop `speedj` have the feedback of the law (P = 20 /s, D = 0.1), which makes up for the delay; the others have none. Under
+closed-loop `speedj` have the feedback of the law (P = 20 /s, D = 0.1), which makes up for the delay and a little more; the others have none. Under
 changing speed scaling the slider goes to 50 % after 0.7 s, to 20 % after 1.9 s and to 100 % after 3.2 s, and Outrigger's reference
 slows down with it. What is assumed stands beside each mechanism in the command's page.
 

@@ -35,6 +35,8 @@ pub struct Mode {
 pub struct Reported {
     /// In words.
     pub words: &'static str,
+    /// What is assumed here, and what may be otherwise on a real arm.
+    pub assumed: &'static str,
     /// How late the whole motion \[ms\].
     pub late: Option<f64>,
     /// The first motion, in control cycles.
@@ -46,7 +48,7 @@ pub struct Reported {
 }
 
 impl Reported {
-    const NOTHING: Self = Self { words: "", late: None, first: None, last: None, worst: None };
+    const NOTHING: Self = Self { words: "", assumed: "", late: None, first: None, last: None, worst: None };
 }
 
 /// The last software of CB2, the first whose `servoj` takes a look-ahead, and a UR5e.
@@ -97,11 +99,19 @@ impl Mode {
         let mut modes = vec![
             Self::client("lines", "`servoj` streamed, a line per cycle".into(), CB2, Client::Lines).says(Reported {
                 words: "≈ 170 ms late, oscillating, extremes missed",
+                assumed: "How hard the arm is braked where one line takes the place of another is assumed, and was chosen so that \
+                          the reaction comes near the report's. The arm does not oscillate here: it is stiff, and a line that comes \
+                          too late for its cycle is made up for by the next.",
                 late: Some(170.0),
                 ..Reported::NOTHING
             }),
             Self::client("precomputed", "`servoj`, 1000 lines computed before".into(), CB2, Client::Precomputed)
-                .says(Reported { words: "a significant delay", ..Reported::NOTHING }),
+                .says(Reported {
+                    words: "a significant delay",
+                    assumed: "The report has no figure. Here the time to compile is 100 µs a line; 4 s are 500 positions of 8 ms, \
+                              each in two lines.",
+                    ..Reported::NOTHING
+                }),
         ];
         modes.extend(Self::threaded());
         let path = |name, about: &str, software, path| Self::path(name, about.into(), software, path);
@@ -126,6 +136,7 @@ impl Mode {
                 .sliding(),
             path("speedj", "`speedj` streamed, a line per cycle", CB3, CommandPath::Text).open_loop().says(Reported {
                 words: "1 to 2 periods late",
+                assumed: "Every text is there in time for the next cycle, and the drives answer one cycle later.",
                 first: Some([1.0, 2.0]),
                 ..Reported::NOTHING
             }),
@@ -135,6 +146,7 @@ impl Mode {
             path("reverse-speedj", "`speedj` by Outrigger's program", CB3, CommandPath::ReverseSpeedJ).open_loop(),
             path("closed-loop", "`speedj` streamed, closed loop, P 20, D 0.1", CB3, CommandPath::Text).says(Reported {
                 words: "0° off at the end",
+                assumed: "The joint is measured without noise, and its drive has no friction.",
                 last: Some(0.0),
                 ..Reported::NOTHING
             }),
@@ -159,7 +171,8 @@ impl Mode {
             task.wanted = Wanted::ToAndFro(seconds);
         }
         mode.says(Reported {
-            words: "0.18° off at the end, 1.6° at worst",
+            words: "0.18° off at the end, 1.6° at worst", assumed: "What motion the report's arm made is not known: here it is ±45° in 6 s. There is no gravity and no friction, and \
+                      a drive's error of speed is the same both ways, so it cancels out by the end; what is left on the way is that error and the delay.",
             last: Some(0.18),
             worst: Some(1.6),
             ..Reported::NOTHING
@@ -192,19 +205,21 @@ impl Mode {
                 let mode = Self::client(name, about, software, Client::Threaded { time, lookahead, resident });
                 match (name, lookahead) {
                     ("threaded-1.8-0.08-uploaded", _) => mode.says(Reported {
-                        words: "the driver of that time: > 160 ms late, −1.5° off",
+                        words: "the driver of that time: > 160 ms late, −1.5° off", assumed: "The driver of that time made its positions in ways of its own, on a computer of 2015; of it, this is the call of 80 ms \
+                      alone, with a position every 20 ms. How it ended its motion is not known: here the program ends 0.1 s after the last position.",
                         late: Some(160.0),
                         last: Some(-1.5),
                         ..Reported::NOTHING
                     }),
                     ("threaded-1.8-0.008-uploaded", _) => mode.says(Reported {
-                        words: "124 ms late, 0.3° off, abrupt end",
+                        words: "124 ms late, 0.3° off, abrupt end", assumed: "The filter of software before 3.1 is taken to be that of 0.1 s and gain 300. The program ends 0.1 s after the last \
+                      position, while the arm is still on its way to it; its stop is as abrupt as the speed that is left then.",
                         late: Some(124.0),
                         last: Some(0.3),
                         ..Reported::NOTHING
                     }),
                     ("threaded-0.008-0.03-uploaded", _) => {
-                        mode.says(Reported { words: "most of the delay gone", ..Reported::NOTHING })
+                        mode.says(Reported { words: "most of the delay gone", assumed: "The report has no figure.", ..Reported::NOTHING })
                     }
                     _ => mode,
                 }

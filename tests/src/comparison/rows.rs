@@ -88,6 +88,12 @@ pub fn in_parallel<T: Copy + Send + Sync, R: Send>(items: &[T], make: impl Fn(T)
 }
 
 impl Row {
+    /// What is assumed where the report has something to say.
+    #[must_use]
+    pub fn assumed(&self) -> &'static str {
+        self.mode.reported.map_or("", |reported| reported.assumed)
+    }
+
     /// The mean of a figure over all runs.
     #[must_use]
     pub fn mean(&self, figure: impl Fn(&Figures) -> f64) -> f64 {
@@ -159,7 +165,7 @@ impl Row {
             all.push(format!("first motion: after {cycles:.1} control cycles here, {least:.0} to {most:.0} reported"));
         }
         if let Some(last) = last {
-            all.push(difference("final error", "°", self.worst(|run| run.last), last));
+            all.push(difference("size of the final error", "°", self.worst(|run| run.last).abs(), last.abs()));
         }
         if let Some(worst) = worst {
             all.push(difference("tracking error", "°", self.worst(|run| run.distance), worst));
