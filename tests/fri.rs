@@ -1,5 +1,7 @@
 //! The FRI engine beside the simulated KRC, in virtual time.
 
+mod motions;
+
 use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration as StdDuration;
 

@@ -18,9 +18,13 @@ use crate::law::BoxedLaw;
 use crate::maker::Controller as _;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
+use crate::moves::{self, By, MoveArgs};
+use crate::robot::Robot;
 use crate::run::Plan;
 use crate::target::Target;
 use crate::{check, doctor, monitor, record, replay, run};
+
+const NO_ROBOT_OF_A_KRC: &str = "--robot is for a controller that is connected to: a KRC sends by itself";
 
 /// A controller that nobody asks to be commanded, and what its engine is told.
 enum Looked {
@@ -135,7 +139,7 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
 
 fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
     if args.robot.is_some() {
-        return Err(Failure::Usage("--robot is for a controller that is connected to: a KRC sends by itself".into()));
+        return Err(Failure::Usage(NO_ROBOT_OF_A_KRC.into()));
     }
     if args.states.is_some() {
         return Err(Failure::Usage(STATES_OF_A_KRC.into()));
@@ -145,6 +149,43 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
     run::run(KrcController::new(robot, listen), config, law, &plan)
+}
+
+/// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.
+///
+/// # Errors
+/// [`Failure::BadInput`] for configuration and motion, before anything moves; those of a run; [`Failure::Fault`] where the motion
+/// ended before its end.
+pub(crate) fn moved(args: &MoveArgs) -> Outcome {
+    let path = Path::new(&args.robot);
+    let file = path.extension().is_some_and(|extension| extension == "toml").then(|| AnyConfiguration::load(path));
+    match file.transpose()? {
+        Some(AnyConfiguration::Krc(configuration)) => move_beside_krc(*configuration, args),
+        other => moves::beside_ur(args, other),
+    }
+}
+
+fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome {
+    if args.other.is_some() {
+        return Err(Failure::Usage(NO_ROBOT_OF_A_KRC.into()));
+    }
+    if args.goal.to.is_some() {
+        let what = "found --to, which a UR's controller moves to by itself: beside a KRC name a FILE with the motion";
+        return Err(Failure::Usage(what.into()));
+    }
+    if let Some(by) = args.mode.filter(|by| *by != By::Stream) {
+        return Err(Failure::Usage(format!(
+            "found --mode {}, which is a UR's: a KRC takes joint positions in each cycle, and nothing else; leave --mode out",
+            by.name()
+        )));
+    }
+    let KrcConfiguration { listen, mut engine, host, .. } = configuration;
+    (engine.sources, engine.operator) = (KrcConfig::default().sources, KrcConfig::default().operator);
+    let peer = engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
+    let name = format!("KRC, measurements at {listen}");
+    moves::follow(args, engine, &name, "FRI", || {
+        Ok(Robot::krc(&peer, &listen.to_string())?.with_config(engine).with_host(host))
+    })
 }
 
 fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Failure> {

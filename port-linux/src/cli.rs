@@ -157,12 +157,14 @@ Everything is checked before anything moves: which waypoint, which joint, which 
 the robot's speed slider lets it; any fault ends it with the arm at rest. SIGINT stops the arm.
 The arm has to stand where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm stands.
 With --mode servo or buffered, the controller connects to this host (program.port, 50001).
+Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
 Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why.
 
 Examples:
   outrigger move 192.168.56.101 there.csv --check
   outrigger move 192.168.56.101 there.csv --report there.html
-  outrigger move cell.toml plan.json --mode buffered")]
+  outrigger move cell.toml plan.json --mode buffered
+  outrigger move lwr.toml there.csv --report there.html")]
     Move(MoveArgs),
     /// Ask a run in another process: how it stands, to command, to stop, to set outputs
     #[command(after_help = "\
@@ -375,7 +377,7 @@ fn run(command: Command) -> Outcome {
         Command::CheckConfig(args) => crate::beside::check_config(&args),
         Command::Doctor(args) => crate::beside::doctor(&args),
         Command::Run(args) => crate::beside::run(&args),
-        Command::Move(args) => crate::moves::run(&args),
+        Command::Move(args) => crate::beside::moved(&args),
         Command::Ask(args) => crate::ask::run(&args),
         Command::Replay(args) => crate::beside::replay(&args),
         Command::Export(args) => crate::export::run(&args),

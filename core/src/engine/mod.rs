@@ -46,6 +46,8 @@ mod coast;
 mod config;
 mod cycle;
 mod event;
+#[cfg(feature = "reverse")]
+mod guide;
 mod io;
 #[cfg(feature = "postcard")]
 mod keep;
@@ -88,6 +90,8 @@ use crate::trajectory::Waypoint;
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use event::Event;
+#[cfg(feature = "reverse")]
+pub use guide::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 pub use keep::KeptFallback;
@@ -428,6 +432,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                     Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
                     | Ok(Verdict::Move(_) | Verdict::Start(..))
                     | Err(_) => Verdict::Silent,
+                    #[cfg(feature = "reverse")]
+                    Ok(Verdict::Guide(..)) => Verdict::Silent,
                 };
                 Some(self.peer.write(verdict).unwrap_or(false))
             });

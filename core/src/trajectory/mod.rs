@@ -24,6 +24,8 @@ mod polynomial;
 #[cfg(feature = "trajectories")]
 mod quintic;
 mod sampler;
+#[cfg(feature = "trajectories")]
+mod tolerances;
 mod waypoints;
 
 pub use cubic::{CubicSegment, Setpoint};
@@ -31,6 +33,8 @@ pub use leg::Leg;
 #[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
+#[cfg(feature = "trajectories")]
+pub use tolerances::{Tolerances, Watch};
 #[cfg(not(feature = "trajectories"))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};

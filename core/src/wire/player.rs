@@ -48,7 +48,8 @@ pub struct PlayerOrderRepr {
     pub what: What,
     /// Number of the move that it is about, 1 … 2³¹ − 1; 0 for none.
     pub number: u32,
-    /// How long it takes \[µs\], 0 … 2³¹ − 1.
+    /// How long it takes \[µs\], 0 … 2³¹ − 1. Of [`What::Keep`] 1 where a contact of the tool ends the motion; of
+    /// [`What::Force`] [`force_settings`](Self::force_settings).
     pub time: u32,
     /// Where it leads \[µrad\]; of [`What::Values`] joint speeds \[µrad/s\].
     pub positions: [i32; 6],
@@ -102,6 +103,15 @@ impl PlayerOrderRepr {
         Self { counter, what: What::Keep, number: 0, time: 0, positions: none, velocities: none, accelerations: none }
     }
 
+    /// What `time` is of [`What::Force`]: the type of `force_mode`, 1 to 3, and damping, 0 … 1000, and gain scaling, 0 … 2000,
+    /// in thousandths.
+    #[must_use]
+    pub const fn force_settings(kind: u8, damping: u16, gain_scaling: u16) -> u32 {
+        let (kind, damping, gain) = (kind as u32 & 3, damping as u32, gain_scaling as u32);
+        let damping = if damping > 1000 { 1000 } else { damping };
+        kind.saturating_add(damping.saturating_add(gain.saturating_mul(1001)).saturating_mul(4))
+    }
+
     /// Writes it to the start of `out`; its size.
     ///
     /// # Errors
@@ -130,7 +140,8 @@ pub struct PlayerReport {
     pub report: Report,
     /// The move that it executes, below 0 the one that it has executed or given up; 0 before the first.
     pub shown: i32,
-    /// How far that is: of a motion to one place the share of its way \[1e-6\], of a trajectory its time \[µs\].
+    /// How far that is: of a motion to one place the share of its way \[1e-6\], of a trajectory its time \[µs\]. Below 0 where
+    /// a contact of the tool has ended it: so many control cycles before that began.
     pub progress: i32,
 }
 
@@ -206,6 +217,16 @@ mod tests {
         }
         let keep = PlayerOrderRepr::keep(1);
         assert_eq!(keep.emit(&mut [0; 87]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
+    }
+
+    #[test]
+    fn settings_of_force_mode_come_apart_again() {
+        for (kind, damping, gain) in [(1, 0, 0), (2, 25, 500), (3, 1000, 2000)] {
+            let time = PlayerOrderRepr::force_settings(kind, damping, gain);
+            let rest = time / 4;
+            assert_eq!((time % 4, rest % 1001, rest / 1001), (kind.into(), damping.into(), gain.into()));
+            assert!(i32::try_from(time).is_ok());
+        }
     }
 
     #[test]

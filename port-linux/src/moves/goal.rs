@@ -8,6 +8,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::JointPositions;
 
 use super::{MoveArgs, robot_of};
+use crate::config::AnyConfiguration;
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Given, Step};
@@ -58,8 +59,8 @@ fn above_zero(text: &str) -> Result<f32, String> {
 ///
 /// # Errors
 /// Those of [`Robot::move_to`], and [`Failure::Fault`] where the arm did not come there.
-pub(super) fn run(args: &MoveArgs, goal: Goal) -> Outcome {
-    let (address, config) = robot_of(args)?;
+pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -> Outcome {
+    let (address, config) = robot_of(args, file)?;
     let mut robot = Robot::ur(&address.to_string())?.with_config(config);
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);

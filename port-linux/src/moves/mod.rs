@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
-use outrigger_core::law::JointServoConfig;
+use outrigger_core::engine::{Config, Peer};
 use outrigger_core::mode::Mode;
+use outrigger_core::robot::JointPositions;
+use outrigger_core::trajectory::Tolerances;
 
 use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
@@ -38,9 +40,15 @@ pub(crate) struct MoveArgs {
     /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
     #[arg(long = "robot", value_name = "ROBOT")]
     pub other: Option<RobotAddress>,
-    /// How far a joint may be from where it is wanted before the motion ends [rad]
-    #[arg(long, value_name = "RAD", default_value_t = 0.2, value_parser = tolerance)]
-    pub path_tolerance: f32,
+    /// How far a joint may be from where it is wanted before the motion ends [rad]; 0: not compared; default: the file's, else 0.2
+    #[arg(long, value_name = "RAD", value_parser = tolerance)]
+    pub path_tolerance: Option<f32>,
+    /// How far a joint may be from the goal for the motion to be done [rad]; 0: not compared; default: the file's, else 0.1
+    #[arg(long, value_name = "RAD", value_parser = tolerance)]
+    pub goal_tolerance: Option<f32>,
+    /// How long joints may take to come that near after the motion's end, by its own time [s]; 0: any; default: the file's, else 0
+    #[arg(long, value_name = "SECONDS", value_parser = goal_time)]
+    pub goal_time: Option<f64>,
     /// Write a page that plots wanted against actual to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -74,31 +82,83 @@ impl By {
             Self::Buffered => CommandPath::Buffered,
         }
     }
+
+    /// As on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 fn tolerance(text: &str) -> Result<f32, String> {
     let number: f32 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
-    let servo = JointServoConfig { path_tolerance: number, ..JointServoConfig::default() };
-    servo.check().map_err(|error| format!("found {number}, expected {}", error.expected)).map(|()| number)
+    if number == 0.0 {
+        return Ok(f32::INFINITY);
+    }
+    let checked = Tolerances::<6>::ANGLE.check(number, "tolerance");
+    checked.map_err(|error| format!("found {number}, expected {}, or 0", error.expected)).map(|()| number)
+}
+
+fn goal_time(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
+    if (0.0..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err(format!("found {seconds}, expected 0 to 86400 s"))
+    }
+}
+
+/// The motion with the tolerances that were asked for, in place of its file's.
+fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
+    let mut tolerances = *motion.tolerances();
+    if let Some(path) = args.path_tolerance {
+        tolerances.path = JointPositions([path; N]);
+    }
+    if let Some(goal) = args.goal_tolerance {
+        tolerances.goal = JointPositions([goal; N]);
+    }
+    if let Some(seconds) = args.goal_time {
+        let micros = (seconds * 1e6).round() as u64;
+        tolerances.goal_time = (micros > 0).then(|| outrigger_core::time::Duration::from_micros(micros));
+    }
+    motion.with_tolerances(tolerances)
 }
 
 /// So long a disk may take for the page.
 const DISK: Duration = Duration::from_secs(10);
 
-/// Runs the command.
+/// Runs the command beside a controller of Universal Robots, by its address or by the configuration in `file`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
-pub(crate) fn run(args: &MoveArgs) -> Outcome {
+/// Those of [`follow`].
+pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outcome {
     if let Some(goal) = args.goal.to {
-        return goal::run(args, goal);
+        return goal::run(args, file, goal);
     }
-    let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
-    let (address, mut config) = robot_of(args)?;
+    let (address, mut config) = robot_of(args, file)?;
     if let Some(by) = args.mode {
         config.peer.path = by.path();
     }
-    let motion = Motion::<6>::read(file)?;
+    let address = address.to_string();
+    follow(args, config, &address, config.peer.path.name(), || Ok(Robot::ur(&address)?.with_config(config)))
+}
+
+/// Follows the motion on the arm that `robot` makes, whose name this is; commands go out by `path`.
+///
+/// # Errors
+/// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
+pub(crate) fn follow<const N: usize, P: Peer<N> + 'static>(
+    args: &MoveArgs,
+    config: Config<N, P::Options>,
+    name: &str,
+    path: &str,
+    robot: impl FnOnce() -> Result<Robot<N, P>, Failure>,
+) -> Outcome
+where
+    P::Event: Send,
+    P::Options: Send,
+{
+    let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
+    let motion = tolerated(Motion::<N>::read(file)?, args);
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
     let slower = "give it more time there, or raise the limit in a configuration";
     motion.check(&config.limits).map_err(|unfit| wrong(format!("{unfit}; {slower}")))?;
@@ -109,14 +169,14 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
     }
-    let mut robot = Robot::ur(&address.to_string())?.with_config(config);
+    let mut robot = robot()?;
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);
     }
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = robot.follow_watched(&motion, args.path_tolerance, |trace| {
+    let followed = robot.follow_watched(&motion, |trace| {
         if shows {
             said.progress(trace, total);
         }
@@ -126,9 +186,9 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
         Failure::BadInput(what) => wrong(what),
         other => other,
     })?;
-    if let Some(path) = &args.report {
-        let html = page::html(&file.display().to_string(), &address.to_string(), config.peer.path.name(), &followed);
-        write_within(DISK, path, html.into_bytes()).map_err(|error| unwritten(path, &error))?;
+    if let Some(page) = &args.report {
+        let html = page::html(&file.display().to_string(), name, path, &followed);
+        write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))?;
     }
     told(args, &followed)?;
     match followed.ended {
@@ -143,18 +203,15 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// The robot, and what is known of it.
-fn robot_of(args: &MoveArgs) -> Result<(RobotAddress, UrConfig), Failure> {
-    let path = Path::new(&args.robot);
-    if !path.extension().is_some_and(|extension| extension == "toml") {
+fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAddress, UrConfig), Failure> {
+    let Some(file) = file else {
         if args.other.is_some() {
             return Err(Failure::Usage("--robot is in place of a configuration's robot: it is named already".into()));
         }
         return Ok((args.robot.parse().map_err(Failure::Usage)?, UrConfig::default()));
-    }
-    let AnyConfiguration::Host(host) = AnyConfiguration::load(path)? else {
-        return Err(Failure::Usage(
-            "`move` is for a host beside a UR arm; the configuration is for something else".into(),
-        ));
+    };
+    let AnyConfiguration::Host(host) = file else {
+        return Err(Failure::Usage("`move` runs on a host; the configuration is a board's".into()));
     };
     let mut engine = host.control.engine();
     engine.sources = UrConfig::default().sources;
@@ -170,7 +227,7 @@ struct Said {
 }
 
 impl Said {
-    fn progress(&mut self, trace: &Mutex<Trace<6>>, total: f64) {
+    fn progress<const N: usize>(&mut self, trace: &Mutex<Trace<N>>, total: f64) {
         let (mode, elapsed, scaling) = {
             let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
             (trace.mode, trace.elapsed.as_micros(), trace.moments.last().map_or(1.0, |moment| moment.scaling))
@@ -196,7 +253,7 @@ impl Said {
     }
 }
 
-fn told(args: &MoveArgs, followed: &Followed<6>) -> Outcome {
+fn told<const N: usize>(args: &MoveArgs, followed: &Followed<N>) -> Outcome {
     let (worst, end) = (followed.worst.max_abs(), followed.end_error.max_abs());
     if !args.json {
         let what = if followed.is_done { "done" } else { "not finished" };

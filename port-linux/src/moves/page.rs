@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use crate::motion::Moment;
 use crate::report::plot::{Line, Span, TimeChart, escape};
-use crate::report::{JOINTS, figure, key};
+use crate::report::{figure, key};
 use crate::robot::Followed;
+use crate::show::words::joint_names;
 
-const CLASSES: [&str; 6] = ["j0", "j1", "j2", "j3", "j4", "j5"];
+const CLASSES: [&str; 7] = ["j0", "j1", "j2", "j3", "j4", "j5", "j6"];
 
 /// The page: one file that needs nothing else.
-pub(super) fn html(file: &str, robot: &str, path: &str, followed: &Followed<6>) -> String {
+pub(super) fn html<const N: usize>(file: &str, robot: &str, path: &str, followed: &Followed<N>) -> String {
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.push_str("<title>Outrigger move</title>\n<style>\n");
@@ -52,12 +53,17 @@ pub(super) fn html(file: &str, robot: &str, path: &str, followed: &Followed<6>) 
 
 type Series = Vec<(f64, f64)>;
 
-fn series(moments: &[Moment<6>], of: impl Fn(&Moment<6>) -> f32) -> Series {
+fn series<const N: usize>(moments: &[Moment<N>], of: impl Fn(&Moment<N>) -> f32) -> Series {
     moments.iter().map(|moment| (moment.seconds, f64::from(of(moment)))).collect()
 }
 
-fn keys() -> String {
-    JOINTS.iter().zip(CLASSES).map(|(name, class)| key(class, name)).collect()
+/// Name and colour of each joint.
+fn joints<const N: usize>() -> impl Iterator<Item = (usize, (&'static str, &'static str))> {
+    joint_names(N).iter().copied().zip(CLASSES).enumerate()
+}
+
+fn keys<const N: usize>() -> String {
+    joints::<N>().map(|(_, (name, class))| key(class, name)).collect()
 }
 
 fn chart(
@@ -76,31 +82,31 @@ fn chart(
     figure(page, title, keys, &chart.svg());
 }
 
-fn positions(page: &mut String, moments: &[Moment<6>], time: Span) {
-    let lines: Vec<_> = (0..6)
-        .flat_map(|joint| {
+fn positions<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Span) {
+    let lines: Vec<_> = joints::<N>()
+        .flat_map(|(joint, (name, class))| {
             let wanted = series(moments, |moment| moment.wanted.0[joint]);
             let actual = series(moments, |moment| moment.actual.0[joint]);
             [
-                (format!("{}, wanted", JOINTS[joint]), format!("{} wanted", CLASSES[joint]), wanted),
-                (format!("{}, actual", JOINTS[joint]), CLASSES[joint].to_owned(), actual),
+                (format!("{name}, wanted"), format!("{class} wanted"), wanted),
+                (format!("{name}, actual"), class.to_owned(), actual),
             ]
         })
         .collect();
-    chart(page, "Joint angles", "angle [rad]", time, Span::new(-0.01, 0.01), &lines, &keys());
+    chart(page, "Joint angles", "angle [rad]", time, Span::new(-0.01, 0.01), &lines, &keys::<N>());
 }
 
-fn errors(page: &mut String, moments: &[Moment<6>], time: Span) {
-    let lines: Vec<_> = (0..6)
-        .map(|joint| {
+fn errors<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Span) {
+    let lines: Vec<_> = joints::<N>()
+        .map(|(joint, (name, class))| {
             let off = series(moments, |moment| (moment.actual.0[joint] - moment.wanted.0[joint]) * 1e3);
-            (JOINTS[joint].to_owned(), CLASSES[joint].to_owned(), off)
+            (name.to_owned(), class.to_owned(), off)
         })
         .collect();
-    chart(page, "Actual minus wanted", "error [mrad]", time, Span::new(-0.1, 0.1), &lines, &keys());
+    chart(page, "Actual minus wanted", "error [mrad]", time, Span::new(-0.1, 0.1), &lines, &keys::<N>());
 }
 
-fn scaling(page: &mut String, moments: &[Moment<6>], time: Span) {
+fn scaling<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Span) {
     let share = series(moments, |moment| moment.scaling * 100.0);
     let lines = [("speed scaling".to_owned(), "j0".to_owned(), share)];
     chart(page, "The robot's speed slider and limiter", "speed scaling [%]", time, Span::new(0.0, 100.0), &lines, "");

@@ -6,7 +6,8 @@ use std::time::Duration;
 use outrigger_core::engine::Peer;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::JointPositions;
-use outrigger_core::trajectory::Progress;
+use outrigger_core::time::Duration as CoreDuration;
+use outrigger_core::trajectory::{Progress, Tolerances};
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
@@ -14,6 +15,13 @@ use crate::motion::{Feeding, Moment, Motion, Task, Trace};
 
 /// How often it is told how far the motion is.
 const GLANCE: Duration = Duration::from_millis(250);
+
+/// So many states tell the robot's cycle.
+const LOOKED_AT: usize = 4;
+/// The longest cycle of any robot.
+const LONGEST: CoreDuration = CoreDuration::from_millis(100);
+/// Waypoints that the cycle leaves out may be so far from where it passes them, as a share of the path tolerance.
+const NOTED: f32 = 0.1;
 
 /// How an arm followed a motion.
 #[derive(Clone, Debug)]
@@ -39,33 +47,36 @@ where
     /// Requests once, moves the arm along `motion`, and returns when it is at rest again: at the end, after a fallback, or
     /// released by SIGINT, SIGTERM or SIGHUP. The motion's time goes as fast as the robot's speed slider lets it.
     ///
-    /// The arm has to stand within 0.2 rad of where the motion begins; a motion whose first waypoint is due later begins
-    /// where the arm stands.
+    /// It is held to the motion's tolerances. The arm has to stand within that on its path of where the motion begins; a motion
+    /// whose first waypoint is due later begins where the arm stands.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
     /// otherwise those of [`run`](Self::run).
     pub fn follow(&self, motion: &Motion<N>) -> Result<Followed<N>, Failure> {
-        self.follow_watched(motion, JointServoConfig::default().path_tolerance, |_| {})
+        self.follow_watched(motion, |_| {})
     }
 
     /// The same, and `watch` is called several times a second.
     pub(crate) fn follow_watched(
         &self,
         motion: &Motion<N>,
-        path_tolerance: f32,
         mut watch: impl FnMut(&Mutex<Trace<N>>),
     ) -> Result<Followed<N>, Failure> {
         let goal = motion.goal();
-        let at = self.stands()?;
+        let (at, cycle) = self.stands()?;
         let motion = motion.clone().from_rest_at(at);
         motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
+        let tolerances = *motion.tolerances();
+        tolerances.check().map_err(|bad| Failure::BadInput(format!("the motion's tolerances: {bad}")))?;
+        let path_tolerance = begins_within(&tolerances);
+        let motion = self.in_cycles(motion, cycle, path_tolerance)?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
         let off = at.zip_with(begin.as_array(), |q, b| (q - b).abs());
-        if off.max_abs() > path_tolerance {
-            let (joint, off) = (1..).zip(off.0).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
+        let apart = (1..).zip(off.0.into_iter().zip(tolerances.path.iter().map(|path| path.min(path_tolerance))));
+        if let Some((joint, (off, most))) = apart.into_iter().find(|(_, (off, most))| off > most) {
             return Err(Failure::BadInput(format!(
-                "joint {joint} stands {off:.3} rad from where the motion begins, and {path_tolerance} rad are allowed; go \
+                "joint {joint} stands {off:.3} rad from where the motion begins, and {most} rad are allowed; go \
                  there first, or have the first waypoint due later than at 0 s: then the motion begins where the arm stands"
             )));
         }
@@ -87,10 +98,12 @@ where
             });
         }
         let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
-        let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, |least, limit| least.min(limit));
-        let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
+        let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
+        let servo =
+            JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() }.for_cycle(cycle);
+        let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
         // One that `outrigger replay` knows.
-        let law = AnyLaw::JointServo(JointServo::new(Reference::Absolute(trajectory), servo));
+        let law = AnyLaw::JointServo(law);
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
         job.task = Some(Task::Feed(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) }));
@@ -112,9 +125,43 @@ where
         })
     }
 
-    /// Where the arm stands.
-    pub(super) fn stands(&self) -> Result<JointPositions<N>, Failure> {
-        let none = || Failure::Connection("the robot's states ended before the first".into());
-        Ok(self.states()?.next().ok_or_else(none)??.positions)
+    /// The motion for a robot with this cycle.
+    fn in_cycles(&self, motion: Motion<N>, cycle: CoreDuration, path_tolerance: f32) -> Result<Motion<N>, Failure> {
+        let slow = |what: String| {
+            Failure::BadInput(format!(
+                "in cycles of {} ms, as the robot has them, {what}; give it more time there",
+                cycle.as_micros() as f64 * 1e-3
+            ))
+        };
+        let (motion, off) = motion.for_cycle(cycle);
+        if off > NOTED * path_tolerance {
+            return Err(slow(format!("a waypoint would be passed at {off:.3} rad: they are closer than the cycles")));
+        }
+        motion.check(&self.config.limits).map_err(|unfit| slow(unfit.to_string())).map(|()| motion)
     }
+
+    /// Where the arm stands, and how long a cycle of the robot is.
+    pub(super) fn stands(&self) -> Result<(JointPositions<N>, CoreDuration), Failure> {
+        let none = || Failure::Connection("the robot's states ended before the first".into());
+        let mut states = self.states()?;
+        let mut newest = states.next().ok_or_else(none)??;
+        let mut cycle = CoreDuration::from_micros(u64::MAX);
+        for _ in 0..LOOKED_AT {
+            let state = states.next().ok_or_else(none)??;
+            let passed = state.controller_time.since(newest.controller_time);
+            // A state that was lost makes it longer, never shorter.
+            if passed > CoreDuration::ZERO {
+                cycle = cycle.min(passed);
+            }
+            newest = state;
+        }
+        Ok((newest.positions, cycle.min(LONGEST)))
+    }
+}
+
+/// How far any joint may be from where a motion begins, or goes on [rad]: no further than the widest tolerance on its path, and where
+/// there is none, than the default.
+fn begins_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
+    let widest = tolerances.path.iter().filter(|path| path.is_finite()).fold(0.0_f32, f32::max);
+    if widest > 0.0 { widest } else { JointServoConfig::default().path_tolerance }
 }

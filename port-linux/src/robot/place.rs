@@ -56,7 +56,7 @@ impl Robot<6, Ur<'static>> {
         mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
         let asked = self.asked(goal, speed, acceleration)?;
-        let (from, begun) = (self.stands()?, Instant::now());
+        let ((from, _), begun) = (self.stands()?, Instant::now());
         let error = |at: &JointPositions<6>| at.zip_with(goal.as_array(), |at, goal| (at - goal).abs());
         let (elapsed, end_error) = (Duration::ZERO, error(&from));
         if end_error.max_abs() < THERE {

@@ -32,9 +32,6 @@ const EVENTS: usize = 50;
 const EVENTS_LEAST: u16 = 4;
 /// Rows of the panels of mode and link, at least.
 const TOP_LEAST: u16 = 8;
-const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
-/// As KRL names them.
-const LWR_JOINTS: [&str; 7] = ["A1", "A2", "E1", "A3", "A4", "A5", "A6"];
 const SOFT: Color = Color::DarkGray;
 
 /// Shows messages until the sender is gone.
@@ -99,7 +96,7 @@ impl Screen<'_> {
     fn draw(&self, frame: &mut Frame<'_>) {
         // Border, titles and a row for each joint; what is left beside the events is for what there is to say.
         let joints = self.snapshot.iter().filter_map(|snapshot| snapshot.state.as_ref()).map(|arm| arm.joints.len());
-        let middle = u16::try_from(joints.max().unwrap_or(JOINTS.len())).unwrap_or(u16::MAX).saturating_add(3);
+        let middle = u16::try_from(joints.max().unwrap_or(6)).unwrap_or(u16::MAX).saturating_add(3);
         let height = frame.area().height;
         // Where there is no room for all, joints and intervals go first: what there is to say, and the keys, stay.
         let middle = if height < middle.saturating_add(TOP_LEAST + EVENTS_LEAST + 2) { 0 } else { middle };
@@ -383,7 +380,7 @@ fn draw_joints(frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         frame.render_widget(Paragraph::new("no state yet").fg(SOFT).block(panel("joints")), area);
         return;
     };
-    let names: &[&str] = if state.joints.len() == LWR_JOINTS.len() { &LWR_JOINTS } else { &JOINTS };
+    let names = words::joint_names(state.joints.len());
     // Columns of what is known, as many as fit.
     let name = names.iter().map(|name| name.len()).max().unwrap_or(0).max("joint".len());
     let room = usize::from(area.width.saturating_sub(4)).saturating_sub(name) / 9;

@@ -123,3 +123,11 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
         },
     }
 }
+
+/// Names of an arm's joints, base first, as its vendor calls them: KRL's for an LWR.
+pub(crate) fn joint_names(joints: usize) -> &'static [&'static str] {
+    match joints {
+        7 => &["A1", "A2", "E1", "A3", "A4", "A5", "A6"],
+        _ => &["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"],
+    }
+}

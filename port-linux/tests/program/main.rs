@@ -9,6 +9,7 @@ mod front_door;
 mod io;
 mod krc;
 mod moves;
+mod moves_beside_krc;
 mod paths;
 mod pendant;
 mod piped;

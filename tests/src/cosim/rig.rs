@@ -190,6 +190,12 @@ impl<'m> Rig<'m> {
         self.engine.delegate(asked, core_time(self.now()))
     }
 
+    /// Asks the engine for something, in place of an input.
+    pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, outrigger_core::time::Instant) -> T) -> T {
+        let now = core_time(self.now());
+        ask(&mut self.engine, now)
+    }
+
     /// The law is to go on.
     ///
     /// # Errors

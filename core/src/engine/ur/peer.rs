@@ -15,6 +15,8 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateEvent, StateLink, attached};
 use crate::client::rtde::{Claim, Input as RtdeInput};
+#[cfg(feature = "reverse")]
+use crate::command::Guidance;
 use crate::command::JointMove;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
@@ -767,6 +769,30 @@ impl<'m> Peer<6> for Ur<'m> {
 
     fn asked(&self) -> Option<JointMove<6>> {
         shared(&self.program).and_then(Reverse::asked_move)
+    }
+
+    #[cfg(feature = "reverse")]
+    fn can_guide(&self) -> Result<(), Reason> {
+        shared(&self.program).ok_or(Reason::NoSuchProgram)?.can_guide()
+    }
+
+    #[cfg(feature = "reverse")]
+    fn guided(&mut self, what: Guidance) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what));
+    }
+
+    #[cfg(feature = "reverse")]
+    fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
+        let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
+        program.can_guide()?;
+        // From which software on there is `tool_contact`.
+        let software = self.identity.ok_or(Reason::LinkClosed)?.software;
+        let tells = if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) };
+        if !tells {
+            return Err(Reason::PathUnfit);
+        }
+        program.stop_at_contact(stops);
+        Ok(())
     }
 
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {

@@ -197,7 +197,9 @@ impl Reverse {
                 Stage::Ready | Stage::Ending(..) if self.is_player() => match rest.split_first_chunk() {
                     Some((said, behind)) => {
                         let said = PlayerReport::from_bytes(*said);
-                        self.player.observe(&said, arrival);
+                        if let Some(cycles) = self.player.observe(&said, arrival) {
+                            tell(ProgramNews::Contact { cycles });
+                        }
                         self.take(said.report, arrival);
                         (true, behind)
                     }

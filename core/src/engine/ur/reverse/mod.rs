@@ -14,6 +14,7 @@ mod carrier;
 mod conversation;
 mod door;
 mod fetch;
+mod guide;
 mod orders;
 mod player;
 mod positions;

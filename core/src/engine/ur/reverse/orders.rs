@@ -30,11 +30,13 @@ impl Reverse {
     pub(in crate::engine::ur) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, mode, state, paused } = self.moment;
         if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
-            self.player.executes = matches!(verdict, Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_));
+            self.player.executes = !matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
         }
         let made = match verdict {
             Verdict::Silent | Verdict::Mirror => false,
             Verdict::Start(approved, number) => self.start(approved, number),
+            #[cfg(feature = "reverse")]
+            Verdict::Guide(authority, number) => self.guide(authority, number)?,
             Verdict::Keep => self.keep(),
             Verdict::Cancel(number) => self.cancel(number),
             Verdict::Hold if !self.is_ready() => {

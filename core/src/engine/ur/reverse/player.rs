@@ -1,7 +1,7 @@
 //! Moves that the player executes: what was asked for, what it shows, and whether the arm is where the move may take it.
 
 use super::Reverse;
-use crate::command::{ApprovedMove, JointMove};
+use crate::command::{ApprovedMove, Guidance, JointMove};
 use crate::engine::cycle::Executed;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
 use crate::robot::State;
@@ -26,6 +26,9 @@ pub(super) struct Player {
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
+    /// What the arm was to give way to last, and whether a contact ends the motion.
+    pub(super) guidance: Option<Guidance>,
+    pub(super) watches: bool,
     /// The newest verdict was about a move: whether the program answers in time is judged by the move then.
     pub(super) executes: bool,
 }
@@ -33,7 +36,7 @@ pub(super) struct Player {
 impl Player {
     /// Nothing is known of a program any more.
     pub(super) const fn forget(&mut self) {
-        (self.mirrored, self.progress, self.executes) = (None, 0, false);
+        (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
     }
 
     /// All that it shows.
@@ -42,19 +45,26 @@ impl Player {
         (self.mirrored, self.progress)
     }
 
-    /// What the program says of itself.
-    pub(super) fn observe(&mut self, report: &PlayerReport, arrival: Instant) {
+    /// The arm is to give way so.
+    pub(super) const fn assign(&mut self, what: Guidance) {
+        (self.assigned, self.guidance) = (None, Some(what));
+    }
+
+    /// What the program says of itself; so many control cycles ago a contact began, where that has ended the motion just now.
+    pub(super) fn observe(&mut self, report: &PlayerReport, arrival: Instant) -> Option<u32> {
         let shown = match report.mirrored() {
             None => Mirrored::Idle,
             Some((number, runs)) => match MoveNumber::new(number) {
                 Some(number) if runs => Mirrored::Running(number),
                 Some(number) => Mirrored::Ended(number),
                 // No program of ours says so.
-                None => return,
+                None => return None,
             },
         };
         self.mirrored = Some(Held::new(shown, arrival));
+        let touches = report.progress < 0 && self.progress >= 0;
         self.progress = report.progress;
+        touches.then_some(report.progress.unsigned_abs())
     }
 }
 
@@ -67,14 +77,18 @@ impl Reverse {
     /// What is known of the move that was asked for last, beside `state`.
     pub(in crate::engine::ur) fn executed(&self, state: &State<6>) -> Executed {
         let config = CourseConfig::default();
-        let on_course = self.player.assigned.is_some_and(|assigned| assigned.course.holds(state, &config));
+        let on_course = match self.player.assigned {
+            Some(assigned) => assigned.course.holds(state, &config),
+            // A hand or a force was the last to move the arm, and its limits were for that.
+            None => self.player.guidance.is_some(),
+        };
         Executed { mirrored: self.player.mirrored, paused: false, on_course }
     }
 
     /// The program is to make this move, by a verdict that comes.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        self.player.assigned = Some(Assignment { number, asked, course });
+        (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
@@ -84,7 +98,7 @@ impl Reverse {
     /// How far the move is that runs, or ran last, as a share of its way.
     #[cfg(feature = "reverse")]
     pub(in crate::engine::ur) fn progress(&self) -> Option<f32> {
-        self.player.mirrored.map(|_| self.player.progress as f32 * 1e-6)
+        self.player.mirrored.map(|_| self.player.progress.max(0) as f32 * 1e-6)
     }
 
     /// The approved move in the program's units: the only function that makes an order of it.
@@ -102,7 +116,8 @@ impl Reverse {
     }
 
     pub(super) fn keep(&mut self) -> bool {
-        self.tell(PlayerOrderRepr::keep(self.counter))
+        let time = u32::from(self.player.watches);
+        self.tell(PlayerOrderRepr { time, ..PlayerOrderRepr::keep(self.counter) })
     }
 
     pub(super) fn cancel(&mut self, number: MoveNumber) -> bool {
@@ -110,13 +125,13 @@ impl Reverse {
         self.tell(PlayerOrderRepr { what: What::Cancel, number: number.get(), ..keep })
     }
 
-    fn tell(&mut self, order: PlayerOrderRepr) -> bool {
+    pub(super) fn tell(&mut self, order: PlayerOrderRepr) -> bool {
         let now = self.moment.now;
         self.is_ready() && self.count(now) && self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
 }
 
-fn micro(value: f32) -> i32 {
+pub(super) fn micro(value: f32) -> i32 {
     let micro = value * 1e6;
     (micro + 0.5_f32.copysign(micro)) as i32
 }

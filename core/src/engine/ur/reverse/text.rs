@@ -19,8 +19,8 @@ const PLACES: usize = 40;
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
 
-/// Bytes of the longest text.
-const MAX_LEN: usize = 4096;
+/// Bytes of the longest text, which is the player's.
+const MAX_LEN: usize = 6144;
 /// The same with the program of External Control.
 #[cfg(feature = "urcap")]
 pub(super) const LONGEST: usize = 20_480;
