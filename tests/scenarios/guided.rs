@@ -252,6 +252,51 @@ fn force_mode_presses_with_the_wanted_force_until_its_renewal_stops() {
 }
 
 #[test]
+fn a_force_acts_beside_a_move_takes_its_axis_from_it_and_ends_with_it() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(over(software, 0.002), &mut buffers);
+        rig.command();
+        rig.run_for(ms(500));
+        let mut to = rig.controller.truth().q.map(|q| q as f32);
+        // The base: sideways over the surface.
+        to[0] += 0.4;
+        let asked = JointMove::new(JointPositions(to), 0.1, 0.5).expect("a move");
+        let number = rig.delegate(asked).expect("at rest in Command");
+        rig.run_for(ms(400));
+        assert_eq!(guide(&mut rig, PRESS, WE, GuideLimits::default()), Ok(number), "{software}");
+        assert!(guide(&mut rig, PRESS, WE, GuideLimits::default()).is_err(), "once is enough");
+        run_renewed(&mut rig, 4);
+        for _ in 0..25 {
+            rig.run_for(ms(20));
+            renew(&mut rig, WE).expect("ours");
+            let force = rig.controller.force().measured();
+            assert!((force[2] - 20.0).abs() < 3.0, "{software}: {force:?}\n{}", rig.record().story());
+        }
+        for _ in 0..8 {
+            rig.run_for(ms(250));
+            let _ = renew(&mut rig, WE);
+        }
+        assert_eq!(mirrored(&rig), Some(Mirrored::Ended(number)), "{software}\n{}", rig.record().story());
+        assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
+        assert!((rig.controller.truth().q[0] - f64::from(to[0])).abs() < 0.01, "{software}: it went on");
+        assert!(!rig.engine().is_guided(), "it ended with the move");
+        rests(&mut rig, software);
+        // Another one, whose renewal lapses in mid-move.
+        to[0] -= 0.4;
+        let back = JointMove::new(JointPositions(to), 0.1, 0.5).expect("a move");
+        rig.delegate(back).expect("at rest in Command");
+        rig.run_for(ms(400));
+        guide(&mut rig, PRESS, WE, GuideLimits::default()).expect("a move runs");
+        let last = rig.now();
+        rig.run_to(Mode::Monitor);
+        assert!(rig.now().since(last) < ms(1_600), "{software}\n{}", rig.record().story());
+        assert_eq!(rig.engine().latch(), Some(Reason::NotRenewed), "{software}");
+        rests(&mut rig, software);
+    }
+}
+
+#[test]
 fn a_contact_of_the_tool_ends_a_move_within_two_cycles() {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();

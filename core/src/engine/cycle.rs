@@ -618,6 +618,23 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         Ok(number)
     }
 
+    /// A force is to move the arm beside the move that the controller executes: see [`Guide::join`].
+    ///
+    /// # Errors
+    /// Why not; nothing changes then.
+    #[cfg(feature = "reverse")]
+    pub(super) fn join(&mut self, asker: Asker, limits: GuideLimits, now: Instant) -> Result<MoveNumber, Reason> {
+        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
+        self.guide.join(asker, limits, &self.mode, &self.evidence, state, now)
+    }
+
+    /// Whether the program shows that it executes a move.
+    #[cfg(feature = "reverse")]
+    pub(super) fn executes(&self) -> bool {
+        let shown = self.evidence.mirrored.map(|held| held.value);
+        self.mode.executes_move() && matches!(shown, Some(Mirrored::Running(_)))
+    }
+
     /// Who began it goes on answering for it: see [`Guide::renew`].
     #[cfg(feature = "reverse")]
     pub(super) fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {

@@ -37,6 +37,7 @@ impl core::error::Error for GuideError {}
 impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The arm is to give way to a hand or a force from where it rests, in `Command`, while `asker` renews it: the number that
     /// the program on the controller will mirror. The law rests from now on, also when it is over: see [`stream`](Self::stream).
+    /// Where the controller executes a move a force acts beside it, by the same number, and ends with it.
     ///
     /// # Errors
     /// The first thing against, and nothing changes: see [`Guide::begin`](crate::mode::Guide::begin); `NoSuchProgram` where no
@@ -54,9 +55,11 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
         limits.check_ranges().map_err(GuideError::Limits)?;
         self.peer.can_guide().map_err(GuideError::Refused)?;
-        let number = self.cycle.guide(asker, limits, now).map_err(GuideError::Refused)?;
+        let beside = matches!(what, Guidance::Force(_)) && self.cycle.executes();
+        let begun = if beside { self.cycle.join(asker, limits, now) } else { self.cycle.guide(asker, limits, now) };
+        let number = begun.map_err(GuideError::Refused)?;
         self.record_change();
-        self.peer.guided(what);
+        self.peer.guided(what, beside);
         Ok(number)
     }
 

@@ -108,10 +108,11 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
         Err(Reason::NoSuchProgram)
     }
 
-    /// The arm is to give way so: by `Verdict::Guide`, once.
+    /// The arm is to give way so: by `Verdict::Guide`, once, or beside the move that it executes, from the next `Verdict::Keep`
+    /// on.
     #[cfg(feature = "reverse")]
-    fn guided(&mut self, what: Guidance) {
-        let _ = what;
+    fn guided(&mut self, what: Guidance, beside: bool) {
+        let _ = (what, beside);
     }
 
     /// Whether a contact of the tool is to end what the controller executes.

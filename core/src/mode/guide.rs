@@ -9,6 +9,7 @@
 //! | somebody else renews it | refused, `NotYours`; it counts for nothing |
 //! | the tool, or a joint, is faster than it may be, or the tool is further than that from where it began | commanding ends: `GuideLimit` |
 //! | a state does not say where the tool is or how fast | commanding ends: `EvidenceMissing` |
+//! | a force is to move the arm [beside a move](Guide::join) | it is as long as that, with the same rules and limits |
 //! | somebody asks for its end | `Cancel` per state until the end is shown; then the arm rests in `Command`, and nothing begins by itself |
 //!
 //! What was commanded says nothing about where a hand takes the arm: the comparison of the two
@@ -98,6 +99,36 @@ impl Guide {
         };
         let number = machine.delegate(now, evidence)?;
         self.guided = Some(Guided { number, asker, limits, from, renewed: now, ends: false });
+        Ok(number)
+    }
+
+    /// A force is to move the arm beside the move that the controller executes now, and for no longer than that: its number.
+    /// Where the end is asked for, the move ends with it.
+    ///
+    /// # Errors
+    /// `NotCommanding` where no move is executed, `NotAtRest` where the arm gives way already, `EvidenceMissing` as in
+    /// [`begin`](Self::begin).
+    pub fn join<const N: usize>(
+        &mut self,
+        asker: Asker,
+        limits: GuideLimits,
+        machine: &ModeMachine,
+        evidence: &Evidence,
+        state: &State<N>,
+        now: Instant,
+    ) -> Result<MoveNumber, Reason> {
+        let number = match machine.drive() {
+            Drive::Delegated(number) if machine.executes_move() => number,
+            Drive::Delegated(_) | Drive::Streamed => return Err(Reason::NotCommanding),
+        };
+        if evidence.mirrored.map(|held| held.value) != Some(Mirrored::Running(number)) {
+            return Err(Reason::NotCommanding);
+        }
+        if self.is_on() {
+            return Err(Reason::NotAtRest);
+        }
+        let (Some(pose), Some(_)) = (state.tcp_pose, state.tcp_speed) else { return Err(Reason::EvidenceMissing) };
+        self.guided = Some(Guided { number, asker, limits, from: pose.position, renewed: now, ends: false });
         Ok(number)
     }
 

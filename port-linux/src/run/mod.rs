@@ -478,6 +478,9 @@ where
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
+        if let Some(desk) = &mut self.desk {
+            desk.act(engine, now);
+        }
         let (mode, law) = (engine.mode(), engine.law());
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
             (self.progress, self.tail) = (None, None);

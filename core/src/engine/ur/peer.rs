@@ -777,8 +777,8 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     #[cfg(feature = "reverse")]
-    fn guided(&mut self, what: Guidance) {
-        exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what));
+    fn guided(&mut self, what: Guidance, beside: bool) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what, beside));
     }
 
     #[cfg(feature = "reverse")]

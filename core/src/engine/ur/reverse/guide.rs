@@ -17,9 +17,12 @@ impl Reverse {
         if self.is_player() { Ok(()) } else { Err(Reason::NoSuchProgram) }
     }
 
-    /// The arm is to give way so, by a verdict that comes.
-    pub(in crate::engine::ur) fn guided(&mut self, what: Guidance) {
-        self.player.assign(what);
+    /// The arm is to give way so, by a verdict that comes, or beside the move that runs.
+    pub(in crate::engine::ur) const fn guided(&mut self, what: Guidance, beside: bool) {
+        match what {
+            Guidance::Force(mode) if beside => self.player.beside = Some(mode),
+            Guidance::Force(_) | Guidance::Freedrive => self.player.assign(what),
+        }
     }
 
     /// Whether a contact of the tool ends the motion that the program makes.
@@ -36,6 +39,11 @@ impl Reverse {
         };
         Ok(self.tell(order))
     }
+}
+
+/// Beside the move that runs.
+pub(super) fn beside(mode: &ForceMode, keep: PlayerOrderRepr) -> PlayerOrderRepr {
+    force(mode, keep)
 }
 
 /// In the program's units. An axis that gives way has a limit above 0, another one below.

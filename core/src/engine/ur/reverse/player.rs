@@ -1,7 +1,8 @@
 //! Moves that the player executes: what was asked for, what it shows, and whether the arm is where the move may take it.
 
 use super::Reverse;
-use crate::command::{ApprovedMove, Guidance, JointMove};
+use super::guide::beside;
+use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 use crate::engine::cycle::Executed;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
 use crate::robot::State;
@@ -29,6 +30,8 @@ pub(super) struct Player {
     /// What the arm was to give way to last, and whether a contact ends the motion.
     pub(super) guidance: Option<Guidance>,
     pub(super) watches: bool,
+    /// A force that is to act beside the move that runs, by the next order.
+    pub(super) beside: Option<ForceMode>,
     /// The newest verdict was about a move: whether the program answers in time is judged by the move then.
     pub(super) executes: bool,
 }
@@ -37,6 +40,7 @@ impl Player {
     /// Nothing is known of a program any more.
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
+        self.beside = None;
     }
 
     /// All that it shows.
@@ -89,6 +93,7 @@ impl Reverse {
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
         (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
+        self.player.beside = None;
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
@@ -117,7 +122,15 @@ impl Reverse {
 
     pub(super) fn keep(&mut self) -> bool {
         let time = u32::from(self.player.watches);
-        self.tell(PlayerOrderRepr { time, ..PlayerOrderRepr::keep(self.counter) })
+        let keep = PlayerOrderRepr::keep(self.counter);
+        if let Some(mode) = self.player.beside {
+            let made = self.tell(beside(&mode, keep));
+            if made {
+                self.player.beside = None;
+            }
+            return made;
+        }
+        self.tell(PlayerOrderRepr { time, ..keep })
     }
 
     pub(super) fn cancel(&mut self, number: MoveNumber) -> bool {
