@@ -1,8 +1,8 @@
 //! The comparison of 2015: what its mechanisms do, and a short form of its table.
 
-use outrigger_tests::comparison::{COLUMNS, Figures, Mechanism, Mechanisms, Mode, Row, compare, in_parallel};
+use outrigger_tests::comparison::{COLUMNS, Figures, Mechanism, Mechanisms, Mode, Row, compare};
 
-use super::text::{hold, markdown};
+use super::text::{hold, in_parallel, markdown};
 
 /// Runs of each mode, as the command makes them.
 const RUNS: u64 = 10;

@@ -20,4 +20,4 @@ pub use clients::Client;
 pub use course::{Course, Figures, Sample, Wanted};
 pub use mechanism::{Mechanism, Mechanisms};
 pub use mode::{Commander, Mode, Reported};
-pub use rows::{COLUMNS, Row, compare, in_parallel, taken_away};
+pub use rows::{COLUMNS, Row, compare, taken_away};

@@ -3,6 +3,7 @@
 use super::course::{Course, Figures};
 use super::mechanism::{Mechanism, Mechanisms};
 use super::mode::{Mode, Reported};
+use crate::in_parallel;
 
 /// One mode in all its runs.
 #[derive(Clone, Debug)]
@@ -76,25 +77,6 @@ pub fn taken_away(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Vec<
         .collect();
     let of_mode = means.chunks(acting.len());
     of_mode.map(|means| means.iter().skip(1).map(|without| without - means[0]).collect()).collect()
-}
-
-/// `make` of every item, on as many threads as there are processors; the results are in the order of the items.
-pub fn in_parallel<T: Copy + Send + Sync, R: Send>(items: &[T], make: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        let make = &make;
-        // Modes take more time or less: each thread has some of all.
-        let workers: Vec<_> = (0..threads)
-            .map(|first| {
-                let share = items.iter().enumerate().skip(first).step_by(threads);
-                scope.spawn(move || share.map(|(at, item)| (at, make(*item))).collect::<Vec<(usize, R)>>())
-            })
-            .collect();
-        let mut made: Vec<(usize, R)> =
-            workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect();
-        made.sort_by_key(|(at, _)| *at);
-        made.into_iter().map(|(_, result)| result).collect()
-    })
 }
 
 impl Row {
