@@ -37,9 +37,9 @@ pub(crate) fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
             mode.selection[axis] = true;
             let value = number(name, value)?;
             if axis < 3 {
-                mode.wrench.force[axis] = value
+                mode.wrench.force[axis] = value;
             } else {
-                mode.wrench.torque[axis - 3] = value
+                mode.wrench.torque[axis - 3] = value;
             }
             continue;
         }
