@@ -39,8 +39,8 @@ wire_enum! {
         Keep = 3 "keep" "Go on as before",
         Move = 4 "move" "Make this move to one place, if it is newer than all before: of the player alone",
         Cancel = 5 "cancel" "Come to rest from this move, or do not begin it: of the player alone",
-        Freedrive = 6 "freedrive" "Give way to a hand, as this move: of the player alone",
-        Force = 7 "force" "Give way to a force, as this move: of the player alone",
+        Freedrive = 9 "freedrive" "Give way to a hand, as this move: of the player alone",
+        Force = 10 "force" "Give way to a force, as this move: of the player alone",
     }
 }
 
