@@ -402,7 +402,7 @@ fn every_run_beside_a_krc_is_as_recorded() {
 }
 
 /// Reasons that no run beside a simulated controller leads to, with why.
-const NEVER: [(Reason, &str); 11] = [
+const NEVER: [(Reason, &str); 14] = [
     (Reason::Internal, "a check of our own that never fails"),
     (Reason::AccelerationLimit, "speeds are held to it, and nobody asks for a move yet"),
     (Reason::NotCommanding, "nobody asks for a move that the controller executes yet"),
@@ -417,6 +417,9 @@ const NEVER: [(Reason, &str); 11] = [
     (Reason::Commanded, "the same"),
     (Reason::NoSuchProgram, "the same"),
     (Reason::ProgramRuns, "the same"),
+    (Reason::NotRenewed, "of a program of ours that lets a hand move the arm: tests/scenarios/guided.rs"),
+    (Reason::NotYours, "the same"),
+    (Reason::GuideLimit, "the same"),
 ];
 
 #[test]
