@@ -24,6 +24,7 @@ mod polynomial;
 #[cfg(feature = "trajectories")]
 mod quintic;
 mod sampler;
+mod stored;
 mod waypoints;
 
 pub use cubic::{CubicSegment, Setpoint};
@@ -31,6 +32,7 @@ pub use leg::Leg;
 #[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
+pub use stored::Stored;
 #[cfg(not(feature = "trajectories"))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};
