@@ -236,7 +236,7 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
             check::on_board(ur::checked(&control), &control.law, &control.sources, &device)
         }
         AnyConfiguration::KrcBoard(board) => {
-            let KrcBoard { engine, law, sources, device } = *board;
+            let KrcBoard { engine, law, sources, device, .. } = *board;
             let listen = format!("{}:{}", device.address, engine.peer.port);
             check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)
         }

@@ -2,14 +2,18 @@
 
 use std::time::Duration as StdDuration;
 
-use outrigger_core::engine::Input;
-use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcOptions, KrlConvention, Tracking};
+use outrigger_core::engine::krc::{
+    Control, ControlRefusal, JointImpedance, KrcConfig, KrcOptions, KrlConvention, ToolImpedance, Tracking,
+};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServo, JointServoConfig, Law as _, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Trajectory, Waypoint};
-use outrigger_sim::krc::Options;
+use outrigger_core::wire::fri::{CommandFlags, ControlScheme, FriState};
+use outrigger_sim::krc::{Move, Options};
+use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::Rig;
 
 use super::assert_clean;
@@ -162,4 +166,125 @@ fn a_target_that_the_arm_does_not_reach_suspends_the_motion_and_only_a_word_resu
         assert_eq!(run.progress(), Progress::Finished, "{what}: {:?}", run.rig.session.latch());
         assert_clean(&run.rig, &what);
     }
+}
+
+/// A KRL program that moves the arm to and fro by itself, two joints by 0.3 rad, each time after so many seconds.
+fn with_a_motion_of_its_own(millis: u64, wait: f64) -> Options {
+    let home = Options::default().start;
+    let mut there = home;
+    there[0] += 0.3;
+    there[3] += 0.3;
+    let motion = vec![Move::Wait(wait), Move::Ptp { to: there, speed: 0.2 }, Move::Ptp { to: home, speed: 0.2 }];
+    Options { period: StdDuration::from_millis(millis), motion, ..Options::default() }
+}
+
+/// All joints by 0.2 rad in two seconds, from wherever the arm stands.
+fn offset() -> JointServo<7> {
+    let waypoint = |q, millis| Waypoint {
+        setpoint: Setpoint { positions: JointPositions([q; 7]), velocities: JointVelocities::ZERO },
+        accelerations: None,
+        at: Duration::from_millis(millis),
+    };
+    let way = Trajectory::through(&[waypoint(0.0, 0), waypoint(0.2, 2_000)]).expect("a motion");
+    JointServo::new(Reference::Relative(way), JointServoConfig { proportional: 5.0, ..JointServoConfig::default() })
+}
+
+fn on_top(superpose: bool) -> KrcConfig {
+    let peer = KrcOptions { superpose, ..KrcOptions::default() };
+    KrcConfig { peer, ..KrcConfig::default() }
+}
+
+#[test]
+fn our_offset_is_on_top_of_the_motion_of_the_krl_program() {
+    for millis in [1, 4, 12] {
+        let what = format!("{millis} ms");
+        let mut rig =
+            Rig::new(with_a_motion_of_its_own(millis, 12.0), on_top(true), offset(), KrlConvention::RosControl);
+        let seen = |rig: &Rig<JointServo<7>>| rig.session.state().expect("a state").positions;
+        rig.until(5_000, "a state", |rig| rig.session.state().is_some());
+        let held = seen(&rig);
+        rig.command(20_000);
+        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+        while rig.krc.now() < SimTime::from_secs(16) {
+            rig.advance(1);
+            // Where the program alone has the arm: the setpoint without what we added.
+            let state = rig.session.state().expect("a state");
+            let own = rig.krc.truth().setpoint[0] - f64::from(state.target_positions.0[0] - held.0[0]);
+            (lowest, highest) = (lowest.min(own), highest.max(own));
+        }
+        let added = seen(&rig).zip_with(held.as_array(), |q, held| q - held);
+        assert_eq!(rig.session.mode(), Mode::Command, "{what}: {:?}", rig.session.latch());
+        assert!(added.iter().all(|added| (added - 0.2).abs() < 0.005), "{what}: {added:?}");
+        assert!(highest - lowest > 0.25, "{what}: the program goes on: {lowest} to {highest} rad");
+        assert!(rig.krc.fallbacks().is_empty(), "{what}: {:?}", rig.krc.fallbacks());
+        // Released, the offset stays and the program goes on.
+        rig.input(Input::Release);
+        rig.until(5_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
+        assert_eq!(rig.session.latch(), None, "{what}");
+    }
+}
+
+#[test]
+fn without_it_an_arm_that_its_program_moves_is_not_commanded() {
+    let mut rig = Rig::new(with_a_motion_of_its_own(1, 0.0), on_top(false), offset(), KrlConvention::RosControl);
+    rig.advance(1_500);
+    rig.request();
+    let refused =
+        rig.events.iter().any(|event| matches!(event, Event::Refused(refusal) if refusal.reason == Reason::NotAtRest));
+    assert!(refused && rig.session.mode() == Mode::Monitor, "{:?}", rig.events);
+}
+
+#[test]
+fn position_limits_hold_for_offset_and_program_together() {
+    let mut config = on_top(true);
+    // Reached by both together, and by neither alone.
+    config.limits.position_max.0[0] = 0.4;
+    let mut rig = Rig::new(with_a_motion_of_its_own(1, 3.0), config, offset(), KrlConvention::RosControl);
+    rig.command(20_000);
+    rig.until(8_000, "the limit", |rig| rig.session.latch().is_some());
+    assert_eq!(rig.session.latch(), Some(Reason::PositionLimit));
+    let at = rig.krc.truth().setpoint[0];
+    assert!((0.3..0.4).contains(&at), "before both together are there: {at}");
+}
+
+#[test]
+fn fields_left_to_the_krl_program_have_its_values_and_are_chosen_in_monitor_state_only() {
+    let left = CommandFlags::JOINT_STIFFNESS.with(CommandFlags::JOINT_DAMPING);
+    let soft = JointImpedance { stiffness: [50.0; 7], left_to_krl: left, ..JointImpedance::default() };
+    let lean = |control: Control| {
+        let peer = KrcOptions { control, ..KrcOptions::default() };
+        let config = KrcConfig { peer, ..KrcConfig::default() };
+        let mut rig = Rig::new(Options::default(), config, super::Swing::new(0.0, 2.0), KrlConvention::RosControl);
+        rig.command(20_000);
+        let before = rig.krc.truth().q;
+        rig.krc.push([0.0, 0.0, -40.0, 0.0, 0.0, 0.0]);
+        rig.advance(1_000);
+        let after = rig.krc.truth().q;
+        (rig, before.iter().zip(after).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
+    };
+    let (mut rig, given) = lean(Control::JointImpedance(soft));
+    let (_, stiff) = lean(Control::JointImpedance(JointImpedance::default()));
+    assert!((given - stiff).abs() < 1e-6, "the program's stiffness is 1000 Nm/rad as well: {given} rad, {stiff}");
+    assert_eq!(rig.krc.scheme(), ControlScheme::JointImpedance);
+
+    let all = JointImpedance { left_to_krl: CommandFlags::NONE, ..soft };
+    let flags = Control::JointImpedance(soft).flags();
+    assert_eq!(rig.session.set_joint_impedance(all), Err(ControlRefusal::OtherFields(flags)));
+    let strong = JointImpedance { torque: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 39.0], ..soft };
+    assert!(matches!(rig.session.set_joint_impedance(strong), Err(ControlRefusal::BadValue(_))));
+    let tool = rig.session.set_tool_impedance(ToolImpedance::default());
+    assert_eq!(tool, Err(ControlRefusal::OtherScheme(ControlScheme::JointImpedance)));
+    // A number may change at any time: a torque turns the last joint against its spring.
+    let before = rig.krc.truth().q[6];
+    assert_eq!(
+        rig.session.set_joint_impedance(JointImpedance { torque: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0], ..soft }),
+        Ok(())
+    );
+    rig.advance(1_000);
+    let turned = rig.krc.truth().q[6] - before;
+    assert!((turned - 0.01).abs() < 1e-3, "10 Nm on 1000 Nm/rad: {turned} rad");
+    rig.input(Input::Release);
+    rig.until(5_000, "monitor", |rig| rig.session.mode() == Mode::Monitor && rig.krc.state() == FriState::Monitor);
+    rig.advance(10);
+    assert_eq!(rig.session.set_joint_impedance(all), Ok(()));
 }

@@ -14,6 +14,8 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
 use outrigger_core::telemetry::{Device, Pace, PortReport, Sampler};
 use outrigger_core::time::Instant;
+#[cfg(feature = "motion")]
+use outrigger_core::trajectory::Stored;
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 
@@ -168,6 +170,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
 
 /// The control loop's side of the desk.
 pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
+    #[cfg(feature = "motion")]
+    motion: Stored<'static, N>,
     desk: &'d Desk<N, P>,
     handle: Handle<'d>,
     cycle: O,
@@ -179,7 +183,34 @@ pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
 impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N, P, O> {
     /// `cycle` changes its level with each control cycle.
     pub(crate) const fn new(desk: &'d Desk<N, P>, handle: Handle<'d>, cycle: O) -> Self {
-        Self { desk, handle, cycle, shown: None, high: false }
+        Self {
+            #[cfg(feature = "motion")]
+            motion: Stored::new(&[]),
+            desk,
+            handle,
+            cycle,
+            shown: None,
+            high: false,
+        }
+    }
+
+    /// What the law's motion has behind the waypoints that it begins with.
+    #[cfg(feature = "motion")]
+    pub(crate) const fn feeds(&mut self, motion: Stored<'static, N>) {
+        self.motion = motion;
+    }
+
+    /// As many waypoints as there is room for. All of them were judged when the firmware was built; one that is refused is not
+    /// there, and the motion ends by that name.
+    #[cfg(feature = "motion")]
+    fn feed<L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        while engine.law().room() > 0
+            && let Some(waypoint) = self.motion.next()
+        {
+            if engine.feed(&waypoint, self.motion.is_empty(), now).is_err() {
+                self.motion = Stored::new(&[]);
+            }
+        }
     }
 
     /// Where the engine stands; `newest` is when the newest state was so.
@@ -210,6 +241,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        #[cfg(feature = "motion")]
+        self.feed(engine, now);
         self.desk.sampler.borrow_mut().observe(engine, now);
         self.desk.inquiry.observe(engine, now, self.handle);
         let newest = engine.state().map(|state| state.controller_time);

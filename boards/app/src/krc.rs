@@ -83,12 +83,20 @@ impl Robot {
             port: settings.config.peer.port,
             law: settings.law.name(),
         });
-        Ok(Self { runner, handle, desk })
+        Ok(Self {
+            runner,
+            handle,
+            desk,
+            #[cfg(feature = "motion")]
+            motion: Default::default(),
+        })
     }
 
     /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each measurement.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut clerk = Clerk::new(self.desk, self.handle, cycle);
+        #[cfg(feature = "motion")]
+        clerk.feeds(self.motion);
         self.runner.run(&mut clerk).await;
     }
 }

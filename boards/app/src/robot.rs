@@ -2,6 +2,8 @@
 
 use outrigger_core::engine::{ConfigError, Peer};
 use outrigger_core::robot::BadValue;
+#[cfg(feature = "motion")]
+use outrigger_core::trajectory::Stored;
 use outrigger_embassy::Handle;
 
 use crate::desk::Desk;
@@ -11,6 +13,9 @@ pub struct Ready<const N: usize, P: Peer<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
     pub(crate) desk: &'static Desk<N, P>,
+    /// What the law's motion has behind the waypoints that the engine begins with.
+    #[cfg(feature = "motion")]
+    pub(crate) motion: Stored<'static, N>,
 }
 
 impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
@@ -18,6 +23,13 @@ impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
     #[must_use]
     pub const fn handle(&self) -> Handle<'static> {
         self.handle
+    }
+
+    /// The same robot, and what its law's motion has behind the waypoints of the settings: fed while it runs.
+    #[cfg(feature = "motion")]
+    #[must_use]
+    pub fn with_motion(self, stored: &'static [u8]) -> Self {
+        Self { motion: Stored::new(stored), ..self }
     }
 
     /// What the control loop leaves for others.

@@ -95,12 +95,20 @@ impl Robot {
             robot: settings.robot,
             law: settings.law.name(),
         });
-        Ok(Self { runner, handle, desk })
+        Ok(Self {
+            runner,
+            handle,
+            desk,
+            #[cfg(feature = "motion")]
+            motion: Default::default(),
+        })
     }
 
     /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each control cycle.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut clerk = Clerk::new(self.desk, self.handle, cycle);
+        #[cfg(feature = "motion")]
+        clerk.feeds(self.motion);
         self.runner.run(&mut clerk).await;
     }
 }

@@ -38,6 +38,9 @@ static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
 /// And of where it takes requests, with the key.
 #[cfg(requests)]
 static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
+/// What the law's motion has behind the waypoints of the settings.
+#[cfg(motion)]
+static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -66,6 +69,8 @@ fn start(spawner: Spawner, options: Options) {
     };
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
+    #[cfg(motion)]
+    let robot = robot.with_motion(MOTION);
     let (handle, desk) = (robot.handle(), robot.desk());
 
     spawner.spawn(defmt::unwrap!(net(runner)));

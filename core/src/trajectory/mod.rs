@@ -24,6 +24,7 @@ mod polynomial;
 #[cfg(feature = "trajectories")]
 mod quintic;
 mod sampler;
+mod stored;
 #[cfg(feature = "trajectories")]
 mod tolerances;
 mod waypoints;
@@ -33,6 +34,7 @@ pub use leg::Leg;
 #[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
+pub use stored::Stored;
 #[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};
 #[cfg(not(feature = "trajectories"))]

@@ -4,6 +4,7 @@ use outrigger_core::command::Limits;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::LawConfig;
 use outrigger_core::robot::{Pose, RobotModel};
+use outrigger_core::trajectory::Waypoint;
 
 use crate::address::RobotAddress;
 use crate::law::Surroundings;
@@ -22,6 +23,8 @@ pub struct Control<I = SourceInput> {
     pub limits: Limits<6>,
     /// What moves it.
     pub law: LawConfig<6>,
+    /// What its motion has behind the waypoints that an engine holds.
+    pub rest: Vec<Waypoint<6>>,
     /// The sensors; a source's index is its number in the engine.
     pub sources: Vec<SourceSettings<I>>,
     /// How the session judges and writes.
@@ -58,7 +61,8 @@ impl<I> Control<I> {
         let session = SessionSettings::read(root);
         UrConfig { limits, ..session.config() }.conflicts(|conflict| root.complain_of(&conflict));
         let sources = sources.into_iter().collect::<Option<_>>();
-        Some(Self { robot: robot?, limits, law: law?, sources: sources?, session, outputs })
+        let (law, rest) = law?;
+        Some(Self { robot: robot?, limits, law, rest, sources: sources?, session, outputs })
     }
 
     /// What the engine is told.

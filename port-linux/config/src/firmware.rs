@@ -13,6 +13,9 @@ use std::{fs, io};
 ///
 /// A file with `robot.kind = "krc"` sets the condition `krc` of that crate: there are two sessions, and a board has one.
 ///
+/// A motion of more waypoints than an engine holds sets the condition `motion`; those behind are then in the file `motion`. It
+/// takes a crate with a feature `motion`.
+///
 /// A file that is wrong ends the build script with every problem there is.
 ///
 /// # Errors
@@ -36,6 +39,19 @@ pub fn compile_in(out: &Path) -> io::Result<()> {
     if let Some(key_file) = &compiled.key_file {
         println!("cargo::rerun-if-changed={}", key_file.display());
     }
+    println!("cargo::rustc-check-cfg=cfg(motion)");
+    if !compiled.motion.is_empty() {
+        if var_os("CARGO_FEATURE_MOTION").is_none() {
+            eprintln!(
+                "{}: law.waypoint: found more than {} waypoints; build with --features motion, which feeds them while the motion runs",
+                file.display(),
+                outrigger_core::trajectory::MAX_WAYPOINTS
+            );
+            exit(1)
+        }
+        println!("cargo::rustc-cfg=motion");
+    }
+    fs::write(out.join("motion"), &compiled.motion)?;
     println!("cargo::rustc-check-cfg=cfg(krc)");
     if compiled.krc {
         println!("cargo::rustc-cfg=krc");

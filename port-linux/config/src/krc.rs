@@ -9,7 +9,8 @@ use outrigger_core::engine::krc::{
 use outrigger_core::law::LawConfig;
 use outrigger_core::link::LinkTuning;
 use outrigger_core::mode::{ModeTuning, OperatorConfig, StandstillConfig};
-use outrigger_core::wire::fri::DEFAULT_PORT;
+use outrigger_core::trajectory::Waypoint;
+use outrigger_core::wire::fri::{CommandFlags, DEFAULT_PORT};
 
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
@@ -69,7 +70,8 @@ impl KrcConfiguration {
             );
         }
         let serve = ServeSettings::of(root.section("serve"));
-        let Common { listen, mut engine, law, sources } = common?;
+        let Common { listen, mut engine, law, rest, sources } = common?;
+        law::refuse_long_motion(root, &rest);
         engine.operator.start_within = run.asks_within();
         session::check_operator(root, &engine.operator);
         Some(Self { listen, engine, law, sources, run, host, serve })
@@ -83,6 +85,8 @@ pub struct KrcBoard {
     pub engine: KrcConfig,
     /// What moves the arm.
     pub law: LawConfig<7>,
+    /// What its motion has behind the waypoints that an engine holds.
+    pub rest: Vec<Waypoint<7>>,
     /// The sensors; a source's index is its number in the engine.
     pub sources: Vec<SourceSettings<BoardInput>>,
     /// What is around the engine.
@@ -102,19 +106,19 @@ impl KrcBoard {
         crate::refuse_tables_of_hosts(root);
         let common = Common::read(root);
         let device = DeviceSettings::read(root.section("device"));
-        let (Common { listen, mut engine, law, sources }, device) = common.zip(device)?;
+        let (Common { listen, mut engine, law, rest, sources }, device) = common.zip(device)?;
         device.pins.write(&mut engine.operator);
         session::check_operator_of_board(root, &engine.operator);
         if !listen.ip().is_unspecified() && listen.ip() != IpAddr::V4(device.address) {
             root.complain_at("robot.listen", "\"0.0.0.0:PORT\": a board has one address, that of device.address");
         }
-        Some(Self { engine, law, sources, device })
+        Some(Self { engine, law, rest, sources, device })
     }
 
     /// What is compiled into the firmware.
     #[must_use]
     pub fn settings(&self) -> KrcSettings {
-        let Self { engine, law, sources, device } = self;
+        let Self { engine, law, sources, device, .. } = self;
         let robot = match engine.peer.address {
             Some(IpAddr::V4(address)) => address,
             Some(IpAddr::V6(_)) | None => Ipv4Addr::UNSPECIFIED,
@@ -128,6 +132,7 @@ struct Common<I> {
     listen: SocketAddr,
     engine: KrcConfig,
     law: LawConfig<7>,
+    rest: Vec<Waypoint<7>>,
     sources: Vec<SourceSettings<I>>,
 }
 
@@ -165,7 +170,8 @@ impl<I: Input> Common<I> {
             session::complain(root, &error);
         }
         engine.conflicts(|conflict| root.complain_of(&conflict));
-        Some(Self { listen, engine, law: law?, sources })
+        let (law, rest) = law?;
+        Some(Self { listen, engine, law, rest, sources })
     }
 }
 
@@ -184,9 +190,12 @@ fn control(section: &mut Section<'_, '_>) -> Control {
     let names = [("position", Scheme::Position), ("joint-impedance", Scheme::Joint), ("tool-impedance", Scheme::Tool)];
     let scheme = section.choice("control", &names, Scheme::Position);
     let (mut joint, mut tool) = (JointImpedance::default(), ToolImpedance::default());
-    if scheme == Scheme::Position && ["stiffness", "damping"].iter().any(|key| section.has(key)) {
+    const OF_IMPEDANCE: [&str; 5] = ["stiffness", "damping", "torque", "wrench", "left_to_krl"];
+    if scheme == Scheme::Position && OF_IMPEDANCE.iter().any(|key| section.has(key)) {
         joint.read(section);
-        for key in ["stiffness", "damping"].into_iter().filter(|key| section.has(key)) {
+        tool.read(section);
+        left_to_krl(section, JointImpedance::FIELDS);
+        for key in OF_IMPEDANCE.into_iter().filter(|key| section.has(key)) {
             section.complain(key, "control = \"joint-impedance\" or \"tool-impedance\" beside it");
         }
     }
@@ -201,13 +210,27 @@ fn control(section: &mut Section<'_, '_>) -> Control {
         Scheme::Position => Control::Position,
         Scheme::Joint => {
             joint.read(section);
+            joint.left_to_krl = left_to_krl(section, JointImpedance::FIELDS);
             Control::JointImpedance(joint)
         }
         Scheme::Tool => {
             tool.read(section);
+            tool.left_to_krl = left_to_krl(section, ToolImpedance::FIELDS);
             Control::ToolImpedance(tool)
         }
     }
+}
+
+/// The fields that the KRL program decides, of those that a scheme has.
+fn left_to_krl(section: &mut Section<'_, '_>, fields: &[(&str, CommandFlags)]) -> CommandFlags {
+    let words: Vec<_> = fields.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+    let what = format!("fields that the KRL program decides: {}", words.join(", "));
+    let texts = section.texts("left_to_krl", &what, |before, text| {
+        let known = fields.iter().any(|(word, _)| *word == text) && !before.iter().any(|earlier| earlier == text);
+        (!known).then(|| what.clone())
+    });
+    let named = fields.iter().filter(|(word, _)| texts.iter().any(|text| text == word));
+    named.fold(CommandFlags::NONE, |left, (_, field)| left.with(*field))
 }
 
 #[cfg(test)]

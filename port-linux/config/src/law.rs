@@ -2,12 +2,12 @@
 
 use outrigger_core::command::{Limits, SourceId};
 use outrigger_core::law::{
-    AnyLaw, CartesianTwistConfig, JointServoConfig, LawConfig, Quantity, Reference, SensorFeedForward, StandoffConfig,
-    ToolSpaceConfig, TwistFrame, TwistInput,
+    AnyLaw, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, Quantity, Reference, SensorFeedForward,
+    StandoffConfig, ToolSpaceConfig, TwistFrame, TwistInput, survey,
 };
 use outrigger_core::robot::{JointPositions, JointVelocities, Twist};
 use outrigger_core::time::Duration;
-use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
 
 use crate::reader::Section;
 use crate::sources::Named;
@@ -29,8 +29,12 @@ pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) limits: &'a Limits<N>,
 }
 
+/// A law, and what its motion has behind the waypoints that an engine holds: those are fed while it runs.
+pub(crate) type Read<const N: usize> = (LawConfig<N>, Vec<Waypoint<N>>);
+
 /// `None` and a complaint where what cannot have a default is missing or wrong.
-pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
+pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<Read<N>> {
+    let mut rest = Vec::new();
     let law = match section.choice("kind", &KINDS, Kind::Missing) {
         Kind::Missing => {
             if !section.has("kind") {
@@ -39,7 +43,7 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
             // Keys of a law that is not known cannot be judged.
             return None;
         }
-        Kind::JointServo => joint_servo(&mut section, around),
+        Kind::JointServo => joint_servo(&mut section, around, &mut rest),
         Kind::Twist => twist(&mut section, around),
         Kind::Standoff => standoff(&mut section, around),
     };
@@ -47,10 +51,22 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
         section.complain(error.field, error.expected);
     }
     section.finish();
-    law
+    law.map(|law| (law, rest))
 }
 
-fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
+/// On a host the law has all of its waypoints when it begins: longer motions are in files of their own.
+pub(crate) fn refuse_long_motion<const N: usize>(root: &mut Section<'_, '_>, rest: &[Waypoint<N>]) {
+    if !rest.is_empty() {
+        let most = format!("at most {MAX_WAYPOINTS} waypoints: `outrigger move` follows a longer motion from a file");
+        root.complain_at("law.waypoint", most);
+    }
+}
+
+fn joint_servo<const N: usize>(
+    section: &mut Section<'_, '_>,
+    around: &Surroundings<'_, N>,
+    rest: &mut Vec<Waypoint<N>>,
+) -> Option<LawConfig<N>> {
     let feedback = section.flag("feedback", true);
     // Half of what the joints may do: the rest is for the reference's own acceleration.
     let braked = 0.5 * around.limits.acceleration.iter().fold(f32::INFINITY, f32::min);
@@ -64,8 +80,10 @@ fn joint_servo<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundi
         (config.proportional, config.derivative) = (0.0, 0.0);
     }
     config.sensor = sensor(section, around);
-    let reference = reference(section)?;
-    if let Err((to, excess)) = reference.check(around.limits) {
+    let (reference, behind) = reference(section)?;
+    *rest = behind;
+    if let Err((to, excess)) = reference.check(around.limits).and_then(|()| check_rest(&reference, rest, around.limits))
+    {
         let (within, instead) = match excess.quantity {
             Quantity::Velocity => ("velocity", "; take more time, or raise limits.velocity"),
             Quantity::Acceleration => ("acceleration", "; take more time, or raise limits.acceleration"),
@@ -164,24 +182,59 @@ pub(crate) fn source<const N: usize>(
     u8::try_from(index).ok().map(SourceId)
 }
 
-fn reference<const N: usize>(section: &mut Section<'_, '_>) -> Option<Reference<N>> {
+/// Whether an arm with these limits can make what comes behind `reference`, too.
+fn check_rest<const N: usize>(
+    reference: &Reference<N>,
+    rest: &[Waypoint<N>],
+    limits: &Limits<N>,
+) -> Result<(), (u32, Excess)> {
+    let (known, origin) = match reference {
+        Reference::Hold => return Ok(()),
+        Reference::Absolute(trajectory) => (trajectory, Some(&JointPositions::ZERO)),
+        Reference::Relative(trajectory) => (trajectory, None),
+    };
+    let from = known.last().into_iter().chain(rest);
+    let legs = from.zip(rest).map(|(from, to)| survey(&Leg::between(from, to), limits, origin));
+    (MAX_WAYPOINTS as u32..).zip(legs).try_for_each(|(to, held)| held.map_err(|excess| (to, excess)))
+}
+
+fn reference<const N: usize>(section: &mut Section<'_, '_>) -> Option<(Reference<N>, Vec<Waypoint<N>>)> {
     let relative = section.flag("relative", false);
     let waypoints = section.sections("waypoint");
     if waypoints.is_empty() {
         if section.has("relative") {
             section.complain("relative", "[[law.waypoint]] tables that it speaks of");
         }
-        return Some(Reference::Hold);
+        return Some((Reference::Hold, vec![]));
     }
     let waypoints: Vec<_> = waypoints.into_iter().map(waypoint).collect();
-    let waypoints: Vec<_> = waypoints.into_iter().collect::<Option<_>>()?;
-    match Trajectory::through(&waypoints) {
-        Ok(trajectory) if relative => Some(Reference::Relative(trajectory)),
-        Ok(trajectory) => Some(Reference::Absolute(trajectory)),
+    let mut waypoints: Vec<_> = waypoints.into_iter().collect::<Option<_>>()?;
+    let rest = waypoints.split_off(waypoints.len().min(MAX_WAYPOINTS));
+    let begun = if rest.is_empty() { Trajectory::through(&waypoints) } else { Trajectory::beginning(&waypoints) };
+    match begun.and_then(|begun| follows(&begun, &rest).map(|()| begun)) {
+        Ok(trajectory) if relative => Some((Reference::Relative(trajectory), rest)),
+        Ok(trajectory) => Some((Reference::Absolute(trajectory), rest)),
         Err(error) => {
             section.complain("waypoint", format!("a motion from rest to rest: {error}"));
             None
         }
+    }
+}
+
+/// Whether `rest` goes on behind the waypoints of `begun`, to an end at rest.
+fn follows<const N: usize>(begun: &Trajectory<N>, rest: &[Waypoint<N>]) -> Result<(), TrajectoryError> {
+    let mut before = begun.duration();
+    for (number, waypoint) in (MAX_WAYPOINTS as u32..).zip(rest) {
+        if waypoint.at <= before {
+            return Err(TrajectoryError::Order(number));
+        }
+        before = waypoint.at;
+    }
+    match rest.last() {
+        Some(last) if last.setpoint.velocities.max_abs() > 0.0 => {
+            Err(TrajectoryError::NotAtRest((MAX_WAYPOINTS + rest.len() - 1) as u32))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -26,6 +26,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use outrigger_core::engine::ur::UrSettings;
+use outrigger_core::trajectory::Waypoint;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use control::{Control, RobotSettings};
@@ -107,6 +108,7 @@ impl Configuration {
         let host = HostSettings::of(root.section("host"));
         let serve = ServeSettings::of(root.section("serve"));
         let mut control = control?;
+        law::refuse_long_motion(root, &control.rest);
         control.session.operator.start_within = run.asks_within();
         session::check_operator(root, &control.session.operator);
         if let Some(expected) = run.unlockable(control.session.software, control.robot.model) {
@@ -249,6 +251,9 @@ pub struct Compiled {
     pub requests: Option<(u16, [u8; 32])>,
     /// The file that the key was in.
     pub key_file: Option<PathBuf>,
+    /// What the law's motion has behind the waypoints of the settings, as
+    /// [`Stored`](outrigger_core::trajectory::Stored) reads it; empty where there is no more.
+    pub motion: Vec<u8>,
 }
 
 /// The settings that the board's file at `path` says.
@@ -259,16 +264,18 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
     let (mut compiled, requests) = load(path, |source| {
         let krc = is_krc(source)?;
         let mut bytes = vec![0; 64 << 10];
-        let (length, requests) = if krc {
+        let (length, requests, motion) = if krc {
             let board = KrcBoard::parse(source)?;
-            (board.settings().to_postcard(&mut bytes), board.device.requests)
+            let motion = board.rest.iter().flat_map(Waypoint::stored).collect();
+            (board.settings().to_postcard(&mut bytes), board.device.requests, motion)
         } else {
             let board = Board::parse(source)?;
-            (board.settings().and_then(|settings| settings.to_postcard(&mut bytes)), board.device.requests)
+            let motion = board.control.rest.iter().flat_map(Waypoint::stored).collect();
+            (board.settings().and_then(|settings| settings.to_postcard(&mut bytes)), board.device.requests, motion)
         };
         // A file is read as a board's only where the robot has an address, and no settings are as long.
         bytes.truncate(length.unwrap_or_default());
-        Ok((Compiled { krc, bytes, requests: None, key_file: None }, requests))
+        Ok((Compiled { krc, bytes, requests: None, key_file: None, motion }, requests))
     })?;
     if let Some(requests) = requests {
         compiled.requests = Some((requests.port, requests.key(path)?));

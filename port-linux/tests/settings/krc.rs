@@ -67,6 +67,11 @@ scenes! {
     STIFF "joint impedance, and somebody pushes" { faults: "hand@4500ms:2s:40", more: joint_impedance };
     SOFT_TOOL "tool impedance, and somebody pushes" { faults: "hand@4500ms:2s:40", more: tool_impedance };
     ISIR "a program of the ISIR's convention" { more: |options| options.program.convention = Convention::Isir };
+    STRIDES "the program moves the arm by itself" { more: |options| {
+        options.motion = ["ptp:5:5,22.9,0,-80.2,0,51.6,0", "ptp:5:0,22.9,0,-80.2,0,51.6,0"]
+            .map(|step| step.parse().expect("a motion"))
+            .into();
+    } };
     QUIET150 "nothing for 150 ms" { faults: "silence@4500ms:150ms" };
     LOSS "measurements are lost" { faults: "drop/down@0s::3%" };
     JITTER "jitter of half a millisecond" { faults: "jitter@0s::500us" };
@@ -93,6 +98,11 @@ pub(crate) const ROWS: &[KrcRow] = &[
     row("robot.control", "\"joint-impedance\"", STIFF, "Scheme"),
     row("robot.stiffness", "300", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
     row("robot.damping", "0.3", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
+    row("robot.torque", "5", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
+    row("robot.wrench", "5", SOFT_TOOL, "Command").beside("robot.control = \"tool-impedance\""),
+    row("robot.left_to_krl", "[\"stiffness\"]", STIFF, "Command")
+        .beside("robot.control = \"joint-impedance\"; robot.stiffness = 300"),
+    row("robot.superpose", "true", STRIDES, "Arming"),
     row("robot.mirrored_frame", "\"measured\"", RESUMED, "Command").beside("robot.control = \"tool-impedance\""),
     row("robot.task_frame", "\"tool\"", SOFT_TOOL, "Command").beside("robot.control = \"tool-impedance\""),
     row("robot.silence", "0.3", QUIET150, "Silent"),

@@ -90,6 +90,10 @@ settings! {
         pub first_counter nowhere: u16 = 1,
         /// Control scheme at the start.
         pub control nowhere: Control = Control::Position,
+        /// Commands add to the motion that the KRL program makes by itself: laws see the arm without that motion, as if the
+        /// program held it where it was when it was first heard, and what they ask for is an offset on top of it. Limits hold
+        /// for both together. Without it, commanding holds the arm against the program's own motion. Default false.
+        pub superpose: bool = false,
         /// What the KRL program has made of the task frame.
         pub task_frame: TaskFrame = TaskFrame::default(),
         /// What the arm can do. The common limits are what laws may ask for: inside of it.
@@ -188,8 +192,11 @@ impl KrcConfig {
     /// The first field that is not.
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = ConfigError::of;
-        let KrcOptions { control, arm, tracking, .. } = &self.peer;
+        let KrcOptions { control, arm, tracking, superpose, .. } = &self.peer;
         self.peer.check_ranges().map_err(value("fri"))?;
+        let joints = !(*superpose && matches!(control, Control::ToolImpedance(_)));
+        let schemes = "false with control = \"tool-impedance\": joints can be on top of a motion, frames not";
+        BadValue::unless(joints, "superpose", schemes).map_err(value("fri"))?;
         control.check().map_err(value("fri"))?;
         arm.check().map_err(value("fri"))?;
         for period in [SHORTEST, LONGEST] {

@@ -1,8 +1,8 @@
-//! Control schemes with the fields each of them takes (`core/docs/protocol/kuka-fri.md A8`). Flags are not chosen, they
-//! follow from the scheme.
+//! Control schemes with the fields each of them takes (`core/docs/protocol/kuka-fri.md A8`). Flags follow from the scheme; what
+//! leads the arm is always sent, and of the other fields those that are not left to the KRL program.
 
 use crate::math::{Rotation, Vector3};
-use crate::robot::{BadValue, JointVelocities, Wrench, settings, words};
+use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Wrench, settings, words};
 use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
 
 settings! {
@@ -15,8 +15,10 @@ settings! {
         pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
         /// Damping, normalised: 0.7 is usual.
         pub damping: [f32; JOINTS] [0.0 to 1.0] = [0.7; JOINTS],
-        /// Torques added to those of the control law \[Nm\].
-        pub torque nowhere: [f32; JOINTS] = [0.0; JOINTS],
+        /// Torques added to those of the control law, within what an LWR 4+ has: 176, 176, 100, 100, 100, 38 and 38 Nm.
+        pub torque: [f32; JOINTS] [-176.0 to 176.0 "Nm"] = [0.0; JOINTS],
+        /// Fields that the KRL program decides: of stiffness, damping and added torque.
+        pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
     }
 }
 
@@ -31,10 +33,54 @@ settings! {
         /// Damping, normalised: 0.7 is usual.
         pub damping: CartesianVector [0.0 to 1.0] = CartesianVector::uniform(0.7, 0.7),
         /// Force and torque added to those of the control law.
-        pub wrench nowhere: Wrench = Wrench::default(),
+        pub wrench: Wrench [-100.0 to 100.0 "N, Nm"] = Wrench::default(),
+        /// Fields that the KRL program decides: of stiffness, damping, added force, and the posture of the null space.
+        pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
         /// The frame that is sent where nothing is commanded.
         pub mirrors at "mirrored_frame": MirroredFrame = MirroredFrame::default(),
     }
+}
+
+impl Setting for Wrench {
+    type Range = Range<f32>;
+
+    fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
+        let ([x, y, z], [rx, ry, rz]) = (self.force, self.torque);
+        [x, y, z, rx, ry, rz].check(range)
+    }
+
+    fn read(table: &mut impl Table, key: Key, range: Range<f32>) -> Option<Self> {
+        let [x, y, z, rx, ry, rz] = table.numbers(key, range)?;
+        Some(Self { force: [x, y, z], torque: [rx, ry, rz] })
+    }
+}
+
+/// Highest torques of an LWR 4+ \[Nm\] (`core/docs/protocol/kuka-fri.md A11`).
+const TORQUE: [f32; JOINTS] = [176.0, 176.0, 100.0, 100.0, 100.0, 38.0, 38.0];
+
+impl JointImpedance {
+    /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their words in configurations.
+    pub const FIELDS: &[(&str, CommandFlags)] = &[
+        ("stiffness", CommandFlags::JOINT_STIFFNESS),
+        ("damping", CommandFlags::JOINT_DAMPING),
+        ("torque", CommandFlags::JOINT_TORQUE),
+    ];
+    const OPTIONAL: CommandFlags =
+        CommandFlags::JOINT_STIFFNESS.with(CommandFlags::JOINT_DAMPING).with(CommandFlags::JOINT_TORQUE);
+}
+
+impl ToolImpedance {
+    /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their words in configurations.
+    pub const FIELDS: &[(&str, CommandFlags)] = &[
+        ("stiffness", CommandFlags::CARTESIAN_STIFFNESS),
+        ("damping", CommandFlags::CARTESIAN_DAMPING),
+        ("wrench", CommandFlags::TOOL_WRENCH),
+        ("posture", CommandFlags::JOINT_POSITION),
+    ];
+    const OPTIONAL: CommandFlags = CommandFlags::CARTESIAN_STIFFNESS
+        .with(CommandFlags::CARTESIAN_DAMPING)
+        .with(CommandFlags::TOOL_WRENCH)
+        .with(CommandFlags::JOINT_POSITION);
 }
 
 /// Which frame a KRC expects back before it starts: not known
@@ -81,6 +127,31 @@ impl TaskFrame {
     }
 }
 
+/// Why parameters of a control scheme are not taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ControlRefusal {
+    /// Another scheme is in force: it changes in the KRC's monitor state, while nothing is asked of it.
+    OtherScheme(ControlScheme),
+    /// Other fields would be sent: a KRC takes that in its monitor state only, while nothing is asked of it.
+    OtherFields(CommandFlags),
+    /// This parameter is out of its range.
+    BadValue(BadValue),
+}
+
+impl core::fmt::Display for ControlRefusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let when = "it changes while the KRC is in its monitor state and nothing is asked of it";
+        match self {
+            Self::OtherScheme(scheme) => write!(f, "the control scheme in force is {}: {when}", scheme.name()),
+            Self::OtherFields(flags) => write!(f, "commands have the fields {:#06x}: {when}", flags.bits()),
+            Self::BadValue(value) => value.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ControlRefusal {}
+
 /// A control scheme and its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -111,15 +182,12 @@ impl Control {
     pub const fn flags(&self) -> CommandFlags {
         match self {
             Self::Position => CommandFlags::JOINT_POSITION,
-            Self::JointImpedance(_) => CommandFlags::JOINT_POSITION
-                .with(CommandFlags::JOINT_STIFFNESS)
-                .with(CommandFlags::JOINT_DAMPING)
-                .with(CommandFlags::JOINT_TORQUE),
-            Self::ToolImpedance(_) => CommandFlags::CARTESIAN_POSITION
-                .with(CommandFlags::CARTESIAN_STIFFNESS)
-                .with(CommandFlags::CARTESIAN_DAMPING)
-                .with(CommandFlags::TOOL_WRENCH)
-                .with(CommandFlags::JOINT_POSITION),
+            Self::JointImpedance(JointImpedance { left_to_krl, .. }) => {
+                CommandFlags::JOINT_POSITION.with(JointImpedance::OPTIONAL.without(*left_to_krl))
+            }
+            Self::ToolImpedance(ToolImpedance { left_to_krl, .. }) => {
+                CommandFlags::CARTESIAN_POSITION.with(ToolImpedance::OPTIONAL.without(*left_to_krl))
+            }
         }
     }
 
@@ -139,13 +207,16 @@ impl Control {
             Self::Position => Ok(()),
             Self::JointImpedance(impedance) => {
                 impedance.check_ranges()?;
-                BadValue::unless(JointVelocities(impedance.torque).is_finite(), "control.torque", "finite numbers")
+                let held = impedance.torque.iter().zip(TORQUE).all(|(torque, most)| torque.abs() <= most);
+                BadValue::unless(held, "control.torque", "at most 176, 176, 100, 100, 100, 38 and 38 Nm")?;
+                let optional = JointImpedance::OPTIONAL.contains(impedance.left_to_krl);
+                BadValue::unless(optional, "control.left_to_krl", "of \"stiffness\", \"damping\" and \"torque\"")
             }
             Self::ToolImpedance(impedance) => {
                 impedance.check_ranges()?;
-                let Wrench { force, torque } = &impedance.wrench;
-                let finite = force.iter().chain(torque).all(|value| value.is_finite());
-                BadValue::unless(finite, "control.wrench", "finite numbers")
+                let optional = ToolImpedance::OPTIONAL.contains(impedance.left_to_krl);
+                let words = "of \"stiffness\", \"damping\", \"wrench\" and \"posture\"";
+                BadValue::unless(optional, "control.left_to_krl", words)
             }
         }
     }

@@ -56,7 +56,7 @@ mod tool;
 mod tracking;
 
 pub use config::{ArmLimits, KrcConfig, KrcOptions};
-pub use control::{Control, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
+pub use control::{Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
 pub use event::{KrcCounts, KrcEvent, KrcReport};
 pub use handshake::{KrlConvention, Wanted};
 pub use peer::{Krc, KrcStatus};

@@ -76,8 +76,8 @@ struct Conversation {
     /// Datagrams since the last one was.
     burst: u32,
     target: Target,
-    /// The counter, as a time, that was answered last.
-    answered: Option<ControllerTime>,
+    /// The counter, as a time, that was answered last, and where the KRL program itself commanded the arm then.
+    answered: Option<(ControllerTime, [f32; JOINTS])>,
     counter: u16,
     control: Control,
     schemes: SchemeWatch,
@@ -118,6 +118,8 @@ struct Newest {
     at: ControllerTime,
     status: Status,
     setpoint: [f32; JOINTS],
+    /// Where the KRL program itself commands the arm.
+    own: [f32; JOINTS],
     joints: [f32; JOINTS],
     commanded: Frame,
     frame_offset: Frame,
@@ -132,6 +134,12 @@ struct Newest {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     dt: Duration,
+    /// What the KRL program has moved its own setpoint by, where commands are on top of it \[rad\].
+    moved: [f32; JOINTS],
+    /// The target was moved by that.
+    carried: bool,
+    /// What it moves by in one cycle: a command takes effect a cycle later.
+    lead: [f32; JOINTS],
     /// The tool is led, too.
     tool: bool,
     /// The KRC follows commands.
@@ -301,7 +309,7 @@ impl Conversation {
             self.jitters.record(Duration::from_micros(took.as_micros().abs_diff(should.as_micros())));
         }
         let task = cx.config.peer.task_frame;
-        let state = self.readings.take(measurement, at, task);
+        let state = self.readings.take(measurement, at, task, self.superposes(&cx.config.peer));
         cx.cycle.keep(&state);
         let status = Status {
             state: measurement.named_state(),
@@ -315,6 +323,7 @@ impl Conversation {
             at,
             status,
             setpoint: measurement.setpoint(),
+            own: measurement.cmd_jnt_pos(),
             joints: measurement.msr_jnt_pos(),
             commanded: measurement.cmd_cart_pos(),
             frame_offset: measurement.cmd_cart_pos_fri_offset(),
@@ -333,6 +342,11 @@ impl Conversation {
             },
         });
         true
+    }
+
+    /// Whether commands are on top of the KRL program's own motion: frames are not.
+    const fn superposes(&self, options: &KrcOptions) -> bool {
+        options.superpose && !matches!(self.control, Control::ToolImpedance(_))
     }
 
     fn report_changes(&self, status: Status, events: &mut Events<KrcEvent>) {
@@ -431,9 +445,10 @@ impl Conversation {
         }
     }
 
-    /// Makes the command. Whether there is one.
-    fn send<L: Law<7>>(&mut self, newest: &Newest, cx: &mut Cx<'_, L>) -> bool {
-        let Some((jnt_pos, frame)) = self.target.wanted() else { return false };
+    /// Makes the command, ahead of the target by `lead`. Whether there is one.
+    fn send<L: Law<7>>(&mut self, newest: &Newest, lead: &[f32; JOINTS], cx: &mut Cx<'_, L>) -> bool {
+        let Some((mut jnt_pos, frame)) = self.target.wanted() else { return false };
+        jnt_pos.iter_mut().zip(lead).for_each(|(at, lead)| *at += lead);
         let mode = cx.cycle.mode_now();
         let mut krl = self.krl;
         cx.config.peer.handshake.write(Wanted { command: self.wants(mode), scheme: self.control.scheme() }, &mut krl);
@@ -614,10 +629,17 @@ impl Peer<7> for Krc {
         let (Some(newest), Some(period)) = (self.talk.newest, self.talk.period) else { return };
         // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
         let longest = cx.config.bridged(period);
-        let dt = self.talk.answered.map_or(period, |before| newest.at.since(before)).min(longest);
-        self.talk.answered = Some(newest.at);
+        let before = self.talk.answered.replace((newest.at, newest.own));
+        let dt = before.map_or(period, |(before, _)| newest.at.since(before)).min(longest);
+        let mut moved = [0.0; JOINTS];
+        if let Some((_, own)) = before.filter(|_| self.talk.superposes(&cx.config.peer)) {
+            let both = newest.own.iter().zip(own);
+            moved.iter_mut().zip(both).for_each(|(moved, (now, before))| *moved = now - before);
+        }
         let tool = matches!(self.talk.control, Control::ToolImpedance(_));
-        self.talk.step = Some(Step { dt, tool, leads: newest.status.leads() });
+        let share = period.as_secs_f32() / dt.as_secs_f32();
+        let lead = moved.map(|moved| if share.is_finite() { moved * share } else { 0.0 });
+        self.talk.step = Some(Step { dt, moved, carried: false, lead, tool, leads: newest.status.leads() });
     }
 
     fn acknowledged<L: Law<7>>(&mut self, _: &mut Cx<'_, L>) {}
@@ -629,8 +651,12 @@ impl Peer<7> for Krc {
     fn write(&mut self, verdict: Verdict<'_, 7>) -> Result<bool, Reason> {
         let Conversation { step: Some(step), target, bounds, newest, .. } = &mut self.talk else { return Ok(false) };
         let tool = newest.as_ref().filter(|_| step.tool).map(|newest| &newest.posture.jacobian);
+        // Once for each measurement, whatever else is asked for beside it.
+        if !core::mem::replace(&mut step.carried, true) {
+            target.carry(&step.moved);
+        }
         match verdict {
-            Verdict::Move(approved) if step.leads => target.advance(approved, step.dt, bounds, tool)?,
+            Verdict::Move(approved) if step.leads => target.advance(approved, step.dt, &step.moved, bounds, tool)?,
             Verdict::Move(_) => return Err(Reason::NotGranted),
             // Every measurement is answered, whatever the verdict. Where the KRC leads, its own setpoint is mirrored; where it
             // still follows, the target comes to rest first, and its resting place is what the KRC's setpoint becomes.
@@ -649,7 +675,7 @@ impl Peer<7> for Krc {
             let frame = self.talk.mirrored_frame(&newest);
             self.talk.target.mirror(&newest.setpoint, &frame);
         }
-        self.talk.send(&newest, cx)
+        self.talk.send(&newest, &step.lead, cx)
     }
 
     /// The KRL program has left the command state, or did not within 2 s.

@@ -22,7 +22,15 @@ const KEPT: usize = 8;
 pub(super) struct Readings {
     measured: Deque<(ControllerTime, [f32; JOINTS]), KEPT>,
     setpoint: Option<(ControllerTime, [f32; JOINTS])>,
+    /// Where the KRL program held the arm when it was first heard, where its own motion is left out.
+    held: Option<[f32; JOINTS]>,
+    /// The state of the interface, and measurements in it, up to [`UNSETTLED`].
+    state: (u16, u8),
 }
+
+/// Where a KRC begins to follow, its setpoint stands for a cycle while its program goes on, until the first command comes to it:
+/// beside such a motion these are no speeds of ours.
+const UNSETTLED: u8 = 4;
 
 impl Readings {
     /// The counter or the period began anew.
@@ -31,11 +39,26 @@ impl Readings {
         self.setpoint = None;
     }
 
-    /// The newest measurement, whose counter stands for `at`.
-    pub(super) fn take(&mut self, measurement: &Measurement<'_>, at: ControllerTime, task: TaskFrame) -> State<JOINTS> {
-        let positions = measurement.msr_jnt_pos();
+    /// The newest measurement, whose counter stands for `at`. Where commands `superpose`, joints are seen without the motion of
+    /// the KRL program.
+    pub(super) fn take(
+        &mut self,
+        measurement: &Measurement<'_>,
+        at: ControllerTime,
+        task: TaskFrame,
+        superpose: bool,
+    ) -> State<JOINTS> {
+        let (mut positions, mut setpoint) = (measurement.msr_jnt_pos(), measurement.setpoint());
         let tcp = axes(&measurement.msr_cart_pos());
-        let setpoint = measurement.setpoint();
+        if superpose {
+            let own = measurement.cmd_jnt_pos();
+            let held = *self.held.get_or_insert(own);
+            let joints = positions.iter_mut().zip(&mut setpoint);
+            for ((position, setpoint), (own, held)) in joints.zip(own.into_iter().zip(held)) {
+                *position -= own - held;
+                *setpoint -= own - held;
+            }
+        }
         if self.measured.back().is_some_and(|(last, _)| at <= *last) {
             self.forget();
         }
@@ -43,7 +66,15 @@ impl Readings {
             let _ = self.measured.pop_front();
         }
         let velocities = self.measured.front().map_or([0.0; JOINTS], |(then, old)| slope(&positions, old, at, *then));
-        let target = self.setpoint.map_or([0.0; JOINTS], |(then, old)| slope(&setpoint, &old, at, then));
+        let mut target = self.setpoint.map_or([0.0; JOINTS], |(then, old)| slope(&setpoint, &old, at, then));
+        if superpose {
+            let (state, count) = self.state;
+            let count = if state == measurement.state() { count.saturating_add(1).min(UNSETTLED) } else { 0 };
+            self.state = (measurement.state(), count);
+            if count < UNSETTLED {
+                target = [0.0; JOINTS];
+            }
+        }
         // Room was made above.
         let _ = self.measured.push_back((at, positions));
         self.setpoint = Some((at, setpoint));

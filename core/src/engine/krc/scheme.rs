@@ -1,7 +1,7 @@
 //! Changing the control scheme, where the KRC takes it, and its parameters, at any time
 //! (`core/docs/protocol/kuka-fri.md A8`).
 
-use super::control::{Control, JointImpedance, ToolImpedance};
+use super::control::{Control, ControlRefusal, JointImpedance, ToolImpedance};
 use super::peer::Krc;
 use crate::engine::Engine;
 use crate::law::Law;
@@ -35,30 +35,34 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         idle.then(|| Monitoring { control: self.peer_mut().control_mut() })
     }
 
-    /// New parameters of joint impedance, at any time.
+    /// New parameters of joint impedance, at any time; other fields only where [`monitoring`](Self::monitoring) is given.
     ///
     /// # Errors
-    /// The parameters, where that is not the scheme, or one of them is negative or not a number.
-    pub fn set_joint_impedance(&mut self, impedance: JointImpedance) -> Result<(), JointImpedance> {
-        self.set_parameters(Control::JointImpedance(impedance)).ok_or(impedance)
+    /// [`ControlRefusal`]; nothing changes then.
+    pub fn set_joint_impedance(&mut self, impedance: JointImpedance) -> Result<(), ControlRefusal> {
+        self.set_parameters(Control::JointImpedance(impedance))
     }
 
-    /// New parameters of Cartesian impedance, at any time.
+    /// New parameters of Cartesian impedance, at any time; other fields only where [`monitoring`](Self::monitoring) is given.
     ///
     /// # Errors
-    /// The parameters, where that is not the scheme, or one of them is negative or not a number.
-    pub fn set_tool_impedance(&mut self, impedance: ToolImpedance) -> Result<(), ToolImpedance> {
-        self.set_parameters(Control::ToolImpedance(impedance)).ok_or(impedance)
+    /// [`ControlRefusal`]; nothing changes then.
+    pub fn set_tool_impedance(&mut self, impedance: ToolImpedance) -> Result<(), ControlRefusal> {
+        self.set_parameters(Control::ToolImpedance(impedance))
     }
 
     /// Parameters of the scheme that is in force.
-    fn set_parameters(&mut self, control: Control) -> Option<()> {
-        let same = control.scheme() == self.peer().control().scheme();
-        if !same || control.check().is_err() {
-            return None;
+    fn set_parameters(&mut self, control: Control) -> Result<(), ControlRefusal> {
+        let (scheme, fields) = (self.peer().control().scheme(), self.peer().control().flags());
+        if control.scheme() != scheme {
+            return Err(ControlRefusal::OtherScheme(scheme));
+        }
+        control.check().map_err(ControlRefusal::BadValue)?;
+        if control.flags() != fields && self.monitoring().is_none() {
+            return Err(ControlRefusal::OtherFields(fields));
         }
         *self.peer_mut().control_mut() = control;
-        Some(())
+        Ok(())
     }
 
     /// What the KRL program reads from the next command on. The handshake writes its own variables over it.

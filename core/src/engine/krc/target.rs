@@ -50,7 +50,13 @@ impl Target {
         JointVelocities(self.speed)
     }
 
-    /// A step of `dt` at the approved speeds, for which the authority is spent.
+    /// The KRL program has moved its own setpoint by so much \[rad\]: commands are on top of it.
+    pub(super) fn carry(&mut self, moved: &[f32; JOINTS]) {
+        self.at.iter_mut().zip(moved).for_each(|(at, moved)| *at += f64::from(*moved));
+    }
+
+    /// A step of `dt` at the approved speeds, for which the authority is spent, beside a motion of the KRL program by `moved`
+    /// \[rad\].
     ///
     /// # Errors
     /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration allows, and of the configured
@@ -59,6 +65,7 @@ impl Target {
         &mut self,
         approved: Approved<'_, JOINTS>,
         dt: Duration,
+        moved: &[f32; JOINTS],
         bounds: &Bounds,
         jacobian: Option<&Jacobian<JOINTS>>,
     ) -> Result<(), Reason> {
@@ -67,15 +74,18 @@ impl Target {
         let mut next = *self;
         let joints = next.at.iter_mut().zip(&mut next.speed).zip(wanted);
         let most = bounds.velocity.iter().zip(&bounds.acceleration);
-        for (joint, (((at, speed), wanted), (velocity, acceleration))) in joints.zip(most).enumerate() {
+        let joints = joints.zip(most).zip(moved);
+        for (joint, ((((at, speed), wanted), (velocity, acceleration)), moved)) in joints.enumerate() {
             let change = acceleration * seconds;
             *speed = crate::math::bounded(wanted, *speed - change, *speed + change);
             // A limit that is no number has no speed within it.
-            if wanted.abs() > *velocity || velocity.is_nan() {
+            let faster = (wanted * seconds + moved).abs() > *velocity * seconds;
+            if wanted.abs() > *velocity || *moved != 0.0 && faster || velocity.is_nan() {
                 return Err(Reason::VelocityLimit);
             }
             *at += f64::from(*speed) * f64::from(seconds);
-            if !bounds.has_room(joint, *at, *speed) {
+            let both = if *moved == 0.0 { *speed } else { *speed + moved / seconds };
+            if !bounds.has_room(joint, *at, both) {
                 return Err(Reason::PositionLimit);
             }
         }

@@ -255,7 +255,7 @@ fn moved(speed: f32, cycles: u32, limits: &Limits<7>, scale: f32) -> (Target, Re
         let mut machine = ();
         let authority = Authority::granted_by(&mut machine);
         let approved = governor.approve(authority, JointVelocities([speed; 7]), &State::default(), dt).unwrap();
-        let outcome = target.advance(approved, dt, &bounds(limits, scale), None);
+        let outcome = target.advance(approved, dt, &[0.0; 7], &bounds(limits, scale), None);
         if outcome.is_err() {
             return (target, outcome);
         }
@@ -363,7 +363,7 @@ fn speeds_are_differences_of_positions_over_eight_milliseconds() {
         repr.msr_jnt_pos = [0.001 * millis as f32; 7];
         let bytes = bytes(&repr);
         let at = ControllerTime::from_micros(4_000_000_000 + 1_000 * millis);
-        state = readings.take(&Measurement::new_checked(&bytes).unwrap(), at, TaskFrame::Base);
+        state = readings.take(&Measurement::new_checked(&bytes).unwrap(), at, TaskFrame::Base, false);
     }
     assert!(state.velocities.iter().all(|v| (v - 1.0).abs() < 1e-3), "{:?}", state.velocities);
     assert_eq!(state.target_velocities, JointVelocities::ZERO);
@@ -378,8 +378,12 @@ fn a_frame_becomes_a_pose_with_a_rotation_vector() {
         Frame { rotation: [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], position: [0.1, 0.2, 0.3] };
     let bytes = bytes(&repr);
     let mut readings = Readings::default();
-    let state =
-        readings.take(&Measurement::new_checked(&bytes).unwrap(), ControllerTime::from_micros(1), TaskFrame::Base);
+    let state = readings.take(
+        &Measurement::new_checked(&bytes).unwrap(),
+        ControllerTime::from_micros(1),
+        TaskFrame::Base,
+        false,
+    );
     let pose = state.tcp_pose.unwrap();
     assert_eq!(pose.position, [0.1, 0.2, 0.3]);
     assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6 && pose.rotation[0].abs() < 1e-6);
@@ -418,7 +422,7 @@ fn tool_and_force_are_told_along_the_axes_of_the_base_whatever_the_task_frame_is
     let bytes = bytes(&repr);
     let measurement = Measurement::new_checked(&bytes).unwrap();
     for (task, along) in [(TaskFrame::Base, [1.0, 0.0, 0.0]), (TaskFrame::Tool, [0.0, 1.0, 0.0])] {
-        let state = Readings::default().take(&measurement, ControllerTime::from_micros(1), task);
+        let state = Readings::default().take(&measurement, ControllerTime::from_micros(1), task, false);
         let pose = state.tcp_pose.unwrap();
         assert_eq!(pose.position, [0.1, 0.2, 0.3]);
         assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6, "{pose:?}");

@@ -57,6 +57,12 @@ impl CommandFlags {
         Self(self.0 | other.0)
     }
 
+    /// This set without `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether every field of `other` is in this set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {

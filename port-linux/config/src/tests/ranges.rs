@@ -147,6 +147,8 @@ const BESIDE: &[(&str, End, With)] = &[
     ("limits.braking", Most, Beside("session.stop_acceleration = 50; session.own_stop = 50")),
     ("limits.position_max", Least, Never("the lowest angle is below it")),
     ("limits.position_min", Most, Never("the highest angle is above it")),
+    ("robot.torque", Least, Never("the last joints have less")),
+    ("robot.torque", Most, Never("the last joints have less")),
     ("session.acceleration", Least, Never("limits.acceleration is 0.01 at least")),
     ("session.arming_timeout", Least, Never("one good cycle of the slowest controller takes longer")),
     ("session.burst", Most, Never("it is less than a period")),

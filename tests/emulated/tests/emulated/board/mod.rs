@@ -4,6 +4,7 @@ mod faults;
 mod hostile;
 mod krc;
 mod log;
+mod motion;
 mod requests;
 mod reverse;
 mod rtde;
@@ -119,6 +120,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         hostile::tests,
         krc::tests,
         log::tests,
+        motion::tests,
         requests::tests,
         reverse::tests,
         rtde::tests,

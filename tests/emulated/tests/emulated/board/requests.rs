@@ -13,11 +13,12 @@ use super::*;
 
 const PORT: u16 = 47_001;
 const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
-const KEY: [u8; 32] = *b"a key that stands in a test only";
+pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
 
 pub(crate) fn tests() -> Vec<Trial> {
     vec![timed("who_has_the_key_requests_and_releases_and_nobody_else_does", BOARD, || {
-        let firmware = with_a_port();
+        let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
+        let firmware = with_a_port(&text);
         let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
         heard(&mut bench, SimTime::ZERO, &["connected"]);
         // The link's grade rises in seconds.
@@ -69,10 +70,9 @@ pub(crate) fn tests() -> Vec<Trial> {
     })]
 }
 
-/// The firmware of the closed loop, asked over the network in place of the robot's inputs.
-fn with_a_port() -> Firmware {
+/// The firmware of the configuration `text`, asked over the network in place of the robot's inputs.
+pub(crate) fn with_a_port(text: &str) -> Firmware {
     let folder = Folder::new().expect("a folder");
-    let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let text: String = text.split_inclusive('\n').filter(|line| !line.contains("_input = ")).collect();
     let file = folder.file("board.toml");
     std::fs::write(&file, format!("{text}\nrequests = {PORT}\nkey_file = \"key\"\n")).expect("a file");
@@ -84,7 +84,7 @@ fn with_a_port() -> Firmware {
 }
 
 /// Who asks.
-struct Teller {
+pub(crate) struct Teller {
     caller: Caller,
     /// How many datagrams of the record were looked at.
     seen: usize,
@@ -93,12 +93,12 @@ struct Teller {
 }
 
 impl Teller {
-    fn new(bench: &Bench<'_>, key: [u8; 32], nonce: u8) -> Self {
+    pub(crate) fn new(bench: &Bench<'_>, key: [u8; 32], nonce: u8) -> Self {
         let caller = Caller::new(Key::new(&key), [nonce; 16], now(bench));
         Self { caller, seen: bench.record().datagrams.len(), last: vec![] }
     }
 
-    fn ask(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> (Epoch, Reply) {
+    pub(crate) fn ask(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> (Epoch, Reply) {
         let seen = ask.epoch().unwrap_or_default();
         self.caller.ask(now(bench), seen, Message { id: None, ask }).expect("short enough, in a session");
         match self.event(bench, PATIENCE) {
@@ -107,7 +107,7 @@ impl Teller {
         }
     }
 
-    fn event(&mut self, bench: &mut Bench<'_>, within: Duration) -> Option<Event> {
+    pub(crate) fn event(&mut self, bench: &mut Bench<'_>, within: Duration) -> Option<Event> {
         let mut event = None;
         bench.run_until(within, |bench| {
             self.caller.handle(now(bench));
