@@ -10,6 +10,7 @@ mod operator;
 mod outputs;
 mod pendant;
 mod player;
+mod player_legs;
 mod registers;
 mod reverse;
 mod robot;

@@ -10,9 +10,10 @@ use outrigger_core::command::{JointMove, Sample};
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{CommandPath, Memory, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
-use outrigger_core::law::AnyLaw;
+use outrigger_core::law::{AnyLaw, FeedError};
 use outrigger_core::mode::{Mode, MoveNumber};
 use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::trajectory::Waypoint;
 use outrigger_core::wire::external_control::{Control, ControlMode};
 use outrigger_core::wire::player::PlayerOrder;
 use outrigger_core::wire::program::{Order, OrderRepr, What};
@@ -188,6 +189,14 @@ impl<'m> Rig<'m> {
     /// Why it is not.
     pub fn delegate(&mut self, asked: JointMove<6>) -> Result<MoveNumber, Reason> {
         self.engine.delegate(asked, core_time(self.now()))
+    }
+
+    /// One waypoint more for the move that leads on.
+    ///
+    /// # Errors
+    /// Why it is not taken.
+    pub fn lead_on(&mut self, to: &Waypoint<6>, last: bool) -> Result<(), FeedError> {
+        self.engine.lead_on(to, last)
     }
 
     /// The law is to go on.
@@ -567,7 +576,7 @@ impl<'m> Rig<'m> {
                 self.position = None;
                 return;
             }
-            What::Keep | What::Move | What::Cancel => return,
+            What::Keep | What::Move | What::Cancel | What::Begin | What::Leg | What::LastLeg => return,
             // A position moves by how far it is from the one before.
             _ if self.engine.config().peer.path.is_positions() => {
                 let before = self.position.replace(order.values).unwrap_or(order.values);

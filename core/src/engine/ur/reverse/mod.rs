@@ -14,6 +14,7 @@ mod carrier;
 mod conversation;
 mod door;
 mod fetch;
+mod legs;
 mod orders;
 mod player;
 mod positions;
