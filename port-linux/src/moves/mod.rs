@@ -5,7 +5,7 @@ mod page;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -64,6 +64,8 @@ pub(crate) enum By {
     Servo,
     /// The same through a ring of 40 ms on the controller, so that a late one does not show
     Buffered,
+    /// Waypoints ahead of time, to a program of ours on the controller that makes the motion by itself
+    Player,
 }
 
 impl By {
@@ -72,6 +74,7 @@ impl By {
             Self::Stream => CommandPath::Text,
             Self::Servo => CommandPath::ReverseServoJ,
             Self::Buffered => CommandPath::Buffered,
+            Self::Player => CommandPath::Player,
         }
     }
 }
@@ -116,11 +119,19 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = robot.follow_watched(&motion, args.path_tolerance, |trace| {
-        if shows {
-            said.progress(trace, total);
-        }
-    });
+    let followed = if config.peer.path == CommandPath::Player {
+        robot.play_watched(&motion, |trace| {
+            if shows {
+                said.progress(trace, total);
+            }
+        })
+    } else {
+        robot.follow_watched(&motion, args.path_tolerance, |trace| {
+            if shows {
+                said.progress(&trace.lock().unwrap_or_else(PoisonError::into_inner), total);
+            }
+        })
+    };
     said.end();
     let followed = followed.map_err(|failure| match failure {
         Failure::BadInput(what) => wrong(what),
@@ -170,11 +181,9 @@ struct Said {
 }
 
 impl Said {
-    fn progress(&mut self, trace: &Mutex<Trace<6>>, total: f64) {
-        let (mode, elapsed, scaling) = {
-            let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
-            (trace.mode, trace.elapsed.as_micros(), trace.moments.last().map_or(1.0, |moment| moment.scaling))
-        };
+    fn progress(&mut self, trace: &Trace<6>, total: f64) {
+        let (mode, elapsed) = (trace.mode, trace.elapsed.as_micros());
+        let scaling = trace.moments.last().map_or(1.0, |moment| moment.scaling);
         if mode != Mode::Command {
             return;
         }

@@ -91,6 +91,7 @@ pub struct Rig<'m> {
     program: Option<Vec<u8>>,
     /// The joint positions of the newest order, where those are sent \[µrad\].
     position: Option<[i32; 6]>,
+    late: Late,
 }
 
 /// The readings of one sensor.
@@ -118,6 +119,25 @@ enum Woken {
     Readable(LinkId),
     Sensor(usize),
     Deadline,
+}
+
+/// A leg that the network has held back.
+#[derive(Debug, Default)]
+struct Late {
+    newest: Option<Vec<u8>>,
+    leg: Option<Vec<u8>>,
+}
+
+impl Late {
+    /// Everything behind the counter of an order to go on is that of the leg.
+    fn pass(&mut self, bytes: &mut [u8]) {
+        let what = PlayerOrder::new_checked(bytes).expect("an order").repr().what;
+        match (what, &self.leg) {
+            (What::Leg | What::LastLeg, _) => self.newest = Some(bytes.to_vec()),
+            (What::Keep, Some(leg)) => bytes[4..].copy_from_slice(&leg[4..]),
+            _ => {}
+        }
+    }
 }
 
 impl<'m> Rig<'m> {
@@ -148,6 +168,7 @@ impl<'m> Rig<'m> {
             rules: Rules::default(),
             program: None,
             position: None,
+            late: Late::default(),
         };
         rig.input(Input::Start);
         rig
@@ -181,6 +202,12 @@ impl<'m> Rig<'m> {
             self.rules.request();
         }
         self.hand_over(input);
+    }
+
+    /// Whether the newest leg that went out in an earlier call goes out again in place of each order to go on as before, as
+    /// one that the network has held back.
+    pub fn hold_back_a_leg(&mut self, on: bool) {
+        self.late.leg = if on { self.late.newest.clone() } else { None };
     }
 
     /// The controller is to make this move by itself.
@@ -494,7 +521,10 @@ impl<'m> Rig<'m> {
                 Output::Abort(link) => self.sockets[link.index()].abort(&mut self.controller),
                 Output::Listen { link, port } => self.sockets[link.index()].listen(port),
                 Output::Transmit { link, bytes, .. } => {
-                    let bytes = bytes.to_vec();
+                    let mut bytes = bytes.to_vec();
+                    if link == LinkId::REVERSE && self.engine.config().peer.path == CommandPath::Player {
+                        self.late.pass(&mut bytes);
+                    }
                     self.note_events();
                     match link {
                         // The text of a program that will be told how to move.

@@ -50,17 +50,15 @@ impl Legs {
     pub(super) fn to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
         let wrong = |error: TrajectoryError| Err(FeedError::Waypoint(error));
         let Some(from) = self.ways.back() else { return Err(FeedError::NoMotion) };
-        let Setpoint { positions, velocities } = &to.setpoint;
-        let finite = to.accelerations.is_none_or(|accelerations| accelerations.is_finite());
         if self.whole {
             wrong(TrajectoryError::Complete)
         } else if self.ways.is_full() {
             wrong(TrajectoryError::TooMany)
-        } else if !(positions.is_finite() && velocities.is_finite() && finite) {
+        } else if !to.is_finite() {
             wrong(TrajectoryError::NotFinite(self.count))
         } else if from.at >= to.at || i32::try_from(to.at.as_micros()).is_err() {
             wrong(TrajectoryError::Order(self.count))
-        } else if last && velocities.max_abs() > 0.0 {
+        } else if last && to.setpoint.velocities.max_abs() > 0.0 {
             wrong(TrajectoryError::NotAtRest(self.count))
         } else {
             Ok(Leg::between(from, to))
