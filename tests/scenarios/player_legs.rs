@@ -31,6 +31,9 @@ fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     }
 }
 
+/// What ends a move.
+type End = fn(&mut Rig<'_>);
+
 /// A swing of the base joint and half of it with the last: away and back in a second per 0.2 rad, in legs of 50 ms.
 #[derive(Clone)]
 struct Swing {
@@ -180,7 +183,7 @@ fn a_pause_holds_it_and_a_release_ends_it_and_a_protective_stop_does() {
         });
         assert!(worst < 0.05, "{software}: {worst}");
     });
-    let ends: [(fn(&mut Rig<'_>), Option<Reason>); 2] = [
+    let ends: [(End, Option<Reason>); 2] = [
         (|rig| rig.input(Input::Release), Some(Reason::Released)),
         (|rig| rig.controller.act(Action::ProtectiveStop), Some(Reason::ProtectiveStop)),
     ];

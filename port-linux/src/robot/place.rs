@@ -1,7 +1,7 @@
 //! A motion to one place, which the controller makes by itself.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{CommandPath, Ur};
@@ -9,6 +9,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::JointPositions;
 
 use super::{Ended, Robot, Running};
+use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::motion::{Given, Giving, Step, Task};
 
@@ -56,7 +57,8 @@ impl Robot<6, Ur<'static>> {
         mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
         let asked = self.asked(goal, speed, acceleration)?;
-        let (from, begun) = (self.stands()?, Instant::now());
+        let (from, clock) = (self.stands()?, Clock::start());
+        let started = clock.now();
         let error = |at: &JointPositions<6>| at.zip_with(goal.as_array(), |at, goal| (at - goal).abs());
         let (elapsed, end_error) = (Duration::ZERO, error(&from));
         if end_error.max_abs() < THERE {
@@ -84,7 +86,8 @@ impl Robot<6, Ur<'static>> {
         }
         let end_error = error(&given.at.unwrap_or(from));
         let is_done = given.step == Step::Ended && ended == Ended::Released && end_error.max_abs() < ARRIVED;
-        Ok(Arrival { ended, is_done, elapsed: begun.elapsed(), end_error })
+        let elapsed = Duration::from_micros(clock.now().since(started).as_micros());
+        Ok(Arrival { ended, is_done, elapsed, end_error })
     }
 
     /// What is asked for, where no limit speaks against it wherever the arm stands.
