@@ -315,7 +315,13 @@ const MAKERS: &[Maker] = &[
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "commands that only its controllers have",
-                &["port-linux/src/demo", "port-linux/src/io", "port-linux/src/moves", "port-linux/src/robot/place.rs"],
+                &[
+                    "port-linux/src/demo",
+                    "port-linux/src/io",
+                    "port-linux/src/moves",
+                    "port-linux/src/robot/place.rs",
+                    "port-linux/src/robot/play.rs",
+                ],
             ),
             ("names of its ports", &["port-linux/src/show/states.rs"]),
         ],

@@ -183,9 +183,14 @@ fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome 
     (engine.sources, engine.operator) = (KrcConfig::default().sources, KrcConfig::default().operator);
     let peer = engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
     let name = format!("KRC, measurements at {listen}");
-    moves::follow(args, engine, &name, "FRI", || {
-        Ok(Robot::krc(&peer, &listen.to_string())?.with_config(engine).with_host(host))
-    })
+    moves::follow(
+        args,
+        engine,
+        &name,
+        "FRI",
+        || Ok(Robot::krc(&peer, &listen.to_string())?.with_config(engine).with_host(host)),
+        moves::streamed,
+    )
 }
 
 fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Failure> {

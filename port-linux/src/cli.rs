@@ -149,14 +149,15 @@ Examples:
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
-    /// Follow a motion from a file, from its first waypoint to its last. This moves the robot
+    /// Follow a motion from a file, from its first waypoint to its last, or go to one place. This moves the robot
     #[command(after_help = "\
 FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 and qdd0,...,qdd5, in seconds, rad, rad/s \
 and rad/s2; or JSON with the fields of FollowJointTrajectory. port-linux/docs/motions.md has both in full.
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
 the robot's speed slider lets it; any fault ends it with the arm at rest. SIGINT stops the arm.
 The arm has to stand where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm stands.
-With --mode servo or buffered, the controller connects to this host (program.port, 50001).
+With --to, the controller moves the arm to one place by its own movej, and with --mode player along the file by itself.
+With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001).
 Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
 Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why.
 
@@ -164,6 +165,7 @@ Examples:
   outrigger move 192.168.56.101 there.csv --check
   outrigger move 192.168.56.101 there.csv --report there.html
   outrigger move cell.toml plan.json --mode buffered
+  outrigger move 192.168.56.101 --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger move lwr.toml there.csv --report there.html")]
     Move(MoveArgs),
     /// Ask a run in another process: how it stands, to command, to stop, to set outputs

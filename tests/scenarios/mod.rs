@@ -11,6 +11,7 @@ mod operator;
 mod outputs;
 mod pendant;
 mod player;
+mod player_legs;
 mod registers;
 mod reverse;
 mod robot;

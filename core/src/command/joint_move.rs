@@ -5,6 +5,7 @@
 //! | a goal outside of a joint's range | refused, [`Reason::PositionLimit`] |
 //! | a joint faster than its limit | refused, [`Reason::VelocityLimit`] |
 //! | a joint that gains or loses speed faster than its limit | refused, [`Reason::AccelerationLimit`] |
+//! | along waypoints, from further than 0.02 rad away | refused, [`Reason::PathTolerance`] |
 //! | from a state that is NaN or infinite | refused, [`Reason::NotFinite`] |
 //!
 //! Nothing is shaped: a move that goes on without us must be right as it is.
@@ -19,6 +20,8 @@ pub struct JointMove<const N: usize> {
     to: JointPositions<N>,
     speed: f32,
     acceleration: f32,
+    /// It leads on from there, along what is given to the controller while it goes.
+    along: bool,
 }
 
 impl<const N: usize> JointMove<N> {
@@ -27,10 +30,28 @@ impl<const N: usize> JointMove<N> {
     #[must_use]
     pub fn new(to: JointPositions<N>, speed: f32, acceleration: f32) -> Option<Self> {
         let positive = |value: f32| value.is_finite() && value > 0.0;
-        (to.is_finite() && positive(speed) && positive(acceleration)).then_some(Self { to, speed, acceleration })
+        (to.is_finite() && positive(speed) && positive(acceleration)).then_some(Self {
+            to,
+            speed,
+            acceleration,
+            along: false,
+        })
     }
 
-    /// Where it ends \[rad\].
+    /// The beginning of a motion that leads on from `start` \[rad\] through waypoints that are given to the controller while it
+    /// goes, nowhere faster than `speed` \[rad/s\]; `None` unless all are finite, and `speed` above 0.
+    #[must_use]
+    pub fn along(start: JointPositions<N>, speed: f32) -> Option<Self> {
+        Self::new(start, speed, speed).map(|begun| Self { along: true, ..begun })
+    }
+
+    /// Whether it leads on from [`to`](Self::to).
+    #[must_use]
+    pub const fn leads_on(&self) -> bool {
+        self.along
+    }
+
+    /// Where it ends \[rad\], or where the waypoints lead on from.
     #[must_use]
     pub const fn to(&self) -> &JointPositions<N> {
         &self.to
@@ -68,6 +89,9 @@ impl<'machine, const N: usize> ApprovedMove<'machine, N> {
 }
 
 impl<const N: usize> Governor<N> {
+    /// So far from where a motion along waypoints begins each joint may be \[rad\].
+    const BEGINS_WITHIN: f32 = 0.02;
+
     /// Whether an arm in `state` may be told to make this move.
     ///
     /// # Errors
@@ -83,6 +107,10 @@ impl<const N: usize> Governor<N> {
         }
         let way = asked.to.zip_with(state.positions.as_array(), |to, from| to - from);
         let longest = way.max_abs();
+        if asked.along {
+            // Each leg is held to the limits by itself.
+            return if longest <= Self::BEGINS_WITHIN { Ok(()) } else { Err(Reason::PathTolerance) };
+        }
         if longest <= 0.0 {
             return Ok(());
         }

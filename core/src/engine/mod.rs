@@ -76,14 +76,14 @@ use self::keep::Keeper;
 use self::peer::{Context, Received};
 use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
-use crate::law::{FeedError, Law};
+use crate::law::{FeedError, Law, survey};
 use crate::link::{Figures, Grade, Histograms};
 #[cfg(feature = "reverse")]
 use crate::mode::{Channel, Refusal, Word};
 use crate::mode::{Evidence, Mode, ModeMachine, MoveNumber, Operator, Pace};
 #[cfg(feature = "postcard")]
 use crate::recorder::Recorder;
-use crate::robot::{JointVelocities, Reason, ReasonSet, State};
+use crate::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::Waypoint;
 
@@ -299,6 +299,33 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// As above, and [`Reason::NoSuchProgram`] beside a kind of controller that is given no moves.
     pub fn offer(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         if P::DELEGATES { self.give(asked, now) } else { Err(Reason::NoSuchProgram) }
+    }
+
+    /// One waypoint more for the move that leads on ([`JointMove::along`]), from the last one or, at first, from where it
+    /// begins; the move ends there where it is the `last`. In place of an input, like [`delegate`](Self::delegate). Where the
+    /// next one comes late, the controller brings the arm to rest, and the move has ended.
+    ///
+    /// # Errors
+    /// Why it is not taken: no such move, no room ([`leg_room`](Self::leg_room)), a time that does not rise, or a limit that the
+    /// arm would exceed on the way there. Nothing changes then.
+    pub fn lead_on(&mut self, to: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
+        let leg = self.peer.leg_to(to, last)?;
+        survey(&leg, &self.config.limits, Some(&JointPositions::ZERO)).map_err(FeedError::Beyond)?;
+        self.record_change();
+        self.peer.lead_on(to, last);
+        Ok(())
+    }
+
+    /// How many waypoints [`lead_on`](Self::lead_on) takes now.
+    #[must_use]
+    pub fn leg_room(&self) -> usize {
+        self.peer.leg_room()
+    }
+
+    /// How much of its own time the move that leads on has made, as the program shows that makes it; `None` where none does.
+    #[must_use]
+    pub fn led(&self) -> Option<Duration> {
+        self.peer.led()
     }
 
     fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {

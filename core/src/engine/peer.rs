@@ -9,14 +9,15 @@ use super::io::{Input, LinkId, Output};
 #[cfg(feature = "reverse")]
 use crate::command::Guidance;
 use crate::command::JointMove;
-use crate::law::Law;
+use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{JointVelocities, Reason, State};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
+use crate::trajectory::{Leg, Waypoint};
 
 /// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
 ///
@@ -123,6 +124,30 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let _ = stops;
         Err(Reason::NoSuchProgram)
+    }
+
+    /// How many waypoints can be taken now for the move that leads on.
+    fn leg_room(&self) -> usize {
+        0
+    }
+
+    /// The leg from the last waypoint of the move that leads on to this one, which is to be the `last` or not.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn leg_to(&self, to: &Waypoint<N>, last: bool) -> Result<Leg<N>, FeedError> {
+        let _ = (to, last);
+        Err(FeedError::NoMotion)
+    }
+
+    /// The move leads on to this waypoint, within the limits, and ends there where it is the `last`.
+    fn lead_on(&mut self, to: &Waypoint<N>, last: bool) {
+        let _ = (to, last);
+    }
+
+    /// How much of its own time the move that leads on has made, as its program shows.
+    fn led(&self) -> Option<Duration> {
+        None
     }
 
     /// The newest state, which arrived at `arrival`, has been judged.

@@ -38,7 +38,7 @@ pub type Accelerations<const N: usize> = Never;
 pub enum Never {}
 
 impl<const N: usize> Waypoint<N> {
-    fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         let Setpoint { positions, velocities } = &self.setpoint;
         #[cfg(feature = "trajectories")]
         let accelerations = self.accelerations.is_none_or(|a| a.is_finite());

@@ -37,6 +37,7 @@ pub struct PlayerOrder {
     positions: [I32; 6],
     velocities: [I32; 6],
     accelerations: [I32; 6],
+    begin: [I32; 6],
 }
 
 /// [`PlayerOrder`] in host order.
@@ -57,6 +58,8 @@ pub struct PlayerOrderRepr {
     pub velocities: [i32; 6],
     /// How they gain speed there \[µrad/s²\]; of [`What::Move`] that of the same joint, then zeros.
     pub accelerations: [i32; 6],
+    /// How they gain speed where it begins \[µrad/s²\]: of legs alone, whose place and speed there are those of the one before.
+    pub begin: [i32; 6],
 }
 
 impl PlayerOrder {
@@ -91,6 +94,7 @@ impl PlayerOrder {
             positions: integers(self.positions),
             velocities: integers(self.velocities),
             accelerations: integers(self.accelerations),
+            begin: integers(self.begin),
         }
     }
 }
@@ -100,7 +104,16 @@ impl PlayerOrderRepr {
     #[must_use]
     pub const fn keep(counter: u16) -> Self {
         let none = [0; 6];
-        Self { counter, what: What::Keep, number: 0, time: 0, positions: none, velocities: none, accelerations: none }
+        Self {
+            counter,
+            what: What::Keep,
+            number: 0,
+            time: 0,
+            positions: none,
+            velocities: none,
+            accelerations: none,
+            begin: none,
+        }
     }
 
     /// What `time` is of [`What::Force`]: the type of `force_mode`, 1 to 3, and damping, 0 … 1000, and gain scaling, 0 … 2000,
@@ -126,6 +139,7 @@ impl PlayerOrderRepr {
             positions: self.positions.map(I32::new),
             velocities: self.velocities.map(I32::new),
             accelerations: self.accelerations.map(I32::new),
+            begin: self.begin.map(I32::new),
         };
         let (need, have) = (PlayerOrder::LEN, out.len());
         let written = order.write_to_prefix(out).map(|()| need);
@@ -186,9 +200,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(counter: u16, what: u16, number in 0_u32..1 << 31, time in 0_u32..1 << 31, positions: [i32; 6], velocities: [i32; 6], accelerations: [i32; 6], said: [u8; 12]) {
+        fn what_is_written_is_read(counter: u16, what: u16, number in 0_u32..1 << 31, time in 0_u32..1 << 31, positions: [i32; 6], velocities: [i32; 6], accelerations: [i32; 6], begin: [i32; 6], said: [u8; 12]) {
             let what = What::from_raw(what.into());
-            let order = PlayerOrderRepr { counter, what, number, time, positions, velocities, accelerations };
+            let order = PlayerOrderRepr { counter, what, number, time, positions, velocities, accelerations, begin };
             let mut bytes = [0; PlayerOrder::LEN];
             prop_assert_eq!(order.emit(&mut bytes), Ok(PlayerOrder::LEN));
             prop_assert_eq!(PlayerOrder::new_checked(&bytes).map(PlayerOrder::repr), Ok(order));
@@ -196,7 +210,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 80..96)) {
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 104..120)) {
             if let Ok(order) = PlayerOrder::new_checked(&bytes) {
                 let mut again = [0; PlayerOrder::LEN];
                 prop_assert_eq!(order.repr().emit(&mut again), Ok(PlayerOrder::LEN));
@@ -207,8 +221,8 @@ mod tests {
 
     #[test]
     fn what_is_no_order_is_named() {
-        let error = PlayerOrder::new_checked(&[0; 87]).unwrap_err();
-        assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BadLength, 88, 87));
+        let error = PlayerOrder::new_checked(&[0; 111]).unwrap_err();
+        assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BadLength, 112, 111));
         for field in 0..4 {
             let mut bytes = [0; PlayerOrder::LEN];
             bytes[4 * field] = 0x80;
@@ -216,7 +230,7 @@ mod tests {
             assert_eq!((error.kind, usize::from(error.at)), (WireErrorKind::BadValue, 4 * field));
         }
         let keep = PlayerOrderRepr::keep(1);
-        assert_eq!(keep.emit(&mut [0; 87]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
+        assert_eq!(keep.emit(&mut [0; 111]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
     }
 
     #[test]

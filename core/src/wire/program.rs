@@ -39,6 +39,9 @@ wire_enum! {
         Keep = 3 "keep" "Go on as before",
         Move = 4 "move" "Make this move to one place, if it is newer than all before: of the player alone",
         Cancel = 5 "cancel" "Come to rest from this move, or do not begin it: of the player alone",
+        Begin = 6 "begin" "Make this move along the legs that follow, if it is newer than all before: of the player alone",
+        Leg = 7 "leg" "The next leg of this move: of the player alone",
+        LastLeg = 8 "last leg" "The last leg of this move: of the player alone",
         Freedrive = 9 "freedrive" "Give way to a hand, as this move: of the player alone",
         Force = 10 "force" "Give way to a force, as this move: of the player alone",
     }

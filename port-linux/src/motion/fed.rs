@@ -11,6 +11,7 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Progress, Waypoint};
 
 use super::given::Giving;
+use super::played::Playing;
 
 /// Moments that are kept for a page; where there are more, every second one is left out.
 const KEPT: usize = 16_384;
@@ -58,7 +59,7 @@ impl<const N: usize> Default for Trace<N> {
 }
 
 impl<const N: usize> Trace<N> {
-    fn note(&mut self, at: ControllerTime, mut moment: Moment<N>) {
+    pub(super) fn note(&mut self, at: ControllerTime, mut moment: Moment<N>) {
         let first = *self.first.get_or_insert(at);
         moment.seconds = at.since(first).as_micros() as f64 * 1e-6;
         let off = moment.actual.zip_with(moment.wanted.as_array(), |q, w| (q - w).abs());
@@ -96,6 +97,8 @@ pub(crate) enum Task<const N: usize> {
     Feed(Feeding<N>),
     /// Its controller is given a move.
     Give(Giving<N>),
+    /// The same, waypoint by waypoint.
+    Play(Playing<N>),
 }
 
 /// An application beside whose engine a motion is fed, or a move given away.
@@ -129,8 +132,10 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        if let Some(Task::Give(giving)) = &mut self.task {
-            giving.observe(engine, now);
+        match &mut self.task {
+            Some(Task::Give(giving)) => giving.observe(engine, now),
+            Some(Task::Play(playing)) => playing.observe(engine, now),
+            Some(Task::Feed(_)) | None => {}
         }
         if let Some(Task::Feed(feeding)) = &mut self.task {
             while engine.law().room() > 0

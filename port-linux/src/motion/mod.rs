@@ -4,6 +4,7 @@ mod csv;
 mod fed;
 mod given;
 mod json;
+mod played;
 mod spaced;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Traje
 
 pub(crate) use self::fed::{Fed, Feeding, Moment, Task, Trace};
 pub(crate) use self::given::{Given, Giving, Step};
+pub(crate) use self::played::{Played, Playing, thinned};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.

@@ -5,7 +5,7 @@ mod page;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -72,6 +72,8 @@ pub(crate) enum By {
     Servo,
     /// The same through a ring of 40 ms on the controller, so that a late one does not show
     Buffered,
+    /// Waypoints ahead of time, to a program of ours on the controller that makes the motion by itself
+    Player,
 }
 
 impl By {
@@ -80,6 +82,7 @@ impl By {
             Self::Stream => CommandPath::Text,
             Self::Servo => CommandPath::ReverseServoJ,
             Self::Buffered => CommandPath::Buffered,
+            Self::Player => CommandPath::Player,
         }
     }
 
@@ -138,11 +141,41 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     if let Some(by) = args.mode {
         config.peer.path = by.path();
     }
-    let address = address.to_string();
-    follow(args, config, &address, config.peer.path.name(), || Ok(Robot::ur(&address)?.with_config(config)))
+    let (address, path) = (address.to_string(), config.peer.path);
+    let robot = || Ok(Robot::ur(&address)?.with_config(config));
+    if path != CommandPath::Player {
+        return follow(args, config, &address, path.name(), robot, streamed);
+    }
+    follow(args, config, &address, path.name(), robot, |robot, motion, watch| {
+        if *motion.tolerances() != Tolerances::default() {
+            let what = "tolerances are not heeded where the controller makes the motion: it is held to 0.05 rad of the plan; leave \
+                        them out, or choose another --mode";
+            return Err(Failure::BadInput(what.into()));
+        }
+        robot.play_watched(motion, watch)
+    })
 }
 
-/// Follows the motion on the arm that `robot` makes, whose name this is; commands go out by `path`.
+/// How it is told how far a motion is.
+pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
+
+/// Follows the motion by commands in each cycle.
+///
+/// # Errors
+/// Those of [`Robot::follow`].
+pub(crate) fn streamed<const N: usize, P: Peer<N> + 'static>(
+    robot: &Robot<N, P>,
+    motion: &Motion<N>,
+    watch: Watch<'_, N>,
+) -> Result<Followed<N>, Failure>
+where
+    P::Event: Send,
+    P::Options: Send,
+{
+    robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Has `made` follow the motion on the arm that `robot` makes, whose name this is; commands go out by `path`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
@@ -152,6 +185,7 @@ pub(crate) fn follow<const N: usize, P: Peer<N> + 'static>(
     name: &str,
     path: &str,
     robot: impl FnOnce() -> Result<Robot<N, P>, Failure>,
+    made: impl FnOnce(&Robot<N, P>, &Motion<N>, Watch<'_, N>) -> Result<Followed<N>, Failure>,
 ) -> Outcome
 where
     P::Event: Send,
@@ -176,7 +210,7 @@ where
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = robot.follow_watched(&motion, |trace| {
+    let followed = made(&robot, &motion, &mut |trace| {
         if shows {
             said.progress(trace, total);
         }
@@ -227,11 +261,9 @@ struct Said {
 }
 
 impl Said {
-    fn progress<const N: usize>(&mut self, trace: &Mutex<Trace<N>>, total: f64) {
-        let (mode, elapsed, scaling) = {
-            let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
-            (trace.mode, trace.elapsed.as_micros(), trace.moments.last().map_or(1.0, |moment| moment.scaling))
-        };
+    fn progress<const N: usize>(&mut self, trace: &Trace<N>, total: f64) {
+        let (mode, elapsed) = (trace.mode, trace.elapsed.as_micros());
+        let scaling = trace.moments.last().map_or(1.0, |moment| moment.scaling);
         if mode != Mode::Command {
             return;
         }

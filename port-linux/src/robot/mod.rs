@@ -3,6 +3,7 @@
 mod beside;
 mod follow;
 mod place;
+mod play;
 mod running;
 mod sensor;
 mod states;

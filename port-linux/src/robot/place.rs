@@ -9,7 +9,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::JointPositions;
 
 use super::{Ended, Robot, Running};
-use crate::clock::std_now;
+use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::motion::{Given, Giving, Step, Task};
 
@@ -57,7 +57,8 @@ impl Robot<6, Ur<'static>> {
         mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
         let asked = self.asked(goal, speed, acceleration)?;
-        let ((from, _), begun) = (self.stands()?, std_now());
+        let ((from, _), clock) = (self.stands()?, Clock::start());
+        let started = clock.now();
         let error = |at: &JointPositions<6>| at.zip_with(goal.as_array(), |at, goal| (at - goal).abs());
         let (elapsed, end_error) = (Duration::ZERO, error(&from));
         if end_error.max_abs() < THERE {
@@ -85,7 +86,8 @@ impl Robot<6, Ur<'static>> {
         }
         let end_error = error(&given.at.unwrap_or(from));
         let is_done = given.step == Step::Ended && ended == Ended::Released && end_error.max_abs() < ARRIVED;
-        Ok(Arrival { ended, is_done, elapsed: begun.elapsed(), end_error })
+        let elapsed = Duration::from_micros(clock.now().since(started).as_micros());
+        Ok(Arrival { ended, is_done, elapsed, end_error })
     }
 
     /// What is asked for, where no limit speaks against it wherever the arm stands.

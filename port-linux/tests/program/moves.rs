@@ -141,7 +141,7 @@ fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
     let server = server.spawn().expect("a thread");
     let base = server.port_base();
     let text = format!("robot.address = \"127.0.0.1:{base}\"\nprogram.port = {port}\nlaw.kind = \"joint-servo\"\n");
-    (server, file(&format!("player-{software}.toml"), &text))
+    (server, file(&format!("player-{base}.toml"), &text))
 }
 
 fn sent_to(config: &PathBuf, args: &[&str]) -> Output {
@@ -183,4 +183,48 @@ fn the_controller_takes_the_arm_to_one_place_on_each_generation_and_what_it_cann
             assert!(text(&refused.stderr).contains(said), "{}", text(&refused.stderr));
         }
     }
+}
+
+#[test]
+fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
+    for (major, minor) in [(5, 15), (3, 15), (10, 11)] {
+        let (server, config) = with_player(SoftwareVersion::new(major, minor));
+        let (page, motion) = (file(&format!("player-{major}.html"), ""), file("player.csv", &swing(1_000)));
+        let args = ["--mode", "player", "--json", "--report", page.to_str().expect("text")];
+        let done = sent_to(&config, &[&[motion.to_str().expect("text")], &args[..]].concat());
+        assert_eq!(done.status.code(), Some(0), "{major}.{minor}: {}", text(&done.stderr));
+        let end: serde_json::Value = serde_json::from_slice(&done.stdout).expect("one object");
+        assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{end}");
+        assert!(end["end_error"].as_f64().expect("a number") < 2e-3, "{end}");
+        assert!(end["worst_error"].as_f64().expect("a number") < 0.05, "{end}");
+        let page = std::fs::read_to_string(page).expect("a page");
+        assert!(
+            page.contains("Joint angles") && page.contains("✓ done") && page.contains("player"),
+            "{} bytes",
+            page.len()
+        );
+        drop(server);
+    }
+}
+
+#[test]
+fn a_motion_that_the_controller_could_not_make_is_refused_before_it_moves() {
+    let (server, config) = with_player(SoftwareVersion::new(5, 15));
+    let jagged = swing(1_000).lines().enumerate().fold(String::new(), |mut table, (i, line)| {
+        // Each hundredth waypoint is beside the way.
+        let line = if i % 100 == 50 { line.replacen(",0.", ",0.1", 1) } else { line.to_owned() };
+        writeln!(table, "{line}").expect("room");
+        table
+    });
+    for (name, table, expected) in [
+        ("player-beside.csv", swing_from(100, 0.1), "joint 1 stands 0.100 rad from where the motion begins"),
+        ("player-jagged.csv", jagged, "waypoint "),
+    ] {
+        let motion = file(name, &table);
+        let refused = sent_to(&config, &[motion.to_str().expect("text"), "--mode", "player"]);
+        let said = text(&refused.stderr) + &text(&refused.stdout);
+        assert_eq!(refused.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains(expected), "{name}: {said}");
+    }
+    assert!(server.controller().truth().at_rest());
 }

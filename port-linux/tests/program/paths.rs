@@ -59,7 +59,9 @@ fn check_config_says_of_every_path_what_the_simulated_arm_keeps() {
         for ((word, ..), line) in ways().zip(&lines) {
             let line = line.trim_start_matches("* ");
             assert!(line.starts_with(&format!("{word} ")), "{line}");
-            let row = measured.iter().find(|(known, path, _)| (*known, *path) == (software, word.as_str()));
+            // Between its moves the player takes joint speeds, and it ends like the program that does nothing else.
+            let measured_as = if word == "player" { "reverse-speedj" } else { word.as_str() };
+            let row = measured.iter().find(|(known, path, _)| (*known, *path) == (software, measured_as));
             let expected = row.map_or("no: needs software".into(), |(.., rad)| format!("yes  {rad} rad, "));
             let squeezed =
                 line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ");

@@ -10,9 +10,10 @@ use outrigger_core::command::{JointMove, Sample};
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{CommandPath, Memory, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
-use outrigger_core::law::AnyLaw;
+use outrigger_core::law::{AnyLaw, FeedError};
 use outrigger_core::mode::{Mode, MoveNumber};
 use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::trajectory::Waypoint;
 use outrigger_core::wire::external_control::{Control, ControlMode};
 use outrigger_core::wire::player::PlayerOrder;
 use outrigger_core::wire::program::{Order, OrderRepr, What};
@@ -90,6 +91,7 @@ pub struct Rig<'m> {
     program: Option<Vec<u8>>,
     /// The joint positions of the newest order, where those are sent \[µrad\].
     position: Option<[i32; 6]>,
+    late: Late,
 }
 
 /// The readings of one sensor.
@@ -117,6 +119,25 @@ enum Woken {
     Readable(LinkId),
     Sensor(usize),
     Deadline,
+}
+
+/// A leg that the network has held back.
+#[derive(Debug, Default)]
+struct Late {
+    newest: Option<Vec<u8>>,
+    leg: Option<Vec<u8>>,
+}
+
+impl Late {
+    /// Everything behind the counter of an order to go on is that of the leg.
+    fn pass(&mut self, bytes: &mut [u8]) {
+        let what = PlayerOrder::new_checked(bytes).expect("an order").repr().what;
+        match (what, &self.leg) {
+            (What::Leg | What::LastLeg, _) => self.newest = Some(bytes.to_vec()),
+            (What::Keep, Some(leg)) => bytes[4..].copy_from_slice(&leg[4..]),
+            _ => {}
+        }
+    }
 }
 
 impl<'m> Rig<'m> {
@@ -147,6 +168,7 @@ impl<'m> Rig<'m> {
             rules: Rules::default(),
             program: None,
             position: None,
+            late: Late::default(),
         };
         rig.input(Input::Start);
         rig
@@ -182,6 +204,12 @@ impl<'m> Rig<'m> {
         self.hand_over(input);
     }
 
+    /// Whether the newest leg that went out in an earlier call goes out again in place of each order to go on as before, as
+    /// one that the network has held back.
+    pub fn hold_back_a_leg(&mut self, on: bool) {
+        self.late.leg = if on { self.late.newest.clone() } else { None };
+    }
+
     /// The controller is to make this move by itself.
     ///
     /// # Errors
@@ -194,6 +222,14 @@ impl<'m> Rig<'m> {
     pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, outrigger_core::time::Instant) -> T) -> T {
         let now = core_time(self.now());
         ask(&mut self.engine, now)
+    }
+
+    /// One waypoint more for the move that leads on.
+    ///
+    /// # Errors
+    /// Why it is not taken.
+    pub fn lead_on(&mut self, to: &Waypoint<6>, last: bool) -> Result<(), FeedError> {
+        self.engine.lead_on(to, last)
     }
 
     /// The law is to go on.
@@ -491,7 +527,10 @@ impl<'m> Rig<'m> {
                 Output::Abort(link) => self.sockets[link.index()].abort(&mut self.controller),
                 Output::Listen { link, port } => self.sockets[link.index()].listen(port),
                 Output::Transmit { link, bytes, .. } => {
-                    let bytes = bytes.to_vec();
+                    let mut bytes = bytes.to_vec();
+                    if link == LinkId::REVERSE && self.engine.config().peer.path == CommandPath::Player {
+                        self.late.pass(&mut bytes);
+                    }
                     self.note_events();
                     match link {
                         // The text of a program that will be told how to move.
@@ -573,7 +612,7 @@ impl<'m> Rig<'m> {
                 self.position = None;
                 return;
             }
-            What::Keep | What::Move | What::Cancel => return,
+            What::Keep | What::Move | What::Cancel | What::Begin | What::Leg | What::LastLeg => return,
             // A position moves by how far it is from the one before.
             _ if self.engine.config().peer.path.is_positions() => {
                 let before = self.position.replace(order.values).unwrap_or(order.values);

@@ -28,7 +28,7 @@ use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::frame::StreamCounts;
 use crate::kinematics::{DhParameters, KinematicChain};
-use crate::law::Law;
+use crate::law::{FeedError, Law};
 use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
@@ -39,6 +39,7 @@ use crate::recorder::{Loader, Saver};
 use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
+use crate::trajectory::{Leg, Waypoint};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
 
@@ -793,6 +794,22 @@ impl<'m> Peer<6> for Ur<'m> {
         }
         program.stop_at_contact(stops);
         Ok(())
+    }
+
+    fn leg_room(&self) -> usize {
+        shared(&self.program).map_or(0, Reverse::leg_room)
+    }
+
+    fn leg_to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
+        shared(&self.program).ok_or(FeedError::NoMotion)?.leg_to(to, last)
+    }
+
+    fn lead_on(&mut self, to: &Waypoint<6>, last: bool) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.lead_on(to, last));
+    }
+
+    fn led(&self) -> Option<Duration> {
+        shared(&self.program).and_then(Reverse::led)
     }
 
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {

@@ -15,6 +15,7 @@ mod conversation;
 mod door;
 mod fetch;
 mod guide;
+mod legs;
 mod orders;
 mod player;
 mod positions;

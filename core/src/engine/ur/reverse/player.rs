@@ -2,11 +2,14 @@
 
 use super::Reverse;
 use super::guide::beside;
+use super::legs::Legs;
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 use crate::engine::cycle::Executed;
+use crate::law::FeedError;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
 use crate::robot::State;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
+use crate::trajectory::{Leg, Waypoint};
 use crate::wire::player::{PlayerOrderRepr, PlayerReport};
 use crate::wire::program::{Kind, What};
 
@@ -20,10 +23,12 @@ struct Assignment {
 }
 
 /// What is known of moves.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Player {
     assigned: Option<Assignment>,
+    /// Of a move that leads on.
+    legs: Legs,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
@@ -41,6 +46,35 @@ impl Player {
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
+    }
+
+    /// How much of its own time the move that leads on has made \[µs\].
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.progress).unwrap_or_default()
+    }
+
+    /// Whether what is shown is the move that leads on.
+    fn led_by(&self, shown: Mirrored) -> bool {
+        self.assigned.is_some_and(|assigned| {
+            assigned.asked.leads_on()
+                && matches!(shown, Mirrored::Running(number) | Mirrored::Ended(number) if number == assigned.number)
+        })
+    }
+
+    /// Whether the arm is where the move may take it.
+    fn is_on_course(&self, state: &State<6>, period: Duration) -> bool {
+        let Some(Assignment { number, asked, course }) = &self.assigned else { return false };
+        let config = CourseConfig::default();
+        if !asked.leads_on() {
+            return course.holds(state, &config);
+        }
+        let shown = self.mirrored.map(|held| held.value);
+        let planned = self.legs.planned(self.elapsed()).filter(|_| shown == Some(Mirrored::Running(*number)));
+        // What is shown may be three cycles old.
+        let late = asked.speed() * period.times(3).as_secs_f32();
+        let config = CourseConfig { position: config.position + late, ..config };
+        // Before and after, it is held to its speed, and to rest.
+        course.holds_at(&planned.unwrap_or(state.target_positions), state, &config)
     }
 
     /// All that it shows.
@@ -68,6 +102,10 @@ impl Player {
         self.mirrored = Some(Held::new(shown, arrival));
         let touches = report.progress < 0 && self.progress >= 0;
         self.progress = report.progress;
+        self.legs.answered(report.report.counter);
+        if self.led_by(shown) {
+            self.legs.passed(self.elapsed());
+        }
         touches.then_some(report.progress.unsigned_abs())
     }
 }
@@ -80,9 +118,8 @@ impl Reverse {
 
     /// What is known of the move that was asked for last, beside `state`.
     pub(in crate::engine::ur) fn executed(&self, state: &State<6>) -> Executed {
-        let config = CourseConfig::default();
         let on_course = match self.player.assigned {
-            Some(assigned) => assigned.course.holds(state, &config),
+            Some(_) => self.player.is_on_course(state, self.period),
             // A hand or a force was the last to move the arm, and its limits were for that.
             None => self.player.guidance.is_some(),
         };
@@ -94,6 +131,9 @@ impl Reverse {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
         (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
         self.player.beside = None;
+        if asked.leads_on() {
+            self.player.legs.begin(*asked.to());
+        }
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
@@ -111,26 +151,63 @@ impl Reverse {
         let (asked, _authority) = approved.into_parts();
         let first = |value: f32| [micro(value), 0, 0, 0, 0, 0];
         self.tell(PlayerOrderRepr {
-            what: What::Move,
+            what: if asked.leads_on() { What::Begin } else { What::Move },
             number: number.get(),
             positions: asked.to().0.map(micro),
-            velocities: first(asked.speed()),
-            accelerations: first(asked.acceleration()),
+            velocities: if asked.leads_on() { [0; 6] } else { first(asked.speed()) },
+            accelerations: if asked.leads_on() { [0; 6] } else { first(asked.acceleration()) },
             ..PlayerOrderRepr::keep(self.counter)
         })
     }
 
     pub(super) fn keep(&mut self) -> bool {
-        let time = u32::from(self.player.watches);
-        let keep = PlayerOrderRepr::keep(self.counter);
+        let (counter, time) = (self.counter, u32::from(self.player.watches));
         if let Some(mode) = self.player.beside {
-            let made = self.tell(beside(&mode, keep));
+            let made = self.tell(beside(&mode, PlayerOrderRepr::keep(counter)));
             if made {
                 self.player.beside = None;
             }
             return made;
         }
-        self.tell(PlayerOrderRepr { time, ..keep })
+        if let Some(leg) = self.next_leg() {
+            let went = self.tell(PlayerOrderRepr { counter, ..leg });
+            if went {
+                self.player.legs.sent(counter);
+            }
+            return went;
+        }
+        self.tell(PlayerOrderRepr { time, ..PlayerOrderRepr::keep(counter) })
+    }
+
+    /// The next leg of the move that runs, or was begun.
+    fn next_leg(&self) -> Option<PlayerOrderRepr> {
+        let assigned = self.player.assigned.filter(|assigned| assigned.asked.leads_on())?;
+        let number = assigned.number;
+        if self.player.mirrored.is_some_and(|held| held.value == Mirrored::Ended(number)) {
+            return None;
+        }
+        self.player.legs.next(self.lag).map(|leg| PlayerOrderRepr { number: number.get(), ..leg })
+    }
+
+    fn leading(&self) -> Option<&Legs> {
+        self.player.assigned.filter(|assigned| assigned.asked.leads_on()).map(|_| &self.player.legs)
+    }
+
+    pub(in crate::engine::ur) fn leg_room(&self) -> usize {
+        self.leading().map_or(0, Legs::room)
+    }
+
+    pub(in crate::engine::ur) fn leg_to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
+        self.leading().ok_or(FeedError::NoMotion)?.to(to, last)
+    }
+
+    pub(in crate::engine::ur) fn lead_on(&mut self, to: &Waypoint<6>, last: bool) {
+        self.player.legs.put(to, last);
+    }
+
+    pub(in crate::engine::ur) fn led(&self) -> Option<Duration> {
+        let shown = self.player.mirrored?.value;
+        self.player.led_by(shown).then(|| Duration::from_micros(self.player.elapsed()))
     }
 
     pub(super) fn cancel(&mut self, number: MoveNumber) -> bool {

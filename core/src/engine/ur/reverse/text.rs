@@ -19,13 +19,15 @@ const PLACES: usize = 40;
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
 
-/// Bytes of the longest text, which is the player's.
-const MAX_LEN: usize = 6144;
+/// Bytes of the longest text but one.
+const MAX_LEN: usize = 4096;
+/// The same of the player's, which reckons where it moves. No memory holds a whole text: it goes out in pieces.
+const PLAYER_LEN: usize = 8192;
 /// The same with the program of External Control.
 #[cfg(feature = "urcap")]
 pub(super) const LONGEST: usize = 20_480;
 #[cfg(not(feature = "urcap"))]
-pub(super) const LONGEST: usize = MAX_LEN;
+pub(super) const LONGEST: usize = PLAYER_LEN;
 
 /// What a program is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,6 +134,7 @@ impl Made {
             _ => CONVERSATION,
         };
         let text = ScriptText::of([before, moves, conversation, behind], &values, version).ok()?;
-        (text.len() <= MAX_LEN).then(|| read(text))
+        let longest = if kind == Kind::Player { PLAYER_LEN } else { MAX_LEN };
+        (text.len() <= longest).then(|| read(text))
     }
 }

@@ -1,0 +1,145 @@
+//! The legs of a move that leads on: those that the player has, and those that it gets next.
+
+use heapless::Deque;
+
+use super::player::micro;
+use crate::law::FeedError;
+use crate::robot::{JointAccelerations, JointPositions};
+use crate::time::Duration;
+use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
+use crate::wire::player::PlayerOrderRepr;
+use crate::wire::program::What;
+
+/// Waypoints that are kept: the leg under way, those that wait in the program, and the next.
+const KEPT: usize = 12;
+/// Legs that wait in the program at most.
+const WAITING: usize = 3;
+/// Orders with legs that are not answered.
+const UNANSWERED: usize = 8;
+
+/// Waypoints of one move, in the order of their times.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Legs {
+    /// The first is where the leg under way begins.
+    ways: Deque<Waypoint<6>, KEPT>,
+    /// How many of them the program has.
+    sent: u8,
+    /// The last one is the move's end.
+    whole: bool,
+    /// How many there were so far.
+    count: u32,
+    /// Counters of the orders with legs that are not answered, oldest first.
+    unanswered: Deque<u16, UNANSWERED>,
+}
+
+impl Legs {
+    /// A move from here.
+    pub(super) fn begin(&mut self, positions: JointPositions<6>) {
+        *self = Self { sent: 1, count: 1, ..Self::default() };
+        let setpoint = Setpoint { positions, ..Setpoint::default() };
+        // There is room for it.
+        let _ = self.ways.push_back(Waypoint { setpoint, accelerations: None, at: Duration::ZERO });
+    }
+
+    pub(super) fn room(&self) -> usize {
+        if self.whole || self.ways.is_empty() { 0 } else { KEPT.saturating_sub(self.ways.len()) }
+    }
+
+    /// The leg to this waypoint, where that is later than the last and its time can be written.
+    pub(super) fn to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
+        let wrong = |error: TrajectoryError| Err(FeedError::Waypoint(error));
+        let Some(from) = self.ways.back() else { return Err(FeedError::NoMotion) };
+        if self.whole {
+            wrong(TrajectoryError::Complete)
+        } else if self.ways.is_full() {
+            wrong(TrajectoryError::TooMany)
+        } else if !to.is_finite() {
+            wrong(TrajectoryError::NotFinite(self.count))
+        } else if from.at >= to.at || i32::try_from(to.at.as_micros()).is_err() {
+            wrong(TrajectoryError::Order(self.count))
+        } else if last && to.setpoint.velocities.max_abs() > 0.0 {
+            wrong(TrajectoryError::NotAtRest(self.count))
+        } else {
+            Ok(Leg::between(from, to))
+        }
+    }
+
+    pub(super) fn put(&mut self, to: &Waypoint<6>, last: bool) {
+        self.whole = self.ways.push_back(*to).is_ok() && last;
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The next leg, as an order, where the program has room beside the legs that wait there.
+    pub(super) fn next(&self, waiting: u16) -> Option<PlayerOrderRepr> {
+        if usize::from(waiting).saturating_add(self.unanswered.len()) >= WAITING || self.unanswered.is_full() {
+            return None;
+        }
+        let at = usize::from(self.sent);
+        let (from, to) = (self.ways.iter().nth(at.checked_sub(1)?)?, self.ways.iter().nth(at)?);
+        let last = self.whole && at.saturating_add(1) == self.ways.len();
+        let (begin, stop) = accelerations(from, to);
+        Some(PlayerOrderRepr {
+            what: if last { What::LastLeg } else { What::Leg },
+            time: u32::try_from((to.at - from.at).as_micros()).unwrap_or(u32::MAX),
+            positions: to.setpoint.positions.0.map(micro),
+            velocities: to.setpoint.velocities.0.map(micro),
+            accelerations: stop.0.map(micro),
+            begin: begin.0.map(micro),
+            ..PlayerOrderRepr::keep(0)
+        })
+    }
+
+    /// It went out by this order.
+    pub(super) fn sent(&mut self, counter: u16) {
+        self.sent = self.sent.saturating_add(1);
+        let _ = self.unanswered.push_back(counter);
+    }
+
+    /// The program has taken the orders up to this one.
+    pub(super) fn answered(&mut self, counter: u16) {
+        let taken = |sent: &u16| counter.wrapping_sub(*sent) < 0x8000;
+        while self.unanswered.front().is_some_and(taken) {
+            self.unanswered.pop_front();
+        }
+    }
+
+    /// The program is there in the move's own time \[µs\]: what is behind is forgotten.
+    pub(super) fn passed(&mut self, progress: u64) {
+        while self.sent > 1
+            && self.ways.len() > 2
+            && self.ways.iter().nth(1).is_some_and(|to| to.at.as_micros() <= progress)
+        {
+            self.ways.pop_front();
+            self.sent = self.sent.saturating_sub(1);
+        }
+    }
+
+    /// Where the arm is to be then.
+    pub(super) fn planned(&self, progress: u64) -> Option<JointPositions<6>> {
+        let mut ways = self.ways.iter();
+        let from = ways.next()?;
+        let Some(to) = ways.next() else { return Some(from.setpoint.positions) };
+        let passed = Duration::from_micros(progress.saturating_sub(from.at.as_micros()));
+        Some(Leg::between(from, to).at(passed.as_secs_f32()).positions)
+    }
+}
+
+/// The accelerations at both ends of a leg: a cubic is a quintic with its own.
+fn accelerations(from: &Waypoint<6>, to: &Waypoint<6>) -> (JointAccelerations<6>, JointAccelerations<6>) {
+    #[cfg(feature = "trajectories")]
+    if let (Some(begin), Some(stop)) = (from.accelerations, to.accelerations) {
+        return (begin, stop);
+    }
+    let seconds = (to.at - from.at).as_secs_f32();
+    let (mut begin, mut stop) = (JointAccelerations::ZERO, JointAccelerations::ZERO);
+    let ends = begin.0.iter_mut().zip(&mut stop.0);
+    let way = from.setpoint.positions.iter().zip(to.setpoint.positions.iter());
+    let speeds = from.setpoint.velocities.iter().zip(to.setpoint.velocities.iter());
+    for ((begin, stop), ((p0, p1), (v0, v1))) in ends.zip(way.zip(speeds)) {
+        let slope = (p1 - p0) / seconds;
+        *begin = (6.0 * slope - 4.0 * v0 - 2.0 * v1) / seconds;
+        *stop = (2.0 * v0 + 4.0 * v1 - 6.0 * slope) / seconds;
+    }
+    (begin, stop)
+}

@@ -1,0 +1,193 @@
+//! Gives a motion to the controller waypoint by waypoint, and notes how the arm follows it.
+
+use std::sync::{Arc, Mutex};
+
+use outrigger_core::command::JointMove;
+use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::{Leg, Progress, Waypoint};
+
+use super::fed::{Moment, Trace};
+
+/// So long it may take, once commanding, until a motion can be given away.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Legs that are given to a controller last so long: two cycles of the slowest.
+const LEAST: Duration = Duration::from_millis(16);
+/// A waypoint between may be so far beside a leg \[rad\].
+const BESIDE: f32 = 5e-4;
+
+/// What is still to be given away, and where is told how the motion goes.
+#[derive(Debug)]
+pub(crate) struct Playing<const N: usize> {
+    waypoints: Vec<Waypoint<N>>,
+    begin: JointMove<N>,
+    /// The next one.
+    next: usize,
+    number: Option<MoveNumber>,
+    since: Option<Instant>,
+    newest: Option<ControllerTime>,
+    told: Arc<Mutex<Played<N>>>,
+}
+
+/// How a motion goes that the controller makes.
+#[derive(Debug, Default)]
+pub(crate) struct Played<const N: usize> {
+    pub(crate) trace: Trace<N>,
+    /// It has ended, and the arm rests.
+    pub(crate) ended: bool,
+    /// Why it was not begun, or ended before its end.
+    pub(crate) against: Option<Reason>,
+}
+
+impl<const N: usize> Playing<N> {
+    /// Of waypoints from time 0 on; `None` where nothing moves.
+    pub(crate) fn new(waypoints: Vec<Waypoint<N>>, told: Arc<Mutex<Played<N>>>) -> Option<Self> {
+        let speeds = waypoints.windows(2).map(|pair| match pair {
+            [from, to] => Leg::between(from, to).peak_velocities().max_abs(),
+            _ => 0.0,
+        });
+        let fastest = speeds.fold(0.0, f32::max);
+        let begin = JointMove::along(waypoints.first()?.setpoint.positions, fastest)?;
+        Some(Self { waypoints, begin, next: 1, number: None, since: None, newest: None, told })
+    }
+
+    pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        let mode = engine.mode();
+        let mut against = None;
+        if mode == Mode::Command && self.number.is_none() {
+            against = self.begin(engine, now);
+        }
+        if self.number.is_some() {
+            while engine.leg_room() > 0
+                && let Some(waypoint) = self.waypoints.get(self.next)
+            {
+                self.next += 1;
+                // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
+                // ends it by that name.
+                if engine.lead_on(waypoint, self.next == self.waypoints.len()).is_err() {
+                    self.next = usize::MAX;
+                }
+            }
+        }
+        let evidence = engine.evidence();
+        let shown = evidence.mirrored.map(|held| held.value);
+        let runs = self.number.is_some_and(|number| shown == Some(Mirrored::Running(number)));
+        let over = self.number.is_some_and(|number| shown == Some(Mirrored::Ended(number)));
+        let ended = over && evidence.at_rest.is_some_and(|rest| rest.value);
+        let whole = self.waypoints.last().map_or(Duration::ZERO, |last| last.at);
+        let elapsed = engine.led();
+        // Somebody looks at it just now: the next state is soon enough.
+        let Ok(mut told) = self.told.try_lock() else { return };
+        let Played { trace, ended: told_end, against: told_against } = &mut *told;
+        *told_against = told_against.or(against);
+        trace.mode = mode;
+        trace.elapsed = elapsed.unwrap_or(trace.elapsed);
+        if runs {
+            trace.progress = Progress::Running;
+        }
+        if ended && !*told_end && mode == Mode::Command {
+            *told_end = true;
+            if elapsed.is_some_and(|elapsed| elapsed >= whole) {
+                trace.progress = Progress::Finished;
+            } else {
+                *told_against = told_against.or(Some(Reason::Starved));
+            }
+        }
+        let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
+        if let (true, Some(state), Some(elapsed)) = (runs, fresh, elapsed) {
+            let at =
+                self.waypoints.partition_point(|waypoint| waypoint.at <= elapsed).min(self.waypoints.len() - 1).max(1);
+            if let [from, to] = &self.waypoints[at - 1..=at] {
+                let wanted = Leg::between(from, to).at((elapsed - from.at).as_secs_f32()).positions;
+                let moment = Moment { seconds: 0.0, wanted, actual: state.positions, scaling: state.scaling() };
+                trace.note(state.controller_time, moment);
+            }
+        }
+    }
+
+    fn begin<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
+        let since = *self.since.get_or_insert(now);
+        match engine.offer(self.begin, now) {
+            Ok(number) => {
+                self.number = Some(number);
+                None
+            }
+            // What passes.
+            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling)
+                if now.since(since) <= PATIENCE =>
+            {
+                None
+            }
+            Err(reason) => Some(reason),
+        }
+    }
+}
+
+/// The same motion by waypoints that are far enough apart in time for a controller that is given one in each cycle.
+///
+/// # Errors
+/// Where those that would be left out say something else.
+pub(crate) fn thinned<const N: usize>(all: Vec<Waypoint<N>>) -> Result<Vec<Waypoint<N>>, String> {
+    let mut kept = Vec::<Waypoint<N>>::new();
+    for (number, waypoint) in all.iter().enumerate() {
+        let is_end = number + 1 == all.len();
+        let is_far = |from: &Waypoint<N>| waypoint.at - from.at >= LEAST;
+        if is_end && kept.len() > 1 && kept.last().is_some_and(|from| !is_far(from)) {
+            kept.pop();
+        }
+        if is_end || kept.last().is_none_or(is_far) {
+            kept.push(*waypoint);
+        }
+    }
+    let mut legs = kept.windows(2);
+    let mut leg = legs.next();
+    for (number, waypoint) in all.iter().enumerate() {
+        while let Some([_, to]) = leg
+            && to.at < waypoint.at
+        {
+            leg = legs.next();
+        }
+        let Some([from, to]) = leg else { break };
+        let on = Leg::between(from, to).at((waypoint.at - from.at).as_secs_f32()).positions;
+        let beside = on.zip_with(waypoint.setpoint.positions.as_array(), |on, to| on - to).max_abs();
+        if beside > BESIDE {
+            return Err(format!(
+                "waypoint {number} is less than {} ms from the next, and {:.1} mrad beside the way without it: the controller \
+                 takes none that are closer; use --mode servo or stream",
+                LEAST.as_millis(),
+                beside * 1e3
+            ));
+        }
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::robot::{JointPositions, JointVelocities};
+    use outrigger_core::trajectory::Setpoint;
+
+    use super::*;
+
+    fn way(millis: u64, q: f32, v: f32) -> Waypoint<1> {
+        let setpoint = Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) };
+        Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
+    }
+
+    #[test]
+    fn waypoints_that_are_too_close_are_left_out_where_they_say_nothing_new() {
+        let steady: Vec<_> =
+            (0..=100).map(|i| way(i * 4, i as f32 * 0.004, if i % 100 == 0 { 0.0 } else { 1.0 })).collect();
+        let kept = thinned(steady.clone()).unwrap();
+        assert!(kept.windows(2).all(|pair| pair[1].at - pair[0].at >= LEAST), "{kept:?}");
+        assert_eq!((kept.first(), kept.last()), (steady.first(), steady.last()));
+        let far: Vec<_> = (0..5).map(|i| way(i * 50, i as f32 * 0.01, 0.1)).collect();
+        assert_eq!(thinned(far.clone()), Ok(far));
+        let mut bent = steady;
+        bent[41].setpoint.positions.0[0] += 0.01;
+        assert!(thinned(bent).is_err_and(|said| said.contains("waypoint 41 is less than 16 ms")));
+    }
+}
