@@ -19,7 +19,7 @@ const BEGINS_WITHIN: f32 = 0.02;
 
 impl Robot<6, Ur<'static>> {
     /// As [`follow`](Self::follow), but the controller makes the motion by itself: a program of ours there gets its waypoints ahead
-    /// of time, and brings the arm to rest where one comes late. Waypoints closer than 16 ms are left out where that changes nothing.
+    /// of time, and brings the arm to rest where one comes late. Waypoints closer than 40 ms are left out where that changes nothing.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins more than 0.02 rad
