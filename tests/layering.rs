@@ -19,7 +19,7 @@ const FLOORS: &[(u8, &[&str])] = &[
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
 const ENGINE_FLOORS: &[(u8, &[&str])] = &[
     (7, &["snapshot"]),
-    (6, &["record", "krc", "test_peer", "ur"]),
+    (6, &["guide", "record", "krc", "test_peer", "ur"]),
     (5, &["mod"]),
     (4, &["peer", "settings"]),
     (3, &["config"]),
@@ -315,7 +315,7 @@ const MAKERS: &[Maker] = &[
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "commands that only its controllers have",
-                &["port-linux/src/demo", "port-linux/src/io", "port-linux/src/moves"],
+                &["port-linux/src/demo", "port-linux/src/io", "port-linux/src/moves", "port-linux/src/robot/place.rs"],
             ),
             ("names of its ports", &["port-linux/src/show/states.rs"]),
         ],

@@ -20,7 +20,7 @@ use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output, Snapshot};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::{Mode, Transition};
-use outrigger_core::robot::{JointVelocities, SoftwareVersion};
+use outrigger_core::robot::{JointVelocities, Pose, SoftwareVersion};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_tests::noise::Noise;
 use peer::Peer;
@@ -368,10 +368,12 @@ fn is_setting(text: &[u8]) -> bool {
 /// Something to set, or nothing that can be set.
 fn write(much: u8) -> Write {
     let (index, high) = (much % 16, much >= 64);
-    match much / 16 % 4 {
+    match much / 16 % 6 {
         0 => Write::Digital { output: DigitalOutput::Standard(index), high },
         1 => Write::Analog { index: index % 3, domain: None, level: f32::from(index) / 12.0 },
         2 => Write::SpeedSlider(f32::from(index) / 12.0),
+        3 => Write::Gravity([0.0, f32::from(index), 9.82]),
+        4 => Write::Tcp(Pose { position: [0.0, 0.0, f32::from(index)], rotation: [f32::from(index); 3] }),
         _ => Write::Payload { mass: f32::from(index), center_of_gravity: high.then_some([0.0; 3]) },
     }
 }

@@ -3,10 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::wire::external_control::Control;
+use outrigger_core::wire::player::{PlayerOrder, PlayerReport};
 use outrigger_core::wire::program::{Hello, Order, Report};
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut written = [0xa5; 32];
+    let mut written = [0xa5; PlayerOrder::LEN];
     if let Ok(order) = Order::new_checked(bytes) {
         assert_eq!(order.repr().emit(&mut written), Ok(Order::LEN));
         assert_eq!(written[..Order::LEN], *bytes);
@@ -18,6 +19,13 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(control) = Control::new_checked(bytes) {
         assert_eq!(control.repr().emit(&mut written), Ok(Control::LEN));
         assert_eq!(written[..Control::LEN], *bytes);
+    }
+    if let Ok(order) = PlayerOrder::new_checked(bytes) {
+        assert_eq!(order.repr().emit(&mut written), Ok(PlayerOrder::LEN));
+        assert_eq!(written[..PlayerOrder::LEN], *bytes);
+    }
+    if let Some(said) = bytes.first_chunk() {
+        assert_eq!(PlayerReport::from_bytes(*said).to_bytes(), *said);
     }
     if let Some(report) = bytes.first_chunk() {
         assert_eq!(Report::from_bytes(*report).to_bytes(), *report);

@@ -169,6 +169,10 @@ fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome 
     if args.other.is_some() {
         return Err(Failure::Usage(NO_ROBOT_OF_A_KRC.into()));
     }
+    if args.goal.to.is_some() {
+        let what = "found --to, which a UR's controller moves to by itself: beside a KRC name a FILE with the motion";
+        return Err(Failure::Usage(what.into()));
+    }
     if let Some(by) = args.mode.filter(|by| *by != By::Stream) {
         return Err(Failure::Usage(format!(
             "found --mode {}, which is a UR's: a KRC takes joint positions in each cycle, and nothing else; leave --mode out",

@@ -169,6 +169,8 @@ pub(crate) fn set(write: &Write) -> String {
         Write::Payload { mass, center_of_gravity } => format!("payload {mass} {center_of_gravity:?}"),
         Write::SpeedSlider(position) => format!("slider {position}"),
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
+        Write::Tcp(pose) => format!("tcp {:?} {:?}", pose.position, pose.rotation),
+        Write::Gravity(gravity) => format!("gravity {gravity:?}"),
     }
 }
 

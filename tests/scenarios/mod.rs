@@ -3,12 +3,14 @@
 mod driving;
 mod faults;
 mod faults_rtde;
+mod guided;
 mod histories;
 mod host;
 mod nothing_by_itself;
 mod operator;
 mod outputs;
 mod pendant;
+mod player;
 mod registers;
 mod reverse;
 mod robot;

@@ -8,7 +8,7 @@ use outrigger_core::engine::ur::{FormChoice, OutputsBy};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_core::robot::{JointPositions, JointVelocities, Pose, SoftwareVersion};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Controller, StartState};
@@ -140,6 +140,58 @@ fn every_output_arrives_and_is_confirmed_where_the_controller_shows_it() {
         assert_eq!((truth.tool_voltage, truth.flags, truth.payload), (24, 1 << 31, 1.25), "{software}");
         assert!((slider - 0.4).abs() < 1e-6, "{software}: {slider}");
     }
+}
+
+/// A tool 0.1 m ahead of the flange, turned by a quarter.
+const TOOL: Pose = Pose { position: [0.0, -0.05, 0.1], rotation: [0.0, 0.0, -1.25] };
+
+#[test]
+fn a_tool_centre_point_is_set_and_shown_and_gravity_is_set() {
+    for software in [(3, 15), (5, 15), (10, 11)].map(|(major, minor)| SoftwareVersion::new(major, minor)) {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(Setup::new(software), &mut buffers);
+        rig.ready();
+        let (tcp, gravity) = (Write::Tcp(TOOL), Write::Gravity([0.0, 1.0, 9.77]));
+        rig.input(Input::Set(tcp));
+        rig.input(Input::Set(gravity));
+        rig.run_for(ms(1_600));
+        let last = |write: Write| rig.record().news().rfind(|(of, _)| *of == write).map(|(_, news)| news);
+        assert!(matches!(last(tcp), Some(WriteNews::Confirmed(_))), "{software}\n{}", rig.record().story());
+        assert_eq!(last(gravity), Some(WriteNews::NeverShown), "{software}");
+        let [x, y, z, .., rz] = rig.controller.truth().tcp;
+        assert!(x.abs() < 1e-6 && (y + 0.05).abs() < 1e-6 && (z - 0.1).abs() < 1e-6 && (rz + 1.25).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn what_would_change_motion_is_refused_while_the_arm_is_commanded() {
+    let mut buffers = Buffers::default();
+    let mut rig = Rig::new(Setup::sweep(SoftwareVersion::new(5, 15), 0.2), &mut buffers);
+    rig.ready();
+    let changing = [Write::Tcp(TOOL), Write::Gravity([0.0, 0.0, 9.0])];
+    let refused = |rig: &Rig<'_>| {
+        let commanding = WriteNews::Refused(WriteRefusal::Commanding);
+        rig.record().news().filter(|(write, news)| changing.contains(write) && *news == commanding).count()
+    };
+    // Asked for just before the request: taken back rather than sent.
+    rig.input(Input::Set(changing[0]));
+    rig.request();
+    rig.run_for(ms(50));
+    assert_eq!((rig.engine().mode(), refused(&rig)), (Mode::Arming, 1), "{}", rig.record().story());
+    rig.input(Input::Set(changing[1]));
+    rig.command();
+    for write in changing {
+        rig.input(Input::Set(write));
+    }
+    assert_eq!(refused(&rig), 4);
+    rig.input(Input::Release);
+    rig.input(Input::Set(changing[0]));
+    assert_eq!((rig.engine().mode(), refused(&rig)), (Mode::Stopping, 5));
+    rig.run_for(secs(2));
+    assert!(rig.record().settings.is_empty() && rig.controller.truth().tcp == [0.0; 6]);
+    rig.input(Input::Set(changing[0]));
+    rig.run_for(ms(500));
+    assert!(matches!(rig.record().news().last(), Some((_, WriteNews::Confirmed(_)))), "{}", rig.record().story());
 }
 
 #[test]

@@ -27,7 +27,9 @@ const SOFTWARE: [SoftwareVersion; 8] = [
 ];
 
 fn ways() -> impl Iterator<Item = (SoftwareVersion, Way)> {
-    let all = SOFTWARE.into_iter().flat_map(|software| Way::OURS.map(|way| (software, way)));
+    let all = SOFTWARE
+        .into_iter()
+        .flat_map(|software| Way::OURS.into_iter().chain([Way::PLAYER]).map(move |way| (software, way)));
     all.filter(|(software, way)| way.fits(*software))
 }
 

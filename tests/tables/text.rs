@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub(crate) use outrigger_tests::in_parallel;
+
 /// Whether tables are to be written instead of compared.
 const BLESS: &str = "OUTRIGGER_BLESS";
 
@@ -36,18 +38,4 @@ pub(crate) fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
 /// Whole milliseconds.
 pub(crate) fn millis(span: Duration) -> String {
     format!("{:.0}", span.as_secs_f64() * 1e3)
-}
-
-/// Runs `make` for every item, on as many threads as there are processors; the results are in the order of the items.
-pub(crate) fn in_parallel<T: Copy + Send + Sync, R: Send>(items: &[T], make: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let share = items.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let make = &make;
-        let workers: Vec<_> = items
-            .chunks(share)
-            .map(|items| scope.spawn(move || items.iter().map(|item| make(*item)).collect::<Vec<R>>()))
-            .collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    })
 }

@@ -14,6 +14,7 @@
 //! ```
 
 mod governor;
+mod guidance;
 mod joint_move;
 mod limits;
 pub mod outputs;
@@ -22,6 +23,7 @@ mod source;
 mod sources;
 
 pub use governor::{Approved, Governor, Shaped};
+pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use joint_move::{ApprovedMove, JointMove};
 pub use limits::{Limits, LimitsError, PathTiming};
 pub use sample::{Sample, SampleValue, Samples, SourceId};

@@ -15,9 +15,11 @@ use crate::mode::{
     PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "reverse")]
-use crate::mode::{ResidentReading, ResidentWatch};
+use crate::mode::{Asker, Guide, GuideLimits, ResidentReading, ResidentWatch};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
+#[cfg(feature = "reverse")]
+use crate::robot::Authority;
 use crate::robot::{
     ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
 };
@@ -36,6 +38,9 @@ pub enum Verdict<'m, const N: usize> {
     Move(Approved<'m, N>),
     /// The controller is given this move, by this number, to execute by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
+    /// The arm gives way to a hand or a force from now on, as this move.
+    #[cfg(feature = "reverse")]
+    Guide(Authority<'m>, MoveNumber),
     /// The program that executes moves is kept alive.
     Keep,
     /// It is told to end this move.
@@ -117,6 +122,8 @@ pub struct Cycle<const N: usize, L> {
     pendant_config: PendantConfig,
     #[cfg(feature = "reverse")]
     resident: Option<ResidentWatch>,
+    #[cfg(feature = "reverse")]
+    guide: Guide,
     hold: Duration,
     standstill: Standstill<N>,
     governor: Governor<N>,
@@ -173,6 +180,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             pendant_config: config.pendant,
             #[cfg(feature = "reverse")]
             resident: None,
+            #[cfg(feature = "reverse")]
+            guide: Guide::default(),
             hold: config.hold,
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
@@ -307,6 +316,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         {
             self.fault(now, reason, events);
         }
+        #[cfg(feature = "reverse")]
+        if let Some(reason) = self.guide.tick(now) {
+            self.fault(now, reason, events);
+        }
         let transition = self.mode.tick(now);
         self.after(transition, events);
     }
@@ -435,6 +448,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let reported = slider.map(|slider| now.since(slider.at));
         let executed = executed(state);
         let follows = match &executed {
+            // Where a hand or a force takes the arm nobody knows beforehand.
+            #[cfg(feature = "reverse")]
+            Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
             Some(executed) if self.mode.executes_move() => executed.on_course,
             Some(_) | None => !commanding || self.following.judge(state, dt, reported).holds(),
         };
@@ -540,6 +556,12 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         };
         self.after(transition, events);
         #[cfg(feature = "reverse")]
+        if let Some(reason) =
+            self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now))
+        {
+            self.fault(now, reason, events);
+        }
+        #[cfg(feature = "reverse")]
         if self.resident.is_some_and(|watch| watch.has_ended())
             && matches!(self.mode.mode(), Mode::Arming | Mode::Command)
         {
@@ -569,13 +591,66 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
         self.governor.judge_move(asked, state)?;
         let number = self.mode.delegate(now, &self.evidence)?;
+        #[cfg(feature = "reverse")]
+        self.guide.clear();
+        self.rest_law();
+        Ok(number)
+    }
+
+    /// What the law had asked for is over: it begins anew from rest, and nobody has asked it to go on with anything.
+    fn rest_law(&mut self) {
         if core::mem::take(&mut self.begun) {
             self.law.suspend();
         }
-        // What the law had asked for is over: it begins anew from rest, and nobody has asked it to go on with anything.
         self.resume = false;
         self.governor.reset();
+    }
+
+    /// A hand or a force is to move the arm: see [`Guide::begin`]. The law rests from now on.
+    ///
+    /// # Errors
+    /// Why not; nothing changes then.
+    #[cfg(feature = "reverse")]
+    pub(super) fn guide(&mut self, asker: Asker, limits: GuideLimits, now: Instant) -> Result<MoveNumber, Reason> {
+        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
+        let number = self.guide.begin(asker, limits, &mut self.mode, &self.evidence, state, now)?;
+        self.rest_law();
         Ok(number)
+    }
+
+    /// A force is to move the arm beside the move that the controller executes: see [`Guide::join`].
+    ///
+    /// # Errors
+    /// Why not; nothing changes then.
+    #[cfg(feature = "reverse")]
+    pub(super) fn join(&mut self, asker: Asker, limits: GuideLimits, now: Instant) -> Result<MoveNumber, Reason> {
+        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
+        self.guide.join(asker, limits, &self.mode, &self.evidence, state, now)
+    }
+
+    /// Whether the program shows that it executes a move.
+    #[cfg(feature = "reverse")]
+    pub(super) fn executes(&self) -> bool {
+        let shown = self.evidence.mirrored.map(|held| held.value);
+        self.mode.executes_move() && matches!(shown, Some(Mirrored::Running(_)))
+    }
+
+    /// Who began it goes on answering for it: see [`Guide::renew`].
+    #[cfg(feature = "reverse")]
+    pub(super) fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
+        self.guide.renew(asker, now)
+    }
+
+    /// It is to end: see [`Guide::end`].
+    #[cfg(feature = "reverse")]
+    pub(super) fn end_guide(&mut self) -> Result<(), Reason> {
+        self.guide.end(&self.mode)
+    }
+
+    /// Whether a hand or a force moves the arm, or is about to.
+    #[cfg(feature = "reverse")]
+    pub(super) const fn is_guided(&self) -> bool {
+        self.guide.is_on()
     }
 
     /// The law is to make the motion again: see [`ModeMachine::stream`].
@@ -598,6 +673,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     ) -> Result<Verdict<'c, N>, Reason> {
         match self.mode.action() {
             Action::Silent => Ok(Verdict::Silent),
+            #[cfg(feature = "reverse")]
+            Action::Start(authority, number) if self.guide.is_on() => {
+                self.following.reset();
+                Ok(Verdict::Guide(authority, number))
+            }
             Action::Start(authority, number) => {
                 let (Some(asked), Some(state)) = (asked, self.state.as_ref()) else { return Err(Reason::Internal) };
                 let approved = self.governor.approve_move(authority, asked, state)?;
@@ -605,6 +685,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 self.following.reset();
                 Ok(Verdict::Start(approved, number))
             }
+            #[cfg(feature = "reverse")]
+            Action::Keep => Ok(self.guide.ending().map_or(Verdict::Keep, Verdict::Cancel)),
+            #[cfg(not(feature = "reverse"))]
             Action::Keep => Ok(Verdict::Keep),
             Action::Cancel(number) => Ok(Verdict::Cancel(number)),
             Action::Mirror => Ok(Verdict::Mirror),
@@ -776,7 +859,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// When to wake up at the latest.
     pub(super) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
-        earliest(&[link, self.mode.next_deadline()])
+        #[cfg(feature = "reverse")]
+        let guide = self.guide.next_deadline();
+        #[cfg(not(feature = "reverse"))]
+        let guide = None;
+        earliest(&[link, self.mode.next_deadline(), guide])
     }
 
     /// Everything but the configuration, which the session has.
@@ -789,9 +876,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
         #[cfg(feature = "reverse")]
-        to.put(&self.resident)?;
+        to.put(&(&self.resident, &self.guide))?;
         #[cfg(not(feature = "reverse"))]
-        to.put(&None::<()>)?;
+        to.put(&(None::<()>, None::<()>))?;
         // Last, because only the law knows how long it is.
         to.put_with(|room| self.law.save(room))
     }
@@ -806,10 +893,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
         #[cfg(feature = "reverse")]
         {
-            self.resident = from.take()?;
+            (self.resident, self.guide) = from.take()?;
         }
         #[cfg(not(feature = "reverse"))]
-        from.take::<Option<()>>()?;
+        from.take::<(Option<()>, Option<()>)>()?;
         self.law.restore(from.rest())
     }
 
@@ -837,6 +924,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         if transition.from == Mode::Command {
             self.law.suspend();
+            #[cfg(feature = "reverse")]
+            self.guide.clear();
         }
         self.begun = false;
         // The end of a stop repeats why it began.

@@ -46,6 +46,8 @@ mod coast;
 mod config;
 mod cycle;
 mod event;
+#[cfg(feature = "reverse")]
+mod guide;
 mod io;
 #[cfg(feature = "postcard")]
 mod keep;
@@ -88,6 +90,8 @@ use crate::trajectory::Waypoint;
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use event::Event;
+#[cfg(feature = "reverse")]
+pub use guide::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 pub use keep::KeptFallback;
@@ -286,6 +290,18 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// not hold.
     pub fn delegate(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
+        self.give(asked, now)
+    }
+
+    /// The same for programs that are beside any kind of controller.
+    ///
+    /// # Errors
+    /// As above, and [`Reason::NoSuchProgram`] beside a kind of controller that is given no moves.
+    pub fn offer(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
+        if P::DELEGATES { self.give(asked, now) } else { Err(Reason::NoSuchProgram) }
+    }
+
+    fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         let number = self.cycle.delegate(&asked, now)?;
         self.record_change();
         if let Some(state) = self.cycle.state() {
@@ -416,6 +432,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                     Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
                     | Ok(Verdict::Move(_) | Verdict::Start(..))
                     | Err(_) => Verdict::Silent,
+                    #[cfg(feature = "reverse")]
+                    Ok(Verdict::Guide(..)) => Verdict::Silent,
                 };
                 Some(self.peer.write(verdict).unwrap_or(false))
             });

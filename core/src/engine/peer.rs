@@ -6,6 +6,8 @@ use super::config::{Config, ConfigError, Data, Options};
 use super::cycle::{Beside, Cycle, Executed, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
+#[cfg(feature = "reverse")]
+use crate::command::Guidance;
 use crate::command::JointMove;
 use crate::law::Law;
 use crate::mode::MoveNumber;
@@ -95,6 +97,32 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     /// The move that was given to [`delegated`](Self::delegated) last.
     fn asked(&self) -> Option<JointMove<N>> {
         None
+    }
+
+    /// Whether a program of ours lets a hand or a force move the arm.
+    ///
+    /// # Errors
+    /// That there is none.
+    #[cfg(feature = "reverse")]
+    fn can_guide(&self) -> Result<(), Reason> {
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// The arm is to give way so: by `Verdict::Guide`, once, or beside the move that it executes, from the next `Verdict::Keep`
+    /// on.
+    #[cfg(feature = "reverse")]
+    fn guided(&mut self, what: Guidance, beside: bool) {
+        let _ = (what, beside);
+    }
+
+    /// Whether a contact of the tool is to end what the controller executes.
+    ///
+    /// # Errors
+    /// Why that cannot be.
+    #[cfg(feature = "reverse")]
+    fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
+        let _ = stops;
+        Err(Reason::NoSuchProgram)
     }
 
     /// The newest state, which arrived at `arrival`, has been judged.

@@ -11,6 +11,8 @@ use crate::math::bounded;
 use crate::robot::{BadValue, JointPositions, JointVelocities, Range, Reason, State, range_of, settings};
 use crate::time::Duration;
 use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
+#[cfg(feature = "trajectories")]
+use crate::trajectory::{Tolerances, Watch};
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]
@@ -112,11 +114,19 @@ impl JointServoConfig {
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Motion<N>>,
+    /// What the motion is held to, where that is more than one path tolerance.
+    watch: Option<Watched<N>>,
     /// Where to stand while no motion runs.
     hold: JointPositions<N>,
     /// What the last step was reckoned with.
     setpoint: Setpoint<N>,
 }
+
+#[cfg(feature = "trajectories")]
+type Watched<const N: usize> = Watch<N>;
+/// Without feature `trajectories` there is none, and it takes no room.
+#[cfg(not(feature = "trajectories"))]
+type Watched<const N: usize> = crate::trajectory::Never;
 
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -135,13 +145,41 @@ impl<const N: usize> JointServo<N> {
             Reference::Absolute(trajectory) => Some(motion(trajectory, false)),
             Reference::Relative(trajectory) => Some(motion(trajectory, true)),
         };
-        Self { config, motion, hold: JointPositions::ZERO, setpoint: Setpoint::default() }
+        Self { config, motion, watch: None, hold: JointPositions::ZERO, setpoint: Setpoint::default() }
+    }
+
+    /// The same, with each joint of its motion held to these, in place of one path tolerance for all. The motion is finished
+    /// once every joint has come within its goal's tolerance. Where the motion begins, and where it is resumed, the arm has to be
+    /// within [`JointServoConfig::path_tolerance`] as well.
+    #[cfg(feature = "trajectories")]
+    #[must_use]
+    pub const fn with_tolerances(mut self, tolerances: Tolerances<N>) -> Self {
+        self.watch = Some(Watch::new(tolerances));
+        self
     }
 
     /// Gains and bounds.
     #[must_use]
     pub const fn config(&self) -> &JointServoConfig {
         &self.config
+    }
+
+    /// Whether the arm is near enough to the reference, at this step.
+    fn judge(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
+        #[cfg(feature = "trajectories")]
+        if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
+            return watch.observe(error, motion.sampler.progress() == Progress::Finished, dt, scaling);
+        }
+        let _ = (dt, scaling);
+        within(error, self.config.path_tolerance)
+    }
+
+    /// Whether a motion at its end has come to its goal.
+    fn has_arrived(&self) -> bool {
+        #[cfg(feature = "trajectories")]
+        return self.watch.as_ref().is_none_or(Watch::has_arrived);
+        #[cfg(not(feature = "trajectories"))]
+        self.watch.is_none()
     }
 
     /// Where the joints should be now, and how fast: advances a running motion.
@@ -169,7 +207,12 @@ impl<const N: usize> Law<N> for JointServo<N> {
                 Progress::Waiting if motion.relative => motion.sampler.start(state.positions),
                 Progress::Waiting => {
                     let first = motion.sampler.trajectory().at_nanos(0).positions;
-                    within(&state.positions.zip_with(first.as_array(), |q, f| q - f), self.config.path_tolerance)?;
+                    let off = state.positions.zip_with(first.as_array(), |q, f| q - f);
+                    within(&off, self.config.path_tolerance)?;
+                    #[cfg(feature = "trajectories")]
+                    if let Some(watch) = &self.watch {
+                        watch.allows(&off)?;
+                    }
                     motion.sampler.start(JointPositions::ZERO);
                 }
                 // A motion that is over is not pulled back to its end after a fallback.
@@ -192,7 +235,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         }
         let Setpoint { positions, velocities } = self.setpoint;
         let error = positions.zip_with(state.positions.as_array(), |r, q| r - q);
-        within(&error, self.config.path_tolerance)?;
+        self.judge(&error, dt, scaling)?;
 
         let JointServoConfig { proportional, derivative, feed_forward, joint_speed, .. } = self.config;
         let (limit, deceleration) = (self.config.correction_limit.abs(), self.config.correction_deceleration);
@@ -220,13 +263,26 @@ impl<const N: usize> Law<N> for JointServo<N> {
     }
 
     fn suspend(&mut self) {
+        #[cfg(feature = "trajectories")]
+        let arrived = self.has_arrived();
         if let Some(motion) = &mut self.motion {
+            #[cfg(feature = "trajectories")]
+            if !arrived {
+                motion.sampler.go_on_at_end();
+            }
             motion.sampler.suspend();
         }
     }
 
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         self.arm(state)?;
+        #[cfg(feature = "trajectories")]
+        if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
+            && motion.sampler.progress() == Progress::Suspended
+        {
+            let left = motion.sampler.on_path().positions;
+            watch.allows(&state.positions.zip_with(left.as_array(), |q, p| q - p))?;
+        }
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 
@@ -254,7 +310,10 @@ impl<const N: usize> Law<N> for JointServo<N> {
     }
 
     fn progress(&self) -> Progress {
-        self.motion.as_ref().map_or(Progress::Endless, |m| m.sampler.progress())
+        match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
+            Progress::Finished if !self.has_arrived() => Progress::Running,
+            progress => progress,
+        }
     }
 
     super::recordable!();

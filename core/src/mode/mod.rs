@@ -32,6 +32,7 @@
 //! * A slider at 0 is no fault: see [`Scaling`].
 //! * While the controller executes a move by itself ([`Drive::Delegated`]) the table holds, with `Start`, `Keep` and
 //!   `Cancel` for the commands of a cycle: see [`delegated`].
+//! * A hand or a force that moves the arm is such a move, with limits of its own, and somebody who renews it: see [`guide`].
 //! * The right to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the machine, so it
 //!   is gone before the next transition.
 //!
@@ -58,6 +59,7 @@ mod course;
 pub mod delegated;
 mod evidence;
 mod following;
+pub mod guide;
 mod held;
 mod line;
 mod machine;
@@ -78,6 +80,7 @@ pub use config::{ModeConfig, ModeTuning};
 pub use course::{Course, CourseConfig};
 pub use evidence::Evidence;
 pub use following::{Followed, Following, FollowingConfig, FollowingTuning};
+pub use guide::{Asker, Guide, GuideLimits};
 pub use held::Held;
 pub use line::Debounce;
 pub use machine::ModeMachine;

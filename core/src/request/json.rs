@@ -9,7 +9,7 @@ use super::{Fault, FaultKind};
 use crate::command::SampleValue;
 use crate::mode::Epoch;
 
-const KEYS: &str = "one of do, id, epoch, output, source, values, seq";
+const KEYS: &str = "one of do, id, epoch, output, source, values, seq, how";
 
 /// A fault, as offsets into its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,11 +60,16 @@ enum Kind {
     Sample,
     HandBack,
     Resend,
+    Freedrive,
+    Force,
+    ToolContact,
+    Renew,
+    Stiffen,
 }
 
 impl Kind {
     /// In the order of [`Ask::WORDS`].
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 15] = [
         Self::Status,
         Self::Watch,
         Self::Request,
@@ -75,12 +80,20 @@ impl Kind {
         Self::Sample,
         Self::HandBack,
         Self::Resend,
+        Self::Freedrive,
+        Self::Force,
+        Self::ToolContact,
+        Self::Renew,
+        Self::Stiffen,
     ];
 
     /// Keys it needs beside `do`, and keys that it may have beside those and `id` and `epoch`.
     const fn keys(self) -> (&'static [Key], &'static [Key]) {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
+            Self::Renew | Self::Stiffen => (&[], &[]),
+            Self::Freedrive => (&[Key::Epoch], &[Key::How]),
+            Self::Force | Self::ToolContact => (&[Key::Epoch, Key::How], &[]),
             Self::Request | Self::Resume | Self::HandBack | Self::Resend => (&[Key::Epoch], &[]),
             Self::Set => (&[Key::Epoch, Key::Output], &[]),
             Self::Sample => (&[Key::Epoch, Key::Source, Key::Values], &[Key::Seq]),
@@ -98,6 +111,7 @@ struct Found {
     source: Option<Range<usize>>,
     values: Option<SampleValue>,
     seq: Option<u32>,
+    how: Option<Range<usize>>,
     /// Where each key stands.
     keys: [usize; Key::ALL.len()],
     seen: u8,
@@ -145,6 +159,11 @@ impl Found {
             }
             Kind::HandBack => Ask::HandBack(epoch),
             Kind::Resend => Ask::Resend(epoch),
+            Kind::Freedrive => Ask::Freedrive { epoch, how: text(&self.how)? },
+            Kind::Force => Ask::Force { epoch, how: text(&self.how)? },
+            Kind::ToolContact => Ask::ToolContact { epoch, how: text(&self.how)? },
+            Kind::Renew => Ask::Renew,
+            Kind::Stiffen => Ask::Stiffen,
         };
         Ok(Message { id: self.id, ask })
     }
@@ -268,12 +287,16 @@ impl Scanner<'_> {
                 let unknown = || Flaw::at(FaultKind::UnknownWord, at, WORDS).found(text);
                 found.kind = Some(index.and_then(|index| Kind::ALL.get(index).copied()).ok_or_else(unknown)?);
             }
-            Key::Output | Key::Source => {
+            Key::Output | Key::Source | Key::How => {
                 let text = self.text_of(key)?;
                 if text.is_empty() {
                     return Err(Flaw::at(FaultKind::OutOfRange, at, key.expected()));
                 }
-                if key == Key::Output { found.output = Some(text) } else { found.source = Some(text) }
+                match key {
+                    Key::Output => found.output = Some(text),
+                    Key::How => found.how = Some(text),
+                    _ => found.source = Some(text),
+                }
             }
             Key::Values => found.values = Some(self.numbers()?),
         }

@@ -17,11 +17,13 @@ pub enum Key {
     Values,
     /// Sequence number of a reading.
     Seq,
+    /// How a hand or a force is to move the arm, or whether a contact ends it.
+    How,
 }
 
 impl Key {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Do, Self::Id, Self::Epoch, Self::Output, Self::Source, Self::Values, Self::Seq];
+    pub(super) const ALL: [Self; 8] =
+        [Self::Do, Self::Id, Self::Epoch, Self::Output, Self::Source, Self::Values, Self::Seq, Self::How];
 
     /// As it stands in a line.
     #[must_use]
@@ -34,6 +36,7 @@ impl Key {
             Self::Source => "source",
             Self::Values => "values",
             Self::Seq => "seq",
+            Self::How => "how",
         }
     }
 
@@ -47,6 +50,7 @@ impl Key {
             Self::Do => WORDS,
             Self::Id | Self::Epoch | Self::Seq => "an integer from 0 to 4294967295",
             Self::Output => "a text such as \"digital-out.3=on\"",
+            Self::How => "a text such as \"z=-20\", or \"on\"",
             Self::Source => "the name of a source, as a text",
             Self::Values => "an array of 1 to 6 numbers that an f32 holds",
         }
@@ -54,4 +58,4 @@ impl Key {
 }
 
 pub(super) const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\", \
-                     \"hand-back\", \"resend\"";
+                     \"hand-back\", \"resend\", \"freedrive\", \"force\", \"tool-contact\", \"renew\", \"stiffen\"";

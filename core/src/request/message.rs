@@ -52,12 +52,52 @@ pub enum Ask<'a> {
     HandBack(Epoch),
     /// To send that program again.
     Resend(Epoch),
+    /// To let a hand move the arm, for as long as the same sender renews it.
+    Freedrive {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// Within which limits: `tool-speed=0.1`; empty for those of everybody.
+        how: &'a str,
+    },
+    /// To let a force move it, likewise.
+    Force {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// Which, and within which limits: `z=-20 tool-speed=0.1`. Not empty.
+        how: &'a str,
+    },
+    /// That a contact of the tool is to end what the controller executes by itself, or is not.
+    ToolContact {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// `on` or `off`.
+        how: &'a str,
+    },
+    /// That a hand or a force goes on moving the arm, by who began it.
+    Renew,
+    /// That it ends, whoever began it: the arm rests, and stays commanded.
+    Stiffen,
 }
 
 impl Ask<'_> {
     /// The words of `do`.
-    pub const WORDS: [&'static str; 10] =
-        ["status", "watch", "request", "resume", "release", "acknowledge", "set", "sample", "hand-back", "resend"];
+    pub const WORDS: [&'static str; 15] = [
+        "status",
+        "watch",
+        "request",
+        "resume",
+        "release",
+        "acknowledge",
+        "set",
+        "sample",
+        "hand-back",
+        "resend",
+        "freedrive",
+        "force",
+        "tool-contact",
+        "renew",
+        "stiffen",
+    ];
 
     /// The word of `do`.
     #[must_use]
@@ -73,6 +113,11 @@ impl Ask<'_> {
             Self::Sample { .. } => "sample",
             Self::HandBack(_) => "hand-back",
             Self::Resend(_) => "resend",
+            Self::Freedrive { .. } => "freedrive",
+            Self::Force { .. } => "force",
+            Self::ToolContact { .. } => "tool-contact",
+            Self::Renew => "renew",
+            Self::Stiffen => "stiffen",
         }
     }
 
@@ -80,12 +125,15 @@ impl Ask<'_> {
     #[must_use]
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {
-            Self::Status | Self::Watch | Self::Release | Self::Acknowledge => None,
+            Self::Status | Self::Watch | Self::Release | Self::Acknowledge | Self::Renew | Self::Stiffen => None,
             Self::Request(epoch)
             | Self::Resume(epoch)
             | Self::Set { epoch, .. }
             | Self::Sample { epoch, .. }
             | Self::HandBack(epoch)
+            | Self::Freedrive { epoch, .. }
+            | Self::Force { epoch, .. }
+            | Self::ToolContact { epoch, .. }
             | Self::Resend(epoch) => Some(*epoch),
         }
     }
@@ -104,6 +152,10 @@ impl fmt::Display for Message<'_> {
         }
         match &self.ask {
             Ask::Set { output, .. } => write!(f, ",\"{}\":{}", Key::Output.name(), Quoted(output))?,
+            Ask::Freedrive { how: "", .. } => {}
+            Ask::Freedrive { how, .. } | Ask::Force { how, .. } | Ask::ToolContact { how, .. } => {
+                write!(f, ",\"{}\":{}", Key::How.name(), Quoted(how))?;
+            }
             Ask::Sample { source, values, seq, .. } => {
                 write!(f, ",\"{}\":{},\"{}\":[", Key::Source.name(), Quoted(source), Key::Values.name())?;
                 for (index, value) in values.as_slice().iter().enumerate() {

@@ -14,6 +14,11 @@
 //! | `sample` | `epoch`, `source`, `values`, perhaps `seq` | to take a reading of a source, 1 to 6 numbers in the source's unit |
 //! | `hand-back` | `epoch` | to end our program on the controller, so that the pendant's program around it goes on |
 //! | `resend` | `epoch` | to send that program again |
+//! | `freedrive` | `epoch`, perhaps `how` | to let a hand move the arm, for as long as the same sender renews it |
+//! | `force` | `epoch`, `how` | to let a force move it, likewise: `"z=-20"` |
+//! | `tool-contact` | `epoch`, `how` | that a contact of the tool ends what the controller executes, `"on"`, or does not, `"off"` |
+//! | `renew` | | that a hand or a force goes on moving the arm, by who began it |
+//! | `stiffen` | | that it ends, whoever began it |
 //!
 //! `epoch` is the number that the sender saw in the last answer: what is asked with another one than the present is refused
 //! by whoever carries it out. Where none is needed it may stand, and is not looked at. `id`, `epoch` and `seq` are integers

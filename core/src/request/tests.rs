@@ -48,6 +48,15 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
         (r#"{"do":"acknowledge"}"#, r#"{"do":"acknowledge"}"#),
         (r#"{"epoch":2,"do":"hand-back"}"#, r#"{"do":"hand-back","epoch":2}"#),
         (r#"{"id":4,"epoch":2,"do":"resend"}"#, r#"{"id":4,"do":"resend","epoch":2}"#),
+        (r#"{"do":"freedrive","epoch":5}"#, r#"{"do":"freedrive","epoch":5}"#),
+        (
+            r#"{"do":"freedrive","how":"deviation=0.2","epoch":5}"#,
+            r#"{"do":"freedrive","epoch":5,"how":"deviation=0.2"}"#,
+        ),
+        (r#"{"how":"z=-20","epoch":5,"do":"force"}"#, r#"{"do":"force","epoch":5,"how":"z=-20"}"#),
+        (r#"{"how":"on","epoch":5,"do":"tool-contact"}"#, r#"{"do":"tool-contact","epoch":5,"how":"on"}"#),
+        (r#"{"do":"renew","id":8}"#, r#"{"id":8,"do":"renew"}"#),
+        (r#"{"do":"stiffen","epoch":1}"#, r#"{"do":"stiffen"}"#),
         (
             r#"{"output":"digital-out.3=on","do":"set","epoch":1}"#,
             r#"{"do":"set","epoch":1,"output":"digital-out.3=on"}"#,
@@ -93,6 +102,10 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
         (r#"{"do":"hand-back"}"#, MissingKey, 17, Some(Key::Epoch), ""),
         (r#"{"do":"resend","epoch":1,"output":"x"}"#, UnexpectedKey, 25, Some(Key::Output), ""),
         (r#"{"do":"set","epoch":1}"#, MissingKey, 21, Some(Key::Output), ""),
+        (r#"{"do":"force","epoch":1}"#, MissingKey, 23, Some(Key::How), ""),
+        (r#"{"do":"force","how":"z=1"}"#, MissingKey, 25, Some(Key::Epoch), ""),
+        (r#"{"do":"renew","how":"z=1"}"#, UnexpectedKey, 14, Some(Key::How), ""),
+        (r#"{"do":"freedrive","epoch":1,"how":""}"#, OutOfRange, 34, Some(Key::How), ""),
         (r#"{"do":"request","epoch":"3"}"#, WrongType, 24, Some(Key::Epoch), r#""3""#),
         (r#"{"do":"request","epoch":3.0}"#, WrongType, 24, Some(Key::Epoch), "3.0"),
         (r#"{"do":"request","epoch":null}"#, WrongType, 24, Some(Key::Epoch), "null"),
@@ -149,7 +162,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(
-        id: Option<u32>, word in 0..10_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
+        id: Option<u32>, word in 0..15_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
     ) {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
@@ -163,6 +176,11 @@ proptest! {
             6 => Ask::Set { epoch, output: &output },
             7 => Ask::HandBack(epoch),
             8 => Ask::Resend(epoch),
+            9 => Ask::Freedrive { epoch, how: if seq.is_some() { &output } else { "" } },
+            10 => Ask::Force { epoch, how: &output },
+            11 => Ask::ToolContact { epoch, how: &output },
+            12 => Ask::Renew,
+            13 => Ask::Stiffen,
             _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
         let message = Message { id, ask };

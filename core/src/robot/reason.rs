@@ -98,6 +98,10 @@ reasons! {
     NoSuchProgram "this configuration has no program for it on the controller" "set `program.resident`; what the URCap fetches stays anyway, and is sent again by playing it",
     ProgramRuns "our program runs on the controller already" "hand it back first, if it is to begin anew",
     Starved "the motion ran out of waypoints before its end" "feed it faster than the arm moves, then acknowledge and request",
+    NotRenewed "who let a hand or a force move the arm did not renew it in time" "acknowledge and request, then ask again, and renew it for as long as it is to go on",
+    NotYours "somebody else let a hand or a force move the arm" "only who began it renews it; anybody may end or release it",
+    GuideLimit "a hand or a force moved the arm faster or further than it may" "move it more slowly or less far, or allow more where it is asked for; acknowledge and request",
+    GoalTolerance "the arm did not come to its goal in time" "check payload and what holds the arm; allow it more time, or be further off",
 }
 
 impl Reason {

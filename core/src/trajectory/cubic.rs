@@ -35,15 +35,29 @@ impl<const N: usize> CubicSegment<N> {
             return Self { start: end, quadratic: [0.0; N], cubic: [0.0; N], seconds: 0.0 };
         }
         let per_second = 1.0 / seconds;
-        let mean = end.positions.zip_with(start.positions.as_array(), |e, s| (e - s) * per_second).0;
         let (mut quadratic, mut cubic) = ([0.0; N], [0.0; N]);
-        let coefficients = quadratic.iter_mut().zip(&mut cubic);
-        let ends = start.velocities.iter().zip(end.velocities.iter());
-        for (((b, c), (v0, v1)), mean) in coefficients.zip(ends).zip(mean) {
-            *b = (3.0 * mean - 2.0 * v0 - v1) * per_second;
-            *c = (v0 + v1 - 2.0 * mean) * per_second * per_second;
+        let begin = start.positions.iter().zip(start.velocities.iter());
+        let stop = end.positions.iter().zip(end.velocities.iter());
+        for ((b, c), (from, to)) in quadratic.iter_mut().zip(&mut cubic).zip(begin.zip(stop)) {
+            (*b, *c) = coefficients(from, to, per_second);
         }
         Self { start, quadratic, cubic, seconds }
+    }
+
+    /// What [`at`](Self::at) of the cubic from `start` to `end` says, without the cubic: half the code on a microcontroller.
+    #[inline]
+    pub(super) fn setpoint(start: &Setpoint<N>, end: &Setpoint<N>, seconds: f32, t: f32) -> Setpoint<N> {
+        if seconds.is_nan() || seconds <= 0.0 {
+            return *end;
+        }
+        let (t, per_second) = (bounded(t, 0.0, seconds), 1.0 / seconds);
+        let mut setpoint = *start;
+        let joints = setpoint.positions.0.iter_mut().zip(&mut setpoint.velocities.0);
+        for ((q, v), to) in joints.zip(end.positions.iter().zip(end.velocities.iter())) {
+            let (b, c) = coefficients((*q, *v), to, per_second);
+            (*q, *v) = on_the_way(*q, *v, b, c, t);
+        }
+        setpoint
     }
 
     /// Duration \[s\].
@@ -59,9 +73,7 @@ impl<const N: usize> CubicSegment<N> {
         let mut setpoint = self.start;
         let joints = setpoint.positions.0.iter_mut().zip(&mut setpoint.velocities.0);
         for (((q, v), b), c) in joints.zip(&self.quadratic).zip(&self.cubic) {
-            let v0 = *v;
-            *q += t * (v0 + t * (b + t * c));
-            *v = v0 + t * (2.0 * b + 3.0 * t * c);
+            (*q, *v) = on_the_way(*q, *v, *b, *c, t);
         }
         setpoint
     }
@@ -115,6 +127,19 @@ impl<const N: usize> CubicSegment<N> {
         }
         peaks
     }
+}
+
+/// The factors of t² and t³ of one joint, from an angle and a speed to others.
+#[inline(always)]
+fn coefficients((q0, v0): (f32, f32), (q1, v1): (f32, f32), per_second: f32) -> (f32, f32) {
+    let mean = (q1 - q0) * per_second;
+    ((3.0 * mean - 2.0 * v0 - v1) * per_second, (v0 + v1 - 2.0 * mean) * per_second * per_second)
+}
+
+/// The angle and the speed of one joint at `t`.
+#[inline(always)]
+fn on_the_way(q0: f32, v0: f32, b: f32, c: f32, t: f32) -> (f32, f32) {
+    (q0 + t * (v0 + t * (b + t * c)), v0 + t * (2.0 * b + 3.0 * t * c))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl<const N: usize> Leg<N> {
         if let (Some(begin), Some(stop)) = (&from.accelerations, &to.accelerations) {
             return QuinticSegment::new((&from.setpoint, begin), (&to.setpoint, stop), seconds).at(t);
         }
-        CubicSegment::new(from.setpoint, to.setpoint, seconds).at(t)
+        CubicSegment::setpoint(&from.setpoint, &to.setpoint, seconds, t)
     }
 
     /// The setpoint `t` seconds after its start; before and after it, that of its ends.

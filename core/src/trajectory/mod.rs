@@ -25,6 +25,8 @@ mod polynomial;
 mod quintic;
 mod sampler;
 mod stored;
+#[cfg(feature = "trajectories")]
+mod tolerances;
 mod waypoints;
 
 pub use cubic::{CubicSegment, Setpoint};
@@ -33,6 +35,8 @@ pub use leg::Leg;
 pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
 pub use stored::Stored;
+#[cfg(feature = "trajectories")]
+pub use tolerances::{Tolerances, Watch};
 #[cfg(not(feature = "trajectories"))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};

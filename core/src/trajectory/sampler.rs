@@ -117,6 +117,14 @@ impl<const N: usize> Sampler<N> {
         self.offset = JointPositions::ZERO;
     }
 
+    /// A motion that has ended, but whose goal is still to be reached, counts as running: so it can be suspended.
+    #[cfg(feature = "trajectories")]
+    pub(crate) fn go_on_at_end(&mut self) {
+        if self.progress == Progress::Finished {
+            self.progress = Progress::Running;
+        }
+    }
+
     /// Keeps a running motion where it is.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
@@ -177,7 +185,7 @@ impl<const N: usize> Sampler<N> {
     }
 
     /// The setpoint of the trajectory itself, at full speed.
-    fn on_path(&self) -> Setpoint<N> {
+    pub(crate) fn on_path(&self) -> Setpoint<N> {
         let mut setpoint = self.trajectory.at_nanos(self.elapsed_nanos);
         setpoint.positions = setpoint.positions.zip_with(self.origin.as_array(), |q, o| q + o);
         setpoint

@@ -29,6 +29,7 @@ pub mod external_control;
 pub mod fields;
 pub mod fri;
 mod layout;
+pub mod player;
 pub mod primary;
 pub mod program;
 pub mod realtime;

@@ -26,6 +26,7 @@ wire_enum! {
         SpeedJ = 1 "speedj" "Joint speeds, by a thread of `speedj`",
         ServoJ = 2 "servoj" "Joint positions, by a thread of `servoj`",
         Buffered = 3 "buffered" "Joint positions that wait in a ring, by a thread of `servoj`",
+        Player = 4 "player" "Moves that the controller makes by itself ([`player`](super::player))",
     }
 }
 
@@ -36,6 +37,10 @@ wire_enum! {
         Values = 1 "values" "These values, from the next control cycle on",
         End = 2 "end" "Come to rest and end",
         Keep = 3 "keep" "Go on as before",
+        Move = 4 "move" "Make this move to one place, if it is newer than all before: of the player alone",
+        Cancel = 5 "cancel" "Come to rest from this move, or do not begin it: of the player alone",
+        Freedrive = 9 "freedrive" "Give way to a hand, as this move: of the player alone",
+        Force = 10 "force" "Give way to a force, as this move: of the player alone",
     }
 }
 

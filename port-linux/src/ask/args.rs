@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use outrigger_core::time::Duration;
 
 use super::board::PREFIX;
 use crate::args::ControllerArgs;
 use crate::exit::Failure;
 use crate::io::Setting;
+use crate::requests::guidance;
 
 /// `outrigger ask`.
 #[derive(Args, Clone, Debug)]
@@ -18,7 +20,9 @@ pub(crate) struct AskArgs {
     /// What to ask
     #[arg(value_enum, hide_possible_values = true)]
     pub word: Word,
-    /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values
+    /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values; with force: forces and
+    /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
+    /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     pub rest: Vec<String>,
     /// What kind of controller ROBOT is.
@@ -33,6 +37,9 @@ pub(crate) struct AskArgs {
     /// With a board: the file with the key that was compiled into its firmware
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    /// With freedrive and force: end it after this long; default: it is renewed until this command ends
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
     /// With request and resume: stay until the arm is commanded; with release: until it is at rest
     #[arg(long)]
     pub wait: bool,
@@ -57,6 +64,11 @@ pub(crate) enum Word {
     Sample,
     HandBack,
     Resend,
+    Freedrive,
+    Force,
+    ToolContact,
+    Renew,
+    Stiffen,
 }
 
 /// What is asked, without the epoch that comes later.
@@ -64,7 +76,18 @@ pub(crate) enum Word {
 pub(super) enum Wanted {
     Plain(Word),
     Set(Vec<String>),
-    Sample { source: String, values: Vec<f32>, seq: Option<u32> },
+    Sample {
+        source: String,
+        values: Vec<f32>,
+        seq: Option<u32>,
+    },
+    /// By a hand, or by a force; how, and how often it is renewed.
+    Guide {
+        hand: bool,
+        how: String,
+        every: Duration,
+    },
+    ToolContact(String),
 }
 
 impl AskArgs {
@@ -79,6 +102,9 @@ impl AskArgs {
         }
         if self.seq.is_some() && self.word != Word::Sample {
             return usage("--seq is for sample: leave it out");
+        }
+        if self.seconds.is_some() && !matches!(self.word, Word::Freedrive | Word::Force) {
+            return usage("--seconds is for freedrive and force: leave it out");
         }
         match (self.robot.starts_with(PREFIX), &self.key_file) {
             (true, None) => return usage("a board is asked with its key: --key-file FILE"),
@@ -102,6 +128,16 @@ impl AskArgs {
                 Ok(Wanted::Sample { source: source.clone(), values, seq: self.seq })
             }
             (Word::Sample, _) => usage("sample: say the source's name and 1 to 6 values, e.g. sample seam 0.05"),
+            (Word::Freedrive | Word::Force, words) => {
+                let (hand, how) = (self.word == Word::Freedrive, words.join(" "));
+                let understood = if hand { guidance::freedrive(&how) } else { guidance::force(&how) };
+                let word = if hand { "freedrive" } else { "force" };
+                let (_, limits) = understood.map_err(|why| Failure::Usage(format!("{word}: {why}")))?;
+                // One that is late is no end yet.
+                Ok(Wanted::Guide { hand, how, every: limits.renew_within.percent(40) })
+            }
+            (Word::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
+            (Word::ToolContact, _) => usage("tool-contact: say on or off"),
             (word, []) => Ok(Wanted::Plain(word)),
             (_, [first, ..]) => Err(Failure::Usage(format!("nothing stands after this word: leave '{first}' out"))),
         }

@@ -33,6 +33,8 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
     match &wanted {
         Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
         Wanted::Plain(Word::Watch) => run.watch(),
+        Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
+        Wanted::Plain(Word::Stiffen) => run.ask(&[Ask::Stiffen]),
         Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
         Wanted::Plain(Word::Release) => {
             run.ask(&[Ask::Release])?;
@@ -51,6 +53,15 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
                 "arming" => None,
                 _ => Some(false),
             })
+        }
+        Wanted::Guide { hand, how, every } => {
+            let epoch = run.epoch()?;
+            run.ask(&[if *hand { Ask::Freedrive { epoch, how } } else { Ask::Force { epoch, how } }])?;
+            run.renew(*every)
+        }
+        Wanted::ToolContact(how) => {
+            let epoch = run.epoch()?;
+            run.ask(&[Ask::ToolContact { epoch, how }])
         }
         Wanted::Set(settings) => {
             let epoch = run.epoch()?;
@@ -137,6 +148,24 @@ impl<'a> Conversation<'a> {
             let Some(good) = status.get("mode").and_then(Value::as_str).and_then(&over) else { continue };
             self.tell(&line, &status)?;
             return if good { Ok(()) } else { Err(Failure::Fault(format!("waited for {what}, which it is not"))) };
+        }
+    }
+
+    /// Renews what was begun until it is refused, or for as long as was asked for; then ends it.
+    fn renew(&mut self, every: Duration) -> Outcome {
+        let end = self.args.seconds.map(|seconds| self.clock.now() + Duration::from_secs(seconds));
+        loop {
+            let left = end.map_or(every, |end| end.since(self.clock.now()).min(every));
+            std::thread::sleep(std_duration(left));
+            self.until = Some(self.clock.now() + Duration::from_secs(self.args.timeout));
+            if end.is_some_and(|end| self.clock.now() >= end) {
+                return self.ask(&[Ask::Stiffen]);
+            }
+            self.send(Ask::Renew)?;
+            let (line, answer) = self.answer()?;
+            if words::failure(&answer).is_some() {
+                return self.tell(&line, &answer);
+            }
         }
     }
 

@@ -55,6 +55,11 @@ pub(super) fn of(answer: &Value) -> String {
         "acknowledge" => format!("acknowledged: {mode} at epoch {epoch}\n"),
         "hand-back" => "handed back: our program on the controller ends, and the pendant's goes on\n".into(),
         "resend" => "our program is sent to the controller again\n".into(),
+        "freedrive" => "a hand moves the arm from now on, while it is renewed from here\n".into(),
+        "force" => "a force moves the arm from now on, while it is renewed from here\n".into(),
+        "stiffen" => "the arm gives way no more: it comes to rest, and stays commanded\n".into(),
+        "renew" => "renewed\n".into(),
+        "tool-contact" => "taken: what the controller executes by itself heeds contacts so\n".into(),
         "release" => format!("released: the arm is being stopped, {mode}\n"),
         word => format!("{word} granted: {mode} at epoch {epoch}\n"),
     }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
+use outrigger_core::robot::Pose;
 
 /// One assignment of the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,7 +11,7 @@ pub(crate) struct Setting(pub Write);
 
 /// Everything that can be written, for people.
 pub(super) const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
-                         tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z], speed-slider=0.5 or zero-force-torque";
+                         tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, speed-slider=0.5 or zero-force-torque";
 
 impl FromStr for Setting {
     type Err = String;
@@ -40,6 +41,12 @@ impl FromStr for Setting {
             }),
             "flag" => Write::Flag { index: index(31)?, value: level(name, value()?)? },
             "payload" => payload(value()?)?,
+            "tcp" => {
+                let [x, y, z, rx, ry, rz] =
+                    numbers(name, "x,y,z in metres and a rotation vector in radians", value()?)?;
+                Write::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] })
+            }
+            "gravity" => Write::Gravity(numbers(name, "three numbers in m/s^2", value()?)?),
             "speed-slider" => Write::SpeedSlider(number(name, value()?)?),
             "zero-force-torque" => Write::ZeroForceTorqueSensor,
             _ => return Err(format!("expected {FORMS}")),
@@ -58,6 +65,11 @@ fn level(name: &str, value: &str) -> Result<bool, String> {
 fn number(name: &str, value: &str) -> Result<f32, String> {
     let number = value.parse::<f32>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| format!("{name}: expected a number, found '{value}'"))
+}
+
+fn numbers<const N: usize>(name: &str, expected: &str, value: &str) -> Result<[f32; N], String> {
+    let numbers = value.split(',').map(|number| self::number(name, number)).collect::<Result<Vec<_>, _>>()?;
+    <[f32; N]>::try_from(numbers).map_err(|found| format!("{name}: expected {expected}, found {} numbers", found.len()))
 }
 
 /// Volts and milliamperes say what the output is to be; a bare share leaves that as it is.
@@ -113,6 +125,8 @@ mod tests {
             ("payload=1.2kg@0,-0.01,0.05", "payload=1.2@0,-0.01,0.05"),
             ("speed-slider=0.5", "speed-slider=0.5"),
             ("zero-force-torque", "zero-force-torque"),
+            ("tcp=0,0,0.1,0,0,-1.5708", "tcp=0,0,0.1,0,0,-1.5708"),
+            ("gravity=0,0,9.82", "gravity=0,0,9.82"),
         ] {
             assert_eq!(parsed(text).map(|write| words::of_write(&write)).as_deref(), Ok(said));
         }
@@ -130,6 +144,9 @@ mod tests {
             ("tool-voltage=5", "tool-voltage: expected 0, 12 or 24, found '5'"),
             ("payload=heavy", "payload: expected a number, found 'heavy'"),
             ("payload=1@0,0", "payload: expected three coordinates in metres after '@'"),
+            ("tcp=0,0,0.1", "tcp: expected x,y,z in metres and a rotation vector in radians, found 3 numbers"),
+            ("tcp=0,0,0.1,0,0,", "tcp: expected a number, found ''"),
+            ("gravity=9.82", "gravity: expected three numbers in m/s^2, found 1 numbers"),
             ("speed-slider=NaN", "speed-slider: expected a number, found 'NaN'"),
         ] {
             assert_eq!(parsed(text), Err(expected.to_owned()));

@@ -10,6 +10,8 @@ use outrigger_core::robot::{ControllerTime, JointPositions};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Progress, Waypoint};
 
+use super::given::Giving;
+
 /// Moments that are kept for a page; where there are more, every second one is left out.
 const KEPT: usize = 16_384;
 
@@ -87,16 +89,25 @@ pub(crate) struct Feeding<const N: usize> {
     pub(crate) trace: Arc<Mutex<Trace<N>>>,
 }
 
-/// An application beside whose engine a motion is fed.
+/// What is done beside an engine, but for what an operator does.
+#[derive(Debug)]
+pub(crate) enum Task<const N: usize> {
+    /// Its law is fed a motion.
+    Feed(Feeding<N>),
+    /// Its controller is given a move.
+    Give(Giving<N>),
+}
+
+/// An application beside whose engine a motion is fed, or a move given away.
 pub(crate) struct Fed<A, const N: usize> {
     pub(crate) inner: A,
-    feeding: Option<Feeding<N>>,
+    task: Option<Task<N>>,
     newest: Option<ControllerTime>,
 }
 
 impl<A, const N: usize> Fed<A, N> {
-    pub(crate) const fn new(inner: A, feeding: Option<Feeding<N>>) -> Self {
-        Self { inner, feeding, newest: None }
+    pub(crate) const fn new(inner: A, task: Option<Task<N>>) -> Self {
+        Self { inner, task, newest: None }
     }
 }
 
@@ -118,7 +129,10 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        if let Some(feeding) = &mut self.feeding {
+        if let Some(Task::Give(giving)) = &mut self.task {
+            giving.observe(engine, now);
+        }
+        if let Some(Task::Feed(feeding)) = &mut self.task {
             while engine.law().room() > 0
                 && let Some(waypoint) = feeding.waypoints.get(feeding.next)
             {

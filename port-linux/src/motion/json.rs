@@ -1,5 +1,8 @@
 //! A motion as JSON with the fields of `FollowJointTrajectory`: `joint_names` and `points`.
 
+use outrigger_core::robot::JointPositions;
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::Tolerances;
 use serde_json::{Map, Value};
 
 use super::{LONGEST, Motion, Row, Unfit, of_rows};
@@ -12,14 +15,15 @@ const UR: [&str; 6] =
 pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| format!("line {}, column {}: {error}", error.line(), error.column()))?;
+    let mut tolerances = Tolerances::DEFAULT;
     let mut object = value.as_object().ok_or("found no object, expected one with 'points'")?;
     for name in ["goal", "trajectory"] {
         if let Some(inner) = object.get(name).and_then(Value::as_object) {
-            refuse_tolerances(object)?;
+            tolerate(object, &mut tolerances)?;
             object = inner;
         }
     }
-    refuse_tolerances(object)?;
+    tolerate(object, &mut tolerances)?;
     let order = order::<N>(object.get("joint_names"))?;
     let points = object.get("points").and_then(Value::as_array).ok_or("found no list 'points'")?;
     let rows: Result<Vec<Row<N>>, String> = points
@@ -27,25 +31,81 @@ pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
         .enumerate()
         .map(|(number, point)| row(point, &order).map_err(|what| format!("points[{number}]: {what}")))
         .collect();
-    of_rows(&rows?).map_err(|unfit| match unfit {
+    let motion = of_rows(&rows?).map_err(|unfit| match unfit {
         Unfit::Waypoints(error) => format!("points: {error}"),
         Unfit::Beyond { .. } => unfit.to_string(),
-    })
+    })?;
+    Ok(motion.with_tolerances(tolerances))
 }
 
-/// Tolerances of a goal are not heeded yet, and nobody is to believe they are.
-fn refuse_tolerances(object: &Map<String, Value>) -> Result<(), String> {
-    let empty = |value: &Value| match value {
-        Value::Null => true,
-        Value::Array(list) => list.is_empty(),
-        Value::Object(object) => object.values().all(|value| value.as_f64() == Some(0.0)),
-        other => other.as_f64() == Some(0.0),
-    };
-    let names = ["path_tolerance", "goal_tolerance", "goal_time_tolerance", "component_path_tolerance"];
-    match names.into_iter().find(|name| object.get(*name).is_some_and(|value| !empty(value))) {
-        Some(name) => Err(format!("found {name}, which is not supported in a file: leave it out or empty")),
-        None => Ok(()),
+/// Takes over the tolerances of a goal. In ROS 0 stands for the default and -1 for none; a list is of every joint, or empty.
+fn tolerate<const N: usize>(object: &Map<String, Value>, to: &mut Tolerances<N>) -> Result<(), String> {
+    let components = ["component_path_tolerance", "component_goal_tolerance"];
+    let has_some = |name: &str| object.get(name).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    if let Some(name) = components.into_iter().find(|name| has_some(name)) {
+        return Err(format!("found {name}, which an arm has none of: leave it out or empty"));
     }
+    let of_joints = |name: &str, to: &mut JointPositions<N>, default: &JointPositions<N>| {
+        object
+            .get(name)
+            .map_or(Ok(()), |list| joint_tolerances(list, to, default).map_err(|what| format!("{name}{what}")))
+    };
+    of_joints("path_tolerance", &mut to.path, &Tolerances::<N>::DEFAULT.path)?;
+    of_joints("goal_tolerance", &mut to.goal, &Tolerances::<N>::DEFAULT.goal)?;
+    if let Some(value) = object.get("goal_time_tolerance").filter(|value| !value.is_null()) {
+        let seconds = time(value, "goal_time_tolerance")?;
+        if !((0.0..=LONGEST).contains(&seconds) || seconds == -1.0) {
+            return Err(format!(
+                "found goal_time_tolerance {seconds} s, expected 0 to {LONGEST} s, of which 0 is any, or -1: any"
+            ));
+        }
+        to.goal_time = (seconds > 0.0).then(|| Duration::from_micros((seconds * 1e6).round() as u64));
+    }
+    Ok(())
+}
+
+fn joint_tolerances<const N: usize>(
+    list: &Value,
+    to: &mut JointPositions<N>,
+    default: &JointPositions<N>,
+) -> Result<(), String> {
+    let list = match list {
+        Value::Null => return Ok(()),
+        Value::Array(list) if list.is_empty() => return Ok(()),
+        Value::Array(list) if list.len() == N => list,
+        Value::Array(list) => return Err(format!(": found {} joints, expected all {N} or none", list.len())),
+        other => return Err(format!(": found {other}, expected a list")),
+    };
+    let names: Vec<Value> = list.iter().map(|entry| entry.get("name").cloned().unwrap_or_default()).collect();
+    let order =
+        order::<N>(Some(&Value::Array(names))).map_err(|what| format!(": {}", what.replace("joint_names", "name")))?;
+    for ((place, entry), joint) in list.iter().enumerate().zip(order) {
+        let number = |name: &str| -> Result<f64, String> {
+            let Some(value) = entry.get(name).filter(|value| !value.is_null()) else { return Ok(0.0) };
+            value.as_f64().ok_or_else(|| format!("[{place}]: found {name} {value}, expected a number"))
+        };
+        for name in ["velocity", "acceleration"] {
+            if number(name)? > 0.0 {
+                return Err(format!("[{place}]: found a {name}, and only the position is compared: leave it out or 0"));
+            }
+        }
+        let position = number("position")?;
+        to.0[joint] = if position == 0.0 {
+            default.0[joint]
+        } else if position == -1.0 {
+            f32::INFINITY
+        } else {
+            let angle = position as f32;
+            Tolerances::<N>::ANGLE.check(angle, "position").map_err(|error| {
+                format!(
+                    "[{place}]: found position {position}, expected {}, 0 for the default, or -1 for none",
+                    error.expected
+                )
+            })?;
+            angle
+        };
+    }
+    Ok(())
 }
 
 /// Which joint of the arm each number of a point is for.
@@ -103,7 +163,7 @@ fn row<const N: usize>(point: &Value, order: &[usize; N]) -> Result<Row<N>, Stri
         }
         Ok(Some(numbers))
     };
-    let at = time(point.get("time_from_start").ok_or("found no 'time_from_start'")?)?;
+    let at = time(point.get("time_from_start").ok_or("found no 'time_from_start'")?, "time_from_start")?;
     if !(0.0..=LONGEST).contains(&at) {
         return Err(format!("found time_from_start {at} s, expected 0 to {LONGEST} s"));
     }
@@ -112,7 +172,7 @@ fn row<const N: usize>(point: &Value, order: &[usize; N]) -> Result<Row<N>, Stri
 }
 
 /// Seconds; or an object of `sec` and `nanosec`, as of ROS 2, or `secs` and `nsecs`.
-fn time(value: &Value) -> Result<f64, String> {
+fn time(value: &Value, name: &str) -> Result<f64, String> {
     if let Some(seconds) = value.as_f64() {
         return Ok(seconds);
     }
@@ -120,6 +180,6 @@ fn time(value: &Value) -> Result<f64, String> {
     match (part(["sec", "secs"]), part(["nanosec", "nsecs"])) {
         (Some(seconds), nanos) => Ok(seconds + nanos.unwrap_or(0.0) * 1e-9),
         (None, Some(nanos)) => Ok(nanos * 1e-9),
-        (None, None) => Err(format!("found time_from_start {value}, expected seconds, or 'sec' and 'nanosec'")),
+        (None, None) => Err(format!("found {name} {value}, expected seconds, or 'sec' and 'nanosec'")),
     }
 }

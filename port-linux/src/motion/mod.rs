@@ -2,6 +2,7 @@
 
 mod csv;
 mod fed;
+mod given;
 mod json;
 mod spaced;
 
@@ -13,18 +14,20 @@ use outrigger_core::command::Limits;
 use outrigger_core::law::{Excess, survey};
 use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
-use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
+use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Trajectory, TrajectoryError, Waypoint};
 
-pub(crate) use self::fed::{Fed, Feeding, Moment, Trace};
+pub(crate) use self::fed::{Fed, Feeding, Moment, Task, Trace};
+pub(crate) use self::given::{Given, Giving, Step};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.
 ///
 /// Between two waypoints with accelerations it is quintic, else cubic. Where the first waypoint is due later than at the
-/// beginning, the motion goes there from where the arm stands.
+/// beginning, the motion goes there from where the arm stands. It has tolerances: [`Tolerances::DEFAULT`], those of its file, or others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
+    tolerances: Tolerances<N>,
 }
 
 /// Why waypoints make no motion for an arm.
@@ -81,7 +84,7 @@ impl<const N: usize> Motion<N> {
         if end == 0 && last.at == Duration::ZERO {
             return wrong(TrajectoryError::TooFew);
         }
-        Ok(Self { waypoints })
+        Ok(Self { waypoints, tolerances: Tolerances::DEFAULT })
     }
 
     /// The motion in a file: a table (`.csv`) or JSON with the fields of `FollowJointTrajectory` (`.json`); see
@@ -113,6 +116,19 @@ impl<const N: usize> Motion<N> {
     #[must_use]
     pub fn waypoints(&self) -> &[Waypoint<N>] {
         &self.waypoints
+    }
+
+    /// How far the joints may be from it.
+    #[must_use]
+    pub const fn tolerances(&self) -> &Tolerances<N> {
+        &self.tolerances
+    }
+
+    /// The same with other tolerances.
+    #[must_use]
+    pub const fn with_tolerances(mut self, tolerances: Tolerances<N>) -> Self {
+        self.tolerances = tolerances;
+        self
     }
 
     /// From the beginning to the end, at full speed.

@@ -36,7 +36,7 @@ impl<const N: usize> Motion<N> {
                 }
             }
         }
-        (Self { waypoints: kept }, farthest)
+        (Self { waypoints: kept, ..self }, farthest)
     }
 }
 

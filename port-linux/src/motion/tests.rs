@@ -105,13 +105,58 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
             "points: waypoint 1 must be later than the one before",
         ),
         (
-            "{\"points\": [], \"path_tolerance\": [{}]}".into(),
-            "found path_tolerance, which is not supported in a file: leave it out or empty",
+            "{\"points\": [], \"path_tolerance\": [{\"name\": \"a_1\"}]}".into(),
+            "path_tolerance: found 1 joints, expected all 2 or none",
         ),
         ("{\"points\": [], \"joint_names\": [\"a_1\", \"b_1\"]}".into(), "joint_names[1]: found 'b_1' a second time"),
         ("{\"points\": [], \"joint_names\": [\"a_1\"]}".into(), "found 1 joint_names, expected 2"),
     ] {
         assert_eq!(told(json(&text)), expected, "{text}");
+    }
+}
+
+/// A goal with these tolerances beside its points.
+fn goal(tolerances: &str) -> Result<Motion<2>, String> {
+    let points = r#"[{"positions": [0, 0], "time_from_start": 0}, {"positions": [1, 1], "time_from_start": 5}]"#;
+    json(&format!(r#"{{"goal": {{"trajectory": {{"points": {points}}}, {tolerances}}}}}"#))
+}
+
+#[test]
+fn tolerances_of_a_goal_are_taken_over_joint_by_joint_as_ros_means_them() {
+    let told = r#""path_tolerance": [{"name": "a_1", "position": 0.3}, {"name": "a_0", "position": -1, "velocity": 0}],
+        "goal_tolerance": [{"name": "a_0", "position": 0.01}, {"name": "a_1"}],
+        "goal_time_tolerance": {"sec": 1, "nanosec": 500000000}"#;
+    let tolerances = *goal(told).expect("a motion").tolerances();
+    assert_eq!(tolerances.path.0, [f32::INFINITY, 0.3]);
+    assert_eq!(tolerances.goal.0, [0.01, 0.1]);
+    assert_eq!(tolerances.goal_time, Some(Duration::from_millis(1_500)));
+    let none = r#""path_tolerance": [], "goal_tolerance": null, "goal_time_tolerance": {"sec": 0, "nanosec": 0}"#;
+    assert_eq!(goal(none).expect("a motion").tolerances(), &Tolerances::DEFAULT);
+    let joints = |inner: &str| format!(r#""goal_tolerance": [{{"name": "a_0", {inner}}}, {{"name": "a_1"}}]"#);
+    for (text, expected) in [
+        (
+            joints("\"position\": -2"),
+            "goal_tolerance[0]: found position -2, expected 0.001 to 6.3 rad, 0 for the default, or -1 for none",
+        ),
+        (joints("\"position\": \"a\""), "goal_tolerance[0]: found position \"a\", expected a number"),
+        (
+            joints("\"velocity\": 0.1"),
+            "goal_tolerance[0]: found a velocity, and only the position is compared: leave it out or 0",
+        ),
+        (
+            r#""path_tolerance": [{"name": "a_1"}, {"name": "a_1"}]"#.into(),
+            "path_tolerance: name[1]: found 'a_1' a second time",
+        ),
+        (
+            r#""component_goal_tolerance": [{}]"#.into(),
+            "found component_goal_tolerance, which an arm has none of: leave it out or empty",
+        ),
+        (
+            r#""goal_time_tolerance": -2"#.into(),
+            "found goal_time_tolerance -2 s, expected 0 to 86400 s, of which 0 is any, or -1: any",
+        ),
+    ] {
+        assert_eq!(goal(&text).expect_err("no motion"), expected, "{text}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `outrigger move`: a motion from a file.
 
+mod goal;
 mod page;
 
 use std::io::IsTerminal as _;
@@ -10,8 +11,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::engine::{Config, Peer};
-use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
+use outrigger_core::robot::JointPositions;
+use outrigger_core::trajectory::Tolerances;
 
 use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
@@ -28,17 +30,25 @@ pub(crate) struct MoveArgs {
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
     /// The motion: a table of t,q0,... (.csv) or FollowJointTrajectory as JSON (.json)
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub goal: goal::GoalArgs,
     /// How it is carried out; default: session.path of a configuration, else stream
     #[arg(long, value_name = "MODE")]
     pub mode: Option<By>,
     /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
     #[arg(long = "robot", value_name = "ROBOT")]
     pub other: Option<RobotAddress>,
-    /// How far a joint may be from where it is wanted before the motion ends [rad]
-    #[arg(long, value_name = "RAD", default_value_t = 0.2, value_parser = tolerance)]
-    pub path_tolerance: f32,
+    /// How far a joint may be from where it is wanted before the motion ends [rad]; 0: not compared; default: the file's, else 0.2
+    #[arg(long, value_name = "RAD", value_parser = tolerance)]
+    pub path_tolerance: Option<f32>,
+    /// How far a joint may be from the goal for the motion to be done [rad]; 0: not compared; default: the file's, else 0.1
+    #[arg(long, value_name = "RAD", value_parser = tolerance)]
+    pub goal_tolerance: Option<f32>,
+    /// How long joints may take to come that near after the motion's end, by its own time [s]; 0: any; default: the file's, else 0
+    #[arg(long, value_name = "SECONDS", value_parser = goal_time)]
+    pub goal_time: Option<f64>,
     /// Write a page that plots wanted against actual to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -81,8 +91,36 @@ impl By {
 
 fn tolerance(text: &str) -> Result<f32, String> {
     let number: f32 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
-    let servo = JointServoConfig { path_tolerance: number, ..JointServoConfig::default() };
-    servo.check().map_err(|error| format!("found {number}, expected {}", error.expected)).map(|()| number)
+    if number == 0.0 {
+        return Ok(f32::INFINITY);
+    }
+    let checked = Tolerances::<6>::ANGLE.check(number, "tolerance");
+    checked.map_err(|error| format!("found {number}, expected {}, or 0", error.expected)).map(|()| number)
+}
+
+fn goal_time(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
+    if (0.0..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err(format!("found {seconds}, expected 0 to 86400 s"))
+    }
+}
+
+/// The motion with the tolerances that were asked for, in place of its file's.
+fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
+    let mut tolerances = *motion.tolerances();
+    if let Some(path) = args.path_tolerance {
+        tolerances.path = JointPositions([path; N]);
+    }
+    if let Some(goal) = args.goal_tolerance {
+        tolerances.goal = JointPositions([goal; N]);
+    }
+    if let Some(seconds) = args.goal_time {
+        let micros = (seconds * 1e6).round() as u64;
+        tolerances.goal_time = (micros > 0).then(|| outrigger_core::time::Duration::from_micros(micros));
+    }
+    motion.with_tolerances(tolerances)
 }
 
 /// So long a disk may take for the page.
@@ -93,6 +131,9 @@ const DISK: Duration = Duration::from_secs(10);
 /// # Errors
 /// Those of [`follow`].
 pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outcome {
+    if let Some(goal) = args.goal.to {
+        return goal::run(args, file, goal);
+    }
     let (address, mut config) = robot_of(args, file)?;
     if let Some(by) = args.mode {
         config.peer.path = by.path();
@@ -116,13 +157,14 @@ where
     P::Event: Send,
     P::Options: Send,
 {
-    let motion = Motion::<N>::read(&args.file)?;
-    let wrong = |what: String| Failure::BadInput(format!("{}: {what}", args.file.display()));
+    let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
+    let motion = tolerated(Motion::<N>::read(file)?, args);
+    let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
     let slower = "give it more time there, or raise the limit in a configuration";
     motion.check(&config.limits).map_err(|unfit| wrong(format!("{unfit}; {slower}")))?;
     if args.check {
         let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
-        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", args.file.display()));
+        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", file.display()));
     }
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
@@ -134,7 +176,7 @@ where
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = robot.follow_watched(&motion, args.path_tolerance, |trace| {
+    let followed = robot.follow_watched(&motion, |trace| {
         if shows {
             said.progress(trace, total);
         }
@@ -145,7 +187,7 @@ where
         other => other,
     })?;
     if let Some(page) = &args.report {
-        let html = page::html(&args.file.display().to_string(), name, path, &followed);
+        let html = page::html(&file.display().to_string(), name, path, &followed);
         write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))?;
     }
     told(args, &followed)?;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_core::mode::Asker;
 use outrigger_core::request::{Ask, Fault, Lines, Message};
 use outrigger_core::sensor::{Reading, Scale};
 use outrigger_core::time::Instant;
@@ -16,6 +17,7 @@ use tokio::time::MissedTickBehavior;
 use super::answer::{self, Line};
 use super::bell::Bell;
 use super::desk::{Asked, Letter, Reply};
+use super::guidance;
 use super::slot::{Slot, Status};
 use crate::clock::Clock;
 use crate::config::{SourceInput, SourceSettings};
@@ -81,6 +83,8 @@ pub(super) struct Shared {
     /// For the loop, and for lines of any kind.
     passed_on: Mutex<Pace>,
     lines: Mutex<Pace>,
+    /// How many have been attended to.
+    askers: AtomicU32,
 }
 
 impl Shared {
@@ -112,6 +116,7 @@ impl Shared {
             asks,
             passed_on,
             lines,
+            askers: AtomicU32::new(0),
         }
     }
 
@@ -135,8 +140,8 @@ impl Shared {
         answer::status(id, word, now, &self.robot, self.here)
     }
 
-    /// What a line, received at `at`, comes to.
-    fn understand(&self, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step {
+    /// What a line of this asker, received at `at`, comes to.
+    fn understand(&self, asker: Asker, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step {
         let now = self.slot.get();
         let Message { id, ask } = match line {
             Ok(message) => message,
@@ -151,6 +156,19 @@ impl Shared {
             Ask::Acknowledge => Asked::Acknowledge,
             Ask::HandBack(epoch) => Asked::HandBack(epoch),
             Ask::Resend(epoch) => Asked::Resend(epoch),
+            Ask::Renew => Asked::Renew(asker),
+            Ask::Stiffen => Asked::Stiffen,
+            Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
+                let hand = matches!(ask, Ask::Freedrive { .. });
+                match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
+                    Ok((what, limits)) => Asked::Guide(epoch, asker, what, limits),
+                    Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+                }
+            }
+            Ask::ToolContact { epoch, how } => match guidance::contact(how) {
+                Ok(stops) => Asked::ToolContact(epoch, stops),
+                Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+            },
             Ask::Set { epoch, output } => match output.parse::<Setting>() {
                 Ok(Setting(write)) => Asked::Set(epoch, write),
                 Err(expected) => return Step::Say(answer::value(id, &now, "output", &expected, output)),
@@ -236,12 +254,13 @@ async fn converse(
 
 /// Reads lines until there are no more, at the pace that one client may have.
 async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::Sender<Line>, watching: &Watching) {
+    let asker = Asker(shared.askers.fetch_add(1, Ordering::Relaxed));
     let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
     while !received.is_closed() {
         let Ok(count @ 1..) = from.read(received.receive_window()).await else { return };
         let at = shared.now();
         received.commit(count);
-        while let Some(step) = received.poll_message().map(|line| shared.understand(line, at)) {
+        while let Some(step) = received.poll_message().map(|line| shared.understand(asker, line, at)) {
             let said = match step {
                 Step::PassOn(id, Asked::Release) => {
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.

@@ -6,11 +6,12 @@
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-use outrigger_core::command::Sample;
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
-use outrigger_core::engine::{Event, Input};
+use outrigger_core::command::{Guidance, Sample};
+use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
+use outrigger_core::law::Law;
 use outrigger_core::link::Grade;
-use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Word};
+use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Word};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::{OwnedPermit, Receiver};
@@ -35,6 +36,10 @@ pub(super) enum Asked {
     Sample(Epoch, Sample),
     HandBack(Epoch),
     Resend(Epoch),
+    Guide(Epoch, Asker, Guidance, GuideLimits),
+    ToolContact(Epoch, bool),
+    Renew(Asker),
+    Stiffen,
 }
 
 impl Asked {
@@ -48,6 +53,11 @@ impl Asked {
             Self::Sample(..) => "sample",
             Self::HandBack(_) => "hand-back",
             Self::Resend(_) => "resend",
+            Self::Guide(_, _, Guidance::Freedrive, _) => "freedrive",
+            Self::Guide(_, _, Guidance::Force(_), _) => "force",
+            Self::ToolContact(..) => "tool-contact",
+            Self::Renew(_) => "renew",
+            Self::Stiffen => "stiffen",
         }
     }
 
@@ -58,8 +68,10 @@ impl Asked {
             | Self::Set(epoch, _)
             | Self::Sample(epoch, _)
             | Self::HandBack(epoch)
+            | Self::Guide(epoch, ..)
+            | Self::ToolContact(epoch, _)
             | Self::Resend(epoch) => Some(*epoch),
-            Self::Release | Self::Acknowledge => None,
+            Self::Release | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
         }
     }
 }
@@ -114,6 +126,8 @@ pub(crate) struct Desk {
     /// It has been handed over.
     handed_over: bool,
     refused: Option<Refusal>,
+    /// What came of what is no input.
+    acted: Result<(), Reason>,
     owed: Vec<Owed>,
 }
 
@@ -131,6 +145,7 @@ impl Desk {
             deciding: None,
             handed_over: false,
             refused: None,
+            acted: Ok(()),
             owed: Vec::with_capacity(MAX_WRITES),
         }
     }
@@ -197,6 +212,8 @@ impl Desk {
             Asked::Acknowledge => Input::Acknowledge,
             Asked::HandBack(_) => Input::HandBack,
             Asked::Resend(_) => Input::Resend,
+            // Done beside the input that is handed over with it: see `act`.
+            Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => Input::Tick,
             Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
                 reply.give(asked.word(), status, Verdict::Full);
                 return None;
@@ -216,6 +233,27 @@ impl Desk {
     pub(crate) fn handed_over(&mut self) {
         self.handed_over = self.deciding.is_some();
         self.refused = None;
+    }
+
+    /// Does what is no input of an engine, once that may be done.
+    pub(crate) fn act<const N: usize, P: Peer<N>, L: Law<N>>(
+        &mut self,
+        engine: &mut Engine<'_, N, P, L>,
+        now: Instant,
+    ) {
+        let Some((asked, _)) = self.deciding.as_ref().filter(|_| self.handed_over) else { return };
+        self.acted = match *asked {
+            Asked::Guide(_, asker, what, limits) => match engine.guide(what, asker, limits, now) {
+                Ok(_) => Ok(()),
+                Err(GuideError::Refused(reason)) => Err(reason),
+                // Checked before it was passed on.
+                Err(GuideError::Force(_) | GuideError::Limits(_)) => Err(Reason::Internal),
+            },
+            Asked::ToolContact(_, stops) => engine.stop_at_contact(stops),
+            Asked::Renew(asker) => engine.renew_guide(asker, now),
+            Asked::Stiffen => engine.end_guide(),
+            _ => return,
+        };
     }
 
     /// Something happened.
@@ -287,6 +325,10 @@ impl Desk {
                 None => Verdict::Ending,
             },
             Asked::Acknowledge => unless(Word::Acknowledge),
+            Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => {
+                let acted = std::mem::replace(&mut self.acted, Ok(()));
+                acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done)
+            }
             Asked::HandBack(_) => unless(Word::HandBack),
             Asked::Resend(_) => unless(Word::Resend),
             Asked::Release | Asked::Sample(..) => Verdict::Done,

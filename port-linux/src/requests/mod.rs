@@ -9,6 +9,7 @@ mod bell;
 mod board;
 mod client;
 mod desk;
+pub(crate) mod guidance;
 pub(crate) mod seat;
 mod slot;
 

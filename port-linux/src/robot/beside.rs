@@ -16,7 +16,7 @@ use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::maker::krc::KrcController;
 use crate::maker::ur::{UrController, judging_as};
-use crate::motion::Feeding;
+use crate::motion::Task;
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::run::{Finished, Plan, session};
 use crate::show::Format;
@@ -31,7 +31,7 @@ pub(super) struct Job<const N: usize, P: Peer<N>> {
     pub(super) run: RunSettings,
     pub(super) host: HostSettings,
     pub(super) format: Format,
-    pub(super) feeding: Option<Feeding<N>>,
+    pub(super) task: Option<Task<N>>,
 }
 
 /// How one robot is run beside: in the thread that calls.
@@ -67,9 +67,9 @@ where
         operators: Operators,
         watcher: Watcher<N, C::Event>,
     ) -> Result<Finished, Failure> {
-        let Job { robot, config, law, sources, run, host, format, feeding } = job;
+        let Job { robot, config, law, sources, run, host, format, task } = job;
         let plan = Plan::of_program(robot, sources, run, host, format);
-        session((self.controller)(), config, law, &plan, operators, Some(watcher), feeding)
+        session((self.controller)(), config, law, &plan, operators, Some(watcher), task)
     }
 
     fn look(

@@ -7,11 +7,11 @@ use outrigger_core::engine::Peer;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration as CoreDuration;
-use outrigger_core::trajectory::Progress;
+use outrigger_core::trajectory::{Progress, Tolerances};
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
-use crate::motion::{Feeding, Moment, Motion, Trace};
+use crate::motion::{Feeding, Moment, Motion, Task, Trace};
 
 /// How often it is told how far the motion is.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -47,34 +47,36 @@ where
     /// Requests once, moves the arm along `motion`, and returns when it is at rest again: at the end, after a fallback, or
     /// released by SIGINT, SIGTERM or SIGHUP. The motion's time goes as fast as the robot's speed slider lets it.
     ///
-    /// The arm has to stand within 0.2 rad of where the motion begins; a motion whose first waypoint is due later begins
-    /// where the arm stands.
+    /// It is held to the motion's tolerances. The arm has to stand within that on its path of where the motion begins; a motion
+    /// whose first waypoint is due later begins where the arm stands.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
     /// otherwise those of [`run`](Self::run).
     pub fn follow(&self, motion: &Motion<N>) -> Result<Followed<N>, Failure> {
-        self.follow_watched(motion, JointServoConfig::default().path_tolerance, |_| {})
+        self.follow_watched(motion, |_| {})
     }
 
     /// The same, and `watch` is called several times a second.
     pub(crate) fn follow_watched(
         &self,
         motion: &Motion<N>,
-        path_tolerance: f32,
         mut watch: impl FnMut(&Mutex<Trace<N>>),
     ) -> Result<Followed<N>, Failure> {
         let goal = motion.goal();
         let (at, cycle) = self.stands()?;
         let motion = motion.clone().from_rest_at(at);
         motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
+        let tolerances = *motion.tolerances();
+        tolerances.check().map_err(|bad| Failure::BadInput(format!("the motion's tolerances: {bad}")))?;
+        let path_tolerance = begins_within(&tolerances);
         let motion = self.in_cycles(motion, cycle, path_tolerance)?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
         let off = at.zip_with(begin.as_array(), |q, b| (q - b).abs());
-        if off.max_abs() > path_tolerance {
-            let (joint, off) = (1..).zip(off.0).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
+        let apart = (1..).zip(off.0.into_iter().zip(tolerances.path.iter().map(|path| path.min(path_tolerance))));
+        if let Some((joint, (off, most))) = apart.into_iter().find(|(_, (off, most))| off > most) {
             return Err(Failure::BadInput(format!(
-                "joint {joint} stands {off:.3} rad from where the motion begins, and {path_tolerance} rad are allowed; go \
+                "joint {joint} stands {off:.3} rad from where the motion begins, and {most} rad are allowed; go \
                  there first, or have the first waypoint due later than at 0 s: then the motion begins where the arm stands"
             )));
         }
@@ -99,11 +101,12 @@ where
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
         let servo =
             JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() }.for_cycle(cycle);
+        let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
         // One that `outrigger replay` knows.
-        let law = AnyLaw::JointServo(JointServo::new(Reference::Absolute(trajectory), servo));
+        let law = AnyLaw::JointServo(law);
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
-        job.feeding = Some(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) });
+        job.task = Some(Task::Feed(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) }));
         let running = Running::start(&self.beside, job, true)?;
         while !running.has_ended() {
             watch(&trace);
@@ -138,7 +141,7 @@ where
     }
 
     /// Where the arm stands, and how long a cycle of the robot is.
-    fn stands(&self) -> Result<(JointPositions<N>, CoreDuration), Failure> {
+    pub(super) fn stands(&self) -> Result<(JointPositions<N>, CoreDuration), Failure> {
         let none = || Failure::Connection("the robot's states ended before the first".into());
         let mut states = self.states()?;
         let mut newest = states.next().ok_or_else(none)??;
@@ -154,4 +157,11 @@ where
         }
         Ok((newest.positions, cycle.min(LONGEST)))
     }
+}
+
+/// How far any joint may be from where a motion begins, or goes on [rad]: no further than the widest tolerance on its path, and where
+/// there is none, than the default.
+fn begins_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
+    let widest = tolerances.path.iter().filter(|path| path.is_finite()).fold(0.0_f32, f32::max);
+    if widest > 0.0 { widest } else { JointServoConfig::default().path_tolerance }
 }

@@ -2,6 +2,7 @@
 
 mod beside;
 mod follow;
+mod place;
 mod running;
 mod sensor;
 mod states;
@@ -17,6 +18,7 @@ use outrigger_core::time::Duration;
 
 use self::beside::{Beside, Job};
 pub use self::follow::Followed;
+pub use self::place::Arrival;
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
@@ -164,7 +166,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
             run: self.run.clone(),
             host: self.host.clone(),
             format: self.format,
-            feeding: None,
+            task: None,
         })
     }
 }

@@ -31,7 +31,7 @@ use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
 use crate::machine;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally, Wanted};
-use crate::motion::{Fed, Feeding};
+use crate::motion::{Fed, Task};
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
@@ -62,7 +62,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     session(controller, config, law, plan, Operators::here(Leaves::AnArm)?, None, None)?.outcome()
 }
 
-/// The same for these `operators`, beside a `watcher`, with a motion that is fed: how it ended.
+/// The same for these `operators`, beside a `watcher`, with a `task`: how it ended.
 ///
 /// # Errors
 /// Those of [`run`], but for the fallback.
@@ -73,7 +73,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
     plan: &Plan,
     operators: Operators,
     watcher: Option<Watcher<N, C::Event>>,
-    feeding: Option<Feeding<N>>,
+    task: Option<Task<N>>,
 ) -> Result<Finished, Failure> {
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
@@ -117,7 +117,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
         let recorder = service.recorder();
-        let mut service = Fed::new(Attached::new(service, watcher), feeding);
+        let mut service = Fed::new(Attached::new(service, watcher), task);
         C::run(config, law, &mut net, &mut service, recorder).await?;
         service.inner.inner.finish(plan.format)
     });
@@ -478,6 +478,9 @@ where
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
+        if let Some(desk) = &mut self.desk {
+            desk.act(engine, now);
+        }
         let (mode, law) = (engine.mode(), engine.law());
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
             (self.progress, self.tail) = (None, None);

@@ -2,7 +2,7 @@
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
 use outrigger_core::link::Metric;
-use outrigger_core::robot::Reason;
+use outrigger_core::robot::{Pose, Reason};
 
 /// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
 #[must_use]
@@ -76,6 +76,8 @@ pub fn of_write(write: &Write) -> String {
         Write::Payload { mass, center_of_gravity: Some([x, y, z]) } => format!("payload={mass}@{x},{y},{z}"),
         Write::SpeedSlider(position) => format!("speed-slider={position}"),
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
+        Write::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => format!("tcp={x},{y},{z},{rx},{ry},{rz}"),
+        Write::Gravity([x, y, z]) => format!("gravity={x},{y},{z}"),
     }
 }
 
@@ -116,6 +118,7 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
             WriteRefusal::NoInput => "refused-no-input",
             WriteRefusal::Off => "refused-off",
             WriteRefusal::LinkStale => "refused-link-stale",
+            WriteRefusal::Commanding => "refused-commanding",
             _ => "refused",
         },
     }

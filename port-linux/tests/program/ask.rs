@@ -10,7 +10,7 @@ use std::thread;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::Window;
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
-use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 
 /// A folder of a test's own, empty: the users' directory for sockets, too.
@@ -427,4 +427,63 @@ fn words_that_do_not_fit_are_usage_and_say_what_would() {
     }
     let (code, complaint) = of(&["no-such.toml", "status"]);
     assert!(code == Some(1) && complaint.contains("cannot read no-such.toml"), "{complaint}");
+}
+
+#[test]
+fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
+    attempt_first(|| {
+        let folder = folder("ask-guided");
+        let (arm, robot, seat) = arm(51_000);
+        let port =
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).expect("a port").port();
+        let player = format!("[session]\npath = \"player\"\n[program]\nport = {port}\n");
+        let (mut run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &player)), Clock::start());
+        run.ready();
+        let refused = run.refused(&["freedrive", "--seconds", "1"], 4);
+        assert!(refused.contains("(NotCommanding)"), "{refused}");
+        let usage = run.refused(&["force", "z=-900"], 2);
+        assert!(usage.contains("force, number 2, is -900, expected -500.0 to 500.0 N"), "{usage}");
+        run.command_arm();
+        run.watch_for(|status| status.contains("\"mode\":\"command\""));
+        assert!(run.done(&["tool-contact", "on"]).starts_with("taken"));
+        assert!(run.done(&["tool-contact", "off"]).starts_with("taken"));
+
+        let height = || arm.controller().truth().tool().position[2];
+        arm.controller().act(Action::Push([0.0, 0.0, 10.0, 0.0, 0.0, 0.0]));
+        let before = height();
+        let said = run.done(&["freedrive", "--seconds", "2"]);
+        assert!(said.contains("a hand moves the arm") && said.contains("gives way no more"), "{said}");
+        assert!(height() - before > 0.03, "from {before} to {}", height());
+        arm.controller().act(Action::Push([0.0; 6]));
+        // Until the program has shown its end.
+        let ends = (0..50).any(|_| run.refused(&["renew"], 4).contains("(NotCommanding)"));
+        assert!(ends, "it goes on");
+
+        // Somebody begins it and goes away.
+        let status = run.watch_for(|status| status.contains("\"mode\":\"command\""));
+        let mut begun = false;
+        for _ in 0..20 {
+            let mut stream = run.connect(&seat);
+            let line = format!("{{\"do\":\"freedrive\",\"epoch\":{}}}\n", epoch_of(&status));
+            stream.write_all(line.as_bytes()).expect("it reads");
+            let mut answer = String::new();
+            BufReader::new(&stream).read_line(&mut answer).expect("an answer");
+            begun = answer.contains("\"ok\":true");
+            if begun {
+                break;
+            }
+            // Until rest is measured.
+            assert!(answer.contains("NotAtRest"), "{answer}");
+            thread::sleep(std::time::Duration::from_millis(100));
+        }
+        assert!(begun, "it never rests");
+        assert!(run.refused(&["renew"], 4).contains("(NotYours)"), "it is another's");
+        let ended = run.until("\"to\":\"Stopping\"");
+        let now = clock.now();
+        if !ended.contains("\"NotRenewed\"") {
+            late(clock.window(now, now).and_before(LOOKED_BACK), format!("disturbed: {ended}"));
+        }
+        assert!(ended.contains("\"NotRenewed\""), "{ended}");
+        run.quit();
+    });
 }

@@ -132,3 +132,55 @@ fn what_cannot_be_followed_is_refused_before_anything_moves() {
     assert_eq!(checked.status.code(), Some(0));
     assert!(text(&checked.stdout).contains("101 waypoints in 4.000 s, within the limits"), "{}", text(&checked.stdout));
 }
+
+/// A controller with this software, and a configuration for it: where it is, and a port of ours.
+fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
+    let controller = Controller::new(Options::for_software(software)).expect("a controller");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 54_000).expect("free ports");
+    let server = server.spawn().expect("a thread");
+    let base = server.port_base();
+    let text = format!("robot.address = \"127.0.0.1:{base}\"\nprogram.port = {port}\nlaw.kind = \"joint-servo\"\n");
+    (server, file(&format!("player-{software}.toml"), &text))
+}
+
+fn sent_to(config: &PathBuf, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .arg("move")
+        .arg(config)
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary under test")
+}
+
+#[test]
+fn the_controller_takes_the_arm_to_one_place_on_each_generation_and_what_it_cannot_is_refused() {
+    for (major, minor) in [(5, 15), (3, 15), (10, 11)] {
+        let (server, config) = with_player(SoftwareVersion::new(major, minor));
+        let recording = file(&format!("to-{major}.mcap"), "");
+        std::fs::remove_file(&recording).expect("it was written");
+        let to = "q=0.4,-1.3,-1.5707964,-1.5707964,1.5707964,-0.3";
+        let done = sent_to(&config, &["--to", to, "--json", "--record", recording.to_str().expect("text")]);
+        assert_eq!(done.status.code(), Some(0), "{major}.{minor}: {}", text(&done.stderr));
+        let end: serde_json::Value = serde_json::from_slice(&done.stdout).expect("one object");
+        assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{end}");
+        assert!(end["end_error"].as_f64().expect("a number") < 2e-3, "{end}");
+        let q = server.controller().truth().q;
+        assert!((q[0] - 0.4).abs() < 2e-3 && (q[5] + 0.3).abs() < 2e-3, "{major}.{minor}: {q:?}");
+        let replayed =
+            Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output().expect("it runs");
+        assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
+        let again = sent_to(&config, &["--to", "q=0.0,-1.5,-1.5707964,-1.5707964,1.5707964,0.0", "--speed", "0.9"]);
+        assert_eq!(again.status.code(), Some(0), "{major}.{minor}: {}", text(&again.stderr));
+        assert!(text(&again.stdout).starts_with("there: "), "{}", text(&again.stdout));
+        for (args, said) in [
+            (&["--to", "q=7,0,0,0,0,0"][..], "joint 1: found 7 rad, expected"),
+            (&["--to", "q=1,0,0,0,0,0", "--speed", "5"][..], "found speed 5, expected at most 1"),
+        ] {
+            let refused = sent_to(&config, args);
+            assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+            assert!(text(&refused.stderr).contains(said), "{}", text(&refused.stderr));
+        }
+    }
+}

@@ -112,7 +112,7 @@ fn one_line_chooses_the_path() {
         let software = SoftwareVersion::new(major, minor);
         std::thread::scope(|scope| {
             let ours = ["reverse-speedj", "reverse-servoj", "buffered"];
-            let by_socket = ["text", "external-control"].into_iter().chain(ours).map(|path| (path, "socket"));
+            let by_socket = ["text", "external-control", "player"].into_iter().chain(ours).map(|path| (path, "socket"));
             for (path, orders) in by_socket.chain(ours.map(|path| (path, "registers"))) {
                 scope.spawn(move || {
                     let server = serve(Options::for_software(software), false);

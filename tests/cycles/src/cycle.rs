@@ -108,6 +108,7 @@ impl<'m> Cycle<'m> {
             CommandPath::ReverseSpeedJ => Some(Kind::SpeedJ),
             CommandPath::ReverseServoJ => Some(Kind::ServoJ),
             CommandPath::Buffered => Some(Kind::Buffered),
+            CommandPath::Player => Some(Kind::Player),
             CommandPath::Text | CommandPath::ExternalControl => None,
         };
         let program = kind.map(|kind| Program {

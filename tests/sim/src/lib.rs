@@ -27,7 +27,7 @@
 //!
 //! Nothing documents these; each stands as a constant or option where it is used: how late in an e-Series cycle text
 //! still runs in the next one; decelerations of stops and of a program's end, and of `stopj` before 3.2; how long
-//! switching on and compiling take; read-only ports from 3.10, code 210 from 5.10; a paused program counts as running; single lines are not announced as programs. On
+//! switching on and compiling take; what [`timing`] chooses; read-only ports from 3.10, code 210 from 5.10; a paused program counts as running; single lines are not announced as programs. On
 //! 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take. On 30004: what
 //! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
 //! rate. Of programs: what the options [`dial::SocketOptions`] and [`controller::InterpreterOptions`] choose; a socket that is
@@ -88,5 +88,6 @@ pub mod service;
 pub mod surface;
 pub mod tcp;
 pub mod time;
+pub mod timing;
 pub mod udp;
 pub mod world;

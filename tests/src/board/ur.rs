@@ -203,7 +203,13 @@ impl Side for Ur {
         if controller.cycles() != self.cycles {
             // The simulation moves the arm at the beginning of a cycle to where it is at its end.
             let (at, arm) = (now + controller.period(), controller.truth());
-            self.record.motion.push(Motion { at, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
+            self.record.motion.push(Motion {
+                at,
+                q: arm.q,
+                qd: arm.qd,
+                qd_target: arm.targets.qd,
+                scaling: arm.scaling,
+            });
         }
     }
 

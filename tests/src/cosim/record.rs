@@ -89,6 +89,8 @@ pub struct Motion {
     pub qd: Speeds,
     /// Speeds the controller asks of the joints \[rad/s\].
     pub qd_target: Speeds,
+    /// The speed scaling in force, 0 … 1.
+    pub scaling: f64,
 }
 
 impl Motion {

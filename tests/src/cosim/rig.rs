@@ -6,15 +6,16 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use outrigger_core::client::rtde::Claim;
-use outrigger_core::command::Sample;
+use outrigger_core::command::{JointMove, Sample};
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{CommandPath, Memory, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::AnyLaw;
-use outrigger_core::mode::Mode;
-use outrigger_core::robot::ControllerTime;
+use outrigger_core::mode::{Mode, MoveNumber};
+use outrigger_core::robot::{ControllerTime, Reason};
 use outrigger_core::wire::external_control::{Control, ControlMode};
-use outrigger_core::wire::program::{Order, What};
+use outrigger_core::wire::player::PlayerOrder;
+use outrigger_core::wire::program::{Order, OrderRepr, What};
 use outrigger_sim::controller::{Controller, Refused};
 use outrigger_sim::dial::Dial;
 use outrigger_sim::fault::{Fault, FaultKind};
@@ -179,6 +180,28 @@ impl<'m> Rig<'m> {
             self.rules.request();
         }
         self.hand_over(input);
+    }
+
+    /// The controller is to make this move by itself.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn delegate(&mut self, asked: JointMove<6>) -> Result<MoveNumber, Reason> {
+        self.engine.delegate(asked, core_time(self.now()))
+    }
+
+    /// Asks the engine for something, in place of an input.
+    pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, outrigger_core::time::Instant) -> T) -> T {
+        let now = core_time(self.now());
+        ask(&mut self.engine, now)
+    }
+
+    /// The law is to go on.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn stream(&mut self) -> Result<(), Reason> {
+        self.engine.stream(core_time(self.now()))
     }
 
     /// An operator, who sees how things stand, asks to command.
@@ -534,7 +557,13 @@ impl<'m> Rig<'m> {
                 _ => format!("speedj({:?}) order\n", control.values.map(|value| f64::from(value) * 1e-6)),
             });
         }
-        let order = Order::new_checked(bytes).expect("an order").repr();
+        let is_player = self.engine.config().peer.path == CommandPath::Player;
+        let order = if is_player {
+            let order = PlayerOrder::new_checked(bytes).expect("an order").repr();
+            OrderRepr { counter: order.counter, what: order.what, cycles: 1, values: order.positions }
+        } else {
+            Order::new_checked(bytes).expect("an order").repr()
+        };
         let text = match order.what {
             What::End => {
                 self.position = None;
@@ -544,7 +573,7 @@ impl<'m> Rig<'m> {
                 self.position = None;
                 return;
             }
-            What::Keep => return,
+            What::Keep | What::Move | What::Cancel => return,
             // A position moves by how far it is from the one before.
             _ if self.engine.config().peer.path.is_positions() => {
                 let before = self.position.replace(order.values).unwrap_or(order.values);
@@ -597,7 +626,8 @@ impl<'m> Rig<'m> {
         }
         // The simulation moves the arm at the beginning of a cycle to where it is at its end.
         let (at, arm) = (now + self.controller.period(), self.controller.truth());
-        self.record.motion.push(Motion { at, q: arm.q, qd: arm.qd, qd_target: arm.targets.qd });
+        let (q, qd, qd_target, scaling) = (arm.q, arm.qd, arm.targets.qd, arm.scaling);
+        self.record.motion.push(Motion { at, q, qd, qd_target, scaling });
         self.record.cycles.commanded += u64::from(self.engine.mode() == Mode::Command);
     }
 }

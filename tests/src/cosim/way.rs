@@ -30,6 +30,9 @@ impl Way {
         Self::in_registers(CommandPath::Buffered),
     ];
 
+    /// Whole moves, and joint speeds in between.
+    pub const PLAYER: Self = Self::by_socket(CommandPath::Player);
+
     const fn by_socket(path: CommandPath) -> Self {
         Self { path, orders: Orders::Socket }
     }

@@ -32,6 +32,8 @@ pub enum Argument {
     CenterOfGravity(u8),
     /// Component of the gravity vector, 0 = x \[m/s²\].
     Gravity(u8),
+    /// Number of the tool centre point's pose: 0 to 2 are x, y, z \[m\], 3 to 5 its rotation vector \[rad\].
+    Tcp(u8),
     /// Position of the speed slider.
     SpeedSlider,
     /// Text of a message.
@@ -55,6 +57,7 @@ impl core::fmt::Display for Argument {
             Self::Mass => f.write_str("mass"),
             Self::CenterOfGravity(axis) => write!(f, "centre of gravity, axis {axis}"),
             Self::Gravity(axis) => write!(f, "gravity, axis {axis}"),
+            Self::Tcp(number) => write!(f, "tool centre point, number {number}"),
             Self::SpeedSlider => f.write_str("speed slider"),
             Self::Text => f.write_str("text"),
             Self::Title => f.write_str("title"),

@@ -1,4 +1,4 @@
-//! Outputs, flags, payload and gravity as secondary programs (client interfaces, 5.3 and 5.5): they run beside the
+//! Outputs, flags, payload, tool centre point and gravity as secondary programs (client interfaces, 5.3 and 5.5): they run beside the
 //! program that moves the arm, in one control step.
 
 use super::dialect::{Dialect, OutputNames};
@@ -86,6 +86,8 @@ pub enum Output {
     Gravity([f32; 3]),
     /// What the force-torque sensor reads now becomes zero; on arms that have one.
     ZeroForceTorqueSensor,
+    /// Pose of the tool centre point in the flange's frame: x, y, z \[m\], rotation vector \[rad\].
+    Tcp([f32; 6]),
 }
 
 impl Output {
@@ -95,10 +97,15 @@ impl Output {
     pub const CENTER_OF_GRAVITY: Range = Range::symmetric(10.0);
     /// Components of gravity \[m/s²\].
     pub const GRAVITY: Range = Range::symmetric(30.0);
+    /// Coordinates of a tool centre point \[m\].
+    pub const TCP_POSITION: Range = Range::symmetric(10.0);
+    /// Components of its rotation vector \[rad\]: a whole turn.
+    pub const TCP_ROTATION: Range = Range::symmetric(6.283_186);
     /// Levels of an analog output.
     pub const LEVEL: Range = Range::new(0.0, 1.0);
-    /// Bytes of the longest text of one output within a program: an analog output with its domain.
-    pub const MAX_LEN: usize = 30 + 27 + NUMBER_LEN + 2;
+    /// Bytes of the longest text of one output within a program: a tool centre point, whose numbers have a sign, two digits,
+    /// a point and the decimals at most.
+    pub const MAX_LEN: usize = 12 + 6 * (NUMBER_LEN - 2 + 1) + 2;
 
     /// Whether a controller of this dialect (or [`Version`](crate::Version)) takes it.
     ///
@@ -133,6 +140,10 @@ impl Output {
             }
             Self::Gravity(gravity) => Self::GRAVITY.check_each(Argument::Gravity, &gravity),
             Self::ZeroForceTorqueSensor => dialect.has(dialect.zero_ftsensor),
+            Self::Tcp([x, y, z, rx, ry, rz]) => {
+                Self::TCP_POSITION.check_each(Argument::Tcp, &[x, y, z])?;
+                Self::TCP_ROTATION.check_each(|axis| Argument::Tcp(axis.saturating_add(3)), &[rx, ry, rz])
+            }
         }
     }
 
@@ -224,6 +235,10 @@ impl Output {
                 line.list(&gravity);
             }
             Self::ZeroForceTorqueSensor => line.put(b" zero_ftsensor("),
+            Self::Tcp(pose) => {
+                line.put(b" set_tcp(p");
+                line.list(&pose);
+            }
         }
         line.put(b")\n");
     }

@@ -70,3 +70,6 @@ pub const CONVERSATION: &str = template!("conversation");
 
 /// The same in registers of RTDE, in place of [`CONVERSATION`] (`urscript/programs/registers.script`).
 pub const REGISTERS: &str = template!("registers");
+
+/// Moves that the controller makes by itself (`urscript/programs/player.script`), with their own conversation.
+pub const PLAYER: &str = template!("player");

@@ -131,6 +131,7 @@ fn the_rest_of_the_outputs_read_alike_on_every_firmware() {
         Output::Payload { mass: 1.25, center_of_gravity: None, max_mass: 5.0 },
         Output::Payload { mass: 5.0, center_of_gravity: Some([0.0, -0.01, 0.1]), max_mass: 5.0 },
         Output::Gravity([0.0, 0.0, 9.82]),
+        Output::Tcp([0.0, -0.05, 0.1, 0.0, 3.0, -0.5]),
     ]);
     for version in VERSIONS {
         let analog = if version.major == 1 { "set_analog_out" } else { "set_standard_analog_out" };
@@ -140,7 +141,8 @@ fn the_rest_of_the_outputs_read_alike_on_every_firmware() {
             format!(
                 "sec outrigger_io():\n set_tool_voltage(0)\n set_tool_voltage(12)\n set_tool_voltage(24)\n \
                  set_analog_outputdomain(0,0)\n {analog}(0,0.000000)\n set_flag(31,True)\n {mass}(1.250000)\n \
-                 set_payload(5.000000,[0.000000,-0.010000,0.100000])\n set_gravity([0.000000,0.000000,9.820000])\nend\n"
+                 set_payload(5.000000,[0.000000,-0.010000,0.100000])\n set_gravity([0.000000,0.000000,9.820000])\n \
+                 set_tcp(p[0.000000,-0.050000,0.100000,0.000000,3.000000,-0.500000])\nend\n"
             )
         );
     }
@@ -176,6 +178,7 @@ fn a_secondary_program_fits_its_stated_length() {
     let longest = [
         Output::Payload { mass: 100.0, center_of_gravity: Some([-10.0; 3]), max_mass: 100.0 },
         Output::Gravity([-30.0; 3]),
+        Output::Tcp([-10.0, -10.0, -10.0, -6.283_186, -6.283_186, -6.283_186]),
         Output::Analog { index: 0, domain: Some(AnalogDomain::Current), level: 1.0 },
         Output::Digital { output: DigitalOutput::Configurable(7), high: false },
     ];

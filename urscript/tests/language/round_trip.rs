@@ -98,7 +98,7 @@ proptest! {
     fn outputs_are_set_to_what_was_rendered(
         version in versions(), index in 0_u8..=1, flag in 0_u8..=31, high: bool, level in 0.0_f32..=1.0,
         mass in 0.0_f32..=30.0, center in prop::array::uniform3(-1.0_f32..=1.0),
-        gravity in prop::array::uniform3(-10.0_f32..=10.0),
+        gravity in prop::array::uniform3(-10.0_f32..=10.0), tcp in prop::array::uniform6(-6.25_f32..=6.25),
     ) {
         let program = [
             Output::Digital { output: DigitalOutput::Standard(index), high },
@@ -109,6 +109,7 @@ proptest! {
             Output::Payload { mass, center_of_gravity: None, max_mass: 30.0 },
             Output::Payload { mass, center_of_gravity: Some(center), max_mass: 30.0 },
             Output::Gravity(gravity),
+            Output::Tcp(tcp),
         ];
         let calls = calls(version, |out| Sec(&program).render(version, out));
         let names: Vec<_> = calls.iter().map(|(name, _)| *name).collect();
@@ -119,7 +120,7 @@ proptest! {
         let payload = if version < Version::new(3, 3) { "set_payload" } else { "set_payload_mass" };
         prop_assert_eq!(names, [
             digital, tool, "set_analog_outputdomain", analog, "set_tool_voltage", "set_flag", payload, "set_payload",
-            "set_gravity",
+            "set_gravity", "set_tcp",
         ]);
         let arg = |call: usize, arg: usize| &calls[call].1[arg];
         let int = |value: u8| Value::Int(i32::from(value));
@@ -132,6 +133,7 @@ proptest! {
         prop_assert!(close(arg(6, 0), mass) && (calls[6].1.len() < 2 || *arg(6, 1) == Value::None));
         prop_assert!(close(arg(7, 0), mass) && all_close(arg(7, 1), center));
         prop_assert!(all_close(arg(8, 0), gravity));
+        prop_assert!(all_close(arg(9, 0), tcp));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{Mode, Refusal, Word};
 use outrigger_core::request::Ask;
 use outrigger_core::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
-#[cfg(not(feature = "reverse"))]
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_embassy::Handle;
@@ -103,6 +102,10 @@ impl<'d> Clerk<'d> {
             }
             #[cfg(not(feature = "reverse"))]
             Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
+                return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
+            }
+            // What a hand or a force moves is asked for beside a host.
+            Ok(Ask::Freedrive { .. } | Ask::Force { .. } | Ask::ToolContact { .. } | Ask::Renew | Ask::Stiffen) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
             // No source of a board takes readings from the network.

@@ -83,7 +83,9 @@ impl Claim {
             | Write::ToolVoltage(_)
             | Write::Flag { .. }
             | Write::Payload { .. }
-            | Write::ZeroForceTorqueSensor => None,
+            | Write::ZeroForceTorqueSensor
+            | Write::Tcp(_)
+            | Write::Gravity(_) => None,
         }
     }
 

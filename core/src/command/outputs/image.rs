@@ -30,9 +30,8 @@ impl Image {
     /// Levels of the analog outputs as they were written, 0 to 1; 0 where they were not.
     #[must_use]
     pub fn analog(&self) -> [f64; 2] {
-        let [first, second, ..] = &self.settings;
-        [first, second].map(|setting| match setting {
-            Some((Write::Analog { level, .. }, _)) => f64::from(*level),
+        [0, 1].map(|slot: usize| match self.settings.get(slot) {
+            Some(Some((Write::Analog { level, .. }, _))) => f64::from(*level),
             _ => 0.0,
         })
     }

@@ -7,6 +7,8 @@
 //! | | *never shown* after too long, where this controller shows no such thing |
 //! | confirmed | *overwritten* by somebody else, where the controller shows something else |
 //!
+//! What would change motion, by [`Write::needs_rest`], is refused while the arm is commanded.
+//!
 //! Only what was asked for is ever sent: an output that another writer sets is left to it, and nothing is repeated.
 //!
 //! ```
@@ -93,6 +95,7 @@ struct Seen {
     tool_voltage: bool,
     speed_slider: bool,
     payload: bool,
+    tcp: bool,
 }
 
 impl Seen {
@@ -102,6 +105,7 @@ impl Seen {
         self.tool_voltage |= shown.tool_voltage.is_some();
         self.speed_slider |= shown.speed_slider.is_some();
         self.payload |= shown.payload.is_some();
+        self.tcp |= shown.tcp.is_some();
     }
 
     const fn has(self, write: &Write) -> bool {
@@ -111,7 +115,8 @@ impl Seen {
             Write::ToolVoltage(_) => self.tool_voltage,
             Write::SpeedSlider(_) => self.speed_slider,
             Write::Payload { .. } => self.payload,
-            Write::Flag { .. } | Write::ZeroForceTorqueSensor => false,
+            Write::Tcp(_) => self.tcp,
+            Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) => false,
         }
     }
 }
@@ -201,6 +206,11 @@ impl Outputs {
     #[must_use]
     pub fn next_deadline(&self, config: &OutputsConfig) -> Option<Instant> {
         self.entries.iter().map(|entry| entry.due(config)).min()
+    }
+
+    /// Takes out the first of what waits to be sent that [needs rest](Write::needs_rest), where the arm is commanded by now.
+    pub fn take_back(&mut self) -> Option<Write> {
+        self.take(|entry| entry.stage == Stage::Waiting && entry.write.needs_rest()).map(|entry| entry.write)
     }
 
     /// Takes out the first of what waits or is on its way that is `concerned`: it will have no effect.

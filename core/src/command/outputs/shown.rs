@@ -3,7 +3,8 @@
 use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
 use super::write::Write;
-use crate::robot::{Generation, Payload};
+use crate::math::{add, norm, scale, subtract};
+use crate::robot::{Generation, Payload, Pose};
 
 /// One analog output as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Shown {
     pub speed_slider: Option<f32>,
     /// Payload in force.
     pub payload: Option<Payload>,
+    /// Tool centre point in force, in the flange's frame.
+    pub tcp: Option<Pose>,
 }
 
 /// The bit of a digital output: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
@@ -53,6 +56,8 @@ const SLIDER: f32 = 0.005;
 /// Tolerances that other drivers use, with room for the rounding of the text \[kg, m\].
 const MASS: f32 = 1.5e-3;
 const CENTER_OF_GRAVITY: f32 = 1.5e-4;
+/// Of a tool centre point, by each number \[m, rad\].
+const TCP: f32 = 1.5e-4;
 
 impl Shown {
     /// Whether this shows what `write` sets, analog levels within `tolerance`; `None` where it says nothing of it.
@@ -81,9 +86,21 @@ impl Shown {
                 Some((shown.mass - mass).abs() <= MASS && centered)
             }
             Write::SpeedSlider(position) => self.speed_slider.map(|shown| (shown - position).abs() <= SLIDER),
-            Write::Flag { .. } | Write::ZeroForceTorqueSensor => None,
+            Write::Tcp(wanted) => self.tcp.map(|shown| {
+                let position = norm(subtract(shown.position, wanted.position)) <= TCP;
+                position && turns_alike(shown.rotation, wanted.rotation)
+            }),
+            Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) => None,
         }
     }
+}
+
+/// Whether both vectors are the same rotation: the one, or the other way round to it.
+fn turns_alike(shown: [f32; 3], wanted: [f32; 3]) -> bool {
+    let angle = norm(wanted);
+    let turn = if angle > 0.0 { scale(wanted, -core::f32::consts::TAU / angle) } else { [0.0; 3] };
+    let near = |other| norm(subtract(shown, other)) <= TCP;
+    near(wanted) || near(add(wanted, turn))
 }
 
 #[cfg(test)]
@@ -105,6 +122,23 @@ mod tests {
         let shown = Shown { digital: Some(8), ..Shown::default() };
         assert_eq!(shown.shows(&write, 0.01), Some(true));
         assert_eq!(shown.shows(&Write::SpeedSlider(1.0), 0.01), None);
+    }
+
+    #[test]
+    fn a_tool_centre_point_is_shown_by_either_of_the_vectors_of_its_rotation() {
+        let pose = |rotation| Pose { position: [0.0, 0.0, 0.1], rotation };
+        let shows =
+            |shown, wanted| Shown { tcp: Some(pose(shown)), ..Shown::default() }.shows(&Write::Tcp(pose(wanted)), 0.0);
+        assert_eq!(shows([0.0; 3], [0.0; 3]), Some(true));
+        assert_eq!(shows([3.1, 0.0, 0.0], [3.1, 0.0, 0.0]), Some(true));
+        assert_eq!(shows([3.1, 0.0, 0.0], [3.1 - core::f32::consts::TAU, 0.0, 0.0]), Some(true));
+        assert_eq!(shows([3.1, 0.0, 0.0], [-3.1, 0.0, 0.0]), Some(false));
+        assert_eq!(shows([0.0, 0.0, 0.001], [0.0; 3]), Some(false));
+        assert_eq!(shows([f32::NAN, 0.0, 0.0], [0.0; 3]), Some(false));
+        let elsewhere = Pose { position: [0.0, 0.001, 0.1], rotation: [0.0; 3] };
+        let shown = Shown { tcp: Some(elsewhere), ..Shown::default() };
+        assert_eq!(shown.shows(&Write::Tcp(pose([0.0; 3])), 0.0), Some(false));
+        assert_eq!(Shown::default().shows(&Write::Tcp(elsewhere), 0.0), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use outrigger_urscript::{
     AnalogDomain, Argument, DigitalOutput, Output, RenderError, SpeedSlider, ToolVoltage, Version,
 };
 
+use crate::robot::Pose;
 use crate::time::Duration;
 
 /// One thing to set. None of them moves the arm or ends a program.
@@ -47,10 +48,15 @@ pub enum Write {
     SpeedSlider(f32),
     /// What the force-torque sensor reads now becomes zero. No interface shows that it did.
     ZeroForceTorqueSensor,
+    /// The tool centre point in the flange's frame. Not while commanding: see [`needs_rest`](Self::needs_rest).
+    Tcp(Pose),
+    /// Acceleration that the base feels, in its own frame \[m/s²\]; an arm that stands upright: `[0, 0, 9.82]`. Not while
+    /// commanding; older software shows nothing of it.
+    Gravity([f32; 3]),
 }
 
 /// Outputs beside the digital ones that have one setting each and are shown.
-pub(super) const SLOTS: usize = 5;
+pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
     /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider, which has
@@ -65,7 +71,17 @@ impl Write {
             Self::Payload { mass, center_of_gravity } => Output::Payload { mass, center_of_gravity, max_mass },
             Self::SpeedSlider(_) => return None,
             Self::ZeroForceTorqueSensor => Output::ZeroForceTorqueSensor,
+            Self::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => Output::Tcp([x, y, z, rx, ry, rz]),
+            Self::Gravity(gravity) => Output::Gravity(gravity),
         })
+    }
+
+    /// Whether it is refused while commanding, and while the arm is stopped. A law that moves the tool and motion of the
+    /// controller's own reckon with the tool centre point; another gravity changes every joint's torque at once. A payload
+    /// changes with what a gripper takes, and may be set in motion.
+    #[must_use]
+    pub const fn needs_rest(&self) -> bool {
+        matches!(self, Self::Tcp(_) | Self::Gravity(_))
     }
 
     /// Whether a controller with this software takes it, on an arm rated for `max_mass` \[kg\].
@@ -91,7 +107,7 @@ impl Write {
         match (self, other) {
             (Self::Digital { output: a, .. }, Self::Digital { output: b, .. }) => a == b,
             (Self::Flag { index: a, .. }, Self::Flag { index: b, .. }) => a == b,
-            (Self::ZeroForceTorqueSensor, Self::ZeroForceTorqueSensor) => true,
+            (Self::ZeroForceTorqueSensor, Self::ZeroForceTorqueSensor) | (Self::Gravity(_), Self::Gravity(_)) => true,
             (a, b) => a.slot().is_some() && a.slot() == b.slot(),
         }
     }
@@ -99,12 +115,13 @@ impl Write {
     /// Where its setting is kept, for what is neither digital nor never shown.
     pub(super) const fn slot(&self) -> Option<usize> {
         match self {
-            Self::Digital { .. } | Self::Flag { .. } | Self::ZeroForceTorqueSensor => None,
+            Self::Digital { .. } | Self::Flag { .. } | Self::ZeroForceTorqueSensor | Self::Gravity(_) => None,
             Self::Analog { index: 0, .. } => Some(0),
             Self::Analog { .. } => Some(1),
             Self::ToolVoltage(_) => Some(2),
             Self::Payload { .. } => Some(3),
             Self::SpeedSlider(_) => Some(4),
+            Self::Tcp(_) => Some(5),
         }
     }
 }
@@ -150,6 +167,8 @@ pub enum WriteRefusal {
     Off,
     /// The link was stale, or did not take text, for too long.
     LinkStale,
+    /// It would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
+    Commanding,
 }
 
 impl core::fmt::Display for WriteRefusal {
@@ -164,6 +183,7 @@ impl core::fmt::Display for WriteRefusal {
             Self::NoInput => f.write_str("RTDE has no input for it, or it is not ours: set it by text"),
             Self::Off => f.write_str("outputs are switched off in the configuration"),
             Self::LinkStale => f.write_str("the link was stale for too long to send it"),
+            Self::Commanding => f.write_str("it would change motion: release first, and set it with the arm at rest"),
         }
     }
 }

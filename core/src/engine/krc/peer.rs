@@ -663,6 +663,8 @@ impl Peer<7> for Krc {
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
             // A KRC is given no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),
+            #[cfg(feature = "reverse")]
+            Verdict::Guide(..) => return Err(Reason::Internal),
         }
         Ok(false)
     }

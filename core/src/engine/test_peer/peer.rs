@@ -353,6 +353,9 @@ impl Peer<2> for TestPeer {
                 }
                 Message::Start(number.get(), [asked.speed(), asked.acceleration()], points)
             }
+            // It has neither.
+            #[cfg(feature = "reverse")]
+            Verdict::Guide(..) => return Err(Reason::Internal),
             Verdict::Keep => Message::Keep,
             Verdict::Cancel(number) => Message::Cancel(number.get()),
         };

@@ -135,8 +135,9 @@ impl UrConfig {
         let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
         let registers = program.by_registers(*path);
-        let ours = *path != CommandPath::ExternalControl || program.orders == Orders::Socket;
-        BadValue::unless(ours, "orders", "socket: External Control has no other").map_err(value("program"))?;
+        let others = !matches!(path, CommandPath::ExternalControl | CommandPath::Player);
+        BadValue::unless(others || program.orders == Orders::Socket, "orders", "socket: this path has no other")
+            .map_err(value("program"))?;
         let sent = !registers || program.by == Delivery::Text;
         BadValue::unless(sent, "orders", "socket, where the URCap brings the program").map_err(value("program"))?;
         let by_rtde = !registers || (cfg!(feature = "rtde") && connect.states != StatesFrom::Realtime);

@@ -84,6 +84,11 @@ pub enum ProgramNews {
     /// Somebody has connected who is not the controller, or whom nobody waits for: so many by now, all turned away. Told at the
     /// first, the second, the fourth and so on.
     Stranger(u32),
+    /// The tool touches something, and the motion that the program makes ends for it.
+    Contact {
+        /// So many control cycles before the program saw it, the contact began.
+        cycles: u32,
+    },
 }
 
 /// What follows the loss of a link.

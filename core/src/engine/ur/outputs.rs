@@ -16,6 +16,7 @@ use crate::client::rtde::{Claim, Claims};
 use crate::command::Sources;
 use crate::command::outputs::{BATCH, Outputs, OutputsConfig, Shown, Write, WriteNews, WriteRefusal, digital_levels};
 use crate::engine::event::{Event, Events};
+use crate::mode::Mode;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Generation, RobotModel, SoftwareVersion, State};
@@ -39,6 +40,7 @@ pub(super) struct Known<'k> {
     pub(super) identity: Option<Identity>,
     pub(super) facts: &'k Facts,
     pub(super) config: &'k UrConfig,
+    pub(super) mode: Mode,
 }
 
 impl Known<'_> {
@@ -50,6 +52,11 @@ impl Known<'_> {
 
     const fn by(&self) -> OutputsBy {
         self.config.peer.connect.outputs
+    }
+
+    /// Whether the arm is commanded, or is being brought to rest.
+    const fn is_commanded(&self) -> bool {
+        matches!(self.mode, Mode::Arming | Mode::Command | Mode::Stopping)
     }
 }
 
@@ -106,6 +113,11 @@ impl OutputsPath {
             return;
         }
         let Some(identity) = known.identity else { return };
+        while known.is_commanded()
+            && let Some(write) = self.outputs.take_back()
+        {
+            tell(events, write, WriteNews::Refused(WriteRefusal::Commanding));
+        }
         let batch = self.outputs.send(now);
         batch.iter().for_each(|write| tell(events, *write, WriteNews::Sent));
         let by_inputs = match (rtde, known.by()) {
@@ -181,7 +193,7 @@ impl OutputsPath {
         arrival: Instant,
         events: &mut Events<UrEvent>,
     ) {
-        let Known { identity: Some(identity), facts, config } = known else { return };
+        let Known { identity: Some(identity), facts, config, .. } = known else { return };
         if !AVAILABLE {
             return;
         }
@@ -198,6 +210,8 @@ impl OutputsPath {
             tool_voltage: tool.map(|tool| tool.output_voltage),
             speed_slider: facts.program.filter(|program| new(program.at)).and(facts.speed_slider),
             payload: None,
+            // In the same message as the program's state.
+            tcp: facts.program.filter(|program| new(program.at)).and(facts.tcp_offset),
         };
         self.observe(&config.peer.outputs, &shown, arrival, events);
     }
@@ -276,6 +290,9 @@ impl OutputsPath {
 /// Whether `write` can be done beside this controller.
 fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Result<(), WriteRefusal> {
     let software = known.identity.ok_or(WriteRefusal::NotConnected)?.software;
+    if write.needs_rest() && known.is_commanded() {
+        return Err(WriteRefusal::Commanding);
+    }
     let by = known.by();
     match has_input(rtde, by, &write) {
         _ if by == OutputsBy::Off => return Err(WriteRefusal::Off),

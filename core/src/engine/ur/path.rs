@@ -22,6 +22,8 @@ pub enum CommandPath {
     Buffered,
     /// A program that speaks the wire of UR's External Control takes joint speeds; it answers nothing (feature `urcap`).
     ExternalControl,
+    /// A program that makes whole moves by itself, each known by its number, and takes joint speeds in between.
+    Player,
 }
 
 words!(CommandPath {
@@ -29,6 +31,7 @@ words!(CommandPath {
     "reverse-speedj" = ReverseSpeedJ,
     "reverse-servoj" = ReverseServoJ,
     "buffered" = Buffered,
+    "player" = Player,
     "external-control" = ExternalControl,
 });
 
@@ -61,7 +64,7 @@ impl CommandPath {
     /// Whether its program can get its orders in registers.
     #[must_use]
     pub const fn can_use_registers(self) -> bool {
-        self.is_resident() && !matches!(self, Self::ExternalControl)
+        self.is_resident() && !matches!(self, Self::ExternalControl | Self::Player)
     }
 
     /// Whether a controller with this software can be commanded in this way, as far as is known ([`unfit`](Self::unfit)).
@@ -81,7 +84,7 @@ impl CommandPath {
         let (major, minor, lacks) = match self {
             Self::Text => return None,
             Self::ReverseServoJ | Self::Buffered => (3, 1, "servoj with a look-ahead and a gain"),
-            Self::ReverseSpeedJ | Self::ExternalControl => (3, 0, "reads of a program with a time-out"),
+            Self::ReverseSpeedJ | Self::Player | Self::ExternalControl => (3, 0, "reads of a program with a time-out"),
         };
         (!software.at_least(major, minor)).then(|| Unfit::Software { major, minor, lacks: wording(lacks) })
     }
@@ -94,6 +97,7 @@ impl CommandPath {
             Self::ReverseSpeedJ => "joint speeds to a program that stays there",
             Self::ReverseServoJ => "joint positions to a program that stays there",
             Self::Buffered => "joint positions that wait in a queue there",
+            Self::Player => "whole moves to a program that stays there, and joint speeds in between",
             Self::ExternalControl => "joint speeds, as UR's External Control takes them",
         }
     }
@@ -104,7 +108,7 @@ impl CommandPath {
         match self {
             Self::Text => true,
             Self::ExternalControl => cfg!(feature = "urcap"),
-            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered => cfg!(feature = "reverse"),
+            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => cfg!(feature = "reverse"),
         }
     }
 }
@@ -279,6 +283,7 @@ mod tests {
         assert_eq!(first(CommandPath::ReverseSpeedJ), Some(SoftwareVersion::new(3, 0)));
         assert_eq!(first(CommandPath::ReverseServoJ), Some(SoftwareVersion::new(3, 1)));
         assert_eq!(first(CommandPath::Buffered), Some(SoftwareVersion::new(3, 1)));
+        assert_eq!(first(CommandPath::Player), Some(SoftwareVersion::new(3, 0)));
         assert_eq!(first(CommandPath::ExternalControl), Some(SoftwareVersion::new(3, 0)));
     }
 

@@ -15,9 +15,12 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateEvent, StateLink, attached};
 use crate::client::rtde::{Claim, Input as RtdeInput};
+#[cfg(feature = "reverse")]
+use crate::command::Guidance;
+use crate::command::JointMove;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
-use crate::engine::cycle::{Beside, Cycle, Verdict};
+use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
@@ -29,12 +32,12 @@ use crate::law::Law;
 use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
-use crate::mode::{Held, Mode, Pace, PeerGate, Pendant};
+use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
 use crate::robot::ProgramState;
-use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion};
+use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
@@ -131,6 +134,14 @@ impl Ur<'_> {
     #[must_use]
     pub fn is_up(&self, link: LinkId) -> bool {
         self.connector.is_greeted(link)
+    }
+
+    /// How far the move is that the player executes, or executed last: the share of its way, 0 … 1; `None` where no player
+    /// shows one.
+    #[cfg(feature = "reverse")]
+    #[must_use]
+    pub fn progress(&self) -> Option<f32> {
+        shared(&self.program).filter(|program| program.is_player()).and_then(Reverse::progress)
     }
 
     /// How many have connected to our port for a program, and were turned away.
@@ -239,7 +250,12 @@ impl Ur<'_> {
             self.connector.greeted(link, cx.now);
             self.compare_software(cx);
             self.learn_kinematics(cx);
-            let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+            let known = Known {
+                identity: self.identity,
+                facts: self.primary.facts(),
+                config: cx.config,
+                mode: cx.cycle.mode_now(),
+            };
             self.outputs.observe_primary(&known, cx.cycle.state(), cx.now, cx.events);
             if local {
                 self.refused(cx);
@@ -570,6 +586,7 @@ impl<'m> Peer<6> for Ur<'m> {
 
     const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
     const LISTENS: bool = cfg!(feature = "reverse");
+    const DELEGATES: bool = cfg!(feature = "reverse");
 
     fn acknowledged_link(&self) -> Option<LinkId> {
         Some(self.carrying())
@@ -608,6 +625,9 @@ impl<'m> Peer<6> for Ur<'m> {
         };
         // The period is known once a controller is connected; nothing is judged before.
         let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()));
+        if Self::DELEGATES {
+            first.mode.delegated.check(first.mode.cycle).map_err(ConfigError::of("mode"))?;
+        }
         let sources = config.monitors()?;
         Ok((peer, Cycle::new(first, config.standstill, config.limits, sources, config.operator, law)))
     }
@@ -652,7 +672,8 @@ impl<'m> Peer<6> for Ur<'m> {
             }
             Input::Set(write) => {
                 let identity = self.identity.filter(|_| cx.running);
-                let known = Known { identity, facts: self.primary.facts(), config: cx.config };
+                let known =
+                    Known { identity, facts: self.primary.facts(), config: cx.config, mode: cx.cycle.mode_now() };
                 self.outputs.set(write, &known, self.rtde.as_deref(), cx.now, cx.events);
             }
             Input::Ends(LinkId::REALTIME, ours, theirs) => {
@@ -738,6 +759,42 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
+    fn executed(&self, state: &State<6>, _: Instant) -> Executed {
+        shared(&self.program).map(|program| program.executed(state)).unwrap_or_default()
+    }
+
+    fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
+    }
+
+    fn asked(&self) -> Option<JointMove<6>> {
+        shared(&self.program).and_then(Reverse::asked_move)
+    }
+
+    #[cfg(feature = "reverse")]
+    fn can_guide(&self) -> Result<(), Reason> {
+        shared(&self.program).ok_or(Reason::NoSuchProgram)?.can_guide()
+    }
+
+    #[cfg(feature = "reverse")]
+    fn guided(&mut self, what: Guidance, beside: bool) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what, beside));
+    }
+
+    #[cfg(feature = "reverse")]
+    fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
+        let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
+        program.can_guide()?;
+        // From which software on there is `tool_contact`.
+        let software = self.identity.ok_or(Reason::LinkClosed)?.software;
+        let tells = if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) };
+        if !tells {
+            return Err(Reason::PathUnfit);
+        }
+        program.stop_at_contact(stops);
+        Ok(())
+    }
+
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
         self.outputs.observe_state(&cx.config.peer.outputs, cx.cycle.state(), self.identity, arrival, cx.events);
         let waits = self.unacked_age(cx.now);
@@ -786,7 +843,12 @@ impl<'m> Peer<6> for Ur<'m> {
 
     fn conclude<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> bool {
         if self.outputs.is_due() {
-            let known = Known { identity: self.identity, facts: self.primary.facts(), config: cx.config };
+            let known = Known {
+                identity: self.identity,
+                facts: self.primary.facts(),
+                config: cx.config,
+                mode: cx.cycle.mode_now(),
+            };
             self.outputs.feed_force(cx.cycle.sources(), self.rtde.as_deref_mut(), cx.config, cx.now);
             self.outputs.write(&known, self.rtde.as_deref_mut(), cx.now, cx.events);
         }

@@ -4,7 +4,7 @@ use crate::law::Quantity;
 use crate::law::plant::Plant;
 use crate::robot::JointAccelerations;
 use crate::time::Instant;
-use crate::trajectory::{TrajectoryError, Waypoint};
+use crate::trajectory::{Tolerances, TrajectoryError, Waypoint};
 
 const HOME: [f32; 6] = [0.1, -1.6, 1.5, -1.4, -1.6, 0.0];
 
@@ -306,4 +306,88 @@ fn a_waypoint_that_the_arm_cannot_reach_is_not_taken() {
     assert_eq!((excess.joint, excess.quantity, excess.allowed), (0, Quantity::Velocity, 1.0));
     assert!((excess.reached - 1.35).abs() < 1e-5);
     assert_eq!(feed(open(), &at(0.2, 2)), Ok(()));
+}
+
+/// Joint 0 through half a turn in 2 s, without feedback: the arm ends 0.9° short of it.
+fn falling_short(tolerances: Tolerances<6>) -> JointServo<6> {
+    let config = JointServoConfig { proportional: 0.0, derivative: 0.0, ..JointServoConfig::default() };
+    let waypoint = |q, millis| Waypoint {
+        setpoint: Setpoint {
+            positions: JointPositions([q, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            velocities: JointVelocities::ZERO,
+        },
+        accelerations: None,
+        at: Duration::from_millis(millis),
+    };
+    let motion = Trajectory::through(&[waypoint(0.0, 0), waypoint(core::f32::consts::PI, 2_000)]).unwrap();
+    JointServo::new(Reference::Relative(motion), config).with_tolerances(tolerances)
+}
+
+fn within_half_a_second_of(goal: f32) -> Tolerances<6> {
+    Tolerances { goal: JointPositions([goal; 6]), goal_time: Some(Duration::from_millis(500)), ..Tolerances::DEFAULT }
+}
+
+#[test]
+fn a_motion_is_finished_once_its_goal_is_reached_and_ends_by_name_where_it_is_not_in_time() {
+    let until_ended = |goal, scaling| {
+        let mut law = falling_short(within_half_a_second_of(goal));
+        let mut plant = Plant::at(HOME);
+        plant.state.speed_scaling = Some(scaling);
+        law.arm(&plant.state).unwrap();
+        let cycles: Option<u32> =
+            (1..2_000).find(|_| run(&mut law, &mut plant, 1).is_err() || law.progress() == Progress::Finished);
+        (law, plant, cycles.unwrap())
+    };
+    let (law, _, cycles) = until_ended(0.02, 1.0);
+    assert!(law.progress() == Progress::Finished && cycles <= 260, "{:?} after {cycles} cycles", law.progress());
+    let (mut law, mut plant, cycles) = until_ended(0.01, 1.0);
+    assert_eq!((law.progress(), run(&mut law, &mut plant, 1)), (Progress::Running, Err(Reason::GoalTolerance)));
+    assert!(cycles.abs_diff(250 + 63) <= 2, "{cycles} cycles");
+    let (_, _, cycles) = until_ended(0.01, 0.5);
+    assert!(cycles.abs_diff(2 * (250 + 63)) <= 4, "by the motion's own time: {cycles} cycles");
+}
+
+#[test]
+fn an_arm_that_was_stopped_before_it_came_to_its_goal_is_not_done_and_goes_there_when_resumed() {
+    let mut law = falling_short(within_half_a_second_of(0.01));
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 280).unwrap();
+    law.suspend();
+    assert_eq!(law.progress(), Progress::Suspended);
+    law.arm(&plant.state).unwrap();
+    assert_eq!(run(&mut law, &mut plant, 50), Ok(0.0), "asked for anew, it holds");
+    law.resume(&plant.state).unwrap();
+    assert_eq!(law.progress(), Progress::Running);
+    plant.state.positions.0[0] += 0.01;
+    law.step(&plant.state, &Samples::NONE, Duration::from_secs(1)).unwrap();
+    assert_eq!(law.progress(), Progress::Finished);
+}
+
+#[test]
+fn each_joint_has_its_own_tolerance_on_the_path_and_where_the_motion_is_begun_and_resumed() {
+    let mut path = Tolerances::<6>::DEFAULT.path;
+    path.0[1] = 0.01;
+    let tolerances = Tolerances { path, ..Tolerances::DEFAULT };
+    let servo = |reference| JointServo::new(reference, JointServoConfig::default()).with_tolerances(tolerances);
+    let begun_off_by = |joint: usize, off: f32| {
+        let mut law = servo(Reference::Absolute(half_turn_and_back()));
+        let mut state = Plant::at([0.0; 6]).state;
+        state.positions.0[joint] = off;
+        law.arm(&state)
+    };
+    assert_eq!([begun_off_by(0, 0.1), begun_off_by(1, 0.009)], [Ok(()); 2]);
+    assert_eq!([begun_off_by(0, 0.21), begun_off_by(1, -0.011)], [Err(Reason::PathTolerance); 2]);
+
+    let mut law = servo(Reference::Relative(half_turn_and_back()));
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 60).unwrap();
+    let mut pushed = plant.state;
+    pushed.positions.0[1] += 0.011;
+    assert_eq!(law.clone().step(&pushed, &Samples::NONE, Duration::ZERO), Err(Reason::PathTolerance));
+    law.suspend();
+    assert_eq!(law.resume(&pushed), Err(Reason::PathTolerance));
+    assert_eq!(law.progress(), Progress::Suspended);
+    assert_eq!(law.resume(&plant.state), Ok(()));
 }

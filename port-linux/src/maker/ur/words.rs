@@ -81,6 +81,10 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
             ),
             vec![("version", version.to_string())],
         ),
+        ProgramNews::Contact { cycles } => (
+            format!("the tool touches something, and the motion ends; it began {cycles} control cycles before"),
+            vec![("cycles", cycles.to_string())],
+        ),
         ProgramNews::Stranger(count) => (
             format!(
                 "somebody else than the controller has connected to our port for its program: turned away, {count} so far"

@@ -23,7 +23,7 @@ pub enum Motion {
     Servo {
         /// Wanted position.
         q: [f64; 6],
-        /// Smoothing time, 0.03 … 0.2 s.
+        /// Smoothing time, 0.03 … 0.2 s; 0: the targets are there within the cycle.
         lookahead: f64,
         /// Stiffness, 100 … 2000; the smoothing time holds at 300.
         gain: f64,
@@ -85,6 +85,10 @@ impl Targets {
             Motion::Rest | Motion::Torque { .. } => self.qd = [0.0; 6],
             Motion::Speed { qd, acceleration } => self.approach(qd.map(|v| v * scaling), acceleration, dt),
             Motion::Stop { deceleration } => self.approach([0.0; 6], deceleration, dt),
+            Motion::Servo { q, lookahead, .. } if lookahead <= 0.0 => {
+                let towards = std::array::from_fn(|joint| self.q[joint] + (q[joint] - self.q[joint]) * scaling);
+                return self.step_to(towards, dt);
+            }
             Motion::Servo { q, lookahead, gain } => self.follow(q, lookahead, gain, scaling, dt),
             // Of these the arm makes positions or joint speeds.
             Motion::Route { .. } | Motion::Twist { .. } | Motion::Reach { .. } => return,
@@ -125,6 +129,13 @@ impl Targets {
     /// The velocity targets vanish within one cycle, as when a `servoj` program is aborted.
     pub fn halt(&mut self) {
         self.qd = [0.0; 6];
+    }
+
+    /// The velocity targets shrink as in a cycle with this deceleration of the fastest joint \[rad/s²\].
+    pub(crate) fn brake(&mut self, deceleration: f64, dt: f64) {
+        if deceleration > 0.0 {
+            self.approach([0.0; 6], deceleration, dt);
+        }
     }
 
     /// All joints change speed together, the one with the longest way at `acceleration`.

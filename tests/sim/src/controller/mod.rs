@@ -44,6 +44,7 @@ use crate::robot::{Control, Power, Robot, Stop};
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
+use crate::timing::Starting;
 use connection::{Connection, Phase};
 use external_control::Fetching;
 use operations::Underway;
@@ -165,6 +166,7 @@ impl Controller {
                 firmware,
                 dt,
                 fixed_stop_deceleration: options.fixed_stop_deceleration,
+                servoj: options.servoj,
                 stop_deceleration: options.end_deceleration,
                 aborts: false,
                 mover: None,
@@ -181,6 +183,11 @@ impl Controller {
                 after_t,
                 options.end_deceleration,
                 options.flicker,
+                Starting {
+                    intake: options.intake.unwrap_or(firmware.intake()),
+                    compiling: options.compiling,
+                    servoj_deceleration: options.servoj.replaced_deceleration,
+                },
             ),
             notices: vec![],
             faults: Schedule::new(options.faults.clone()),

@@ -19,6 +19,7 @@ use crate::robot_api::RobotApiOptions;
 use crate::rtde::RtdeOptions;
 use crate::service::Service;
 use crate::surface::Surface;
+use crate::timing::{Compiling, ServoJ};
 
 /// Of the form that real ones have: year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";
@@ -96,6 +97,13 @@ pub struct Options {
     pub short_kinematics: bool,
     /// Whether configuration data has the fields of the newest software; by version where `None`.
     pub long_configuration: Option<bool>,
+    /// How long before a control cycle text must have arrived to run in it; by version where `None`
+    /// ([`Firmware::intake`]).
+    pub intake: Option<Duration>,
+    /// How late long programs start; not published.
+    pub compiling: Compiling,
+    /// What is not known of `servoj`.
+    pub servoj: ServoJ,
     /// Deceleration where a program leaves the arm moving and the firmware stops it \[rad/s²\]; not documented,
     /// assumed.
     pub end_deceleration: f64,
@@ -166,6 +174,9 @@ impl Options {
             assignable_outputs: None,
             short_kinematics: false,
             long_configuration: None,
+            intake: None,
+            compiling: Compiling::default(),
+            servoj: ServoJ::default(),
             end_deceleration: 10.0,
             fixed_stop_deceleration: 3.0,
             stop_deceleration: 15.0,

@@ -14,7 +14,6 @@ mod speaking;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use outrigger_core::robot::ProgramState;
 use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Program, ProgramKind, Step};
@@ -23,6 +22,7 @@ use crate::arm::{Arm, Motion};
 use crate::controller::Conn;
 use crate::firmware::AfterT;
 use crate::time::SimTime;
+use crate::timing::Starting;
 use host::ProgramHost;
 pub(crate) use plant::{Notice, Plant};
 pub(crate) use sockets::Sockets;
@@ -35,16 +35,6 @@ const WAITING: usize = 256;
 const FOREIGN_TURN: f64 = 2.0;
 /// Its acceleration \[rad/s²\].
 const FOREIGN_ACCELERATION: f64 = 1.0;
-
-/// Long programs start late (core/docs/protocol/ur-client-interfaces.md 5.2): beyond these lines, each takes this long.
-/// Figures are assumed.
-const COMPILE: (usize, Duration) = (10, Duration::from_micros(100));
-
-fn compile_time(text: &str) -> Duration {
-    let (free, per_line) = COMPILE;
-    let lines = text.lines().count().saturating_sub(free);
-    per_line * u32::try_from(lines).unwrap_or(u32::MAX)
-}
 
 /// Who sent a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +94,7 @@ pub(crate) struct Programs {
     overruns: u32,
     after_t: AfterT,
     end_deceleration: f64,
+    starting: Starting,
     waiting: VecDeque<Waiting>,
     primary: Option<Running>,
     /// While paused: what moved the arm before.
@@ -129,6 +120,7 @@ impl Programs {
         after_t: AfterT,
         end_deceleration: f64,
         flicker: Option<NonZeroU32>,
+        starting: Starting,
     ) -> Self {
         Self {
             builtins,
@@ -136,6 +128,7 @@ impl Programs {
             overruns,
             after_t,
             end_deceleration,
+            starting,
             waiting: VecDeque::new(),
             primary: None,
             paused: None,
@@ -206,6 +199,9 @@ impl Programs {
         let replaced = self.take_in(now, plant, notices);
         if replaced {
             plant.forget_program();
+            if matches!(plant.arm.motion, Motion::Servo { .. }) {
+                plant.arm.targets.brake(self.starting.servoj_deceleration, plant.dt);
+            }
             self.replacements = self.replacements.wrapping_add(1);
             if self.flicker.is_some_and(|every| self.replacements.is_multiple_of(every.get())) {
                 self.passing = Some(ProgramState::Stopped);
@@ -225,7 +221,7 @@ impl Programs {
 
     /// Starts what has arrived; says whether a running program was replaced.
     fn take_in(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
-        let intake = plant.firmware.intake();
+        let starting = self.starting;
         let mut replaced = false;
         let mut later = VecDeque::new();
         // Senders with nothing more to be taken in this cycle: each one's texts keep their order.
@@ -235,7 +231,7 @@ impl Programs {
                 later.push_back(waiting);
                 continue;
             }
-            if now.since(waiting.arrived) < intake + compile_time(&waiting.text) {
+            if now.since(waiting.arrived) < starting.intake + starting.compiling.time(&waiting.text) {
                 served.push(waiting.from);
                 later.push_back(waiting);
                 continue;

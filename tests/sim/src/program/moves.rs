@@ -9,9 +9,6 @@ use crate::arm::route::{ArcTurn, Goal, Pace};
 use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
 
-/// Smoothing of `servoj` where the software takes none (before 3.1) \[s\], and its stiffness.
-const SERVOJ_LOOKAHEAD: f64 = 0.1;
-const SERVOJ_GAIN: f64 = 300.0;
 /// What `optimovej` and `optimovel` take a share of: rad/s and rad/s², m/s and m/s². Assumed.
 const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);
 const MOST_OF_TOOL: (f64, f64) = (1.5, 4.0);
@@ -96,12 +93,16 @@ impl ProgramHost<'_> {
     pub(super) fn servoj(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let q = joints(call.arg(0))?;
         let time = call.arg(3).number().unwrap_or(self.plant.dt);
-        let lookahead = call.arg(4).number().unwrap_or(SERVOJ_LOOKAHEAD);
-        let gain = call.arg(5).number().unwrap_or(SERVOJ_GAIN);
+        let own = &self.plant.servoj;
+        let (lookahead, gain) = match (call.arg(4).number(), call.arg(5).number()) {
+            (Some(lookahead), Some(gain)) if self.plant.firmware.servoj_lookahead() => (lookahead, gain),
+            _ => (own.lookahead, own.gain),
+        };
         if !(0.03..=0.2).contains(&lookahead) || !(100.0..=2000.0).contains(&gain) {
             return Some(CallResult::Error(format!("servoj: lookahead_time {lookahead}, gain {gain} out of range")));
         }
         self.moves = true;
+        let lookahead = if self.plant.servoj.filters { lookahead } else { 0.0 };
         self.plant.arm.motion = Motion::Servo { q, lookahead, gain };
         Some(if self.stretched(call, time) { done() } else { CallResult::Again })
     }

@@ -11,6 +11,7 @@ use crate::io::Io;
 use crate::robot::Robot;
 use crate::rtde::{Registers, Watchdogs};
 use crate::time::SimTime;
+use crate::timing::ServoJ;
 
 /// The machine room: what programs act on.
 pub(crate) struct Plant {
@@ -22,6 +23,7 @@ pub(crate) struct Plant {
     /// Control period \[s\].
     pub(crate) dt: f64,
     pub(crate) fixed_stop_deceleration: f64,
+    pub(crate) servoj: ServoJ,
     /// Deceleration of a move that interpreter mode aborts \[rad/s²\].
     pub(crate) stop_deceleration: f64,
     /// Whether interpreter mode aborts the move that is under way.

@@ -30,4 +30,5 @@ mod scheduling;
 mod services;
 mod socket_client;
 mod sockets;
+mod timing;
 mod ways_in;

@@ -84,17 +84,33 @@ pub(crate) const SECTIONS: &[Section] = &[
             line(
                 "text that arrives late in a cycle runs one cycle later",
                 everywhere(Recorded),
-                "",
+                "Options::intake",
                 &[
                     "a_command_early_in_the_cycle_acts_in_the_next_and_shows_in_the_packet_after_it",
                     "a_command_late_in_the_cycle_waits_for_the_one_after",
+                    "how_early_text_must_be_there_can_be_chosen",
                 ],
             ),
             line(
                 "long programs start late",
                 everywhere(Manual),
-                "",
-                &["a_long_program_starts_late_and_the_old_one_runs_until_then"],
+                "Options::compiling",
+                &[
+                    "a_long_program_starts_late_and_the_old_one_runs_until_then",
+                    "how_late_a_long_program_starts_can_be_chosen",
+                ],
+            ),
+            line(
+                "the filter of `servoj`, and what it is before 3.1",
+                everywhere(Assumed),
+                "Options::servoj",
+                &["servoj_without_its_filter_is_there_within_a_cycle", "the_filter_of_servoj_before_3_1_can_be_chosen"],
+            ),
+            line(
+                "what of the arm's speed is left where one `servoj` replaces another",
+                everywhere(Assumed),
+                "Options::servoj",
+                &["a_servoj_that_replaces_another_finds_the_arm_braked_where_that_is_chosen"],
             ),
             line(
                 "what follows the time of `speedj`",

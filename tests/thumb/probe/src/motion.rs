@@ -44,7 +44,8 @@ fn kinematics(chain: &KinematicChain<6>, state: &State<6>) {
 fn trajectory<const N: usize>() -> Option<Trajectory<N>> {
     let waypoint = Waypoint {
         setpoint: Setpoint { positions: JointPositions(any_numbers()), velocities: JointVelocities(any_numbers()) },
-        accelerations: None, at: any(Duration::from_secs(1)),
+        accelerations: None,
+        at: any(Duration::from_secs(1)),
     };
     let trajectory = match Trajectory::through(any::<&[Waypoint<N>]>(&[waypoint, waypoint])) {
         Ok(trajectory) => trajectory,

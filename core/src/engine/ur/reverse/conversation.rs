@@ -15,6 +15,7 @@ use crate::mode::Word;
 #[cfg(feature = "reverse")]
 use crate::robot::Reason;
 use crate::time::{Duration, Instant};
+use crate::wire::player::PlayerReport;
 use crate::wire::program::{Ending, Hello, Report};
 
 impl Reverse {
@@ -60,6 +61,7 @@ impl Reverse {
         self.waiting.clear();
         self.answers.clear();
         self.mirrors = Held::new(false, now);
+        self.player.forget();
         self.lag = 0;
     }
 
@@ -141,6 +143,7 @@ impl Reverse {
         self.order.clear();
         self.waiting.clear();
         self.mirrors.value = false;
+        self.player.forget();
     }
 
     /// The connection is reset, and the next one is waited for.
@@ -191,6 +194,17 @@ impl Reverse {
                 },
                 // It has nothing to say.
                 Stage::Ready | Stage::Ending(..) if self.is_foreign() => (false, &[][..]),
+                Stage::Ready | Stage::Ending(..) if self.is_player() => match rest.split_first_chunk() {
+                    Some((said, behind)) => {
+                        let said = PlayerReport::from_bytes(*said);
+                        if let Some(cycles) = self.player.observe(&said, arrival) {
+                            tell(ProgramNews::Contact { cycles });
+                        }
+                        self.take(said.report, arrival);
+                        (true, behind)
+                    }
+                    None => (false, rest),
+                },
                 Stage::Ready | Stage::Ending(..) => match rest.split_first_chunk() {
                     Some((report, behind)) => {
                         self.take(Report::from_bytes(*report), arrival);

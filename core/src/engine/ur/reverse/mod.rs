@@ -14,7 +14,9 @@ mod carrier;
 mod conversation;
 mod door;
 mod fetch;
+mod guide;
 mod orders;
+mod player;
 mod positions;
 mod text;
 mod upload;
@@ -27,6 +29,7 @@ use heapless::Deque;
 
 use self::door::Door;
 use self::fetch::Fetch;
+use self::player::Player;
 use self::positions::Positions;
 use self::text::Made;
 use super::config::{UrConfig, UrOptions};
@@ -42,7 +45,8 @@ use crate::mode::{Held, Mode};
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
-use crate::wire::program::{Ending, Kind, Order};
+use crate::wire::player::PlayerOrder;
+use crate::wire::program::{Ending, Kind};
 
 /// A program that has connected says whose it is within this time.
 const GREETING: Duration = Duration::from_secs(1);
@@ -97,7 +101,7 @@ pub(super) struct Reverse {
     mirrors: Held<bool>,
     ending: Ending,
     answers: Answers<u16>,
-    order: Outbox<{ Order::LEN }>,
+    order: Outbox<{ PlayerOrder::LEN }>,
     tokens: u16,
     called: bool,
     path: CommandPath,
@@ -110,6 +114,8 @@ pub(super) struct Reverse {
     limits: Limits<6>,
     /// Of a program that takes positions.
     positions: Positions,
+    /// Of a program that makes moves by itself.
+    player: Player,
     /// How many points wait in the ring, as it said last, and how many are to.
     lag: u16,
     fill: u16,
@@ -167,12 +173,14 @@ impl Reverse {
                 CommandPath::Text | CommandPath::ReverseSpeedJ | CommandPath::ExternalControl => Kind::SpeedJ,
                 CommandPath::ReverseServoJ => Kind::ServoJ,
                 CommandPath::Buffered => Kind::Buffered,
+                CommandPath::Player => Kind::Player,
             },
             hold: options.text.hold,
             beside: [Door::default(); 2],
             config: options.program,
             limits,
             positions: Positions::UNKNOWN,
+            player: Player::default(),
             lag: 0,
             fill: u16::MAX,
             period: Duration::ZERO,
@@ -275,7 +283,7 @@ impl Reverse {
             _ => {}
         }
         // What a program that is paused does not answer is nobody's fault while nothing is commanded.
-        let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline);
+        let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline) || self.player.executes;
         (self.is_ready() && !stays && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
     }
 
@@ -361,6 +369,7 @@ impl Reverse {
             Stage::Ready if self.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
                 Some(self.spoke + STAY).filter(|at| *at > now)
             }
+            Stage::Ready if self.player.executes => None,
             Stage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
             Stage::Away | Stage::Called(_) => None,
         };
@@ -403,7 +412,7 @@ impl Reverse {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
-        to.put(&(&self.positions, self.lag))?;
+        to.put(&(&self.positions, &self.player, self.lag))?;
         to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
         to.put(&self.answers)
     }
@@ -413,7 +422,7 @@ impl Reverse {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
-        (self.positions, self.lag) = from.take()?;
+        (self.positions, self.player, self.lag) = from.take()?;
         let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;
         self.filled = filled.min(self.window.len());
         self.window.iter_mut().zip(low?.iter().chain(&high?)).for_each(|(to, from)| *to = *from);

@@ -8,6 +8,7 @@ use crate::mode::Mode;
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::{Duration, Instant};
 use crate::wire::external_control::{ControlMode, ControlRepr};
+use crate::wire::player::PlayerOrderRepr;
 use crate::wire::program::{Kind, OrderRepr, What};
 
 impl Reverse {
@@ -28,8 +29,16 @@ impl Reverse {
     /// What ends commanding instead.
     pub(in crate::engine::ur) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, mode, state, paused } = self.moment;
+        if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
+            self.player.executes = !matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
+        }
         let made = match verdict {
-            Verdict::Silent | Verdict::Mirror | Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => false,
+            Verdict::Silent | Verdict::Mirror => false,
+            Verdict::Start(approved, number) => self.start(approved, number),
+            #[cfg(feature = "reverse")]
+            Verdict::Guide(authority, number) => self.guide(authority, number)?,
+            Verdict::Keep => self.keep(),
+            Verdict::Cancel(number) => self.cancel(number),
             Verdict::Hold if !self.is_ready() => {
                 if mode == Mode::Arming {
                     self.positions.forget();
@@ -94,8 +103,8 @@ impl Reverse {
         if self.is_foreign() {
             return self.control(ControlMode::Stopped, [0; 6]);
         }
-        let order = OrderRepr { counter: self.counter, what: What::End, cycles: 1, values: [0; 6] };
-        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+        let counter = self.counter;
+        self.put(counter, What::End, 1, [0; 6])
     }
 
     /// The program is to come to rest, and to stay.
@@ -118,21 +127,39 @@ impl Reverse {
             let mode = if what == What::Rest { ControlMode::Idle } else { ControlMode::SpeedJ };
             return self.control(mode, values);
         }
+        let counter = self.counter;
+        self.count(now) && self.put(counter, what, cycles, values)
+    }
+
+    /// Whether there is room for one more order that is not answered: its counter is taken then.
+    pub(super) fn count(&mut self, now: Instant) -> bool {
         if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
             return false;
         }
-        let order = OrderRepr { counter: self.counter, what, cycles, values };
         self.answers.sent(self.counter, now);
         self.spoke = now;
         self.counter = self.counter.wrapping_add(1);
-        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+        true
+    }
+
+    fn put(&mut self, counter: u16, what: What, cycles: u16, values: [i32; 6]) -> bool {
+        let written = if self.is_player() {
+            let order = PlayerOrderRepr { what, positions: values, ..PlayerOrderRepr::keep(counter) };
+            self.order.put(|out| order.emit(out))
+        } else {
+            let order = OrderRepr { counter, what, cycles, values };
+            self.order.put(|out| order.emit(out))
+        };
+        written.is_ok_and(|len| len > 0)
     }
 
     /// What the mode asks for beside verdicts; whether `stopj` is to go out as text.
     pub(in crate::engine::ur) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
             (Mode::Offline | Mode::Monitor, Stage::Ready) if self.stays() => {
-                if now.since(self.spoke) >= STAY {
+                // What was said of a move is to be followed within a shorter time.
+                let soon = core::mem::take(&mut self.player.executes) && self.spoke < now;
+                if soon || now.since(self.spoke) >= STAY {
                     self.rest(now);
                 }
                 false

@@ -253,11 +253,14 @@ proptest! {
     fn what_a_program_says_is_the_same_in_any_pieces(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         cuts in prop::collection::vec(1_usize..20, 1..20),
+        player in any::<bool>(),
     ) {
+        let path = if player { CommandPath::Player } else { CommandPath::ReverseSpeedJ };
+        let kind = if player { Kind::Player } else { Kind::SpeedJ };
         let now = Instant::from_micros(1_000_000);
         let arm = || {
-            let mut reverse = reverse(CommandPath::ReverseSpeedJ);
-            while reverse.is_waiting() && reverse.fetch(&config(CommandPath::ReverseSpeedJ)) {
+            let mut reverse = reverse(path);
+            while reverse.is_waiting() && reverse.fetch(&config(path)) {
                 let _ = reverse.poll_output();
             }
             reverse.prepare(now, Mode::Arming, None, false);
@@ -267,7 +270,7 @@ proptest! {
         };
         let token = arm().made.unwrap().token;
         let mut said = vec![0; 16];
-        HelloRepr { version: 1, kind: Kind::SpeedJ, token }.emit(&mut said).unwrap();
+        HelloRepr { version: 1, kind, token }.emit(&mut said).unwrap();
         said.extend(bytes);
         let mut ends = vec![];
         for pieces in [vec![64], cuts] {
@@ -282,7 +285,7 @@ proptest! {
                     break;
                 }
             }
-            ends.push((news, reverse.stage, reverse.ending, reverse.lag, reverse.filled));
+            ends.push((news, reverse.stage, reverse.ending, reverse.lag, reverse.player.shown(), reverse.filled));
         }
         prop_assert_eq!(&ends[0], &ends[1]);
     }

@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 
 #[cfg(feature = "urcap")]
 use outrigger_urscript::ExternalControlProgram;
-use outrigger_urscript::programs::{BUFFERED, CONVERSATION, REGISTERS, SERVOJ, SPEEDJ};
+use outrigger_urscript::programs::{BUFFERED, CONVERSATION, PLAYER, REGISTERS, SERVOJ, SPEEDJ};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::engine::ur::config::{UrConfig, UrOptions};
@@ -19,8 +19,8 @@ const PLACES: usize = 40;
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
 
-/// Bytes of the longest text.
-const MAX_LEN: usize = 4096;
+/// Bytes of the longest text, which is the player's.
+const MAX_LEN: usize = 6144;
 /// The same with the program of External Control.
 #[cfg(feature = "urcap")]
 pub(super) const LONGEST: usize = 20_480;
@@ -115,16 +115,22 @@ impl Made {
         let moves = match kind {
             Kind::ServoJ => SERVOJ,
             Kind::Buffered => BUFFERED,
+            Kind::Player => PLAYER,
             _ => SPEEDJ,
         };
         // The node of the URCap is one call; what it calls stands at the top of the program.
         let call = match kind {
             Kind::ServoJ => "# HEADER_END\noutrigger_servoj()\n",
             Kind::Buffered => "# HEADER_END\noutrigger_buffered()\n",
+            Kind::Player => "# HEADER_END\noutrigger_player()\n",
             _ => "# HEADER_END\noutrigger_speedj()\n",
         };
         let (before, behind) = if for_urcap { ("# HEADER_BEGIN\n", call) } else { ("", "") };
-        let conversation = if program.by_registers(path) { REGISTERS } else { CONVERSATION };
+        let conversation = match kind {
+            Kind::Player => "",
+            _ if program.by_registers(path) => REGISTERS,
+            _ => CONVERSATION,
+        };
         let text = ScriptText::of([before, moves, conversation, behind], &values, version).ok()?;
         (text.len() <= MAX_LEN).then(|| read(text))
     }

@@ -1,0 +1,237 @@
+//! Motion that a hand or a force makes: what the controller is to give way to, checked before it is told.
+//!
+//! ```
+//! use outrigger_core::command::{ForceMode, ForceModeNote};
+//!
+//! // 20 N downwards, everything else held.
+//! let press = ForceMode { selection: [false, false, true, false, false, false], ..ForceMode::pushing([0.0, 0.0, -20.0]) };
+//! assert_eq!(press.check(true), Ok(None));
+//! assert_eq!(press.check(false), Ok(Some(ForceModeNote::GainIgnored)), "a CB3 has no gain scaling");
+//! let wild = ForceMode { gain_scaling: 2.5, ..press };
+//! assert_eq!(wild.check(true).unwrap_err().to_string(), "gain scaling is 2.5, expected 0.0 to 2.0");
+//! ```
+
+use core::f32::consts::TAU;
+use core::fmt;
+
+use crate::robot::{Pose, Range, Wrench, range_of};
+
+/// How the frame of force mode goes with the arm (`core/docs/protocol/ros2-surface.md 7.6`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum ForceType {
+    /// Its y axis points from the tool centre point to its origin.
+    Point,
+    /// It stays as it is given.
+    #[default]
+    Frame,
+    /// Its x axis is the tool's velocity, as seen on its x-y plane.
+    Motion,
+}
+
+impl ForceType {
+    /// By the number that `force_mode` takes, 1 to 3.
+    #[must_use]
+    pub const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            1 => Some(Self::Point),
+            2 => Some(Self::Frame),
+            3 => Some(Self::Motion),
+            _ => None,
+        }
+    }
+
+    /// The number that `force_mode` takes.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Point => 1,
+            Self::Frame => 2,
+            Self::Motion => 3,
+        }
+    }
+}
+
+/// What `force_mode` is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ForceMode {
+    /// The frame of everything below, in the base's.
+    pub task_frame: Pose,
+    /// Along and around which of its axes the arm gives way: x, y, z, rx, ry, rz.
+    pub selection: [bool; 6],
+    /// Force \[N\] and torque \[Nm\] that the arm applies along and around those.
+    pub wrench: Wrench,
+    /// How the frame goes with the arm.
+    pub kind: ForceType,
+    /// Of an axis that gives way the highest speed \[m/s, rad/s\]; of another how far it may be pushed off \[m, rad\].
+    pub limits: [f32; 6],
+    /// 0 keeps the speed, 1 takes it away quickly. Default 0.025.
+    pub damping: f32,
+    /// Factor on the gain; above 1 it can swing. Default 0.5; without effect on a CB3.
+    pub gain_scaling: f32,
+}
+
+impl ForceMode {
+    /// Forces \[N\].
+    pub const FORCE: Range<f32> = range_of!(-500.0 to 500.0 "N");
+    /// Torques \[Nm\].
+    pub const TORQUE: Range<f32> = range_of!(-100.0 to 100.0 "Nm");
+    /// Coordinates of the frame's origin \[m\].
+    pub const ORIGIN: Range<f32> = range_of!(-10.0 to 10.0 "m");
+    /// Components of the frame's rotation vector \[rad\].
+    pub const ROTATION: Range<f32> = Range { least: -TAU, most: TAU, text: "-2π to 2π rad" };
+    /// Speeds and deviations.
+    pub const LIMIT: Range<f32> = range_of!(0.0001 to 5.0 "m/s, rad/s, m or rad");
+    /// Damping.
+    pub const DAMPING: Range<f32> = range_of!(0.0 to 1.0);
+    /// Scaling of the gain.
+    pub const GAIN_SCALING: Range<f32> = range_of!(0.0 to 2.0);
+
+    /// This force \[N\] in the base's frame, no axis selected yet, with the defaults of ROS 2's service: deviations of 0.01 m
+    /// and rad, speeds of 0.1 m/s and rad/s.
+    #[must_use]
+    pub const fn pushing(force: [f32; 3]) -> Self {
+        Self {
+            task_frame: Pose { position: [0.0; 3], rotation: [0.0; 3] },
+            selection: [false; 6],
+            wrench: Wrench { force, torque: [0.0; 3] },
+            kind: ForceType::Frame,
+            limits: [0.1; 6],
+            damping: 0.025,
+            gain_scaling: 0.5,
+        }
+    }
+
+    /// Whether it may be asked for of a controller that has gain scaling, or has not; and what should be known of it all the
+    /// same.
+    ///
+    /// # Errors
+    /// The first number out of its range, or that no axis gives way.
+    pub fn check(&self, has_gain_scaling: bool) -> Result<Option<ForceModeNote>, ForceModeError> {
+        let Self { task_frame, selection, wrench, limits, damping, gain_scaling, .. } = self;
+        let each = |values: &[f32], range: Range<f32>, what| {
+            let mut numbered = (0_u8..).zip(values.iter().copied());
+            let wrong = numbered.find(|(_, value)| !range.contains(*value));
+            wrong.map_or(Ok(()), |(at, found)| Err(ForceModeError::Number { what, at, found, expected: range.text }))
+        };
+        each(&task_frame.position, Self::ORIGIN, "task frame")?;
+        each(&task_frame.rotation, Self::ROTATION, "rotation of the task frame")?;
+        if !selection.contains(&true) {
+            return Err(ForceModeError::NothingGivesWay);
+        }
+        each(&wrench.force, Self::FORCE, "force")?;
+        each(&wrench.torque, Self::TORQUE, "torque")?;
+        each(limits, Self::LIMIT, "limit")?;
+        each(&[*damping], Self::DAMPING, "damping")?;
+        each(&[*gain_scaling], Self::GAIN_SCALING, "gain scaling")?;
+        Ok(match has_gain_scaling {
+            false => Some(ForceModeNote::GainIgnored),
+            true if *gain_scaling > 1.0 => Some(ForceModeNote::GainHigh),
+            true => None,
+        })
+    }
+}
+
+/// Something to know of a force mode that is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ForceModeNote {
+    /// This controller has no gain scaling: what was asked for has no effect.
+    GainIgnored,
+    /// Above 1 the arm can swing.
+    GainHigh,
+}
+
+/// Why a force mode is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ForceModeError {
+    /// A number is out of its range, or none.
+    Number {
+        /// Which.
+        what: &'static str,
+        /// Of several, from 0.
+        at: u8,
+        /// Its value.
+        found: f32,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// No axis is selected.
+    NothingGivesWay,
+}
+
+impl fmt::Display for ForceModeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number { what, at: 0, found, expected } => write!(f, "{what} is {found}, expected {expected}"),
+            Self::Number { what, at, found, expected } => {
+                write!(f, "{what}, number {at}, is {found}, expected {expected}")
+            }
+            Self::NothingGivesWay => f.write_str("no axis is selected: at least one is to give way"),
+        }
+    }
+}
+
+impl core::error::Error for ForceModeError {}
+
+/// What the arm is to give way to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Guidance {
+    /// A hand, along and around every axis.
+    Freedrive,
+    /// A wanted force, along and around some axes.
+    Force(ForceMode),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRESS: ForceMode =
+        ForceMode { selection: [false, false, true, false, false, false], ..ForceMode::pushing([0.0, 0.0, -20.0]) };
+
+    #[test]
+    fn each_number_out_of_its_range_is_named() {
+        type Case = (fn(&mut ForceMode), &'static str);
+        let cases: [Case; 8] = [
+            (|mode| mode.task_frame.position[1] = 11.0, "task frame, number 1, is 11, expected -10.0 to 10.0 m"),
+            (|mode| mode.task_frame.rotation[0] = f32::NAN, "rotation of the task frame is NaN"),
+            (|mode| mode.selection = [false; 6], "no axis is selected"),
+            (|mode| mode.wrench.force[2] = -501.0, "force, number 2, is -501, expected -500.0 to 500.0 N"),
+            (|mode| mode.wrench.torque[0] = f32::INFINITY, "torque is inf"),
+            (|mode| mode.limits[5] = 0.0, "limit, number 5, is 0"),
+            (|mode| mode.damping = 1.01, "damping is 1.01, expected 0.0 to 1.0"),
+            (|mode| mode.gain_scaling = -0.1, "gain scaling is -0.1, expected 0.0 to 2.0"),
+        ];
+        for (spoil, said) in cases {
+            let mut mode = PRESS;
+            spoil(&mut mode);
+            let error = mode.check(true).unwrap_err().to_string();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_high_gain_is_told_and_one_without_effect_too() {
+        let mode = ForceMode { gain_scaling: 1.5, ..PRESS };
+        assert_eq!(mode.check(true), Ok(Some(ForceModeNote::GainHigh)));
+        assert_eq!(mode.check(false), Ok(Some(ForceModeNote::GainIgnored)));
+        assert_eq!((PRESS.check(true), PRESS.check(false)), (Ok(None), Ok(Some(ForceModeNote::GainIgnored))));
+    }
+
+    #[test]
+    fn types_are_known_by_their_numbers() {
+        for number in 0..=4 {
+            assert_eq!(
+                ForceType::from_number(number).map(ForceType::number),
+                (1..=3).contains(&number).then_some(number)
+            );
+        }
+    }
+}

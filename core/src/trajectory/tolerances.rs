@@ -1,0 +1,191 @@
+//! How far the joints may be from a motion, and whether they have come to its goal.
+//!
+//! | while the motion | a joint further off than | ends it with |
+//! |---|---|---|
+//! | runs, and holds its goal | `path` | [`Reason::PathTolerance`] |
+//! | has ended | `goal`, for longer than `goal_time` of the motion's own time | [`Reason::GoalTolerance`] |
+//!
+//! These are the tolerances of `FollowJointTrajectory` (`core/docs/protocol/ros2-surface.md 7.2`). Time goes as fast as the robot's
+//! speed scaling lets it: a robot held by its slider is not late.
+
+use crate::robot::{BadValue, JointPositions, Range, Reason, range_of};
+use crate::time::Duration;
+
+/// How far each joint may be from a motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Tolerances<const N: usize> {
+    /// From where each joint is wanted \[rad\]; infinite: not compared.
+    pub path: JointPositions<N>,
+    /// From where the motion ends, once it has \[rad\]; infinite: not compared.
+    pub goal: JointPositions<N>,
+    /// How much of the motion's own time may pass after its end until every joint is within `goal`; `None`: any.
+    pub goal_time: Option<Duration>,
+}
+
+impl<const N: usize> Tolerances<N> {
+    /// Range of a tolerance \[rad\]; or infinite.
+    pub const ANGLE: Range<f32> = range_of!(0.001 to 6.3 "rad");
+    /// What a UR's driver for ROS 2 takes where a goal says nothing: 0.2 rad on the way, 0.1 rad at its end, any time.
+    pub const DEFAULT: Self = Self { path: JointPositions([0.2; N]), goal: JointPositions([0.1; N]), goal_time: None };
+
+    /// Whether each angle is in its range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let fits = |angles: &JointPositions<N>, name| {
+            let mut finite = angles.iter().filter(|angle| *angle != f32::INFINITY);
+            finite.try_for_each(|angle| Self::ANGLE.check(angle, name))
+        };
+        fits(&self.path, "path_tolerance")?;
+        fits(&self.goal, "goal_tolerance")
+    }
+}
+
+impl<const N: usize> Default for Tolerances<N> {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Holds a motion to its tolerances.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Watch<const N: usize> {
+    tolerances: Tolerances<N>,
+    /// Of the motion's own time, since its end.
+    late_nanos: u64,
+    arrived: bool,
+}
+
+impl<const N: usize> Watch<N> {
+    /// A motion that has not begun, or begins again.
+    #[must_use]
+    pub const fn new(tolerances: Tolerances<N>) -> Self {
+        Self { tolerances, late_nanos: 0, arrived: false }
+    }
+
+    /// What it is held to.
+    #[must_use]
+    pub const fn tolerances(&self) -> &Tolerances<N> {
+        &self.tolerances
+    }
+
+    /// Whether every joint has been within the goal's tolerance since the motion's end.
+    #[must_use]
+    pub const fn has_arrived(&self) -> bool {
+        self.arrived
+    }
+
+    /// Whether joints that are off by this much may begin the motion there, or go on with it.
+    ///
+    /// # Errors
+    /// [`Reason::PathTolerance`] where one may not.
+    pub fn allows(&self, error: &JointPositions<N>) -> Result<(), Reason> {
+        if is_within(error, &self.tolerances.path) { Ok(()) } else { Err(Reason::PathTolerance) }
+    }
+
+    /// The joints are off by `error` \[rad\] from where the motion wants them now, `dt` after the last time, while the robot let
+    /// `scaling` (0 … 1) of it pass; `ended`: its own end has been reached.
+    ///
+    /// # Errors
+    /// The tolerance that does not hold, by its name.
+    pub fn observe(
+        &mut self,
+        error: &JointPositions<N>,
+        ended: bool,
+        dt: Duration,
+        scaling: f32,
+    ) -> Result<(), Reason> {
+        self.allows(error)?;
+        if !ended || self.arrived {
+            return Ok(());
+        }
+        if is_within(error, &self.tolerances.goal) {
+            self.arrived = true;
+            return Ok(());
+        }
+        let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
+        let nanos = (dt.as_secs_f32().min(1.0) * scaling * 1e9) as u32;
+        self.late_nanos = self.late_nanos.saturating_add(u64::from(nanos));
+        match self.tolerances.goal_time {
+            Some(most) if self.late_nanos > most.as_micros().saturating_mul(1_000) => Err(Reason::GoalTolerance),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is no number is not within.
+fn is_within<const N: usize>(error: &JointPositions<N>, tolerance: &JointPositions<N>) -> bool {
+    error.iter().zip(tolerance.iter()).all(|(error, tolerance)| error.abs() <= tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CYCLE: Duration = Duration::from_millis(8);
+    const HALF_A_SECOND: Tolerances<2> = Tolerances {
+        path: JointPositions([0.2, 0.3]),
+        goal: JointPositions([0.01, f32::INFINITY]),
+        goal_time: Some(Duration::from_millis(500)),
+    };
+
+    fn late(watch: &mut Watch<2>, scaling: f32) -> Option<usize> {
+        (1..1_000).find(|_| watch.observe(&JointPositions([0.02, 0.25]), true, CYCLE, scaling).is_err())
+    }
+
+    #[test]
+    fn each_joint_has_its_own_tolerance_on_the_path() {
+        for (error, expected) in [
+            ([0.2, -0.3], Ok(())),
+            ([0.21, 0.0], Err(Reason::PathTolerance)),
+            ([0.0, -0.31], Err(Reason::PathTolerance)),
+            ([f32::NAN, 0.0], Err(Reason::PathTolerance)),
+        ] {
+            for ended in [false, true] {
+                let mut watch = Watch::new(HALF_A_SECOND);
+                assert_eq!(watch.observe(&JointPositions(error), ended, CYCLE, 1.0), expected, "{error:?}");
+                assert!(!watch.has_arrived());
+            }
+        }
+    }
+
+    #[test]
+    fn the_goal_is_waited_for_as_long_as_its_time_by_the_motions_own_clock() {
+        let full = late(&mut Watch::new(HALF_A_SECOND), 1.0).unwrap();
+        let half = late(&mut Watch::new(HALF_A_SECOND), 0.5).unwrap();
+        assert!(full.abs_diff(63) <= 1 && half.abs_diff(126) <= 1, "{full} and {half} cycles");
+        for nothing in [0.0, -1.0, f32::NAN] {
+            assert_eq!(late(&mut Watch::new(HALF_A_SECOND), nothing), None, "{nothing}");
+        }
+        assert_eq!(late(&mut Watch::new(Tolerances { goal_time: None, ..HALF_A_SECOND }), 1.0), None);
+        let mut at_once = Watch::new(Tolerances { goal_time: Some(Duration::ZERO), ..HALF_A_SECOND });
+        assert_eq!(late(&mut at_once, 1.0), Some(1));
+    }
+
+    #[test]
+    fn it_has_arrived_once_every_joint_was_within_the_goal_and_stays_so() {
+        let mut watch = Watch::new(HALF_A_SECOND);
+        let near = JointPositions([0.005, 0.29]);
+        watch.observe(&near, false, CYCLE, 1.0).unwrap();
+        assert!(!watch.has_arrived(), "the end has not been reached");
+        watch.observe(&near, true, CYCLE, 1.0).unwrap();
+        assert!(watch.has_arrived());
+        assert_eq!(late(&mut watch, 1.0), None);
+    }
+
+    #[test]
+    fn a_tolerance_is_in_its_range_or_infinite() {
+        let path = |angle| Tolerances::<1> { path: JointPositions([angle]), ..Tolerances::DEFAULT }.check();
+        let goal = |angle| Tolerances::<1> { goal: JointPositions([angle]), ..Tolerances::DEFAULT }.check();
+        for angle in [0.001, 6.3, f32::INFINITY] {
+            assert_eq!((path(angle), goal(angle)), (Ok(()), Ok(())));
+        }
+        for angle in [0.0, -1.0, 7.0, f32::NAN, f32::NEG_INFINITY] {
+            assert!(path(angle).is_err() && goal(angle).is_err(), "{angle}");
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! Every short sequence of askers, renewals, states and faults, against the rules of motion that a hand or a force makes:
+//! *it begins only where somebody asked for it in `Command`, and goes on only while that one renews it and the arm stays
+//! within its limits.*
+//!
+//! The [`Guide`] is explored in front of the real mode machine, with a program on the controller that obeys or does not. The
+//! rules are written down here a second time, from what an observer sees go out and remembers of what was asked:
+//!
+//! * `Start` goes out once for each motion that was granted, and for none after commanding has ended.
+//! * In answer to a state nothing but `Start`, `Keep` or `Cancel` goes out from then on, and `Keep` only while the one who began it
+//!   renewed it in time, the tool was shown within its limits, and nobody asked for the end.
+//! * Somebody else's renewal is refused and changes nothing.
+//! * Where the renewal lapses, or a limit is exceeded, commanding has ended by the end of that very step, for that reason.
+//! * A motion that has ended begins nothing: what goes out then is `Keep`, which moves nothing.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use outrigger_core::mode::{
+    Acceptance, Action, Activity, Asker, Drive, Evidence, Guide, GuideLimits, Held, Mirrored, Mode, ModeConfig,
+    ModeMachine, MoveNumber, PeerGate,
+};
+use outrigger_core::robot::{Pose, Reason, RobotMode, Safety, SafetyMode, State, Twist};
+use outrigger_core::time::{Duration, Instant};
+
+const CYCLE: Duration = Duration::from_millis(8);
+const RENEW: Duration = CYCLE.times(4);
+const START: Instant = Instant::from_micros(1_000_000);
+
+/// Small numbers, so that short sequences get everywhere.
+fn mode_config() -> ModeConfig {
+    let mut config = ModeConfig {
+        good_cycles: 1,
+        stop_cycles: 1,
+        arming_timeout: CYCLE.times(8),
+        state_timeout: CYCLE.times(3),
+        stop_timeout: CYCLE.times(9),
+        rest_window: CYCLE.times(2),
+        evidence_age: CYCLE.times(4),
+        offline_after: CYCLE.times(6),
+        program_timeout: CYCLE.times(3),
+        ..ModeConfig::new(CYCLE)
+    };
+    config.delegated.mirror_age = CYCLE.times(4);
+    config.delegated.state_timeout = CYCLE.times(4);
+    config.delegated.start_timeout = CYCLE.times(3);
+    config.delegated.cancel_timeout = CYCLE.times(2);
+    assert_eq!(config.check(), Ok(()));
+    config
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Event {
+    /// A cycle later a state: the tool as it may be, too fast, too far, or not shown.
+    Calm,
+    Fast,
+    Far,
+    Blind,
+    /// The same, at rest.
+    Rest,
+    /// Nothing for two cycles.
+    Wait,
+    /// The program gives the motion up by itself.
+    GivesUp,
+    Begin(u32),
+    /// The controller is to make a move of its own; a force is to act beside it.
+    Move,
+    Join,
+    Renew(u32),
+    End,
+    Release,
+    Fault,
+}
+
+const EVENTS: [Event; 16] = [
+    Event::Calm,
+    Event::Fast,
+    Event::Far,
+    Event::Blind,
+    Event::Rest,
+    Event::Wait,
+    Event::GivesUp,
+    Event::Begin(1),
+    Event::Begin(2),
+    Event::Move,
+    Event::Join,
+    Event::Renew(1),
+    Event::Renew(2),
+    Event::End,
+    Event::Release,
+    Event::Fault,
+];
+
+/// What an observer remembers of a motion that was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Granted {
+    number: MoveNumber,
+    asker: u32,
+    renewed: Instant,
+    started: bool,
+    ends: bool,
+}
+
+#[derive(Clone, Debug)]
+struct World {
+    machine: ModeMachine,
+    guide: Guide,
+    now: Instant,
+    seen: Event,
+    seen_at: Instant,
+    shown: Mirrored,
+    granted: Option<Granted>,
+    /// The move that the controller was to make by itself last.
+    moved: Option<MoveNumber>,
+    /// Whether the program hears what it is told.
+    hears: bool,
+    /// How this world came about.
+    story: Vec<(Event, Out)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Out {
+    Nothing,
+    Hold,
+    Law,
+    Start(MoveNumber),
+    Keep,
+    Cancel(MoveNumber),
+    Stop,
+}
+
+impl World {
+    /// In `Command`, at rest for long enough.
+    fn commanding(hears: bool) -> Self {
+        let machine = ModeMachine::new(mode_config());
+        let mut world = Self {
+            machine,
+            guide: Guide::default(),
+            now: START,
+            seen: Event::Rest,
+            seen_at: START,
+            shown: Mirrored::Idle,
+            granted: None,
+            moved: None,
+            hears,
+            story: vec![],
+        };
+        let _ = world.machine.established(world.now);
+        for _ in 0..3 {
+            world.step(Event::Rest);
+        }
+        let facts = world.facts();
+        let _ = world.machine.request(world.now, &facts).expect("ready");
+        for _ in 0..4 {
+            world.step(Event::Rest);
+        }
+        assert_eq!(world.machine.mode(), Mode::Command);
+        world
+    }
+
+    fn facts(&self) -> Evidence {
+        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
+            Some(Held::new(value, at))
+        }
+        let at = self.seen_at;
+        let commands = matches!(self.machine.mode(), Mode::Arming | Mode::Command);
+        Evidence {
+            timely: true,
+            link_entry: held(true, at),
+            robot_mode: held(RobotMode::Running, at),
+            safety: held(Safety::Mode(SafetyMode::Normal), at),
+            sources: held(Ok(()), at),
+            at_rest: held(self.seen == Event::Rest, at),
+            following: held(true, at),
+            moving_by_us: held(false, at),
+            gate: held(PeerGate::Ready, at),
+            mirrored: held(self.shown, at),
+            slowing: self.seen == Event::Rest,
+            acceptance: Acceptance {
+                program_running: held(if commands { Activity::Running } else { Activity::Stopped }, at),
+                ..Acceptance::default()
+            },
+            ..Evidence::default()
+        }
+    }
+
+    fn state(&self) -> State<6> {
+        let x = if self.seen == Event::Far { 0.7 } else { 0.1 };
+        let speed = if self.seen == Event::Fast { 0.3 } else { 0.1 };
+        let shows = self.seen != Event::Blind;
+        State {
+            tcp_pose: shows.then_some(Pose { position: [x, 0.0, 0.0], rotation: [0.0; 3] }),
+            tcp_speed: shows.then_some(Twist { linear: [0.0, speed, 0.0], angular: [0.0; 3] }),
+            ..State::default()
+        }
+    }
+
+    /// What goes out now.
+    fn out(&mut self) -> Out {
+        match self.machine.action() {
+            Action::Silent | Action::Mirror => Out::Nothing,
+            Action::Hold => Out::Hold,
+            Action::Move(_) => Out::Law,
+            Action::Start(_, number) => Out::Start(number),
+            Action::Keep => self.guide.ending().map_or(Out::Keep, Out::Cancel),
+            Action::Cancel(number) => Out::Cancel(number),
+            Action::Stop => Out::Stop,
+        }
+    }
+
+    fn step(&mut self, event: Event) {
+        let before = self.clone();
+        let mut out = Out::Nothing;
+        match event {
+            Event::Calm | Event::Fast | Event::Far | Event::Blind | Event::Rest => {
+                self.now = self.now + CYCLE;
+                (self.seen, self.seen_at) = (event, self.now);
+                let facts = self.facts();
+                let _ = self.machine.observe(self.now, &facts);
+                let state = self.state();
+                if let Some(reason) = self.guide.observe(&self.machine, &facts, &state, self.now) {
+                    let _ = self.machine.fault(self.now, reason);
+                }
+                self.forget();
+                out = self.out();
+            }
+            Event::Wait => {
+                self.now = self.now + CYCLE.times(2);
+                if let Some(reason) = self.guide.tick(self.now) {
+                    let _ = self.machine.fault(self.now, reason);
+                }
+                let _ = self.machine.tick(self.now);
+                self.forget();
+                out = self.out();
+            }
+            Event::GivesUp => {
+                if let Mirrored::Running(number) = self.shown {
+                    self.shown = Mirrored::Ended(number);
+                }
+            }
+            Event::Begin(asker) => {
+                let (facts, state) = (self.facts(), self.state());
+                let asked = Asker(asker);
+                let begun = self.guide.begin(asked, limits(), &mut self.machine, &facts, &state, self.now);
+                if let Ok(number) = begun {
+                    assert_eq!(before.machine.mode(), Mode::Command, "begun outside of Command");
+                    assert!(before.seen == Event::Rest, "begun in motion");
+                    assert!(before.granted.is_none_or(|granted| !before.runs(granted)), "begun twice");
+                    let renewed = self.now;
+                    self.granted = Some(Granted { number, asker, renewed, started: false, ends: false });
+                }
+            }
+            Event::Move => {
+                let facts = self.facts();
+                if let Ok(number) = self.machine.delegate(self.now, &facts) {
+                    self.guide.clear();
+                    (self.granted, self.moved) = (None, Some(number));
+                }
+            }
+            // There it would begin to count.
+            Event::Join if self.seen == Event::Far => {}
+            Event::Join => {
+                let (facts, state) = (self.facts(), self.state());
+                let joined = self.guide.join(Asker(1), limits(), &self.machine, &facts, &state, self.now);
+                if let Ok(number) = joined {
+                    assert_eq!((before.machine.mode(), self.moved), (Mode::Command, Some(number)), "beside nothing");
+                    assert_eq!(self.shown, Mirrored::Running(number), "beside what does not run");
+                    assert!(!before.guide.is_on(), "joined twice");
+                    let renewed = self.now;
+                    self.granted = Some(Granted { number, asker: 1, renewed, started: true, ends: false });
+                }
+            }
+            Event::Renew(asker) => match self.guide.renew(Asker(asker), self.now) {
+                Ok(()) => {
+                    let granted = self.granted.as_mut().expect("renewed something");
+                    assert_eq!(granted.asker, asker, "renewed by somebody else");
+                    granted.renewed = self.now;
+                }
+                Err(reason) => {
+                    assert_eq!(self.guide, before.guide, "refused, and changed");
+                    let other = self.guide.is_on();
+                    assert_eq!(reason, if other { Reason::NotYours } else { Reason::NotCommanding });
+                }
+            },
+            Event::End => {
+                if self.guide.end(&self.machine).is_ok() {
+                    self.granted.as_mut().expect("something to end").ends = true;
+                }
+            }
+            Event::Release => {
+                let _ = self.machine.release(self.now);
+                self.forget();
+            }
+            Event::Fault => {
+                let _ = self.machine.fault(self.now, Reason::VelocityLimit);
+                self.forget();
+            }
+        }
+        self.story.push((event, out));
+        self.check(&before, event, out);
+        self.obey(out);
+    }
+
+    /// What an engine does once commanding is over.
+    fn forget(&mut self) {
+        if self.machine.mode() != Mode::Command {
+            self.guide.clear();
+        }
+    }
+
+    /// Whether the program may still be moving the arm by this motion.
+    fn runs(&self, granted: Granted) -> bool {
+        self.machine.mode() == Mode::Command
+            && self.machine.drive() == Drive::Delegated(granted.number)
+            && self.shown != Mirrored::Ended(granted.number)
+    }
+
+    fn check(&mut self, before: &Self, event: Event, out: Out) {
+        let mode = self.machine.mode();
+        let state = matches!(event, Event::Calm | Event::Fast | Event::Far | Event::Blind | Event::Rest);
+        if let Out::Start(number) = out
+            && self.moved != Some(number)
+        {
+            let granted = self.granted.as_mut().expect("started, and nobody asked");
+            assert_eq!(
+                (granted.number, granted.started, mode),
+                (number, false, Mode::Command),
+                "started twice, or late"
+            );
+            assert!(self.now.since(granted.renewed) <= RENEW, "started for one who is gone");
+            granted.started = true;
+        }
+        let Some(granted) = self.granted else {
+            assert!(self.moved.is_some() || !matches!(out, Out::Keep | Out::Cancel(_)), "{out:?} of nothing");
+            return;
+        };
+        if out == Out::Keep && self.runs(granted) {
+            assert!(self.now.since(granted.renewed) <= RENEW, "goes on for one who is gone");
+            assert!(!granted.ends, "goes on after its end was asked for");
+            assert!(
+                !matches!(event, Event::Fast | Event::Far | Event::Blind),
+                "goes on beyond its limits: {:?}",
+                self.story
+            );
+        }
+        // Before this step it ran, as the program showed it then, and may have been told to go on.
+        let ran = before.granted == Some(granted) && granted.started && before.runs(granted);
+        if state && ran {
+            assert!(!matches!(out, Out::Law | Out::Hold | Out::Start(_)), "{out:?} beside a hand");
+        }
+        let lapsed = self.now.since(granted.renewed) > RENEW;
+        if ran && (state || event == Event::Wait) && lapsed {
+            assert_ne!(mode, Mode::Command, "nobody renews it");
+            self.ended_for(Reason::NotRenewed);
+        }
+        if ran && state && matches!(event, Event::Fast | Event::Far | Event::Blind) {
+            assert_ne!(mode, Mode::Command, "{event:?}, and it goes on");
+            let named = if event == Event::Blind { Reason::EvidenceMissing } else { Reason::GuideLimit };
+            self.ended_for(if lapsed { Reason::NotRenewed } else { named });
+        }
+        if ran && matches!(event, Event::Release | Event::Fault) {
+            assert_eq!(mode, Mode::Stopping);
+        }
+        if mode == Mode::Stopping && granted.started && state {
+            assert!(matches!(out, Out::Cancel(_) | Out::Keep | Out::Stop | Out::Nothing | Out::Hold), "{out:?}");
+        }
+        // Once commanding has ended, nothing of it is granted any more.
+        if before.machine.mode() == Mode::Command && mode != Mode::Command {
+            self.granted = granted.started.then_some(Granted { ends: true, ..granted });
+        }
+    }
+
+    /// For this reason, where the mode machine had none of its own in the same step.
+    fn ended_for(&self, reason: Reason) {
+        let own = [Reason::MoveUnseen, Reason::MoveNotStarted, Reason::StateStale, Reason::EvidenceMissing];
+        let latch = self.machine.latch().expect("a reason");
+        assert!(latch == reason || own.contains(&latch), "{latch:?} in place of {reason:?}: {:?}", self.story);
+    }
+
+    fn obey(&mut self, out: Out) {
+        if !self.hears {
+            return;
+        }
+        match out {
+            Out::Start(number) => self.shown = Mirrored::Running(number),
+            Out::Cancel(number) => self.shown = Mirrored::Ended(number),
+            Out::Nothing | Out::Hold | Out::Law | Out::Keep | Out::Stop => {}
+        }
+    }
+
+    /// Worlds that go on alike: times as they are from now.
+    fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.machine.hash(&mut hasher);
+        format!("{:?}", self.guide).hash(&mut hasher);
+        (self.now, self.seen, self.seen_at, self.shown, self.granted, self.moved, self.hears).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+fn limits() -> GuideLimits {
+    GuideLimits { renew_within: RENEW, ..GuideLimits::default() }
+}
+
+fn explore(from: World, steps: usize) -> usize {
+    let (mut worlds, mut known) = (vec![from], HashSet::new());
+    for _ in 0..steps {
+        let mut next = vec![];
+        for world in &worlds {
+            for event in EVENTS {
+                let mut world = world.clone();
+                world.step(event);
+                if known.insert(world.key()) {
+                    next.push(world);
+                }
+            }
+        }
+        worlds = next;
+    }
+    known.len()
+}
+
+#[test]
+fn from_commanding() {
+    for hears in [true, false] {
+        let known = explore(World::commanding(hears), 8);
+        assert!(known > 20_000, "{known} worlds");
+    }
+}
+
+#[test]
+fn from_a_motion_that_runs() {
+    let mut world = World::commanding(true);
+    world.step(Event::Begin(1));
+    for _ in 0..3 {
+        world.step(Event::Rest);
+        world.step(Event::Renew(1));
+    }
+    world.step(Event::Calm);
+    world.step(Event::Renew(1));
+    assert!(matches!(world.shown, Mirrored::Running(_)) && world.guide.is_on(), "{world:?}");
+    for hears in [true, false] {
+        let known = explore(World { hears, ..world.clone() }, 8);
+        assert!(known > 20_000, "{known} worlds");
+    }
+}
+
+#[test]
+fn from_a_move_that_the_controller_makes() {
+    let mut world = World::commanding(true);
+    world.step(Event::Move);
+    for _ in 0..3 {
+        world.step(Event::Rest);
+    }
+    world.step(Event::Calm);
+    assert!(matches!(world.shown, Mirrored::Running(_)) && !world.guide.is_on(), "{world:?}");
+    for hears in [true, false] {
+        let known = explore(World { hears, ..world.clone() }, 8);
+        assert!(known > 20_000, "{known} worlds");
+    }
+}

@@ -1,0 +1,230 @@
+//! Where the arm went, and what is read off that.
+
+use std::f64::consts::PI;
+
+/// Where the joint is to be, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// To −180° in 2 s and back in 2 s, cubic in between.
+    ThereAndBack,
+    /// To −180° in 2 s.
+    There,
+    /// To −180° in 2 s as the controller's `movej` goes there: even acceleration, even speed, even deceleration.
+    Place,
+    /// To and fro by ±45° in 6 s, for this long \[s\].
+    ToAndFro(f64),
+}
+
+/// Seconds to the turn of [`Wanted::ThereAndBack`], and from there back.
+const HALF: f64 = 2.0;
+/// Amplitude \[rad\] and angular frequency \[rad/s\] of [`Wanted::ToAndFro`].
+const AMPLITUDE: f64 = PI / 4.0;
+const RATE: f64 = PI / 3.0;
+
+impl Wanted {
+    /// Acceleration of [`Place`](Self::Place), the largest of the cubic \[rad/s²\].
+    pub const ACCELERATION: f64 = 1.5 * PI;
+    /// Its speed, with which that takes 2 s \[rad/s\]: the smaller solution of v²/a − 2v + π = 0.
+    pub const SPEED: f64 = PI / 2.0 * (3.0 - 1.732_050_807_568_877_2);
+
+    /// When it ends \[s\].
+    #[must_use]
+    pub const fn length(self) -> f64 {
+        match self {
+            Self::ThereAndBack => 2.0 * HALF,
+            Self::There | Self::Place => HALF,
+            Self::ToAndFro(length) => length,
+        }
+    }
+
+    /// Way from where it begins, `t` \[s\] after that \[rad\].
+    #[must_use]
+    pub fn at(self, t: f64) -> f64 {
+        let cubic = |s: f64| s * s * (3.0 - 2.0 * s);
+        let t = t.clamp(0.0, self.length());
+        match self {
+            Self::There => -PI * cubic(t / HALF),
+            Self::Place => {
+                let ramp = Self::SPEED / Self::ACCELERATION;
+                let part = |t: f64| 0.5 * Self::ACCELERATION * t * t;
+                if t < ramp {
+                    -part(t)
+                } else if t < HALF - ramp {
+                    -(part(ramp) + Self::SPEED * (t - ramp))
+                } else {
+                    -(PI - part(HALF - t))
+                }
+            }
+            Self::ThereAndBack if t < HALF => -PI * cubic(t / HALF),
+            Self::ThereAndBack => -PI * (1.0 - cubic((t - HALF) / HALF)),
+            Self::ToAndFro(_) => AMPLITUDE * (1.0 - (RATE * t).cos()),
+        }
+    }
+
+    /// Its speed \[rad/s\].
+    #[must_use]
+    pub fn speed(self, t: f64) -> f64 {
+        let slope = |s: f64| 6.0 * s * (1.0 - s) / HALF;
+        if !(0.0..self.length()).contains(&t) {
+            return 0.0;
+        }
+        match self {
+            Self::There => -PI * slope(t / HALF),
+            Self::Place => -Self::SPEED.min(Self::ACCELERATION * t.min(HALF - t)),
+            Self::ThereAndBack if t < HALF => -PI * slope(t / HALF),
+            Self::ThereAndBack => PI * slope((t - HALF) / HALF),
+            Self::ToAndFro(_) => AMPLITUDE * RATE * (RATE * t).sin(),
+        }
+    }
+}
+
+/// The joint at the end of a control cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Time since the client began \[s\].
+    pub t: f64,
+    /// Time of the motion's own, which the speed scaling stretches \[s\]; `t` where the client does not know of it.
+    pub own: f64,
+    /// Way of the joint since then \[rad\].
+    pub q: f64,
+    /// Its speed \[rad/s\].
+    pub qd: f64,
+    /// What is asked of it by the controller \[rad/s\].
+    pub target: f64,
+    /// The speed scaling in force.
+    pub scaling: f64,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// What was wanted.
+    pub wanted: Wanted,
+    /// Where the joint was, from some time before the client began to a second and more after the end.
+    pub samples: Vec<Sample>,
+    /// Whether the controller stopped the arm by itself.
+    pub stopped: bool,
+}
+
+/// What is read off a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// From the beginning to the first motion of the joint \[ms\].
+    pub first: f64,
+    /// From the reference being a degree on its way to the joint being so \[ms\].
+    pub reaction: f64,
+    /// The delay of the whole motion that fits it best \[ms\].
+    pub delay: f64,
+    /// Largest distance from the reference \[deg\].
+    pub distance: f64,
+    /// Largest distance from the reference so delayed \[deg\].
+    pub tracking: f64,
+    /// How much of the way to the farthest point is missing \[deg\]; negative where it was passed.
+    pub missed: f64,
+    /// From the goal a second after the end \[deg\].
+    pub last: f64,
+    /// Root mean square of how far the speed is from its own mean over 80 ms \[deg/s\].
+    pub ripple: f64,
+    /// Largest deceleration of the joint from a tenth of a second before the reference's end on \[rad/s²\].
+    pub deceleration: f64,
+}
+
+/// A joint that is slower stands \[rad/s\].
+const STANDS: f64 = 1e-4;
+/// Where the reaction is read off \[rad\].
+const ON_ITS_WAY: f64 = PI / 180.0;
+/// Half of the window whose mean is the steady speed \[s\].
+const WINDOW: f64 = 0.04;
+/// What is left out of the ripple at both ends \[s\]: there the acceleration jumps.
+const ENDS: f64 = 0.3;
+
+impl Course {
+    /// The figures of the run.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let delay = self.delay();
+        let off = |delay: f64| {
+            let during = self.during(self.wanted.length());
+            during.map(|sample| (sample.q - self.wanted.at(sample.own - delay)).abs()).fold(0.0, f64::max).to_degrees()
+        };
+        let farthest = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold(0.0, |far: f64, q| if q.abs() > far.abs() { q } else { far })
+        };
+        let wanted = farthest(&mut self.samples.iter().map(|sample| self.wanted.at(sample.own)));
+        let reached = farthest(&mut self.samples.iter().map(|sample| sample.q));
+        Figures {
+            first: self.first() * 1e3,
+            reaction: self.reaction() * 1e3,
+            delay: delay * 1e3,
+            distance: off(0.0),
+            tracking: off(delay),
+            missed: ((wanted - reached) * wanted.signum()).to_degrees(),
+            last: (self.at_rest() - self.wanted.at(self.wanted.length())).to_degrees(),
+            ripple: self.ripple(delay).to_degrees(),
+            deceleration: self.deceleration(),
+        }
+    }
+
+    /// The samples up to this time of the motion's own.
+    fn during(&self, end: f64) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(move |sample| (0.0..=end).contains(&sample.own))
+    }
+
+    /// A second after the end, the joint.
+    fn at_rest(&self) -> f64 {
+        let after = self.samples.iter().find(|sample| sample.own >= self.wanted.length() + 1.0);
+        after.or(self.samples.last()).map_or(f64::NAN, |sample| sample.q)
+    }
+
+    /// The end of the cycle before the first in which the joint moves.
+    fn first(&self) -> f64 {
+        let moves = |pair: &&[Sample]| pair[0].t >= 0.0 && pair[1].qd.abs() > STANDS;
+        self.samples.windows(2).find(moves).map_or(f64::NAN, |pair| pair[0].t)
+    }
+
+    /// When the joint, and the reference, are on their way: the difference.
+    fn reaction(&self) -> f64 {
+        let moved = |pair: &&[Sample]| pair[0].q.abs() < ON_ITS_WAY && pair[1].q.abs() >= ON_ITS_WAY;
+        let Some([before, after]) = self.samples.windows(2).find(moved) else { return f64::NAN };
+        let share = (ON_ITS_WAY - before.q.abs()) / (after.q.abs() - before.q.abs());
+        let joint = before.t + share * (after.t - before.t);
+        let reference =
+            (0..100_000).map(|step| f64::from(step) * 1e-5).find(|t| self.wanted.at(*t).abs() >= ON_ITS_WAY);
+        joint - reference.unwrap_or(f64::NAN)
+    }
+
+    /// The shift in time that brings reference and joint closest together, in least squares.
+    fn delay(&self) -> f64 {
+        let samples: Vec<&Sample> = self.during(self.wanted.length().min(60.0)).collect();
+        let misfit = |delay: f64| {
+            samples.iter().map(|sample| (sample.q - self.wanted.at(sample.own - delay)).powi(2)).sum::<f64>()
+        };
+        let best = |delays: &mut dyn Iterator<Item = f64>| {
+            delays.min_by(|a, b| misfit(*a).total_cmp(&misfit(*b))).unwrap_or(0.0)
+        };
+        let coarse = best(&mut (-10..=120).map(|step| f64::from(step) * 5e-3));
+        best(&mut (-50..=50).map(|step| coarse + f64::from(step) * 1e-4))
+    }
+
+    fn ripple(&self, delay: f64) -> f64 {
+        let inside: Vec<&Sample> =
+            self.during(self.wanted.length() - ENDS).filter(|sample| sample.own >= ENDS + delay).collect();
+        let Some(half) = inside.get(1).map(|second| (WINDOW / (second.t - inside[0].t)).round() as usize) else {
+            return f64::NAN;
+        };
+        let windows = inside.windows(2 * half + 1);
+        let count = windows.len() as f64;
+        let squares = windows.map(|window| {
+            // A straight line through the window has the speed of its middle for its mean.
+            let mean = window.iter().map(|sample| sample.qd).sum::<f64>() / window.len() as f64;
+            (window[half].qd - mean).powi(2)
+        });
+        (squares.sum::<f64>() / count).sqrt()
+    }
+
+    fn deceleration(&self) -> f64 {
+        let end = self.wanted.length() - 0.1;
+        let pairs = self.samples.windows(2).filter(|pair| pair[0].own >= end);
+        pairs.map(|pair| (pair[0].qd.abs() - pair[1].qd.abs()) / (pair[1].t - pair[0].t)).fold(0.0, f64::max)
+    }
+}

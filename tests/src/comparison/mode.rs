@@ -1,0 +1,287 @@
+//! The ways that are compared, and what the report of 2015 says of them.
+
+use outrigger_core::engine::ur::CommandPath;
+use outrigger_core::robot::SoftwareVersion;
+
+use super::clients::{self, Client};
+use super::course::{Course, Wanted};
+use super::mechanism::Mechanisms;
+use super::paths;
+
+/// What commands the arm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Commander {
+    /// A client as of 2015.
+    Client(clients::Task),
+    /// Outrigger's engine.
+    Path(paths::Task),
+}
+
+/// One way of commanding the arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mode {
+    /// Short name, for options.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub about: String,
+    /// What commands the arm.
+    pub commander: Commander,
+    /// What the report of 2015 says of it; `None` where it has nothing of the kind.
+    pub reported: Option<Reported>,
+}
+
+/// Figures of the report, from a real arm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reported {
+    /// In words.
+    pub words: &'static str,
+    /// What is assumed here, and what may be otherwise on a real arm.
+    pub assumed: &'static str,
+    /// How late the whole motion \[ms\].
+    pub late: Option<f64>,
+    /// The first motion, in control cycles.
+    pub first: Option<[f64; 2]>,
+    /// How far off at the end \[deg\].
+    pub last: Option<f64>,
+    /// How far off at worst \[deg\].
+    pub worst: Option<f64>,
+}
+
+impl Reported {
+    const NOTHING: Self = Self { words: "", assumed: "", late: None, first: None, last: None, worst: None };
+}
+
+/// The last software of CB2, the first whose `servoj` takes a look-ahead, and a UR5e.
+const CB2: SoftwareVersion = SoftwareVersion::new(1, 8);
+const CB3: SoftwareVersion = SoftwareVersion::new(3, 1);
+const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);
+
+impl Mode {
+    /// The software that it runs on.
+    #[must_use]
+    pub const fn software(&self) -> SoftwareVersion {
+        match &self.commander {
+            Commander::Client(task) => task.software,
+            Commander::Path(task) => task.software,
+        }
+    }
+
+    /// Whether the operator moves the speed slider meanwhile.
+    #[must_use]
+    pub const fn slides(&self) -> bool {
+        match &self.commander {
+            Commander::Client(task) => task.slides,
+            Commander::Path(task) => task.slides,
+        }
+    }
+
+    /// What is wanted of the arm.
+    #[must_use]
+    pub const fn wanted(&self) -> Wanted {
+        match &self.commander {
+            Commander::Client(_) => Wanted::ThereAndBack,
+            Commander::Path(task) => task.wanted,
+        }
+    }
+
+    /// One run of it.
+    #[must_use]
+    pub fn run(&self, mechanisms: Mechanisms, seed: u64) -> Course {
+        match self.commander {
+            Commander::Client(task) => clients::run(task, mechanisms, seed),
+            Commander::Path(task) => paths::run(task, mechanisms, seed),
+        }
+    }
+
+    /// Every mode, in the order of the table.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let mut modes = vec![
+            Self::client("lines", "`servoj` streamed, a line per cycle".into(), CB2, Client::Lines).says(Reported {
+                words: "≈ 170 ms late, oscillating, extremes missed",
+                assumed: "How hard the arm is braked where one line takes the place of another is assumed, and was chosen so that \
+                          the reaction comes near the report's. The arm does not oscillate here: it is stiff, and a line that comes \
+                          too late for its cycle is made up for by the next.",
+                late: Some(170.0),
+                ..Reported::NOTHING
+            }),
+            Self::client("precomputed", "`servoj`, 1000 lines computed before".into(), CB2, Client::Precomputed)
+                .says(Reported {
+                    words: "a significant delay",
+                    assumed: "The report has no figure. Here the time to compile is 100 µs a line; 4 s are 500 positions of 8 ms, \
+                              each in two lines.",
+                    ..Reported::NOTHING
+                }),
+        ];
+        modes.extend(Self::threaded());
+        let path = |name, about: &str, software, path| Self::path(name, about.into(), software, path);
+        modes.extend([
+            path("reverse-servoj", "`servoj` by Outrigger's program, unbuffered", CB3, CommandPath::ReverseServoJ),
+            path("buffered", "`servoj` by Outrigger's program, buffered", CB3, CommandPath::Buffered),
+            Self::client(
+                "threaded-slider",
+                "`servoj` in a thread, t 0.008, look-ahead 0.03, resident".into(),
+                CB3,
+                Client::Threaded { time: 0.008, lookahead: Some(0.03), resident: true },
+            )
+            .sliding(),
+            path(
+                "reverse-servoj-slider",
+                "`servoj` by Outrigger's program, unbuffered",
+                E_SERIES,
+                CommandPath::ReverseServoJ,
+            )
+            .sliding(),
+            path("buffered-slider", "`servoj` by Outrigger's program, buffered", E_SERIES, CommandPath::Buffered)
+                .sliding(),
+            path("speedj", "`speedj` streamed, a line per cycle", CB3, CommandPath::Text).open_loop().says(Reported {
+                words: "1 to 2 periods late",
+                assumed: "Every text is there in time for the next cycle, and the drives answer one cycle later.",
+                first: Some([1.0, 2.0]),
+                ..Reported::NOTHING
+            }),
+            path("speedj-1.8", "`speedj` streamed, a line per cycle", CB2, CommandPath::Text).open_loop(),
+            path("speedj-there", "`speedj` streamed, a line per cycle, only to −180°", CB3, CommandPath::Text)
+                .open_loop()
+                .there(),
+            path("reverse-speedj", "`speedj` by Outrigger's program", CB3, CommandPath::ReverseSpeedJ).open_loop(),
+            path("closed-loop", "`speedj` streamed, closed loop, P 20, D 0.1", CB3, CommandPath::Text).says(Reported {
+                words: "0° off at the end",
+                assumed: "The joint is measured without noise, and its drive has no friction.",
+                last: Some(0.0),
+                ..Reported::NOTHING
+            }),
+            path(
+                "closed-loop-there",
+                "`speedj` streamed, closed loop, P 20, D 0.1, only to −180°",
+                CB3,
+                CommandPath::Text,
+            )
+            .there(),
+            path("player", "`movej` by Outrigger's player, only to −180°", CB3, CommandPath::Player).place(),
+            path("player-e", "`movej` by Outrigger's player, only to −180°", E_SERIES, CommandPath::Player).place(),
+            path("closed-loop-e", "`speedj` streamed, closed loop, P 20, D 0.1", E_SERIES, CommandPath::Text),
+        ]);
+        modes
+    }
+
+    /// To and fro with the shoulder for this long \[s\], open loop; the report's run took 750 s.
+    #[must_use]
+    pub fn long(seconds: f64) -> Self {
+        let about = format!("`speedj` streamed, open loop, the shoulder by ±45° for {seconds} s");
+        let mut mode = Self::path("long", about, CB3, CommandPath::Text).open_loop();
+        if let Commander::Path(task) = &mut mode.commander {
+            task.wanted = Wanted::ToAndFro(seconds);
+        }
+        mode.says(Reported {
+            words: "0.18° off at the end, 1.6° at worst", assumed: "What motion the report's arm made is not known: here it is ±45° in 6 s. There is no gravity and no friction, and \
+                      a drive's error of speed is the same both ways, so it cancels out by the end; what is left on the way is that error and the delay.",
+            last: Some(0.18),
+            worst: Some(1.6),
+            ..Reported::NOTHING
+        })
+    }
+
+    /// `servoj` in a thread of a program, as drivers of 2015 had it.
+    fn threaded() -> impl Iterator<Item = Self> {
+        let names = [
+            ("threaded-1.8-0.08-uploaded", "threaded-1.8-0.08-resident"),
+            ("threaded-1.8-0.008-uploaded", "threaded-1.8-0.008-resident"),
+            ("threaded-0.08-0.1-uploaded", "threaded-0.08-0.1-resident"),
+            ("threaded-0.008-0.1-uploaded", "threaded-0.008-0.1-resident"),
+            ("threaded-0.08-0.03-uploaded", "threaded-0.08-0.03-resident"),
+            ("threaded-0.008-0.03-uploaded", "threaded-0.008-0.03-resident"),
+        ];
+        let kinds = [
+            (CB2, 0.08, None),
+            (CB2, 0.008, None),
+            (CB3, 0.08, Some(0.1)),
+            (CB3, 0.008, Some(0.1)),
+            (CB3, 0.08, Some(0.03)),
+            (CB3, 0.008, Some(0.03)),
+        ];
+        names.into_iter().zip(kinds).flat_map(|((uploaded, stays), (software, time, lookahead))| {
+            [(uploaded, false), (stays, true)].map(|(name, resident)| {
+                let ahead = lookahead.map(|time| format!(", look-ahead {time}")).unwrap_or_default();
+                let there = if resident { "resident" } else { "uploaded" };
+                let about = format!("`servoj` in a thread, t {time}{ahead}, {there}");
+                let mode = Self::client(name, about, software, Client::Threaded { time, lookahead, resident });
+                match (name, lookahead) {
+                    ("threaded-1.8-0.08-uploaded", _) => mode.says(Reported {
+                        words: "the driver of that time: > 160 ms late, −1.5° off", assumed: "The driver of that time made its positions in ways of its own, on a computer of 2015; of it, this is the call of 80 ms \
+                      alone, with a position every 20 ms. How it ended its motion is not known: here the program ends 0.1 s after the last position.",
+                        late: Some(160.0),
+                        last: Some(-1.5),
+                        ..Reported::NOTHING
+                    }),
+                    ("threaded-1.8-0.008-uploaded", _) => mode.says(Reported {
+                        words: "124 ms late, 0.3° off, abrupt end", assumed: "The filter of software before 3.1 is taken to be that of 0.1 s and gain 300. The program ends 0.1 s after the last \
+                      position, while the arm is still on its way to it; its stop is as abrupt as the speed that is left then.",
+                        late: Some(124.0),
+                        last: Some(0.3),
+                        ..Reported::NOTHING
+                    }),
+                    ("threaded-0.008-0.03-uploaded", _) => {
+                        mode.says(Reported { words: "most of the delay gone", assumed: "The report has no figure.", ..Reported::NOTHING })
+                    }
+                    _ => mode,
+                }
+            })
+        })
+    }
+
+    const fn client(name: &'static str, about: String, software: SoftwareVersion, client: Client) -> Self {
+        let task = clients::Task { software, client, slides: false };
+        Self { name, about, commander: Commander::Client(task), reported: None }
+    }
+
+    const fn path(name: &'static str, about: String, software: SoftwareVersion, path: CommandPath) -> Self {
+        let task = paths::Task { software, path, feedback: true, slides: false, wanted: Wanted::ThereAndBack };
+        Self { name, about, commander: Commander::Path(task), reported: None }
+    }
+
+    /// The same while the operator moves the speed slider.
+    fn sliding(mut self) -> Self {
+        match &mut self.commander {
+            Commander::Client(task) => task.slides = true,
+            Commander::Path(task) => task.slides = true,
+        }
+        self.about += ", under changing speed scaling";
+        self
+    }
+
+    /// The same without the measured joint.
+    const fn open_loop(mut self) -> Self {
+        if let Commander::Path(task) = &mut self.commander {
+            task.feedback = false;
+        }
+        self
+    }
+
+    /// The same without the way back.
+    const fn there(mut self) -> Self {
+        if let Commander::Path(task) = &mut self.commander {
+            task.wanted = Wanted::There;
+        }
+        self
+    }
+
+    /// One move of the controller's own.
+    const fn place(mut self) -> Self {
+        if let Commander::Path(task) = &mut self.commander {
+            task.wanted = Wanted::Place;
+        }
+        self
+    }
+
+    /// The mode of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|mode| mode.name == name)
+    }
+
+    const fn says(mut self, reported: Reported) -> Self {
+        self.reported = Some(reported);
+        self
+    }
+}
