@@ -5,6 +5,8 @@ mod faults;
 mod faults_rtde;
 mod histories;
 mod host;
+mod motion_histories;
+mod motions;
 mod nothing_by_itself;
 mod operator;
 mod outputs;

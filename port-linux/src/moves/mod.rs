@@ -10,14 +10,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::JointPositions;
+use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
 use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Motion, Trace};
-use crate::robot::{Ended, Followed, Robot};
+use crate::robot::{Ended, Followed, Robot, Stopped};
 use crate::show::tell;
 use crate::worker::{writable_within, write_within};
 
@@ -27,7 +27,7 @@ pub(crate) struct MoveArgs {
     /// HOST[:PORT-BASE], or a configuration, of which everything counts but law, sensors and run
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
-    /// The motion: a table of t,q0,... (.csv) or FollowJointTrajectory as JSON (.json)
+    /// The motion: a table of t,q0,... (.csv), FollowJointTrajectory as JSON (.json), or what was recorded (.mcap)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// How it is carried out; default: session.path of a configuration, else stream
@@ -144,11 +144,15 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = robot.follow_watched(&motion, |trace| {
+    // Somebody who sees the arm, and can be asked.
+    let attended = shows && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let mut asks = |stopped: &Stopped| ask(stopped, total);
+    let watch = |trace: &Mutex<Trace<6>>| {
         if shows {
             said.progress(trace, total);
         }
-    });
+    };
+    let followed = robot.follow_watched(&motion, watch, if attended { Some(&mut asks) } else { None });
     said.end();
     let followed = followed.map_err(|failure| match failure {
         Failure::BadInput(what) => wrong(what),
@@ -163,8 +167,23 @@ pub(crate) fn run(args: &MoveArgs) -> Outcome {
     match followed.ended {
         Ended::Released if followed.is_done => Ok(()),
         Ended::Released => Err(Failure::Fault("the motion was released before its end; the arm is at rest".into())),
-        fallback @ Ended::Fallback(_) => Err(Failure::Fault(fallback.to_string())),
+        fallback @ Ended::Fallback(_) => {
+            let at = followed.elapsed.as_secs_f64();
+            Err(Failure::Fault(format!("{fallback}; the motion stands at {at:.1} of {total:.1} s, and does not go on")))
+        }
     }
+}
+
+/// Whether whoever sits at the terminal wants a motion that was stopped to go on.
+fn ask(stopped: &Stopped, total: f64) -> bool {
+    let why = stopped.reason.map_or("the arm was released".to_owned(), |reason| Ended::Fallback(reason).to_string());
+    eprintln!("\r\x1b[K{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
+    for reason in stopped.unmet.iter().filter(|reason| *reason != Reason::Latched) {
+        eprintln!("Not yet: {}.", reason.text());
+    }
+    eprint!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "resume"
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
