@@ -272,11 +272,12 @@ fn a_motion_that_is_cancelled_comes_to_rest_within_the_acceleration_limit() {
         // What waits in the ring shows late, and feedback makes up for it with a swing.
         let swing = if way.path == CommandPath::Buffered { 1.25 } else { 1.0 };
         assert!(steep < limit * swing, "{what}: {steep} rad/s²\n{}", rig.record().story());
+        rig.run_for(secs(1));
         let stood = rig.controller.truth().q;
         let beside = off(&line, &stood);
         assert!(beside < 0.02, "{what}: {beside} rad off its path");
         rig.run_for(secs(1));
-        assert!(off(&[stood], &rig.controller.truth().q) < 1e-3, "{what}: it is held");
+        assert!(off(&[stood], &rig.controller.truth().q) < HELD, "{what}: it is held");
         rig.input(Input::Release);
         rig.run_to(Mode::Monitor);
     }
