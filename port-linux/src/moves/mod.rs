@@ -193,7 +193,7 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
 /// The robot, and what is known of it.
 fn robot_of(args: &MoveArgs) -> Result<(RobotAddress, UrConfig), Failure> {
     let path = Path::new(&args.robot);
-    if !path.extension().is_some_and(|extension| extension == "toml") {
+    if path.extension().is_none_or(|extension| extension != "toml") {
         if args.other.is_some() {
             return Err(Failure::Usage("--robot is in place of a configuration's robot: it is named already".into()));
         }

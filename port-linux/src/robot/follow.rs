@@ -1,7 +1,7 @@
 //! Following a motion of any length.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outrigger_core::engine::{Event, Peer};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
@@ -117,7 +117,7 @@ where
             });
         }
         let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
-        let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, |least, limit| least.min(limit));
+        let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
         let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
         let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
         // One that `outrigger replay` knows.
@@ -172,10 +172,11 @@ fn attended<const N: usize, E: Send + 'static>(
         let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
         (trace.progress, Duration::from_micros(trace.elapsed.as_micros()))
     };
-    let (begun, mut why) = (Instant::now(), None);
+    let (mut waited, mut why) = (Duration::ZERO, None);
     while !running.has_ended() {
         watch(trace);
         std::thread::sleep(GLANCE);
+        waited += GLANCE;
         for event in running.events() {
             if let Event::Transition(Transition { from: Mode::Command, reason, .. }) = event {
                 why = reason;
@@ -202,7 +203,7 @@ fn attended<const N: usize, E: Send + 'static>(
                     running.stop()?;
                     return Ok(Ended::Fallback(latch));
                 }
-                if begun.elapsed() > patience {
+                if waited > patience {
                     let unmet: Vec<&str> = seen.unmet.iter().map(Reason::text).collect();
                     drop(running);
                     return Err(Failure::Fault(format!("the request was not granted: {}", unmet.join("; "))));
@@ -216,8 +217,10 @@ fn attended<const N: usize, E: Send + 'static>(
 
 /// Acknowledges, and asks to go on as soon as nothing speaks against it; where that takes long, somebody is asked again.
 fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
-    let until = Instant::now() + Duration::from_secs(2);
-    while Instant::now() < until && !running.has_ended() {
+    for _ in 0..40 {
+        if running.has_ended() {
+            return;
+        }
         std::thread::sleep(GLANCE / 5);
         let seen = running.seen();
         // Not before: what was stopped by the robot itself has to be well again, and our own program there to be ended.
@@ -227,7 +230,10 @@ fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
         if seen.latch.is_none() && seen.unmet.is_empty() {
             running.resume(&seen);
             // Armed, or refused, by then.
-            while Instant::now() < until && running.seen().mode == Mode::Monitor {
+            for _ in 0..50 {
+                if running.seen().mode != Mode::Monitor {
+                    return;
+                }
                 std::thread::sleep(GLANCE / 25);
             }
             return;
