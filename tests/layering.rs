@@ -293,6 +293,7 @@ const MAKERS: &[Maker] = &[
                     "port-linux/src/decode.rs",
                     "port-linux/src/export",
                     "port-linux/src/feed",
+                    "port-linux/src/motion/recording.rs",
                     "port-linux/src/record/recording.rs",
                     "port-linux/src/serve/lines.rs",
                 ],

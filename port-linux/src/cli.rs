@@ -152,9 +152,11 @@ Examples:
     /// Follow a motion from a file, from its first waypoint to its last, or go to one place. This moves the robot
     #[command(after_help = "\
 FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 and qdd0,...,qdd5, in seconds, rad, rad/s \
-and rad/s2; or JSON with the fields of FollowJointTrajectory. port-linux/docs/motions.md has both in full.
+and rad/s2; or JSON with the fields of FollowJointTrajectory; or a recording of ours (.mcap): what the arm did. \
+port-linux/docs/motions.md has them in full.
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
-the robot's speed slider lets it; any fault ends it with the arm at rest. SIGINT stops the arm.
+the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, but not with --mode player. \
+SIGINT stops the arm.
 The arm has to stand where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm stands.
 With --to, the controller moves the arm to one place by its own movej, and with --mode player along the file by itself.
 With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001).
@@ -164,6 +166,8 @@ Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ende
 Examples:
   outrigger move 192.168.56.101 there.csv --check
   outrigger move 192.168.56.101 there.csv --report there.html
+  outrigger move 192.168.56.101 there.csv --goal-tolerance 0.002 --goal-time 1
+  outrigger move 192.168.56.101 recording.mcap
   outrigger move cell.toml plan.json --mode buffered
   outrigger move 192.168.56.101 --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger move lwr.toml there.csv --report there.html")]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use outrigger_core::command::{Limits, Samples, SourceId};
 use outrigger_core::kinematics::{KinematicChain, Posture};
-use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Law, Reference, Replaced};
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
@@ -73,6 +73,14 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
 
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
         self.law.feed(waypoint, last, limits)
+    }
+
+    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        self.law.replace(waypoints, last, limits)
+    }
+
+    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        self.law.cancel(limits)
     }
 
     fn room(&self) -> usize {

@@ -129,7 +129,7 @@ pub use outrigger_core::time::Duration;
 
 pub use self::exit::Failure;
 pub use self::motion::Motion;
-pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States};
+pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States, Stopped};
 
 /// The README's programs are compiled.
 #[cfg(doctest)]

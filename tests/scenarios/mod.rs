@@ -6,6 +6,8 @@ mod faults_rtde;
 mod guided;
 mod histories;
 mod host;
+mod motion_histories;
+mod motions;
 mod nothing_by_itself;
 mod operator;
 mod outputs;

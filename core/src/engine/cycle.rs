@@ -7,6 +7,8 @@
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
+#[cfg(feature = "trajectories")]
+use crate::law::Replaced;
 use crate::law::{FeedError, Law};
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
@@ -253,6 +255,29 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// One waypoint more for the law, within the limits.
     pub(super) fn feed(&mut self, waypoint: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
         self.law.feed(waypoint, last, self.governor.limits())
+    }
+
+    /// What was approved in this cycle does not go on to the controller: the arm may be as much slower.
+    pub(super) fn held_back(&mut self) {
+        self.following.held_back();
+    }
+
+    /// Another motion for the law, from the next state on.
+    #[cfg(feature = "trajectories")]
+    pub(super) fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
+        if !(self.begun && self.mode.mode() == Mode::Command) {
+            return Err(FeedError::NotCommanding);
+        }
+        self.law.replace(waypoints, last, self.governor.limits())
+    }
+
+    /// The law's motion comes to rest.
+    #[cfg(feature = "trajectories")]
+    pub(super) fn cancel(&mut self) -> Result<Replaced, FeedError> {
+        if !(self.begun && self.mode.mode() == Mode::Command) {
+            return Err(FeedError::NotCommanding);
+        }
+        self.law.cancel(self.governor.limits())
     }
 
     pub(super) const fn sources(&self) -> &Sources {

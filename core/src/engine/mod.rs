@@ -76,6 +76,8 @@ use self::keep::Keeper;
 use self::peer::{Context, Received};
 use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
+#[cfg(feature = "trajectories")]
+use crate::law::Replaced;
 use crate::law::{FeedError, Law, survey};
 use crate::link::{Figures, Grade, Histograms};
 #[cfg(feature = "reverse")]
@@ -362,6 +364,35 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         let taken = self.cycle.feed(waypoint, last);
         self.settle(now);
         taken
+    }
+
+    /// From the next state on the law follows the motion through these `waypoints`, in place of the one it follows: smoothly, from
+    /// where that wants the joints now. Positions are the joints' own, and times count from now on. What became of the other
+    /// motion is returned: its waypoints are forgotten, and it is never gone on with. In place of an input, like
+    /// [`delegate`](Self::delegate).
+    ///
+    /// # Errors
+    /// Why not, and the motion goes on as before: [`FeedError::NotCommanding`] in any mode but `Command`, and for a motion
+    /// that is suspended; what is wrong with a waypoint; a limit that the arm would exceed, also on its way to the first of
+    /// them.
+    #[cfg(feature = "trajectories")]
+    pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
+        let replaced = self.cycle.replace(waypoints, last)?;
+        self.record_change();
+        Ok(replaced)
+    }
+
+    /// The motion that the law follows comes to rest from now on, within the acceleration limits and in the direction in which the
+    /// joints go, and is finished there: the arm is held, and can be given another motion. What became of it is returned. A
+    /// [release](Input::Release) stops harder, by the controller's own means. In place of an input, like [`replace`](Self::replace).
+    ///
+    /// # Errors
+    /// Those of [`replace`](Self::replace); the motion goes on as before.
+    #[cfg(feature = "trajectories")]
+    pub fn cancel(&mut self) -> Result<Replaced, FeedError> {
+        let cancelled = self.cycle.cancel()?;
+        self.record_change();
+        Ok(cancelled)
     }
 
     /// The next event; `None` once all are taken.

@@ -4,6 +4,8 @@
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
 //! reference the P term is kept so small that the arm can be braked in front of it.
 
+#[cfg(feature = "trajectories")]
+use super::Replaced;
 use super::closing::closing_speed;
 use super::{Excess, FeedError, Law, survey};
 use crate::command::{Limits, Samples, SourceId};
@@ -164,6 +166,16 @@ impl<const N: usize> JointServo<N> {
         &self.config
     }
 
+    /// Where the joints are wanted, and how fast, in the motion's own time.
+    #[cfg(feature = "trajectories")]
+    fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
+        match (&self.motion, self.progress()) {
+            (_, Progress::Waiting | Progress::Suspended) => Err(FeedError::NotCommanding),
+            (Some(motion), _) => Ok(motion.sampler.standing()),
+            (None, _) => Ok(Setpoint { positions: self.hold, velocities: JointVelocities::ZERO }),
+        }
+    }
+
     /// Whether the arm is near enough to the reference, at this step.
     fn judge(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
@@ -295,6 +307,36 @@ impl<const N: usize> Law<N> for JointServo<N> {
             survey(&Leg::between(from, waypoint), limits, known.then_some(&origin)).map_err(FeedError::Beyond)?;
         }
         motion.sampler.feed(*waypoint, last).map_err(FeedError::Waypoint)
+    }
+
+    #[cfg(feature = "trajectories")]
+    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        let replaced = Replaced { progress: self.progress(), elapsed: self.elapsed() };
+        let now = self.wanted_now()?;
+        let trajectory = Trajectory::going_on(now, waypoints, last).map_err(FeedError::Waypoint)?;
+        let allowed = |leg: Leg<N>| survey(&leg, limits, Some(&JointPositions::ZERO));
+        trajectory.legs().try_for_each(allowed).map_err(FeedError::Beyond)?;
+        let mut sampler = Sampler::new(trajectory, self.config.resume_ramp);
+        sampler.start(JointPositions::ZERO);
+        self.motion = Some(Motion { sampler, relative: false });
+        if let Some(watch) = &mut self.watch {
+            *watch = Watch::new(*watch.tolerances());
+        }
+        Ok(replaced)
+    }
+
+    #[cfg(feature = "trajectories")]
+    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        let Setpoint { positions, velocities } = self.wanted_now()?;
+        let slowest = velocities.iter().zip(limits.acceleration.iter()).map(|(speed, most)| speed.abs() / most);
+        // Twice as long, for feedback and what the controller's own filters add; and some time passes for an arm at rest.
+        let seconds = slowest.fold(0.001_f32, f32::max) * 2.0;
+        let micros = if seconds < 100.0 { (seconds * 1e6) as u64 } else { 100_000_000 };
+        let at = Duration::from_micros(micros);
+        let half = at.as_secs_f32() * 0.5;
+        let positions = positions.zip_with(velocities.as_array(), |q, v| q + v * half);
+        let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
+        self.replace(&[Waypoint { setpoint, accelerations: None, at }], true, limits)
     }
 
     fn room(&self) -> usize {

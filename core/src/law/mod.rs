@@ -52,6 +52,17 @@ use crate::robot::{BadValue, JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::{Progress, Setpoint, Waypoint};
 
+/// What became of a motion that another took the place of.
+#[cfg(feature = "trajectories")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Replaced {
+    /// How far it had come.
+    pub progress: Progress,
+    /// How much of its own time had passed.
+    pub elapsed: Duration,
+}
+
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize> {
     /// Whether the law works with the arm's kinematics, whatever its state. Where not, they are not learned, and firmware
@@ -117,6 +128,29 @@ pub trait Law<const N: usize> {
     /// Why it is not taken; the motion is as before.
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
         let _ = (waypoint, last, limits);
+        Err(FeedError::NoMotion)
+    }
+
+    /// From now on the motion through these `waypoints`, in place of the one that is followed: from where that wants the joints
+    /// now, and as fast. Positions are the joints' own; times count from now on. The new motion ends with the last of the
+    /// waypoints, or, where that is not the `last`, is [fed](Self::feed) more.
+    ///
+    /// # Errors
+    /// Why it is not taken; the motion is as before.
+    #[cfg(feature = "trajectories")]
+    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        let _ = (waypoints, last, limits);
+        Err(FeedError::NoMotion)
+    }
+
+    /// The motion ends where the joints can be brought to rest from now on, each within its acceleration limit and all at once,
+    /// in the direction in which they go.
+    ///
+    /// # Errors
+    /// Why it does not; the motion is as before.
+    #[cfg(feature = "trajectories")]
+    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        let _ = limits;
         Err(FeedError::NoMotion)
     }
 
@@ -284,6 +318,16 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
         each!(self, law => law.feed(waypoint, last, limits))
+    }
+
+    #[cfg(feature = "trajectories")]
+    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        each!(self, law => law.replace(waypoints, last, limits))
+    }
+
+    #[cfg(feature = "trajectories")]
+    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
+        each!(self, law => law.cancel(limits))
     }
 
     fn room(&self) -> usize {

@@ -57,6 +57,8 @@ impl core::fmt::Display for Excess {
 pub enum FeedError {
     /// The law follows no motion, or one that is over.
     NoMotion,
+    /// Nothing is commanded now that could be replaced.
+    NotCommanding,
     /// What is wrong with it.
     Waypoint(TrajectoryError),
     /// The arm could not go there in this time.
@@ -67,6 +69,7 @@ impl core::fmt::Display for FeedError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoMotion => f.write_str("there is no motion that it could belong to"),
+            Self::NotCommanding => f.write_str("nothing is commanded now that could be replaced"),
             Self::Waypoint(error) => error.fmt(f),
             Self::Beyond(excess) => excess.fmt(f),
         }

@@ -151,6 +151,11 @@ impl<const N: usize> Following<N> {
         self.push(self.newest(), true);
     }
 
+    /// What was sent in this cycle is not carried out in it: the target may be anything from there down to zero.
+    pub fn held_back(&mut self) {
+        self.repeated |= 1;
+    }
+
     /// The newest command.
     #[must_use]
     pub fn newest(&self) -> JointVelocities<N> {

@@ -125,6 +125,16 @@ impl<const N: usize> Sampler<N> {
         }
     }
 
+    /// Where the motion wants the joints now, and how fast in its own time.
+    #[cfg(feature = "trajectories")]
+    pub(crate) fn standing(&self) -> Setpoint<N> {
+        let Setpoint { positions, velocities } = self.on_path();
+        let fading = 1.0 - self.pace;
+        let positions = positions.zip_with(self.offset.as_array(), |q, o| q + o * fading);
+        let pace = if self.progress == Progress::Running { self.pace } else { 0.0 };
+        Setpoint { positions, velocities: velocities.map(|v| v * pace) }
+    }
+
     /// Keeps a running motion where it is.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
@@ -168,7 +178,10 @@ impl<const N: usize> Sampler<N> {
             self.pace = if rise.is_finite() { (self.pace + rise).min(1.0) } else { 1.0 };
             if self.elapsed_nanos >= self.trajectory.duration().as_micros().saturating_mul(1_000) {
                 if self.trajectory.is_complete() {
-                    self.progress = Progress::Finished;
+                    // One that was resumed just before its end is there once what it began off by has faded out.
+                    if !cfg!(feature = "trajectories") || self.pace >= 1.0 {
+                        self.progress = Progress::Finished;
+                    }
                 } else {
                     // What comes late is gone on to from here, not caught up with.
                     self.starved = true;
@@ -290,6 +303,25 @@ mod tests {
         }
         let path = sampler.trajectory().at_nanos(sampler.elapsed().as_micros() * 1_000).positions;
         assert!((before.positions.0[0] - path.0[0]).abs() < 1e-4, "the offset has faded");
+    }
+
+    #[cfg(feature = "trajectories")]
+    #[test]
+    fn a_motion_that_is_resumed_just_before_its_end_ends_at_its_end_and_not_beside_it() {
+        let mut sampler = one_radian_in_a_second();
+        sampler.start(HERE);
+        run(&mut sampler, 123, 1.0);
+        sampler.suspend();
+        sampler.resume(&JointPositions([0.97]), 0.05).unwrap();
+        let first = run(&mut sampler, 1, 1.0).positions.0[0];
+        assert!((first - 0.97).abs() < 2e-3, "{first}");
+        run(&mut sampler, 10, 1.0);
+        assert_eq!(sampler.progress(), Progress::Running);
+        let end = run(&mut sampler, 30, 1.0);
+        assert_eq!(
+            (sampler.progress(), end.positions, end.velocities),
+            (Progress::Finished, JointPositions([1.0]), JointVelocities::ZERO)
+        );
     }
 
     #[test]

@@ -119,6 +119,29 @@ impl<const N: usize> Trajectory<N> {
         Self::of(waypoints, true)
     }
 
+    /// The motion from `now`, with the speed that is had there, through these waypoints, the first of which is due later than at
+    /// the beginning; more are to be [fed](Self::feed) where the `last` is not among them.
+    ///
+    /// # Errors
+    /// What is wrong with them, by their numbers from 0; [`TrajectoryError::TooMany`] for [`MAX_WAYPOINTS`] and more.
+    #[cfg(feature = "trajectories")]
+    pub fn going_on(now: Setpoint<N>, waypoints: &[Waypoint<N>], last: bool) -> Result<Self, TrajectoryError> {
+        let mut own = Vec::new();
+        let begin = Waypoint { setpoint: now, accelerations: None, at: Duration::ZERO };
+        own.push(begin).map_err(|_| TrajectoryError::TooMany)?;
+        let mut previous = Duration::ZERO;
+        for (i, waypoint) in (0..).zip(waypoints) {
+            follows(waypoint, Some(previous), i)?;
+            own.push(*waypoint).map_err(|_| TrajectoryError::TooMany)?;
+            previous = waypoint.at;
+        }
+        let end = waypoints.last().ok_or(TrajectoryError::TooFew)?;
+        if last && !end.is_at_rest() {
+            return Err(TrajectoryError::NotAtRest(waypoints.len().saturating_sub(1) as u32));
+        }
+        Ok(Self { waypoints: own, forgotten: 0, open: !last })
+    }
+
     fn of(waypoints: &[Waypoint<N>], open: bool) -> Result<Self, TrajectoryError> {
         let [first, .., last] = waypoints else {
             return Err(TrajectoryError::TooFew);

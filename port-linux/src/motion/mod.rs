@@ -5,6 +5,7 @@ mod fed;
 mod given;
 mod json;
 mod played;
+mod recording;
 mod spaced;
 
 use std::fmt;
@@ -89,16 +90,24 @@ impl<const N: usize> Motion<N> {
         Ok(Self { waypoints, tolerances: Tolerances::DEFAULT })
     }
 
-    /// The motion in a file: a table (`.csv`) or JSON with the fields of `FollowJointTrajectory` (`.json`); see
-    /// `port-linux/docs/motions.md`.
+    /// The motion in a file: a table (`.csv`), JSON with the fields of `FollowJointTrajectory` (`.json`), or a recording of ours
+    /// (`.mcap`), of which it is what the arm did; see `port-linux/docs/motions.md`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] with the line and what was expected there.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
-        let text = std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        Self::parse(&text, path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")))
-            .map_err(wrong)
+        let unread = |error| wrong(format!("cannot be read: {error}"));
+        let is = |name| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+        let length = std::fs::metadata(path).map_err(unread)?.len();
+        if is("mcap") {
+            return recording::read(path);
+        }
+        if length > LARGEST {
+            return Err(wrong(format!("found {length} bytes, expected at most {LARGEST}: cut the motion in two")));
+        }
+        let text = std::fs::read(path).map_err(unread)?;
+        Self::parse(&text, is("json")).map_err(wrong)
     }
 
     /// The same from its bytes: JSON or a table.
@@ -195,6 +204,9 @@ struct Row<const N: usize> {
     velocities: Option<[f32; N]>,
     accelerations: Option<[f32; N]>,
 }
+
+/// Largest file that is read as text \[B\]: more than a million waypoints with everything.
+const LARGEST: u64 = 512 << 20;
 
 /// Longest motion \[s\]: a day.
 const LONGEST: f64 = 86_400.0;

@@ -12,14 +12,14 @@ use clap::{Args, ValueEnum};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::JointPositions;
+use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
 use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Motion, Trace};
-use crate::robot::{Ended, Followed, Robot};
+use crate::robot::{Ended, Followed, Robot, Stopped};
 use crate::show::tell;
 use crate::worker::{writable_within, write_within};
 
@@ -29,7 +29,7 @@ pub(crate) struct MoveArgs {
     /// HOST[:PORT-BASE], or a configuration, of which everything counts but law, sensors and run
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
-    /// The motion: a table of t,q0,... (.csv) or FollowJointTrajectory as JSON (.json)
+    /// The motion: a table of t,q0,... (.csv) FollowJointTrajectory as JSON (.json), or what was recorded (.mcap)
     #[arg(value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
     pub file: Option<PathBuf>,
     #[command(flatten)]
@@ -146,7 +146,7 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     if path != CommandPath::Player {
         return follow(args, config, &address, path.name(), robot, streamed);
     }
-    follow(args, config, &address, path.name(), robot, |robot, motion, watch| {
+    follow(args, config, &address, path.name(), robot, |robot, motion, watch, _| {
         if *motion.tolerances() != Tolerances::default() {
             let what = "tolerances are not heeded where the controller makes the motion: it is held to 0.05 rad of the plan; leave \
                         them out, or choose another --mode";
@@ -158,6 +158,8 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
 
 /// How it is told how far a motion is.
 pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
+/// Whether a motion that was stopped is to go on; `None` where nobody can be asked.
+pub(crate) type Asks<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
 
 /// Follows the motion by commands in each cycle.
 ///
@@ -167,12 +169,13 @@ pub(crate) fn streamed<const N: usize, P: Peer<N> + 'static>(
     robot: &Robot<N, P>,
     motion: &Motion<N>,
     watch: Watch<'_, N>,
+    asks: Asks<'_>,
 ) -> Result<Followed<N>, Failure>
 where
     P::Event: Send,
     P::Options: Send,
 {
-    robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)))
+    robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)), asks)
 }
 
 /// Has `made` follow the motion on the arm that `robot` makes, whose name this is; commands go out by `path`.
@@ -185,7 +188,7 @@ pub(crate) fn follow<const N: usize, P: Peer<N> + 'static>(
     name: &str,
     path: &str,
     robot: impl FnOnce() -> Result<Robot<N, P>, Failure>,
-    made: impl FnOnce(&Robot<N, P>, &Motion<N>, Watch<'_, N>) -> Result<Followed<N>, Failure>,
+    made: impl FnOnce(&Robot<N, P>, &Motion<N>, Watch<'_, N>, Asks<'_>) -> Result<Followed<N>, Failure>,
 ) -> Outcome
 where
     P::Event: Send,
@@ -210,11 +213,15 @@ where
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let mut said = Said::default();
-    let followed = made(&robot, &motion, &mut |trace| {
+    // Somebody who sees the arm, and can be asked.
+    let attended = shows && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let mut asks = |stopped: &Stopped| ask(stopped, total);
+    let mut watch = |trace: &Trace<N>| {
         if shows {
             said.progress(trace, total);
         }
-    });
+    };
+    let followed = made(&robot, &motion, &mut watch, if attended { Some(&mut asks) } else { None });
     said.end();
     let followed = followed.map_err(|failure| match failure {
         Failure::BadInput(what) => wrong(what),
@@ -228,8 +235,23 @@ where
     match followed.ended {
         Ended::Released if followed.is_done => Ok(()),
         Ended::Released => Err(Failure::Fault("the motion was released before its end; the arm is at rest".into())),
-        fallback @ Ended::Fallback(_) => Err(Failure::Fault(fallback.to_string())),
+        fallback @ Ended::Fallback(_) => {
+            let at = followed.elapsed.as_secs_f64();
+            Err(Failure::Fault(format!("{fallback}; the motion stands at {at:.1} of {total:.1} s, and does not go on")))
+        }
     }
+}
+
+/// Whether whoever sits at the terminal wants a motion that was stopped to go on.
+fn ask(stopped: &Stopped, total: f64) -> bool {
+    let why = stopped.reason.map_or("the arm was released".to_owned(), |reason| Ended::Fallback(reason).to_string());
+    eprintln!("\r\x1b[K{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
+    for reason in stopped.unmet.iter().filter(|reason| *reason != Reason::Latched) {
+        eprintln!("Not yet: {}.", reason.text());
+    }
+    eprint!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "resume"
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {

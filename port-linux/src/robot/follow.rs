@@ -3,13 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use outrigger_core::engine::Peer;
+use outrigger_core::engine::{Event, Peer};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::robot::JointPositions;
+use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::robot::{JointPositions, Reason, ReasonSet};
 use outrigger_core::time::Duration as CoreDuration;
 use outrigger_core::trajectory::{Progress, Tolerances};
 
 use super::{Ended, Robot, Running};
+use crate::config::End;
 use crate::exit::Failure;
 use crate::motion::{Feeding, Moment, Motion, Task, Trace};
 
@@ -22,6 +24,17 @@ const LOOKED_AT: usize = 4;
 const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 /// Waypoints that the cycle leaves out may be so far from where it passes them, as a share of the path tolerance.
 const NOTED: f32 = 0.1;
+
+/// An arm that was stopped on its way, and stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopped {
+    /// What stopped it, where that is known.
+    pub reason: Option<Reason>,
+    /// What speaks against going on now.
+    pub unmet: ReasonSet,
+    /// How much of the motion's own time has passed.
+    pub elapsed: Duration,
+}
 
 /// How an arm followed a motion.
 #[derive(Clone, Debug)]
@@ -54,14 +67,29 @@ where
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
     /// otherwise those of [`run`](Self::run).
     pub fn follow(&self, motion: &Motion<N>) -> Result<Followed<N>, Failure> {
-        self.follow_watched(motion, |_| {})
+        self.follow_watched(motion, |_| {}, None)
     }
 
-    /// The same, and `watch` is called several times a second.
+    /// The same, and where something stops the arm on the way, `asks` is called, for as long as it likes: where it says so, what
+    /// is latched is acknowledged, and the motion goes on from where it stands. Whoever answers has seen why it was stopped, and
+    /// that nobody is in the way. It is asked again where that cannot be yet, or where the arm is stopped again.
+    ///
+    /// # Errors
+    /// Those of [`follow`](Self::follow).
+    pub fn follow_resuming(
+        &self,
+        motion: &Motion<N>,
+        mut asks: impl FnMut(&Stopped) -> bool,
+    ) -> Result<Followed<N>, Failure> {
+        self.follow_watched(motion, |_| {}, Some(&mut asks))
+    }
+
+    /// Follows it, and `watch` is called several times a second; without `asks` the first stop is the end.
     pub(crate) fn follow_watched(
         &self,
         motion: &Motion<N>,
         mut watch: impl FnMut(&Mutex<Trace<N>>),
+        asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<N>, Failure> {
         let goal = motion.goal();
         let (at, cycle) = self.stands()?;
@@ -107,12 +135,22 @@ where
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
         job.task = Some(Task::Feed(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) }));
-        let running = Running::start(&self.beside, job, true)?;
-        while !running.has_ended() {
-            watch(&trace);
-            std::thread::sleep(GLANCE);
-        }
-        let ended = running.wait()?;
+        let ended = match asks {
+            None => {
+                let running = Running::start(&self.beside, job, true)?;
+                while !running.has_ended() {
+                    watch(&trace);
+                    std::thread::sleep(GLANCE);
+                }
+                running.wait()?
+            }
+            Some(asks) => {
+                let patience = Duration::from_micros(job.run.start_within.as_micros());
+                job.run.end = End::Never;
+                let running = Running::start(&self.beside, job, true)?;
+                attended(running, &trace, patience, &mut watch, asks)?
+            }
+        };
         let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
         let last = trace.moments.last().map_or(at, |moment| moment.actual);
         Ok(Followed {
@@ -156,6 +194,87 @@ where
             newest = state;
         }
         Ok((newest.positions, cycle.min(LONGEST)))
+    }
+}
+
+/// Until the motion is done, or given up.
+fn attended<const N: usize, E: Send + 'static>(
+    running: Running<N, E>,
+    trace: &Mutex<Trace<N>>,
+    patience: Duration,
+    watch: &mut dyn FnMut(&Mutex<Trace<N>>),
+    asks: &mut dyn FnMut(&Stopped) -> bool,
+) -> Result<Ended, Failure> {
+    let stands = || {
+        let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+        (trace.progress, Duration::from_micros(trace.elapsed.as_micros()))
+    };
+    let (mut waited, mut why) = (Duration::ZERO, None);
+    while !running.has_ended() {
+        watch(trace);
+        std::thread::sleep(GLANCE);
+        waited += GLANCE;
+        for event in running.events() {
+            if let Event::Transition(Transition { from: Mode::Command, reason, .. }) = event {
+                why = reason;
+            }
+        }
+        let (seen, (progress, elapsed)) = (running.seen(), stands());
+        match (seen.mode, progress) {
+            (Mode::Command, Progress::Finished) => {
+                std::thread::sleep(GLANCE);
+                running.stop()?;
+                return Ok(Ended::Released);
+            }
+            (Mode::Monitor | Mode::Offline, Progress::Suspended) => {
+                let stopped = Stopped { reason: seen.latch.or(why), unmet: seen.unmet, elapsed };
+                if !asks(&stopped) {
+                    let ended = stopped.reason.map_or(Ended::Released, Ended::Fallback);
+                    running.stop()?;
+                    return Ok(ended);
+                }
+                goes_on(&running);
+            }
+            (Mode::Monitor | Mode::Offline, Progress::Waiting) => {
+                if let Some(latch) = seen.latch {
+                    running.stop()?;
+                    return Ok(Ended::Fallback(latch));
+                }
+                if waited > patience {
+                    let unmet: Vec<&str> = seen.unmet.iter().map(Reason::text).collect();
+                    drop(running);
+                    return Err(Failure::Fault(format!("the request was not granted: {}", unmet.join("; "))));
+                }
+            }
+            _ => {}
+        }
+    }
+    running.wait()
+}
+
+/// Acknowledges, and asks to go on as soon as nothing speaks against it; where that takes long, somebody is asked again.
+fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
+    for _ in 0..40 {
+        if running.has_ended() {
+            return;
+        }
+        std::thread::sleep(GLANCE / 5);
+        let seen = running.seen();
+        // Not before: what was stopped by the robot itself has to be well again, and our own program there to be ended.
+        if seen.latch.is_some() && seen.unmet.iter().all(|reason| reason == Reason::Latched) {
+            running.acknowledge();
+        }
+        if seen.latch.is_none() && seen.unmet.is_empty() {
+            running.resume(&seen);
+            // Armed, or refused, by then.
+            for _ in 0..50 {
+                if running.seen().mode != Mode::Monitor {
+                    return;
+                }
+                std::thread::sleep(GLANCE / 25);
+            }
+            return;
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_core::time::Duration;
 
 use self::beside::{Beside, Job};
-pub use self::follow::Followed;
+pub use self::follow::{Followed, Stopped};
 pub use self::place::Arrival;
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;

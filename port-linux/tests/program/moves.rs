@@ -5,8 +5,9 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::fault::Fault;
 use outrigger_sim::tcp::{Running, Server};
 
 fn serve() -> Running {
@@ -78,6 +79,15 @@ fn a_motion_of_a_thousand_waypoints_is_followed_and_plotted_and_its_recording_re
     let replayed =
         Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output().expect("it runs");
     assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
+
+    // What the arm did can be done again.
+    let again = moved(&server, &recording, &["--json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    let end: serde_json::Value = serde_json::from_slice(&again.stdout).expect("one object");
+    assert!(
+        end["done"].as_bool() == Some(true) && end["elapsed"].as_f64().is_some_and(|s| (3.0..4.5).contains(&s)),
+        "{end}"
+    );
 }
 
 #[test]
@@ -99,6 +109,37 @@ fn a_program_on_the_controller_follows_it_as_well() {
         .expect("the binary under test");
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     assert!(text(&done.stdout).starts_with("done: at worst "), "{}", text(&done.stdout));
+}
+
+/// A protective stop 1.5 s into the motion, which somebody unlocks 6 s later.
+fn stopped_on_the_way() -> Running {
+    let mut controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");
+    controller.inject(Fault::parse("protective-stop@4s:6s").expect("a fault"));
+    Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
+}
+
+#[test]
+fn a_motion_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
+    let server = stopped_on_the_way();
+    let table = file("stopped.csv", &swing(100));
+    let ended = moved(&server, &table, &["--mode", "stream"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(4), "{said}");
+    assert!(said.contains("(ProtectiveStop)") && said.contains(" of 4.0 s, and does not go on"), "{said}");
+
+    let server = stopped_on_the_way();
+    let motion = outrigger::Motion::read(&table).expect("a motion");
+    let robot = outrigger::Robot::ur(&format!("127.0.0.1:{}", server.port_base())).expect("a robot");
+    let mut asked = Vec::new();
+    let followed = robot.follow_resuming(&motion, |stopped| {
+        asked.push(*stopped);
+        asked.len() < 20
+    });
+    let followed = followed.expect("a session");
+    assert!(followed.is_done && followed.end_error.max_abs() < 2e-3, "{followed:?}, asked {asked:?}");
+    assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
+    // Asked again while the stop is still there, and it stands where it was left.
+    assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
 }
 
 #[test]

@@ -296,6 +296,26 @@ pub(super) fn starved(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
+/// A motion that falls short of its goal for longer than it may.
+pub(super) fn short(draw: &mut Draw, _: usize) -> Plan {
+    let software = draw.of(&SOFTWARE[1..]);
+    let mut plan = Plan::new(draw, software);
+    let config =
+        JointServoConfig { proportional: 0.0, derivative: 0.0, feed_forward: 0.8, ..JointServoConfig::default() };
+    let way = Trajectory::through(to_and_fro().split_at(2).0).expect("a trajectory");
+    let tolerances = Tolerances {
+        goal: JointPositions([0.01; 6]),
+        goal_time: Some(core::Duration::from_millis(300)),
+        ..Tolerances::DEFAULT
+    };
+    let law = JointServo::new(Reference::Relative(way), config).with_tolerances(tolerances);
+    plan.law(AnyLaw::JointServo(law));
+    plan.insists = false;
+    plan.length = 4_500;
+    plan.about += " falls short";
+    plan
+}
+
 /// Every law, suspended and resumed.
 pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[1..]);

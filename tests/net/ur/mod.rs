@@ -23,14 +23,14 @@ use outrigger_core::robot::{JointPositions, JointVelocities, RobotModel, Softwar
 use outrigger_core::engine::ur::{FormChoice, OutputsBy, StatesFrom};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::time as core;
-use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_core::trajectory::{Setpoint, Tolerances, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, StartState};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::world::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, Death, Reading, Rig, SENSOR, Sensor, Setup, core_time};
 
-use self::configured::{laws, outputs, starts, starved, texts, wrong};
+use self::configured::{laws, outputs, short, starts, starved, texts, wrong};
 use self::disturbed::{anything, faults, hands, host, sensors};
 use self::operated::{lines, operator, pendant};
 
@@ -40,7 +40,7 @@ use super::{Draw, Log, count, fault, marks, of_kind, spec, starts_within, watche
 type Make = fn(&mut Draw, usize) -> Plan;
 
 /// How many runs there are of each kind, and what each of them is.
-const KINDS: [(usize, Make); 14] = [
+const KINDS: [(usize, Make); 15] = [
     (FAULTS, faults),
     (TEXTS, texts),
     (24, outputs),
@@ -55,6 +55,7 @@ const KINDS: [(usize, Make); 14] = [
     (24, anything),
     (3, hands),
     (2, starved),
+    (1, short),
 ];
 /// Three of each kind of fault.
 const FAULTS: usize = 3 * disturbed::FAULT.len();

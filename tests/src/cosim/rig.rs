@@ -13,6 +13,7 @@ use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, FeedError};
 use outrigger_core::mode::{Mode, MoveNumber};
 use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::time::Instant;
 use outrigger_core::trajectory::Waypoint;
 use outrigger_core::wire::external_control::{Control, ControlMode};
 use outrigger_core::wire::player::PlayerOrder;
@@ -219,7 +220,7 @@ impl<'m> Rig<'m> {
     }
 
     /// Asks the engine for something, in place of an input.
-    pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, outrigger_core::time::Instant) -> T) -> T {
+    pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, Instant) -> T) -> T {
         let now = core_time(self.now());
         ask(&mut self.engine, now)
     }
@@ -250,6 +251,14 @@ impl<'m> Rig<'m> {
     pub fn resume(&mut self) {
         let epoch = self.engine().mode_machine().epoch();
         self.input(Input::Resume(epoch));
+    }
+
+    /// What a program does with the co-controller between two inputs.
+    pub fn with_engine<T>(&mut self, call: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, Instant) -> T) -> T {
+        let now = core_time(self.now());
+        let done = call(&mut self.engine, now);
+        self.drain();
+        done
     }
 
     /// Keeps every byte that is written from now on.

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
-use crate::law::{JointServo, JointServoConfig, Law as _, Reference};
+use crate::law::{FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
 use crate::robot::{JointPositions, JointVelocities, Reason};
@@ -156,6 +156,29 @@ fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
     bench.run(1_500);
     assert_eq!((bench.engine.latch(), bench.engine.mode()), (Some(Reason::Starved), Mode::Monitor));
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
+}
+
+#[test]
+fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
+    let mut bench = Bench::moving(5, 15);
+    bench.run(500);
+    let (was, at) = (bench.engine.law().setpoint().unwrap().positions, bench.engine.law().elapsed());
+    let back = |millis| Waypoint {
+        setpoint: Setpoint { positions: was.map(|q| q - 0.05), velocities: JointVelocities::ZERO },
+        accelerations: None,
+        at: Duration::from_millis(millis),
+    };
+    assert!(matches!(bench.engine.replace(&[back(1)], true), Err(FeedError::Beyond(_))), "sixty metres a second");
+    assert_eq!(bench.engine.law().elapsed(), at, "it goes on as before");
+    let replaced = bench.engine.replace(&[back(1_500)], true).unwrap();
+    assert_eq!(replaced, Replaced { progress: Progress::Running, elapsed: at });
+    bench.run(3_000);
+    assert_eq!(bench.engine.law().progress(), Progress::Finished);
+    assert!((bench.peer.q[0] - f64::from(was.0[0] - 0.05)).abs() < 2e-3, "{} from {was:?}", bench.peer.q[0]);
+    assert!(bench.replay().unwrap().texts > 100, "{:?}", bench.replay());
+    bench.input(Input::Release);
+    bench.run(1_000);
+    assert_eq!(bench.engine.replace(&[back(1_500)], true), Err(FeedError::NotCommanding));
 }
 
 #[test]

@@ -874,6 +874,9 @@ impl<'m> Peer<6> for Ur<'m> {
                 // There is room for it.
                 let _ = self.motion.write(Verdict::Stop);
             }
+            if program.holds_back() {
+                cx.cycle.held_back();
+            }
             if program.was_called() {
                 cx.events.push_peer(UrEvent::Program(ProgramNews::Sent));
             }

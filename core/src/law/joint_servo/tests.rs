@@ -1,7 +1,7 @@
 use super::*;
 use crate::command::{Sample, SampleValue};
-use crate::law::Quantity;
-use crate::law::plant::Plant;
+use crate::law::plant::{CYCLE, Plant};
+use crate::law::{Quantity, Replaced};
 use crate::robot::JointAccelerations;
 use crate::time::Instant;
 use crate::trajectory::{Tolerances, TrajectoryError, Waypoint};
@@ -390,4 +390,70 @@ fn each_joint_has_its_own_tolerance_on_the_path_and_where_the_motion_is_begun_an
     assert_eq!(law.resume(&pushed), Err(Reason::PathTolerance));
     assert_eq!(law.progress(), Progress::Suspended);
     assert_eq!(law.resume(&plant.state), Ok(()));
+}
+
+#[test]
+fn another_motion_goes_on_from_where_the_first_one_wants_the_joints_and_as_fast() {
+    let at = |q: f32, millis| Waypoint {
+        setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
+        accelerations: None,
+        at: Duration::from_millis(millis),
+    };
+    let limits = Limits { acceleration: JointAccelerations([9.0; 6]), ..Limits::default() };
+    let limits = Limits { velocity: JointVelocities([3.0; 6]), ..limits };
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME).held_to(limits);
+    assert_eq!(law.replace(&[at(0.0, 3_000)], true, &limits), Err(FeedError::NotCommanding), "it waits");
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 100).unwrap();
+    let before = law.clone();
+    let was = *law.setpoint().unwrap();
+    for (waypoints, last, expected) in [
+        (vec![], true, FeedError::Waypoint(TrajectoryError::TooFew)),
+        (vec![at(0.0, 0)], true, FeedError::Waypoint(TrajectoryError::Order(0))),
+        (vec![at(0.0, 3_000), at(f32::NAN, 4_000)], false, FeedError::Waypoint(TrajectoryError::NotFinite(1))),
+        ((1..=16).map(|i| at(0.0, 1_000 * i)).collect(), true, FeedError::Waypoint(TrajectoryError::TooMany)),
+    ] {
+        assert_eq!(law.replace(&waypoints, last, &limits), Err(expected));
+    }
+    assert!(matches!(law.replace(&[at(0.0, 300)], true, &limits), Err(FeedError::Beyond(_))));
+    assert_eq!(format!("{law:?}"), format!("{before:?}"), "what is refused changes nothing");
+    let replaced = law.replace(&[at(0.0, 3_000)], true, &limits).unwrap();
+    assert_eq!(replaced, Replaced { progress: Progress::Running, elapsed: before.elapsed() });
+    let now = law.reference(Duration::ZERO, 1.0);
+    let jump = now.velocities.zip_with(was.velocities.as_array(), |a, b| a - b).max_abs();
+    assert!(jump < 1e-5 && was.velocities.max_abs() > 1.0, "{now:?} after {was:?}");
+    run(&mut law, &mut plant, 500).unwrap();
+    assert_eq!(law.progress(), Progress::Finished);
+    assert!(plant.state.positions.max_abs() < 1e-3, "{:?}", plant.state.positions);
+    law.suspend();
+    let replaced = law.replace(&[at(0.1, 3_000)], true, &limits).unwrap();
+    assert_eq!(replaced.progress, Progress::Finished, "one that is over");
+}
+
+#[test]
+fn a_cancelled_motion_comes_to_rest_within_the_acceleration_limit_and_is_over() {
+    let limits = Limits { velocity: JointVelocities([3.0; 6]), ..Limits::default() };
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    assert_eq!(law.cancel(&limits), Err(FeedError::NotCommanding), "it waits");
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 100).unwrap();
+    let was = *law.setpoint().unwrap();
+    let elapsed = law.elapsed();
+    assert_eq!(law.cancel(&limits), Ok(Replaced { progress: Progress::Running, elapsed }));
+    let mut before = was.velocities.0[0];
+    let mut cycles = 0;
+    while law.progress() == Progress::Running {
+        plant.cycle(&mut law, &Samples::NONE).unwrap();
+        let now = law.setpoint().unwrap().velocities.0[0];
+        let change = (now - before).abs() / CYCLE.as_secs_f32();
+        assert!(change <= 1.01 && now.abs() <= before.abs(), "{change} rad/s² from {before} to {now}");
+        (before, cycles) = (now, cycles + 1);
+    }
+    let expected = was.velocities.max_abs() / CYCLE.as_secs_f32();
+    assert!((cycles as f32 - expected).abs() < 4.0, "{cycles} cycles, {expected} at half the limit");
+    assert_eq!((law.progress(), before), (Progress::Finished, 0.0));
+    run(&mut law, &mut plant, 50).unwrap();
+    assert!(law.cancel(&limits).is_ok(), "an arm that rests");
 }

@@ -82,7 +82,13 @@ impl Reverse {
             // A text would end the program of the pendant around it, and nothing of ours moves on.
             Verdict::Stop if self.fetch.is_some() => false,
             Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
-            Verdict::Stop => return Ok(Wrote::StopText),
+            Verdict::Stop => {
+                // It is not sent a second time for a program that takes long to end.
+                if let Stage::Ending(since, false) = self.stage {
+                    self.stage = Stage::Ending(since, true);
+                }
+                return Ok(Wrote::StopText);
+            }
         };
         Ok(Wrote::Order(made))
     }
@@ -90,6 +96,11 @@ impl Reverse {
     /// Whether the ring has as many points as are to wait there: our own time stands still then.
     pub(super) fn is_full(&self) -> bool {
         self.lag > self.fill
+    }
+
+    /// Whether no point is put into the ring now, so that the arm may be slower than what is approved.
+    pub(in crate::engine::ur) fn holds_back(&self) -> bool {
+        self.ring() == Some(Duration::ZERO)
     }
 
     /// The period in which points are taken out of the ring, zero while it is full; `None` where there is no ring.

@@ -1,0 +1,195 @@
+//! Random motions that are accepted, through random histories of sliders and faults: whatever happens, limits, tolerances and the
+//! time to rest hold, judged by where the simulated arm really was.
+
+use std::env;
+use std::time::Duration;
+
+use outrigger_core::engine::Input;
+use outrigger_core::law::{Law as _, Reference};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointVelocities, SoftwareVersion};
+use outrigger_core::trajectory::{Progress, Trajectory, Waypoint};
+use outrigger_sim::controller::Action;
+use outrigger_sim::fault::FaultKind;
+use outrigger_sim::time::SimTime;
+use outrigger_tests::cosim::{Buffers, REST, Rig, Way, sim_time};
+use outrigger_tests::noise::Noise;
+
+use super::motions::{Point, executors, following, line, off, setup, waypoint};
+use super::ms;
+
+/// Histories where nobody says how many.
+const HISTORIES: u64 = 2_000;
+/// The limit of each joint \[rad/s\].
+const FASTEST: f32 = 1.5;
+/// An arm that nobody commands any more rests after this: the time-out of the slowest path, then the slowest stop.
+const REST_WITHIN: Duration = ms(500);
+
+/// Between `-most` and `most`.
+fn around(noise: &mut Noise, most: f64) -> f64 {
+    (noise.below(20_001) as f64 / 10_000.0 - 1.0) * most
+}
+
+/// A motion that the check accepts.
+fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<6>) -> Vec<Point> {
+    loop {
+        let count = 1 + noise.below(4);
+        let mut points: Vec<Point> = vec![(0.0, [0.0; 6], [0.0; 6])];
+        for number in 1..=count {
+            let (t, q, _) = points[points.len() - 1];
+            let at = t + 0.2 + noise.below(700) as f64 * 1e-3;
+            let joints = 1 + noise.below(6);
+            let to = std::array::from_fn(|j| if j < joints { q[j] + around(noise, 0.3) } else { q[j] });
+            let speed = std::array::from_fn(|j| if number < count && j < joints { around(noise, 0.6) } else { 0.0 });
+            points.push((at, to, speed));
+        }
+        let waypoints: Vec<Waypoint<6>> = points.iter().copied().map(waypoint).collect();
+        if Reference::Relative(Trajectory::through(&waypoints).unwrap()).check(setup).is_ok() {
+            return points;
+        }
+    }
+}
+
+/// What somebody, or something, does to an arm on its way.
+fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>) -> String {
+    let sliders = [0.0, 0.0, 0.1, 0.3, 0.6, 1.0];
+    let (number, share, span) = (noise.below(16), sliders[noise.below(6)], noise.below(400) as u64);
+    let action = match number {
+        0..=5 => Action::Slider(share),
+        6 => Action::PauseProgram,
+        7 => Action::StopProgram,
+        8 => {
+            mends.extend([Action::ReleaseEmergencyStop, Action::PowerOn, Action::ReleaseBrakes]);
+            Action::EmergencyStop
+        }
+        9 => {
+            mends.push(Action::UnlockProtectiveStop);
+            Action::ProtectiveStop
+        }
+        10 => {
+            mends.push(Action::CloseSafeguard);
+            Action::OpenSafeguard
+        }
+        11 => {
+            rig.cut_cable(Some(ms(5 + span)));
+            return format!("cable out for {} ms", 5 + span);
+        }
+        12 => {
+            rig.pause_host(ms(5 + span / 2));
+            return format!("host stands for {} ms", 5 + span / 2);
+        }
+        13 => {
+            rig.fault(FaultKind::Jitter(ms(3)), Some(ms(500)));
+            return "jitter".into();
+        }
+        14 => {
+            rig.input(Input::Release);
+            return "release".into();
+        }
+        _ => {
+            rig.resume();
+            return "resume".into();
+        }
+    };
+    rig.controller.act(action);
+    format!("{action:?}")
+}
+
+/// Everything is put right, and whoever may says that it is to go on.
+fn goes_on(rig: &mut Rig<'_>, mends: &mut Vec<Action>) {
+    if rig.engine().mode() == Mode::Command {
+        return;
+    }
+    rig.run_until(ms(12_000), |rig| matches!(rig.engine().mode(), Mode::Monitor) && rig.controller.truth().at_rest());
+    if mends.contains(&Action::UnlockProtectiveStop) {
+        rig.run_for(ms(5_500));
+    }
+    for action in mends.drain(..) {
+        rig.controller.act(action);
+        rig.run_for(ms(2_500));
+    }
+    rig.controller.act(Action::StopProgram);
+    rig.run_for(ms(300));
+    rig.input(Input::Acknowledge);
+    rig.ready();
+    rig.resume();
+    rig.run_until(ms(12_000), |rig| !matches!(rig.engine().mode(), Mode::Monitor | Mode::Arming));
+}
+
+fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
+    let mut noise = Noise::seeded(seed);
+    let mut setup = setup(software, way, &[(0.0, [0.0; 6], [0.0; 6]), (1.0, [0.0; 6], [0.0; 6])]);
+    setup.config.limits.velocity = JointVelocities([FASTEST; 6]);
+    setup.controller.seed = seed;
+    let points = motion(&mut noise, &setup.config.limits);
+    setup.law = following(&points, FASTEST);
+    let mut buffers = Buffers::with_rtde();
+    let mut rig = Rig::new(setup, &mut buffers);
+    rig.command();
+    let line = line(&points, &rig.controller.truth().q);
+    let (mut told, mut mends) = (vec![], vec![]);
+    for _ in 0..1 + noise.below(4) {
+        rig.run_for(ms(noise.below(900) as u64));
+        if !rig.is_awake() {
+            rig.run_for(ms(300));
+        }
+        let at = rig.now();
+        told.push((at, deed(&mut rig, &mut noise, &mut mends)));
+    }
+    rig.run_for(ms(700));
+    rig.controller.act(Action::Slider(1.0));
+    // Endless: it has ended before, and what was asked for since is to hold the arm there.
+    let ended = |rig: &Rig<'_>| matches!(rig.engine().law().progress(), Progress::Finished | Progress::Endless);
+    for _ in 0..3 {
+        if ended(&rig) {
+            break;
+        }
+        goes_on(&mut rig, &mut mends);
+        rig.run_until(ms(20_000), |rig| ended(rig) || rig.engine().mode() != Mode::Command);
+    }
+    let what = || format!("seed {seed}, {software}, {}: {points:?}\n{told:?}\n{}", way.name(), rig.record().story());
+    assert!(ended(&rig), "it does not end: {:?}, {}", rig.engine().law().progress(), what());
+    judge(&rig, &line, &what);
+}
+
+/// By the arm's own truth.
+fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
+    let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
+    let mut commanded = None::<SimTime>;
+    let mut mode = Mode::Offline;
+    for motion in &rig.record().motion {
+        while let Some((_, to)) = transitions.next_if(|(at, _)| *at <= motion.at) {
+            mode = to;
+        }
+        if mode == Mode::Command {
+            commanded = Some(motion.at);
+        }
+        let fastest = motion.speed();
+        assert!(fastest < f64::from(FASTEST) * 1.02, "{fastest} rad/s at {}: {}", motion.at, what());
+        let apart = off(line, &motion.q);
+        assert!(apart < 0.1, "{apart} rad off its path at {}: {}", motion.at, what());
+        let calm = commanded.is_none_or(|last| motion.at.since(last) > REST_WITHIN);
+        assert!(!calm || fastest < REST, "{fastest} rad/s at {}, commanded by nobody: {}", motion.at, what());
+    }
+    let end = off(&line[line.len() - 1..], &rig.controller.truth().q);
+    assert!(end < 0.01, "{end} rad off its end: {}", what());
+}
+
+#[test]
+fn random_motions_hold_their_limits_and_tolerances_through_random_histories() {
+    let histories = env::var("OUTRIGGER_MOTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(HISTORIES);
+    // Eight milliseconds are a cycle: as much happens in a quarter of the cycles.
+    let executors: Vec<_> =
+        executors().into_iter().filter(|(software, _)| *software == SoftwareVersion::new(3, 15)).collect();
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            let executors = &executors;
+            scope.spawn(move || {
+                for seed in (first..histories).step_by(threads as usize) {
+                    lives_through(seed + 1, executors[seed as usize % executors.len()]);
+                }
+            });
+        }
+    });
+}
