@@ -6,80 +6,13 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, JointPositions};
+use outrigger_core::robot::ControllerTime;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Progress, Waypoint};
 
 use super::given::Giving;
 use super::played::Playing;
-
-/// Moments that are kept for a page; where there are more, every second one is left out.
-const KEPT: usize = 16_384;
-
-/// How an arm follows a motion.
-#[derive(Clone, Debug)]
-pub(crate) struct Trace<const N: usize> {
-    /// Where it is wanted and where it is, and when by the controller's clock, from the first of them.
-    pub(crate) moments: Vec<Moment<N>>,
-    /// How far each joint was off at most while the motion ran \[rad\].
-    pub(crate) worst: JointPositions<N>,
-    /// How much of the motion's own time has passed.
-    pub(crate) elapsed: Duration,
-    pub(crate) progress: Progress,
-    pub(crate) mode: Mode,
-    /// Each so manieth moment is kept.
-    stride: u32,
-    skipped: u32,
-    first: Option<ControllerTime>,
-}
-
-/// One state while the motion runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment<const N: usize> {
-    pub(crate) seconds: f64,
-    pub(crate) wanted: JointPositions<N>,
-    pub(crate) actual: JointPositions<N>,
-    /// What the robot's slider and limiter let through.
-    pub(crate) scaling: f32,
-}
-
-impl<const N: usize> Default for Trace<N> {
-    fn default() -> Self {
-        Self {
-            moments: Vec::with_capacity(KEPT),
-            worst: JointPositions::ZERO,
-            elapsed: Duration::ZERO,
-            progress: Progress::Waiting,
-            mode: Mode::Offline,
-            stride: 1,
-            skipped: 0,
-            first: None,
-        }
-    }
-}
-
-impl<const N: usize> Trace<N> {
-    pub(super) fn note(&mut self, at: ControllerTime, mut moment: Moment<N>) {
-        let first = *self.first.get_or_insert(at);
-        moment.seconds = at.since(first).as_micros() as f64 * 1e-6;
-        let off = moment.actual.zip_with(moment.wanted.as_array(), |q, w| (q - w).abs());
-        self.worst = self.worst.zip_with(off.as_array(), |a, b| a.max(*b));
-        self.skipped += 1;
-        if self.skipped < self.stride {
-            return;
-        }
-        self.skipped = 0;
-        if self.moments.len() == KEPT {
-            let mut keep = false;
-            self.moments.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.stride = self.stride.saturating_mul(2);
-        }
-        self.moments.push(moment);
-    }
-}
+use super::trace::{Moment, Trace};
 
 /// What is still to be fed, and where is told how the motion goes.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ mod json;
 mod played;
 mod recording;
 mod spaced;
+mod trace;
 
 use std::fmt;
 use std::path::Path;
@@ -18,9 +19,10 @@ use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Trajectory, TrajectoryError, Waypoint};
 
-pub(crate) use self::fed::{Fed, Feeding, Moment, Task, Trace};
+pub(crate) use self::fed::{Fed, Feeding, Task};
 pub(crate) use self::given::{Given, Giving, Step};
 pub(crate) use self::played::{Played, Playing, thinned};
+pub(crate) use self::trace::{Moment, Trace};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.

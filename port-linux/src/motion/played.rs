@@ -10,7 +10,7 @@ use outrigger_core::robot::{ControllerTime, Reason};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Leg, Progress, Waypoint};
 
-use super::fed::{Moment, Trace};
+use super::trace::{Moment, Trace};
 
 /// So long it may take, once commanding, until a motion can be given away.
 const PATIENCE: Duration = Duration::from_secs(5);

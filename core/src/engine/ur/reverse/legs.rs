@@ -2,7 +2,7 @@
 
 use heapless::Deque;
 
-use super::player::micro;
+use super::units::micro;
 use crate::law::FeedError;
 use crate::robot::{JointAccelerations, JointPositions};
 use crate::time::Duration;

@@ -20,6 +20,7 @@ mod orders;
 mod player;
 mod positions;
 mod text;
+mod units;
 mod upload;
 
 pub(super) use self::carrier::{Carrier, carrier, exclusive, shared};

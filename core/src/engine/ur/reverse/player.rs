@@ -1,8 +1,8 @@
 //! Moves that the player executes: what was asked for, what it shows, and whether the arm is where the move may take it.
 
 use super::Reverse;
-use super::guide::beside;
 use super::legs::Legs;
+use super::units::{force, micro};
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
@@ -163,7 +163,7 @@ impl Reverse {
     pub(super) fn keep(&mut self) -> bool {
         let (counter, time) = (self.counter, u32::from(self.player.watches));
         if let Some(mode) = self.player.beside {
-            let made = self.tell(beside(&mode, PlayerOrderRepr::keep(counter)));
+            let made = self.tell(force(&mode, PlayerOrderRepr::keep(counter)));
             if made {
                 self.player.beside = None;
             }
@@ -219,9 +219,4 @@ impl Reverse {
         let now = self.moment.now;
         self.is_ready() && self.count(now) && self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
-}
-
-pub(super) fn micro(value: f32) -> i32 {
-    let micro = value * 1e6;
-    (micro + 0.5_f32.copysign(micro)) as i32
 }
