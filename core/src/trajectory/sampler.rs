@@ -332,6 +332,7 @@ mod tests {
         assert_eq!(run(&mut sampler, 200, 1.0).positions, JointPositions([-1.0]));
     }
 
+    #[cfg(feature = "trajectories")]
     #[test]
     fn a_motion_without_its_next_waypoint_stands_at_the_last_and_has_not_ended() {
         let waypoint = |q, v, millis| Waypoint {
