@@ -197,9 +197,10 @@ impl<const N: usize> JointServo<N> {
     /// Where the joints should be now, and how fast: advances a running motion.
     fn reference(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         match &mut self.motion {
-            Some(motion) if motion.sampler.progress() == Progress::Running => motion.sampler.advance(dt, scaling),
             // At its end a motion is held where it ends, not where the arm happened to be.
-            Some(motion) if motion.sampler.progress() == Progress::Finished => motion.sampler.advance(dt, scaling),
+            Some(motion) if matches!(motion.sampler.progress(), Progress::Running | Progress::Finished) => {
+                motion.sampler.advance(dt, scaling)
+            }
             Some(_) | None => Setpoint { positions: self.hold, velocities: JointVelocities::ZERO },
         }
     }

@@ -191,9 +191,13 @@ impl<const N: usize> Sampler<N> {
         }
         let mut setpoint = self.on_path();
         let fading = 1.0 - self.pace;
-        setpoint.positions = setpoint.positions.zip_with(self.offset.as_array(), |q, o| q + o * fading);
+        if fading > 0.0 {
+            setpoint.positions = setpoint.positions.zip_with(self.offset.as_array(), |q, o| q + o * fading);
+        }
         let speed = if self.progress == Progress::Running && scaling > 0.0 { self.pace } else { 0.0 };
-        setpoint.velocities = setpoint.velocities.map(|v| v * speed);
+        if speed < 1.0 {
+            setpoint.velocities = setpoint.velocities.map(|v| v * speed);
+        }
         setpoint
     }
 

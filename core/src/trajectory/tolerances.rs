@@ -92,6 +92,8 @@ impl<const N: usize> Watch<N> {
     ///
     /// # Errors
     /// The tolerance that does not hold, by its name.
+    // Kept out of the step of a law, which has no registers to spare for it.
+    #[inline(never)]
     pub fn observe(
         &mut self,
         error: &JointPositions<N>,
