@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use outrigger::config::AnyConfiguration;
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::Fault;
@@ -44,10 +45,38 @@ fn swing_from(waypoints: u32, base: f64) -> String {
     table
 }
 
+/// These tests are about motions, not about this machine's punctuality: it may stand still for a fifth of a second.
+const PATIENT: &str = r"
+[session]
+hold = 0.2
+stale_after = 0.2
+state_timeout = 0.2
+stall = 1.0
+
+[session.grade.ok]
+received = 0.5
+delay = 0.02
+jitter = 0.02
+misses = 90
+
+[session.grade.bad]
+received = 0.4
+delay = 0.03
+jitter = 0.03
+misses = 100
+";
+
+/// A configuration beside this controller, with these lines in front.
+fn patient(server: &Running, name: &str, lines: &str) -> PathBuf {
+    let base = server.port_base();
+    let text = format!("robot.address = \"127.0.0.1:{base}\"\nlaw.kind = \"joint-servo\"\n{lines}\n{PATIENT}");
+    file(&format!("{name}-{base}.toml"), &text)
+}
+
 fn moved(server: &Running, file: &PathBuf, args: &[&str]) -> Output {
-    let robot = format!("127.0.0.1:{}", server.port_base());
     Command::new(env!("CARGO_BIN_EXE_outrigger"))
-        .args(["move", &robot])
+        .arg("move")
+        .arg(patient(server, "robot", ""))
         .arg(file)
         .args(args)
         .stdin(Stdio::null())
@@ -94,11 +123,7 @@ fn a_motion_of_a_thousand_waypoints_is_followed_and_plotted_and_its_recording_re
 fn a_program_on_the_controller_follows_it_as_well() {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let server = serve();
-    let base = server.port_base();
-    let config = file(
-        "servo.toml",
-        &format!("robot.address = \"127.0.0.1:{base}\"\nprogram.port = {port}\nlaw.kind = \"joint-servo\"\n"),
-    );
+    let config = patient(&server, "servo", &format!("program.port = {port}"));
     let done = Command::new(env!("CARGO_BIN_EXE_outrigger"))
         .arg("move")
         .arg(&config)
@@ -130,6 +155,9 @@ fn a_motion_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
     let server = stopped_on_the_way();
     let motion = outrigger::Motion::read(&table).expect("a motion");
     let robot = outrigger::Robot::ur(&format!("127.0.0.1:{}", server.port_base())).expect("a robot");
+    let config = AnyConfiguration::load(&patient(&server, "resumed", "")).expect("a configuration");
+    let AnyConfiguration::Host(host) = config else { panic!("a host's") };
+    let robot = robot.with_config(host.control.engine());
     let mut asked = Vec::new();
     let followed = robot.follow_resuming(&motion, |stopped| {
         asked.push(*stopped);
@@ -180,9 +208,8 @@ fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
     let controller = Controller::new(Options::for_software(software)).expect("a controller");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 54_000).expect("free ports");
     let server = server.spawn().expect("a thread");
-    let base = server.port_base();
-    let text = format!("robot.address = \"127.0.0.1:{base}\"\nprogram.port = {port}\nlaw.kind = \"joint-servo\"\n");
-    (server, file(&format!("player-{base}.toml"), &text))
+    let config = patient(&server, "player", &format!("program.port = {port}"));
+    (server, config)
 }
 
 fn sent_to(config: &PathBuf, args: &[&str]) -> Output {
