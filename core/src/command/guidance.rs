@@ -90,8 +90,8 @@ impl ForceMode {
     /// Scaling of the gain.
     pub const GAIN_SCALING: Range<f32> = range_of!(0.0 to 2.0);
 
-    /// This force \[N\] in the base's frame, no axis selected yet, with the defaults of ROS 2's service: deviations of 0.01 m
-    /// and rad, speeds of 0.1 m/s and rad/s.
+    /// This force \[N\] in the base's frame, no axis selected yet: an axis that is selected moves at up to 0.1 m/s or rad/s,
+    /// another one is held within 0.1 m or rad. Damping and gain scaling are the defaults of ROS 2's service.
     #[must_use]
     pub const fn pushing(force: [f32; 3]) -> Self {
         Self {

@@ -77,19 +77,26 @@ impl<const N: usize> Giving<N> {
     }
 
     fn give<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Step> {
-        let since = *self.since.get_or_insert(now);
-        match engine.offer(self.asked, now) {
+        match offered(engine, self.asked, &mut self.since, now)? {
             Ok(number) => {
                 self.number = Some(number);
                 Some(Step::Runs)
             }
-            // What passes.
-            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling)
-                if now.since(since) <= PATIENCE =>
-            {
-                None
-            }
             Err(reason) => Some(Step::Refused(reason)),
         }
+    }
+}
+
+/// Asks for the move, which was first asked for at `since`: `None` where what speaks against it will pass.
+pub(super) fn offered<const N: usize, P: Peer<N>, L: Law<N>>(
+    engine: &mut Engine<'_, N, P, L>,
+    asked: JointMove<N>,
+    since: &mut Option<Instant>,
+    now: Instant,
+) -> Option<Result<MoveNumber, Reason>> {
+    let patient = now.since(*since.get_or_insert(now)) <= PATIENCE;
+    match engine.offer(asked, now) {
+        Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling) if patient => None,
+        answer => Some(answer),
     }
 }

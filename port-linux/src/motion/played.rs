@@ -10,10 +10,9 @@ use outrigger_core::robot::{ControllerTime, Reason};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Leg, Progress, Waypoint};
 
+use super::given::offered;
 use super::trace::{Moment, Trace};
 
-/// So long it may take, once commanding, until a motion can be given away.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Legs that are given to a controller last so long: four of them outlast what may come late.
 const LEAST: Duration = Duration::from_millis(40);
 /// A waypoint between may be so far beside a leg \[rad\].
@@ -109,16 +108,9 @@ impl<const N: usize> Playing<N> {
     }
 
     fn begin<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
-        let since = *self.since.get_or_insert(now);
-        match engine.offer(self.begin, now) {
+        match offered(engine, self.begin, &mut self.since, now)? {
             Ok(number) => {
                 self.number = Some(number);
-                None
-            }
-            // What passes.
-            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling)
-                if now.since(since) <= PATIENCE =>
-            {
                 None
             }
             Err(reason) => Some(reason),
