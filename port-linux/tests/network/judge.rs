@@ -149,7 +149,7 @@ fn begin_of_command(transitions: &[Transition], after: SimTime) -> SimTime {
 /// Whether an operator acknowledged, then requested, between the two.
 fn asked(left: &Left, from: SimTime, until: SimTime) -> bool {
     let mut words = left.words.iter().filter(|(at, _)| (from..until).contains(at)).map(|(_, word)| *word);
-    words.any(|word| word == Word::Acknowledge) && words.any(|word| word == Word::Request)
+    words.any(|word| word == Word::Acknowledge) && words.any(|word| word == Word::Resume)
 }
 
 /// How often the arm was seen to move from `from` until `until`.

@@ -22,7 +22,7 @@ const HAPPENS: Duration = Duration::from_secs(30);
 const ENDS: Duration = Duration::from_secs(10);
 /// How often the operator looks.
 const LOOK: Duration = Duration::from_millis(2);
-/// Nothing is asked for so long after a fallback, nor between acknowledging and requesting: nothing may move.
+/// Nothing is asked for so long after a fallback, nor between acknowledging and resuming: nothing may move.
 const PAUSE: Duration = Duration::from_millis(250);
 const BETWEEN: Duration = Duration::from_millis(100);
 /// A request that led nowhere is repeated.
@@ -34,7 +34,7 @@ const FAST: f64 = 0.2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Acknowledge,
-    Request,
+    Resume,
     Quit,
 }
 
@@ -127,12 +127,13 @@ impl Operator {
         self.words.push((self.clock.now(), word));
         self.program.say(match word {
             Word::Acknowledge => "acknowledge",
-            Word::Request => "request",
+            Word::Resume => "resume",
             Word::Quit => "quit",
         });
     }
 
-    /// Acknowledges and requests, where the program monitors.
+    /// Acknowledges and resumes, where the program monitors: by a request alone the arm would only hold, and whatever ends
+    /// commanding before a row has happened would be the last thing that happens in it.
     fn goes_on(&mut self, now: SimTime) {
         let (monitors, since) = self.program.look(|said| (said.mode() == "Monitor", said.since()));
         if !monitors || now < since + PAUSE {
@@ -141,7 +142,7 @@ impl Operator {
         match self.words.last() {
             Some((at, Word::Acknowledge)) if *at >= since => {
                 if now >= *at + BETWEEN {
-                    self.says(Word::Request);
+                    self.says(Word::Resume);
                 }
             }
             Some((at, _)) if *at >= since && now < *at + AGAIN => {}
