@@ -244,6 +244,34 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
     }
 }
 
+/// Who acknowledges while the robot is still stopped has seen the reason, and no more: once the stop is over, what was left of our
+/// program is ended all the same, and the motion goes on by word.
+#[test]
+fn a_stop_that_is_acknowledged_before_it_is_over_changes_nothing_of_what_follows() {
+    for (software, way) in executors() {
+        for stop in [Stop::Emergency, Stop::Protective] {
+            let what = format!("{software}, {}, {stop:?}", way.name());
+            let mut buffers = Buffers::with_rtde();
+            let (mut rig, line) = moving(software, way, &mut buffers, ms(1_300));
+            stop.happens(&mut rig);
+            rig.run_for(secs(1));
+            let stood = rig.controller.truth().q;
+            rig.input(Input::Acknowledge);
+            assert_eq!(rig.engine().latch(), None, "{what}\n{}", rig.record().story());
+            rig.resume();
+            assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}: it is stopped\n{}", rig.record().story());
+            stop.is_over(&mut rig);
+            let moved = off(&[stood], &rig.controller.truth().q);
+            assert!(moved < 1e-3, "{what}: {moved} rad by itself\n{}", rig.record().story());
+            rig.ready();
+            rig.resume();
+            rig.run_to(Mode::Command);
+            ends(&mut rig, &what);
+            was_on(&rig, &line, &what);
+        }
+    }
+}
+
 /// The largest change of a joint's speed within 40 ms from `since` on, as an acceleration \[rad/s²\]: what `servoj`'s own filter makes
 /// of a single cycle is not ours.
 fn steepest(rig: &Rig<'_>, since: SimTime) -> f64 {
