@@ -5,6 +5,7 @@ mod motions;
 use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration as StdDuration;
 
+use outrigger_core::command::outputs::{VariableKind, VariableValue, Write, WriteNews, WriteRefusal};
 use outrigger_core::command::{Sample, SampleValue, SourceId};
 use outrigger_core::engine::Event;
 use outrigger_core::engine::Input;
@@ -99,11 +100,89 @@ fn a_shutdown_does_not_wait_for_ever_for_a_program_that_decides_alone() {
 
 #[test]
 fn outputs_of_other_controllers_are_refused() {
-    use outrigger_core::command::outputs::{Write, WriteNews, WriteRefusal};
     let mut rig = rig(options(&[]));
     let write = Write::Flag { index: 0, value: true };
     rig.input(Input::Set(write));
-    assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) }));
+    assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::NoSuchOutput) }));
+}
+
+/// What became of `write`, in order.
+fn news_of(rig: &Rig<Swing>, write: Write) -> Vec<WriteNews> {
+    let of = |event: &Event<_>| match event {
+        Event::Output { write: of, news } if *of == write => Some(*news),
+        _ => None,
+    };
+    rig.events.iter().filter_map(of).collect()
+}
+
+#[test]
+fn variables_are_set_in_every_mode_and_confirmed_once_the_krc_has_them() {
+    let mut rig = rig(options(&[]));
+    rig.advance(100);
+    let grip = Write::Variable { index: 16, value: VariableValue::Bool(true) };
+    rig.input(Input::Set(grip));
+    rig.advance(100);
+    assert!(matches!(news_of(&rig, grip)[..], [WriteNews::Sent, WriteNews::Confirmed(_)]), "{:?}", rig.events);
+    rig.advance(2_000);
+    assert_eq!(rig.krc.truth().opening, 0.0, "the gripper has closed, as every command says so");
+    rig.command(5_000);
+    rig.advance(300);
+    let open = Write::Variable { index: 16, value: VariableValue::Bool(false) };
+    let mode = Write::Variable { index: 2, value: VariableValue::Int(7) };
+    rig.input(Input::Set(open));
+    rig.input(Input::Set(mode));
+    rig.advance(1_500);
+    assert_eq!(rig.session.mode(), Mode::Command, "the motion goes on");
+    assert!(rig.krc.truth().opening > 0.07);
+    assert!(matches!(news_of(&rig, open)[..], [WriteNews::Sent, WriteNews::Confirmed(_)]));
+    assert_eq!(news_of(&rig, mode), [WriteNews::Refused(WriteRefusal::Reserved)], "the handshake's");
+    assert_clean(&rig, "variables");
+}
+
+#[test]
+fn a_variable_that_the_program_copies_is_confirmed_by_the_copy_alone() {
+    let at = |krl| KrlIndex::from_krl(krl).expect("one of sixteen");
+    let set = Write::Variable { index: 3, value: VariableValue::Real(0.25) };
+    for echoes in [true, false] {
+        let mut options = options(&[]);
+        options.program.echoes = echoes;
+        let mut config = KrcConfig::default();
+        config.peer.variables.set_int(at(5), -8);
+        config.peer.echoed = config.peer.echoed.with(VariableKind::Real, at(3));
+        let mut rig = Rig::new(options, config, Swing::new(0.3, 2.0), KrlConvention::RosControl);
+        rig.advance(100);
+        rig.input(Input::Set(set));
+        rig.advance(1_500);
+        let news = news_of(&rig, set);
+        match (echoes, &news[..]) {
+            (true, [WriteNews::Sent, WriteNews::Confirmed(after)]) => {
+                // One look of the program, every 12 ms, and the cycles to it and back.
+                assert!(after.as_micros() <= 15_000, "{after:?}");
+            }
+            (false, [WriteNews::Sent, WriteNews::NotConfirmed]) => {}
+            other => panic!("{other:?}"),
+        }
+        let heard = rig.session.peer().krl().map(|krl| (krl.int(at(5)), krl.real(at(3))));
+        assert_eq!(heard, Some(if echoes { (-8, 0.25) } else { (0, 0.0) }), "what it began with is there, too");
+    }
+}
+
+#[test]
+fn variables_beside_a_silent_krc_are_refused_or_not_confirmed_and_stay() {
+    let mut rig = rig(options(&["silence@500ms:2s"]));
+    rig.advance(499);
+    let grip = Write::Variable { index: 16, value: VariableValue::Bool(true) };
+    let other = Write::Variable { index: 9, value: VariableValue::Bool(true) };
+    rig.input(Input::Set(grip));
+    rig.advance(1_700);
+    rig.input(Input::Set(other));
+    assert_eq!(news_of(&rig, other), [WriteNews::Refused(WriteRefusal::NotConnected)]);
+    let news = news_of(&rig, grip);
+    let [.., last] = news[..] else { panic!("{news:?}") };
+    assert!(matches!(last, WriteNews::NotConfirmed | WriteNews::Refused(WriteRefusal::NotConnected)), "{news:?}");
+    let was_sent = news[0] == WriteNews::Sent;
+    rig.advance(3_000);
+    assert_eq!(rig.krc.truth().opening == 0.0, was_sent, "what was sent is sent again to a KRC that is back");
 }
 
 #[test]

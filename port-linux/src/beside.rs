@@ -144,10 +144,11 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
     if args.states.is_some() {
         return Err(Failure::Usage(STATES_OF_A_KRC.into()));
     }
-    let KrcConfiguration { listen, engine: config, law: named, sources, run, host, serve } = configuration;
+    let KrcConfiguration { listen, engine: config, law: named, sources, variables, run, host, serve } = configuration;
     let law = law(named, &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
+    let plan = plan.with_variables(variables);
     run::run(KrcController::new(robot, listen), config, law, &plan)
 }
 
@@ -233,7 +234,7 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
             check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, &serve)
         }
         AnyConfiguration::Krc(configuration) => {
-            let KrcConfiguration { listen, engine, law, sources, run, host, serve } = *configuration;
+            let KrcConfiguration { listen, engine, law, sources, run, host, serve, .. } = *configuration;
             check::on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, &serve)
         }
         AnyConfiguration::Board(board) => {

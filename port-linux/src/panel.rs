@@ -18,7 +18,7 @@ use crate::reactor;
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
-use crate::show::{Format, Key, Notice, Show, Snapshot};
+use crate::show::{Format, Key, Notice, Show, Snapshot, Variables};
 use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
 
 /// What the operator wants.
@@ -297,6 +297,15 @@ impl<M: Maker> Panel<M> {
         }
     }
 
+    /// What a program on the controller sends now, where it shares variables.
+    pub(crate) fn variables<const N: usize, P, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Variables>
+    where
+        P: Peer<N, Event = M::Event>,
+        M: Shows<N, P>,
+    {
+        self.maker.variables(engine)
+    }
+
     /// Looks at the session, and shows nothing of it.
     pub(crate) fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
@@ -341,6 +350,7 @@ impl<M: Maker> Panel<M> {
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
         let Facts { identity, arm, states, trouble, values: more, counters } = self.maker.facts(engine);
+        let variables = self.maker.variables(engine);
         self.show.snapshot(Snapshot {
             at: now,
             robot: self.maker.robot(),
@@ -358,6 +368,7 @@ impl<M: Maker> Panel<M> {
             trouble,
             values: values().into_iter().chain(more).collect(),
             counters,
+            variables,
         });
         let here = self.is_here();
         if let Some(text) = self.unmet.as_mut().and_then(|shown| shown.next(now, mode, unmet, here)) {

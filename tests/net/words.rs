@@ -171,6 +171,7 @@ pub(crate) fn set(write: &Write) -> String {
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
         Write::Tcp(pose) => format!("tcp {:?} {:?}", pose.position, pose.rotation),
         Write::Gravity(gravity) => format!("gravity {gravity:?}"),
+        Write::Variable { index, value } => format!("variable {index} {value:?}"),
     }
 }
 

@@ -4,6 +4,21 @@
 /// Digits that count; what follows only moves the point.
 const DIGITS: u64 = 1_000_000_000_000_000_000;
 
+/// The `f32` next to the number that `text` is, in JSON's grammar; none where it is not one, or is too large.
+///
+/// For a board, which would carry the tables of the standard library's parser.
+#[cfg(feature = "keyed")]
+#[must_use]
+pub fn number(text: &str) -> Option<f32> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    let all = digits(whole) && digits(fraction) && digits(exponent);
+    if all { f32_of(text.as_bytes()) } else { None }
+}
+
 /// The `f32` next to a number of JSON's grammar, to its last bit where it was printed from an `f32`; none where it is too
 /// large for one.
 pub(super) fn f32_of(number: &[u8]) -> Option<f32> {
@@ -51,6 +66,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::f32_of;
+
+    #[cfg(feature = "keyed")]
+    #[test]
+    fn what_is_no_number_is_none() {
+        for (text, value) in [("0.5", 0.5), ("-12", -12.0), ("1e-3", 0.001), ("2E+1", 20.0)] {
+            assert_eq!(super::number(text), Some(value), "{text}");
+        }
+        for text in ["", "-", ".5", "5.", "1e", "1e+", "+1", "0x1", "inf", "NaN", "1.2.3", "1 ", "--1", "1e39"] {
+            assert_eq!(super::number(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn numbers_are_what_the_standard_library_reads() {

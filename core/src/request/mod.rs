@@ -51,6 +51,8 @@ mod message;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "keyed")]
+pub use decimal::number;
 pub use key::Key;
 pub use lines::{LINE_MAX, Lines};
 pub use message::{Ask, Message};

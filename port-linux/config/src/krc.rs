@@ -15,6 +15,7 @@ use outrigger_core::wire::fri::{CommandFlags, DEFAULT_PORT};
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
 use crate::sources::{Input, SourceSettings};
+use crate::variables::VariableSettings;
 use crate::{BoardInput, DeviceSettings, Failure, HostSettings, RunSettings, ServeSettings, limits, session};
 
 /// Everything such a file says to a process on a host.
@@ -28,6 +29,8 @@ pub struct KrcConfiguration {
     pub law: LawConfig<7>,
     /// The sensors; a source's index is its number in the engine.
     pub sources: Vec<SourceSettings>,
+    /// Variables of the KRL program that have names.
+    pub variables: Vec<VariableSettings>,
     /// When a run begins and ends.
     pub run: RunSettings,
     /// What is asked of the operating system.
@@ -55,7 +58,7 @@ impl KrcConfiguration {
 
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
-        let common = Common::read(root);
+        let common = Common::read(root, true);
         let run = RunSettings::of(root.section("run"));
         let host = HostSettings::of(root.section("host"));
         if !run.record_variables.is_empty() {
@@ -70,11 +73,11 @@ impl KrcConfiguration {
             );
         }
         let serve = ServeSettings::of(root.section("serve"));
-        let Common { listen, mut engine, law, rest, sources } = common?;
+        let Common { listen, mut engine, law, rest, sources, variables } = common?;
         law::refuse_long_motion(root, &rest);
         engine.operator.start_within = run.asks_within();
         session::check_operator(root, &engine.operator);
-        Some(Self { listen, engine, law, sources, run, host, serve })
+        Some(Self { listen, engine, law, sources, variables, run, host, serve })
     }
 }
 
@@ -104,9 +107,9 @@ impl KrcBoard {
 
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
         crate::refuse_tables_of_hosts(root);
-        let common = Common::read(root);
+        let common = Common::read(root, false);
         let device = DeviceSettings::read(root.section("device"));
-        let (Common { listen, mut engine, law, rest, sources }, device) = common.zip(device)?;
+        let (Common { listen, mut engine, law, rest, sources, .. }, device) = common.zip(device)?;
         device.pins.write(&mut engine.operator);
         session::check_operator_of_board(root, &engine.operator);
         if !listen.ip().is_unspecified() && listen.ip() != IpAddr::V4(device.address) {
@@ -134,10 +137,12 @@ struct Common<I> {
     law: LawConfig<7>,
     rest: Vec<Waypoint<7>>,
     sources: Vec<SourceSettings<I>>,
+    variables: Vec<VariableSettings>,
 }
 
 impl<I: Input> Common<I> {
-    fn read(root: &mut Section<'_, '_>) -> Option<Self> {
+    /// Variables have names where they are `named`.
+    fn read(root: &mut Section<'_, '_>, named: bool) -> Option<Self> {
         let default = KrcConfig::default();
         let mut robot = root.section("robot");
         robot.choice("kind", &[("krc", ())], ());
@@ -148,6 +153,7 @@ impl<I: Input> Common<I> {
         peer.read(&mut robot);
         peer.control = control(&mut robot);
         robot.finish();
+        let variables = VariableSettings::read_all(root.sections("variable"), named, &mut peer);
         let mut section = root.section("limits");
         let limits = limits::read(&mut section, default.limits);
         peer.tracking.read(&mut section);
@@ -171,7 +177,7 @@ impl<I: Input> Common<I> {
         }
         engine.conflicts(|conflict| root.complain_of(&conflict));
         let (law, rest) = law?;
-        Some(Self { listen, engine, law, rest, sources })
+        Some(Self { listen, engine, law, rest, sources, variables })
     }
 }
 

@@ -22,6 +22,7 @@ mod session;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,7 @@ pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states};
 pub use sources::{Format, SourceInput, SourceSettings};
+pub use variables::VariableSettings;
 
 use self::reader::{Document, Section};
 

@@ -114,7 +114,8 @@ impl AskArgs {
         match (self.word, self.rest.as_slice()) {
             (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),
             (Word::Set, settings) => {
-                for setting in settings {
+                let of_a_run = |setting: &&String| self.key_file.is_some() || !Setting::may_be_named(setting);
+                for setting in settings.iter().filter(of_a_run) {
                     setting.parse::<Setting>().map_err(|why| Failure::Usage(format!("set: '{setting}': {why}")))?;
                 }
                 Ok(Wanted::Set(settings.to_vec()))

@@ -23,7 +23,7 @@ use crate::feed::{CAPACITY, Feed};
 use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
-use crate::show::{Arm, Notice, States, Word};
+use crate::show::{Arm, Notice, States, Variables, Word};
 
 /// A controller, as whoever sits before the screen knows it.
 pub(crate) trait Maker {
@@ -64,6 +64,11 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
 
     /// What there is to show now.
     fn facts<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Facts;
+
+    /// What a program on the controller sends now, where it shares variables.
+    fn variables<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Variables> {
+        None
+    }
 }
 
 /// A controller beside which an engine with `N` joints runs: what a command needs of its maker.

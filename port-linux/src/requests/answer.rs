@@ -130,6 +130,9 @@ pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, 
     }
     reasons(json.key("unmet"), status.unmet.iter(), here);
     json.key("ending").boolean(status.ending);
+    if let Some(variables) = &status.variables {
+        variables.json(json.key("variables"));
+    }
     end(json)
 }
 

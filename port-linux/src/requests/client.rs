@@ -20,7 +20,7 @@ use super::desk::{Asked, Letter, Reply};
 use super::guidance;
 use super::slot::{Slot, Status};
 use crate::clock::Clock;
-use crate::config::{SourceInput, SourceSettings};
+use crate::config::{SourceInput, SourceSettings, VariableSettings};
 use crate::io::Setting;
 
 /// Lines per second that one client may send in the long run, and how many at once.
@@ -75,6 +75,7 @@ pub(super) struct Shared {
     robot: String,
     here: bool,
     sources: Vec<Source>,
+    variables: Vec<VariableSettings>,
     clock: Clock,
     slot: Slot,
     bell: Bell,
@@ -91,7 +92,7 @@ impl Shared {
     pub(super) fn new(
         robot: String,
         here: bool,
-        sources: &[SourceSettings],
+        (sources, variables): (&[SourceSettings], &[VariableSettings]),
         clock: Clock,
         (slot, bell): (Slot, Bell),
         releases: mpsc::Sender<Letter>,
@@ -109,6 +110,7 @@ impl Shared {
             robot,
             here,
             sources: sources.iter().map(of).collect(),
+            variables: variables.to_vec(),
             clock,
             slot,
             bell,
@@ -169,7 +171,7 @@ impl Shared {
                 Ok(stops) => Asked::ToolContact(epoch, stops),
                 Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
             },
-            Ask::Set { epoch, output } => match output.parse::<Setting>() {
+            Ask::Set { epoch, output } => match Setting::of(output, &self.variables) {
                 Ok(Setting(write)) => Asked::Set(epoch, write),
                 Err(expected) => return Step::Say(answer::value(id, &now, "output", &expected, output)),
             },
@@ -357,7 +359,8 @@ mod tests {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
-        let shared = Shared::new("arm".into(), true, &sources, clock, (slot.clone(), Bell::default()), release, ask);
+        let shared =
+            Shared::new("arm".into(), true, (&sources, &[]), clock, (slot.clone(), Bell::default()), release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }
 

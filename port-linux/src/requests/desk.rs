@@ -19,6 +19,7 @@ use tokio::sync::mpsc::{OwnedPermit, Receiver};
 use super::answer::{Answer, Line, Verdict};
 use super::bell::Bell;
 use super::slot::{Slot, Status};
+use crate::show::Variables;
 
 /// How often is looked at what a request would be refused for, where nothing else changes.
 const UNMET: Duration = Duration::from_millis(50);
@@ -280,20 +281,22 @@ impl Desk {
         }
     }
 
-    /// Looks at the engine after an input; `unmet` is what a request would be refused for.
+    /// Looks at the engine after an input; `unmet` is what a request would be refused for, `variables` what a program on the
+    /// controller sends.
     pub(crate) fn observe(
         &mut self,
         now: Instant,
         (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>),
         ending: bool,
         unmet: impl Fn() -> ReasonSet,
+        variables: impl FnOnce() -> Option<Variables>,
     ) {
-        let status = Status { epoch, mode, grade, latch, unmet: self.status.unmet, ending };
+        let status = Status { epoch, mode, grade, latch, ending, ..self.status };
         if status != self.status || now >= self.look_at {
             self.look_at = now + UNMET;
             // While commanding, what a request would be refused for is of no interest.
             let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };
-            let status = Status { unmet, ..status };
+            let status = Status { unmet, variables: variables(), ..status };
             self.told &= status == self.status;
             self.status = status;
         }
@@ -391,7 +394,7 @@ mod tests {
 
         fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {
             let unmet = || ReasonSet::EMPTY.with(Reason::RobotNotRunning);
-            self.desk.observe(Instant::from_micros(at), of, false, unmet);
+            self.desk.observe(Instant::from_micros(at), of, false, unmet, || None);
         }
 
         fn answer(&mut self) -> Option<(Option<u32>, Verdict, Mode)> {

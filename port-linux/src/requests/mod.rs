@@ -27,7 +27,7 @@ use self::client::{Pace, Shared, attend};
 pub(crate) use self::desk::{Desk, next_asked};
 use self::seat::Place;
 use crate::clock::Clock;
-use crate::config::SourceSettings;
+use crate::config::{SourceSettings, VariableSettings};
 use crate::exit::Failure;
 use crate::show::complain;
 use crate::worker::Worker;
@@ -49,14 +49,15 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Listens for requests to the run beside the robot at `seat`, whose lock this process holds, and which has `sources`.
+    /// Listens for requests to the run beside the robot at `seat`, whose lock this process holds, and which has `sources`
+    /// and these `variables`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] with what the kernel refuses, and for a directory that is somebody else's.
     pub(crate) fn start(
         seat: SocketAddr,
         robot: &str,
-        sources: &[SourceSettings],
+        (sources, variables): (&[SourceSettings], &[VariableSettings]),
         clock: Clock,
     ) -> Result<(Self, Desk), Failure> {
         let place = Place::take(&seat::directory(), seat)?;
@@ -68,7 +69,15 @@ impl Requests {
         let desk = Desk::new(released, asked);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
-        let shared = Shared::new(robot.to_owned(), here, sources, clock, (desk.slot(), desk.bell()), releases, asks);
+        let shared = Shared::new(
+            robot.to_owned(),
+            here,
+            (sources, variables),
+            clock,
+            (desk.slot(), desk.bell()),
+            releases,
+            asks,
+        );
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, Arc::new(shared), closing)) {
                 complain(&format!("requests are not taken any more: {error}"));

@@ -6,6 +6,8 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
+use crate::show::Variables;
+
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Status {
@@ -18,6 +20,8 @@ pub(crate) struct Status {
     pub(super) unmet: ReasonSet,
     /// The run is about to end.
     pub(super) ending: bool,
+    /// What a program on the controller sends, at the last look.
+    pub(super) variables: Option<Variables>,
 }
 
 impl Default for Status {
@@ -29,6 +33,7 @@ impl Default for Status {
             latch: None,
             unmet: ReasonSet::EMPTY,
             ending: false,
+            variables: None,
         }
     }
 }

@@ -508,7 +508,8 @@ where
         }
         if let Some(desk) = &mut self.desk {
             let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
-            desk.observe(now, of, self.ending.is_some(), || engine.unmet(now));
+            let variables = || self.panel.variables(engine);
+            desk.observe(now, of, self.ending.is_some(), || engine.unmet(now), variables);
         }
         let settings = &self.source_settings;
         self.panel.observe(engine, now, || {

@@ -7,7 +7,7 @@ use super::listeners::{Listeners, Listening};
 use super::{AROUND, RECORDER};
 use crate::args::RunArgs;
 use crate::clock::Clock;
-use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings};
+use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
 use crate::exit::Failure;
 use crate::feed::What;
 use crate::recordings::{Kept, Recordings};
@@ -19,6 +19,7 @@ pub(crate) struct Plan {
     /// The controller, for the facts of a recording.
     robot: String,
     pub(super) sources: Vec<SourceSettings>,
+    variables: Vec<VariableSettings>,
     pub(super) run: RunSettings,
     pub(super) host: HostSettings,
     serve: ServeSettings,
@@ -55,7 +56,7 @@ impl Plan {
             Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
             format => format,
         };
-        Ok(Self { robot, sources, run, host, serve, text, format, own: true })
+        Ok(Self { robot, sources, variables: vec![], run, host, serve, text, format, own: true })
     }
 
     /// Of a program that has no file of it.
@@ -66,7 +67,22 @@ impl Plan {
         host: HostSettings,
         format: Format,
     ) -> Self {
-        Self { robot, sources, run, host, serve: ServeSettings::default(), text: String::new(), format, own: false }
+        Self {
+            robot,
+            sources,
+            variables: vec![],
+            run,
+            host,
+            serve: ServeSettings::default(),
+            text: String::new(),
+            format,
+            own: false,
+        }
+    }
+
+    /// The same beside a program on the controller that shares these variables.
+    pub(crate) fn with_variables(self, variables: Vec<VariableSettings>) -> Self {
+        Self { variables, ..self }
     }
 
     fn record(&self) -> Option<&Path> {
@@ -75,7 +91,8 @@ impl Plan {
 
     /// Takes requests of other processes to the run beside the robot at `seat`, where they are wanted.
     pub(super) fn requests(&self, seat: SocketAddr, clock: Clock) -> Option<Result<(Requests, Desk), Failure>> {
-        (self.own && self.run.requests).then(|| Requests::start(seat, &self.robot, &self.sources, clock))
+        (self.own && self.run.requests)
+            .then(|| Requests::start(seat, &self.robot, (&self.sources, &self.variables), clock))
     }
 
     /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.

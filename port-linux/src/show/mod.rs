@@ -13,6 +13,7 @@ pub(crate) mod shown;
 mod snapshot;
 mod states;
 mod straight;
+mod variables;
 mod view;
 pub mod words;
 
@@ -30,6 +31,7 @@ pub use self::snapshot::{Arm, Joint, Snapshot, Word};
 pub use self::states::States;
 use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
+pub use self::variables::Variables;
 use crate::json::Json;
 use crate::terminal;
 use crate::worker::{Joined, LOOK, Worker, within};

@@ -5,7 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, State};
 use outrigger_core::time::{Duration, Instant};
 
-use super::{States, grade};
+use super::{States, Variables, grade};
 use crate::json::Json;
 
 /// A session at one instant.
@@ -43,6 +43,8 @@ pub struct Snapshot {
     pub values: Vec<(String, String)>,
     /// Further counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
+    /// What a program on the controller sends, where it shares variables.
+    pub variables: Option<Variables>,
 }
 
 /// An arm of any number of joints.
@@ -219,6 +221,9 @@ impl Snapshot {
         }
         for (name, value) in &self.counters {
             json.key(name).integer(*value);
+        }
+        if let Some(variables) = &self.variables {
+            variables.json(json.key("variables"));
         }
         json.key("trouble");
         text_or_null(json, self.trouble.as_deref());

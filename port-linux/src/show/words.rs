@@ -1,6 +1,8 @@
 //! What to do about reasons and figures, and what became of outputs of the controller, in words.
 
-use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::outputs::{
+    AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
+};
 use outrigger_core::link::Metric;
 use outrigger_core::robot::{Pose, Reason};
 
@@ -78,6 +80,9 @@ pub fn of_write(write: &Write) -> String {
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
         Write::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => format!("tcp={x},{y},{z},{rx},{ry},{rz}"),
         Write::Gravity([x, y, z]) => format!("gravity={x},{y},{z}"),
+        Write::Variable { index, value: VariableValue::Bool(value) } => format!("krl-bool.{index}={}", level(value)),
+        Write::Variable { index, value: VariableValue::Int(value) } => format!("krl-int.{index}={value}"),
+        Write::Variable { index, value: VariableValue::Real(value) } => format!("krl-real.{index}={value}"),
     }
 }
 
@@ -119,6 +124,9 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
             WriteRefusal::Off => "refused-off",
             WriteRefusal::LinkStale => "refused-link-stale",
             WriteRefusal::Commanding => "refused-commanding",
+            WriteRefusal::NoSuchOutput => "refused-no-such-output",
+            WriteRefusal::Reserved => "refused-reserved",
+            WriteRefusal::NotFinite => "refused-not-finite",
             _ => "refused",
         },
     }

@@ -355,6 +355,7 @@ impl Device {
             trouble,
             values,
             counters,
+            variables: None,
         })
     }
 }

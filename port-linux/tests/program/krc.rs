@@ -283,6 +283,51 @@ fn listened_to() {
 }
 
 #[test]
+fn variables_are_set_by_name_in_a_run_and_what_the_program_sends_is_told() {
+    let port = port::free();
+    let (remote, file) = (format!("127.0.0.1:{port}"), format!("krc-variables-{port}.toml"));
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+    let settings = format!(
+        "robot = {{ kind = \"krc\", listen = \"{remote}\" }}\nlaw = {{ kind = \"joint-servo\" }}\n\
+         variable = [{{ name = \"pace\", at = \"real.3\", start = 0.5, echoed = true }}, {{ at = \"int.4\", start = -8 }}]\n"
+    );
+    std::fs::write(&file, settings).expect("room");
+    let mut run = Running::start(&["run", shown(&file), "--json"]);
+    run.until("listening on").expect("it listens");
+    let krc = Running::start(&["sim", "krc", "--remote", &remote, "--period-ms", "5", "--echo"]);
+    run.until("krc-found").expect("it is heard");
+    let asked = |words: &[&str], code: i32, expected: &[&str]| {
+        let output = outrigger(&[&["ask", shown(&file)], words].concat());
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        assert!(
+            output.status.code() == Some(code) && expected.iter().all(|part| said.contains(part)),
+            "{words:?}: {said}"
+        );
+    };
+    asked(
+        &["set", "pace=0.25", "krl-bool.12=on", "--json"],
+        0,
+        &["krl-real.3=0.25", "krl-bool.12=on", "\"news\":\"confirmed\""],
+    );
+    // Twice, a second apart: what a status tells has been looked at in between.
+    for _ in 0..2 {
+        run.until("\"real\":[0.0,0.0,0.25,0.0,").expect("the run shows it, too");
+    }
+    asked(
+        &["status", "--json"],
+        0,
+        &["\"variables\":{\"bool\":[", "\"int\":[0,10,0,-8,0,", "\"real\":[0.0,0.0,0.25,0.0,"],
+    );
+    asked(&["set", "krl-int.2=1", "--json"], 4, &["refused-reserved"]);
+    asked(&["set", "flag.3=on", "--json"], 4, &["refused-no-such-output"]);
+    asked(&["set", "pase=1"], 1, &["pace="]);
+    drop(krc);
+    run.say("quit\n");
+    run.end();
+    std::fs::remove_file(file).expect("it is there");
+}
+
+#[test]
 fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
     let refused = |arguments: &[&str], code: i32, expected: &str| {
         let output = outrigger(arguments);

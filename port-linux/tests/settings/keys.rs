@@ -21,7 +21,8 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     let device = DEVICE_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let input = INPUT_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let accepting = ACCEPTING_ROWS.iter().map(|(key, value, _)| (*key, *value, File::new(ur::SERVO)));
-    accepting.chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
+    let named = NAME_ROWS.iter().map(|(key, value, beside)| (*key, *value, File::new(krc::SWING).with_all(beside)));
+    accepting.chain(named).chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
 }
 
 const ASKED: &str = "device.requests = 47001; device.key_file = \"key\"";
@@ -42,6 +43,9 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.key_file", "\"other\"", ASKED),
     ("device.recorder", "65536", ""),
 ];
+
+/// Names by which a run beside a KRC is asked, and nothing else.
+const NAME_ROWS: &[(&str, &str, &str)] = &[("variable[].name", "\"gripper\"", "variable[].at = \"bool.16\"")];
 
 /// UrSettings that decide what else is accepted: nothing runs otherwise, but without them the rest is refused.
 const ACCEPTING_ROWS: &[(&str, &str, &str)] =

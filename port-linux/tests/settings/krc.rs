@@ -1,5 +1,6 @@
 //! What shows each setting beside a KRC.
 
+use outrigger_core::command::outputs::{VariableValue, Write};
 use outrigger_core::engine::Input;
 use outrigger_core::wire::fri::ControlScheme;
 use outrigger_sim::krc::{Convention, Options};
@@ -83,6 +84,10 @@ scenes! {
         rig.advance(1_500);
         rig.input(Input::Resume(rig.session.mode_machine().epoch()));
     }, lasts: 12 };
+    SET "a variable is set" { asks: |rig| {
+        rig.advance(500);
+        rig.input(Input::Set(Write::Variable { index: 12, value: VariableValue::Bool(true) }));
+    } };
     BITS "it is released, and the program sets truth values" { asks: |rig| {
         rig.advance(1_500);
         rig.input(Input::Release);
@@ -106,6 +111,10 @@ pub(crate) const ROWS: &[KrcRow] = &[
     row("robot.mirrored_frame", "\"measured\"", RESUMED, "Command").beside("robot.control = \"tool-impedance\""),
     row("robot.task_frame", "\"tool\"", SOFT_TOOL, "Command").beside("robot.control = \"tool-impedance\""),
     row("robot.silence", "0.3", QUIET150, "Silent"),
+    row("variable[].at", "\"bool.16\"", KRC_CALM, "Monitor")
+        .beside("variable[].at = \"bool.15\"; variable[].start = true"),
+    row("variable[].start", "true", KRC_CALM, "Monitor").beside("variable[].at = \"bool.16\""),
+    row("variable[].echoed", "true", SET, "Output").beside("variable[].at = \"bool.12\""),
     row("limits.position_min", "[0.15, -2, -2, -2, -2, -2, -2]", KRC_CALM, "PositionLimit"),
     row("limits.position_max", "[0.25, 2, 2, 2, 2, 2, 2]", KRC_CALM, "PositionLimit"),
     row("limits.acceleration", "0.8", KRC_CALM, "Command"),

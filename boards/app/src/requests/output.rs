@@ -1,9 +1,13 @@
 //! What `set` can set from afar, as `outrigger io` writes it.
 
-use outrigger_core::command::outputs::{DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::outputs::{
+    DigitalOutput, ToolVoltage, VARIABLES, VariableValue, Write, WriteNews, WriteRefusal,
+};
 use outrigger_core::request::keyed::News;
+use outrigger_core::request::number;
+use outrigger_core::robot::Pose;
 
-/// `None` for what is none, and for what a host's `set` has besides: analogue outputs and the payload.
+/// `None` for what is none, and for what a host's `set` has besides: analogue outputs and the speed slider.
 pub(super) fn parsed(text: &str) -> Option<Write> {
     let Some((name, value)) = text.split_once('=') else {
         return (text == "zero-force-torque").then_some(Write::ZeroForceTorqueSensor);
@@ -26,8 +30,38 @@ pub(super) fn parsed(text: &str) -> Option<Write> {
             "24" => ToolVoltage::V24,
             _ => return None,
         }),
+        "payload" => {
+            let (mass, center) = value.split_once('@').map_or((value, None), |(mass, center)| (mass, Some(center)));
+            let center_of_gravity = match center {
+                Some(center) => Some(numbers(center)?),
+                None => None,
+            };
+            Write::Payload { mass: number(mass.trim_end_matches("kg"))?, center_of_gravity }
+        }
+        "tcp" => {
+            let [x, y, z, rx, ry, rz] = numbers(value)?;
+            Write::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] })
+        }
+        "gravity" => Write::Gravity(numbers(value)?),
+        "krl-bool" => variable(index(VARIABLES)?, VariableValue::Bool(high?))?,
+        "krl-int" => variable(index(VARIABLES)?, VariableValue::Int(value.parse().ok()?))?,
+        "krl-real" => variable(index(VARIABLES)?, VariableValue::Real(number(value)?))?,
         _ => return None,
     })
+}
+
+/// Numbered from 1.
+fn variable(index: u8, value: VariableValue) -> Option<Write> {
+    (index > 0).then_some(Write::Variable { index, value })
+}
+
+/// So many numbers with commas between.
+fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
+    let (mut numbers, mut parts) = ([0.0; N], text.split(','));
+    for one in &mut numbers {
+        *one = number(parts.next()?)?;
+    }
+    parts.next().is_none().then_some(numbers)
 }
 
 /// What became of it; `None` while that is open.
@@ -42,7 +76,11 @@ pub(super) const fn news(of: WriteNews) -> Option<News> {
         WriteNews::Refused(WriteRefusal::LocalControl) => News::LocalControl,
         WriteNews::Refused(WriteRefusal::NoInput) => News::NoInput,
         WriteNews::Refused(WriteRefusal::Off) => News::Off,
-        WriteNews::Refused(WriteRefusal::LinkStale | WriteRefusal::Full) => News::LinkStale,
+        WriteNews::Refused(WriteRefusal::LinkStale) => News::LinkStale,
+        WriteNews::Refused(WriteRefusal::Full) => News::Full,
+        WriteNews::Refused(WriteRefusal::Commanding) => News::Commanding,
+        WriteNews::Refused(WriteRefusal::NoSuchOutput) => News::NoSuchOutput,
+        WriteNews::Refused(WriteRefusal::Reserved) => News::Reserved,
         WriteNews::Refused(_) => News::Impossible,
     })
 }
@@ -54,6 +92,9 @@ mod tests {
     #[test]
     fn outputs_are_read_as_a_host_reads_them() {
         let digital = |output| Write::Digital { output, high: true };
+        let payload = |mass, center_of_gravity| Some(Write::Payload { mass, center_of_gravity });
+        let variable = |index, value| Some(Write::Variable { index, value });
+        let tcp = Pose { position: [0.0, 0.0, 0.1], rotation: [0.0, 0.0, -1.5] };
         for (text, write) in [
             ("digital-out.3=on", Some(digital(DigitalOutput::Standard(3)))),
             ("configurable-out.7=1", Some(digital(DigitalOutput::Configurable(7)))),
@@ -61,15 +102,43 @@ mod tests {
             ("flag.31=off", Some(Write::Flag { index: 31, value: false })),
             ("tool-voltage=24V", Some(Write::ToolVoltage(ToolVoltage::V24))),
             ("zero-force-torque", Some(Write::ZeroForceTorqueSensor)),
+            ("payload=1.2", payload(1.2, None)),
+            ("payload=1.2kg@0,-0.01,0.05", payload(1.2, Some([0.0, -0.01, 0.05]))),
+            ("tcp=0,0,0.1,0,0,-1.5", Some(Write::Tcp(tcp))),
+            ("gravity=0,0,9.82", Some(Write::Gravity([0.0, 0.0, 9.82]))),
+            ("krl-bool.16=on", variable(16, VariableValue::Bool(true))),
+            ("krl-int.3=-7", variable(3, VariableValue::Int(-7))),
+            ("krl-real.1=0.25", variable(1, VariableValue::Real(0.25))),
             ("digital-out.8=on", None),
             ("digital-out=on", None),
             ("digital-out.3=maybe", None),
             ("flag.32=on", None),
             ("tool-voltage=13", None),
-            ("payload=1", None),
+            ("payload=heavy", None),
+            ("payload=1@0,0", None),
+            ("tcp=0,0,0.1", None),
+            ("gravity=0,0,9.82,0", None),
+            ("krl-bool.0=on", None),
+            ("krl-int.17=1", None),
+            ("krl-int.1=0.5", None),
+            ("krl-real.1=inf", None),
+            ("speed-slider=0.5", None),
             ("", None),
         ] {
             assert_eq!(parsed(text), write, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_told_by_its_own_reason() {
+        for (refusal, told) in [
+            (WriteRefusal::Commanding, News::Commanding),
+            (WriteRefusal::NoSuchOutput, News::NoSuchOutput),
+            (WriteRefusal::Reserved, News::Reserved),
+            (WriteRefusal::Full, News::Full),
+            (WriteRefusal::NotFinite, News::Impossible),
+        ] {
+            assert_eq!(news(WriteNews::Refused(refusal)), Some(told));
         }
     }
 }

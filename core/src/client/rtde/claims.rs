@@ -85,7 +85,8 @@ impl Claim {
             | Write::Payload { .. }
             | Write::ZeroForceTorqueSensor
             | Write::Tcp(_)
-            | Write::Gravity(_) => None,
+            | Write::Gravity(_)
+            | Write::Variable { .. } => None,
         }
     }
 

@@ -26,6 +26,7 @@ mod image;
 mod shown;
 #[cfg(all(test, feature = "outputs"))]
 mod tests;
+mod variable;
 mod write;
 
 use heapless::Vec;
@@ -33,6 +34,7 @@ pub use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
 pub use image::Image;
 pub use shown::{Shown, ShownAnalog, digital_bit, digital_levels};
+pub use variable::{VARIABLES, VariableKind, VariableValue};
 pub use write::{Write, WriteNews, WriteRefusal};
 
 use crate::robot::settings;
@@ -116,7 +118,7 @@ impl Seen {
             Write::SpeedSlider(_) => self.speed_slider,
             Write::Payload { .. } => self.payload,
             Write::Tcp(_) => self.tcp,
-            Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) => false,
+            Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) | Write::Variable { .. } => false,
         }
     }
 }

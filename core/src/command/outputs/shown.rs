@@ -90,7 +90,7 @@ impl Shown {
                 let position = norm(subtract(shown.position, wanted.position)) <= TCP;
                 position && turns_alike(shown.rotation, wanted.rotation)
             }),
-            Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) => None,
+            Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) | Write::Variable { .. } => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use outrigger_urscript::{
     AnalogDomain, Argument, DigitalOutput, Output, RenderError, SpeedSlider, ToolVoltage, Version,
 };
 
+use super::variable::VariableValue;
 use crate::robot::Pose;
 use crate::time::Duration;
 
@@ -53,14 +54,22 @@ pub enum Write {
     /// Acceleration that the base feels, in its own frame \[m/s²\]; an arm that stands upright: `[0, 0, 9.82]`. Not while
     /// commanding; older software shows nothing of it.
     Gravity([f32; 3]),
+    /// A variable that a program on the controller reads, where the controller shares some. It is repeated until another
+    /// value takes its place.
+    Variable {
+        /// 1 to [`VARIABLES`](super::VARIABLES), as the program counts.
+        index: u8,
+        /// Its value, which says of which kind it is.
+        value: VariableValue,
+    },
 }
 
 /// Outputs beside the digital ones that have one setting each and are shown.
 pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
-    /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider, which has
-    /// none.
+    /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider and
+    /// for variables, which have none.
     #[must_use]
     pub fn statement(&self, max_mass: f32) -> Option<Output> {
         Some(match *self {
@@ -69,7 +78,7 @@ impl Write {
             Self::ToolVoltage(voltage) => Output::ToolVoltage(voltage),
             Self::Flag { index, value } => Output::Flag { index, value },
             Self::Payload { mass, center_of_gravity } => Output::Payload { mass, center_of_gravity, max_mass },
-            Self::SpeedSlider(_) => return None,
+            Self::SpeedSlider(_) | Self::Variable { .. } => return None,
             Self::ZeroForceTorqueSensor => Output::ZeroForceTorqueSensor,
             Self::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => Output::Tcp([x, y, z, rx, ry, rz]),
             Self::Gravity(gravity) => Output::Gravity(gravity),
@@ -108,6 +117,9 @@ impl Write {
             (Self::Digital { output: a, .. }, Self::Digital { output: b, .. }) => a == b,
             (Self::Flag { index: a, .. }, Self::Flag { index: b, .. }) => a == b,
             (Self::ZeroForceTorqueSensor, Self::ZeroForceTorqueSensor) | (Self::Gravity(_), Self::Gravity(_)) => true,
+            (Self::Variable { index: a, value: of }, Self::Variable { index: b, value: other }) => {
+                a == b && of.kind() == other.kind()
+            }
             (a, b) => a.slot().is_some() && a.slot() == b.slot(),
         }
     }
@@ -115,7 +127,11 @@ impl Write {
     /// Where its setting is kept, for what is neither digital nor never shown.
     pub(super) const fn slot(&self) -> Option<usize> {
         match self {
-            Self::Digital { .. } | Self::Flag { .. } | Self::ZeroForceTorqueSensor | Self::Gravity(_) => None,
+            Self::Digital { .. }
+            | Self::Flag { .. }
+            | Self::ZeroForceTorqueSensor
+            | Self::Gravity(_)
+            | Self::Variable { .. } => None,
             Self::Analog { index: 0, .. } => Some(0),
             Self::Analog { .. } => Some(1),
             Self::ToolVoltage(_) => Some(2),
@@ -169,6 +185,12 @@ pub enum WriteRefusal {
     LinkStale,
     /// It would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
     Commanding,
+    /// This kind of controller has no such output.
+    NoSuchOutput,
+    /// The variable is one of those by which the program is asked to start and to stop.
+    Reserved,
+    /// The value is NaN or infinite.
+    NotFinite,
 }
 
 impl core::fmt::Display for WriteRefusal {
@@ -184,6 +206,9 @@ impl core::fmt::Display for WriteRefusal {
             Self::Off => f.write_str("outputs are switched off in the configuration"),
             Self::LinkStale => f.write_str("the link was stale for too long to send it"),
             Self::Commanding => f.write_str("it would change motion: release first, and set it with the arm at rest"),
+            Self::NoSuchOutput => f.write_str("this kind of controller has no such output"),
+            Self::Reserved => f.write_str("the handshake with the program on the controller sets this variable"),
+            Self::NotFinite => f.write_str("the value is no finite number"),
         }
     }
 }

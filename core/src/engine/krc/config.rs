@@ -5,6 +5,8 @@ use core::net::IpAddr;
 use super::control::{Control, TaskFrame};
 use super::handshake::KrlConvention;
 use super::tracking::Tracking;
+use super::variables::KrlSet;
+use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, MAX_SOURCES};
 use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
@@ -13,7 +15,7 @@ use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, settings, wording};
 use crate::time::Duration;
-use crate::wire::fri::{DEFAULT_PORT, JOINTS};
+use crate::wire::fri::{DEFAULT_PORT, JOINTS, KrlVariables};
 
 /// The shortest period of FRI.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -100,6 +102,12 @@ settings! {
         pub arm nowhere: ArmLimits = ArmLimits::default(),
         /// How far the target may be from what is measured.
         pub tracking nowhere: Tracking = Tracking::default(),
+        /// What the KRL program reads from the first command on, until it is changed. The handshake writes its own over it.
+        pub variables nowhere: KrlVariables = KrlVariables::default(),
+        /// Those that the KRL program copies to the variable of the same kind and index that it sends: confirmed by that.
+        pub echoed nowhere: KrlSet = KrlSet::NONE,
+        /// How long variables that are set may take.
+        pub outputs nowhere: OutputsConfig = OutputsConfig::default(),
     }
 }
 
@@ -192,13 +200,18 @@ impl KrcConfig {
     /// The first field that is not.
     pub fn check_ranges(&self) -> Result<(), ConfigError> {
         let value = ConfigError::of;
-        let KrcOptions { control, arm, tracking, superpose, .. } = &self.peer;
+        let KrcOptions { control, arm, tracking, superpose, variables, outputs, .. } = &self.peer;
         self.peer.check_ranges().map_err(value("fri"))?;
         let joints = !(*superpose && matches!(control, Control::ToolImpedance(_)));
         let schemes = "false with control = \"tool-impedance\": joints can be on top of a motion, frames not";
         BadValue::unless(joints, "superpose", schemes).map_err(value("fri"))?;
         control.check().map_err(value("fri"))?;
         arm.check().map_err(value("fri"))?;
+        let finite = variables.reals.iter().all(|real| real.is_finite());
+        BadValue::unless(finite, "variables", "finite numbers").map_err(value("fri"))?;
+        if cfg!(feature = "outputs") {
+            outputs.check_ranges().map_err(value("outputs"))?;
+        }
         for period in [SHORTEST, LONGEST] {
             self.check_common(&self.of(period))?;
         }

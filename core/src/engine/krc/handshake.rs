@@ -47,6 +47,17 @@ impl KrlConvention {
         Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
+    /// Whether it writes this whole number.
+    #[must_use]
+    pub const fn writes(self, at: KrlIndex) -> bool {
+        match self {
+            Self::RosControl | Self::Isir => at.krl() <= 2,
+            Self::FriControl => at.krl() >= 15,
+            Self::SampleApp => at.krl() == 1,
+            Self::None => false,
+        }
+    }
+
     /// Writes what says `wanted` to `out`. A program looks at variables every 12 ms to 50 ms: what is asked for has to stay
     /// until it is taken back.
     pub(super) fn write(self, wanted: Wanted, out: &mut KrlVariables) {

@@ -7,6 +7,7 @@
 //! | `Tick` | nothing more waits in the socket: the newest measurement is judged and answered, once |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
 //! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of KRL variables |
+//! | `Set` | a variable that the KRL program reads is carried by every command from the next one on |
 //! | `Shutdown` | the arm is brought to rest, then the KRL program is waited for |
 //! | time | a stall of our own, stale measurements and silence are seen |
 //!
@@ -54,6 +55,7 @@ mod target;
 mod tests;
 mod tool;
 mod tracking;
+mod variables;
 
 pub use config::{ArmLimits, KrcConfig, KrcOptions};
 pub use control::{Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
@@ -63,6 +65,7 @@ pub use peer::{Krc, KrcStatus};
 pub use reading::pose_of;
 pub use scheme::Monitoring;
 pub use tracking::Tracking;
+pub use variables::KrlSet;
 
 /// The engine beside a KRC.
 pub type KrcEngine<'m, L> = super::Engine<'m, 7, Krc, L>;

@@ -12,11 +12,11 @@ use super::reading::{Readings, posture};
 use super::sender::SenderFilter;
 use super::target::Target;
 use super::tool::offset_by;
-use crate::command::outputs::{WriteNews, WriteRefusal};
+use super::variables::Variables;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Verdict};
-use crate::engine::event::{Event, Events};
+use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::peer::MemorySizes;
@@ -85,7 +85,7 @@ struct Conversation {
     scale: f32,
     /// What the target is held to, with that.
     bounds: Bounds,
-    krl: KrlVariables,
+    variables: Variables,
     counts: KrcCounts,
     /// The step of the target that answers the measurement judged now.
     step: Option<Step>,
@@ -267,7 +267,7 @@ impl Krc {
     }
 
     pub(super) const fn krl_to_send_mut(&mut self) -> &mut KrlVariables {
-        &mut self.talk.krl
+        &mut self.talk.variables.sent
     }
 
     /// Whether the KRC is in monitor state.
@@ -292,8 +292,11 @@ impl Conversation {
             self.establish(period, cx);
         }
         let epoch = cx.cycle.link().epoch();
-        if let Some(round_trip) = self.answers.reflected(measurement.refl_seq_count(), arrival) {
+        let reflected = measurement.refl_seq_count();
+        if let Some(round_trip) = self.answers.reflected(reflected, arrival) {
             self.round_trips.record(round_trip);
+            let echoed = cx.config.peer.echoed;
+            self.variables.observe(reflected, &measurement.krl(), echoed, arrival, cx.events);
         }
         cx.cycle.set_answers(self.answers.figures(cx.now));
         let counter = measurement.send_seq_count();
@@ -450,7 +453,7 @@ impl Conversation {
         let Some((mut jnt_pos, frame)) = self.target.wanted() else { return false };
         jnt_pos.iter_mut().zip(lead).for_each(|(at, lead)| *at += lead);
         let mode = cx.cycle.mode_now();
-        let mut krl = self.krl;
+        let mut krl = self.variables.take_up();
         cx.config.peer.handshake.write(Wanted { command: self.wants(mode), scheme: self.control.scheme() }, &mut krl);
         let counter = self.counter.wrapping_add(1);
         let mut command = CommandRepr {
@@ -476,6 +479,7 @@ impl Conversation {
         }
         self.counts.commands = self.counts.commands.saturating_add(1);
         self.answers.sent(counter, cx.now);
+        self.variables.carried(counter, cx.now, cx.events);
         true
     }
 
@@ -522,7 +526,7 @@ impl Peer<7> for Krc {
             schemes: SchemeWatch::default(),
             scale: 1.0,
             bounds: Bounds::new(config, 1.0, config.bridged(period)),
-            krl: KrlVariables::default(),
+            variables: Variables::new(config.peer.variables),
             counts: KrcCounts::default(),
             step: None,
             out: [0; COMMAND_LEN],
@@ -555,15 +559,17 @@ impl Peer<7> for Krc {
             cx.events.push_peer(KrcEvent::Silent);
             cx.cycle.link_lost(cx.now, Reason::StateStale, cx.events);
         }
+        let there = self.talk.period.is_some();
+        self.talk.variables.tick(&cx.config.peer.outputs, there, cx.now, cx.events);
     }
 
     fn handle<L: Law<7>>(&mut self, input: Input, cx: &mut Cx<'_, L>) {
         match input {
             Input::Start => self.talk.listening = Listening::Wanted,
             Input::Refused(_) | Input::Closed(_) => self.talk.listening = Listening::Again(cx.now + LISTEN_AGAIN),
-            // A KRL program sets outputs, by its variables.
             Input::Set(write) => {
-                cx.events.push(Event::Output { write, news: WriteNews::Refused(WriteRefusal::Off) });
+                let (there, handshake) = (self.talk.period.is_some(), cx.config.peer.handshake);
+                self.talk.variables.set(write, there, handshake, cx.now, cx.events);
             }
             // Nothing is acknowledged; the others are the engine's.
             _ => {}
@@ -714,7 +720,8 @@ impl Peer<7> for Krc {
     fn next_deadline<L: Law<7>>(&self, _: Instant, config: &KrcConfig, _: &Cycle<7, L>) -> Option<Instant> {
         let silent = self.talk.period.and_then(|period| self.talk.sender.silent_at(config.peer.silence_of(period)));
         let again = if let Listening::Again(at) = self.talk.listening { Some(at) } else { None };
-        [silent, again].into_iter().flatten().min()
+        let variables = self.talk.variables.next_deadline(&config.peer.outputs, self.talk.period.is_some());
+        [silent, again, variables].into_iter().flatten().min()
     }
 
     fn has_unacked(&self, _: LinkId) -> bool {
@@ -778,7 +785,7 @@ impl Peer<7> for Krc {
             &self.talk.control,
             &self.talk.schemes,
             self.talk.scale,
-            &self.talk.krl,
+            &self.talk.variables,
             &self.talk.counts,
         ))
     }
@@ -795,8 +802,14 @@ impl Peer<7> for Krc {
             self.talk.target,
             self.talk.answered,
         ) = from.take()?;
-        (self.talk.counter, self.talk.control, self.talk.schemes, self.talk.scale, self.talk.krl, self.talk.counts) =
-            from.take()?;
+        (
+            self.talk.counter,
+            self.talk.control,
+            self.talk.schemes,
+            self.talk.scale,
+            self.talk.variables,
+            self.talk.counts,
+        ) = from.take()?;
         let period = self.talk.period.unwrap_or(Duration::from_millis(1));
         self.talk.bounds = Bounds::new(config, self.talk.scale, config.bridged(period));
         (self.talk.step, self.talk.queued) = (None, false);

@@ -290,6 +290,9 @@ impl OutputsPath {
 /// Whether `write` can be done beside this controller.
 fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Result<(), WriteRefusal> {
     let software = known.identity.ok_or(WriteRefusal::NotConnected)?.software;
+    if matches!(write, Write::Variable { .. }) {
+        return Err(WriteRefusal::NoSuchOutput);
+    }
     if write.needs_rest() && known.is_commanded() {
         return Err(WriteRefusal::Commanding);
     }

@@ -87,13 +87,21 @@ pub enum News {
     Off,
     /// The link was stale, or did not take text, for too long.
     LinkStale,
+    /// It would change motion, and the arm is commanded or not at rest.
+    Commanding,
+    /// This kind of controller has no such output.
+    NoSuchOutput,
+    /// The handshake with the program on the controller sets this variable.
+    Reserved,
+    /// Too many wait to be sent or confirmed.
+    Full,
 }
 
 /// In place of a reason.
 const NONE: u8 = 0xff;
 const ENDING: u8 = 1;
 
-const NEWS: [News; 10] = [
+const NEWS: [News; 14] = [
     News::Confirmed(Duration::ZERO),
     News::NeverShown,
     News::NotConfirmed,
@@ -104,6 +112,10 @@ const NEWS: [News; 10] = [
     News::NoInput,
     News::Off,
     News::LinkStale,
+    News::Commanding,
+    News::NoSuchOutput,
+    News::Reserved,
+    News::Full,
 ];
 
 /// In the order of their numbers.

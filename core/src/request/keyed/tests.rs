@@ -249,7 +249,17 @@ fn a_reply() -> impl Strategy<Value = Reply> {
     let news = prop_oneof![
         any::<u32>().prop_map(|micros| News::Confirmed(Duration::from_micros(u64::from(micros)))),
         prop::sample::select(vec![News::NeverShown, News::NotConfirmed, News::Superseded, News::NotConnected]),
-        prop::sample::select(vec![News::Impossible, News::LocalControl, News::NoInput, News::Off, News::LinkStale]),
+        prop::sample::select(vec![
+            News::Impossible,
+            News::LocalControl,
+            News::NoInput,
+            News::Off,
+            News::LinkStale,
+            News::Commanding,
+            News::NoSuchOutput,
+            News::Reserved,
+            News::Full,
+        ]),
     ];
     let verdict = prop_oneof![
         prop::sample::select(vec![Verdict::Done, Verdict::WrongEpoch, Verdict::Ending, Verdict::NoNews]),

@@ -14,7 +14,7 @@ use super::words;
 use crate::maker::Examined;
 use crate::show::grade::why_low;
 use crate::show::histogram::{bars, quantiles};
-use crate::show::say;
+use crate::show::{Variables, say};
 
 /// What was seen of the session.
 #[derive(Clone, Debug)]
@@ -29,6 +29,7 @@ pub(crate) struct KrcExamined {
     round_trips: Histogram,
     jitters: Histogram,
     unmet: ReasonSet,
+    variables: Option<Variables>,
 }
 
 impl Examined<7, Krc> for KrcExamined {
@@ -45,6 +46,7 @@ impl Examined<7, Krc> for KrcExamined {
             round_trips: krc.round_trips().clone(),
             jitters: krc.jitters().clone(),
             unmet: engine.unmet(now),
+            variables: words::variables(krc),
         })
     }
 
@@ -52,7 +54,7 @@ impl Examined<7, Krc> for KrcExamined {
         let mut findings = vec![];
         say!("controller: {}", words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into()));
         say!("link: {}", words::standing(self.mode, &self.figures, self.state, self.quality));
-        for (name, value) in words::values(self.report, self.period) {
+        for (name, value) in words::values(self.report, self.period, self.variables.as_ref()) {
             say!("  {name}: {value}");
         }
         for (name, histogram) in [("round trip", &self.round_trips), ("jitter", &self.jitters)] {

@@ -26,7 +26,7 @@ use crate::law::BoxedLaw;
 use crate::net::Net;
 use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
-use crate::show::{Arm, Notice};
+use crate::show::{Arm, Notice, Variables};
 
 /// Runs an engine beside a KRC until the application has shut it down, with a recorder of `recorder` bytes.
 ///
@@ -133,9 +133,13 @@ impl Shows<7, Krc> for KrcController {
             arm: engine.state().map(arm),
             states: None,
             trouble: krc.period().is_none().then(|| words::silence(&self.counts, self.listens)),
-            values: words::values(krc.report(), krc.period()),
+            values: words::values(krc.report(), krc.period(), words::variables(krc).as_ref()),
             counters: words::counters(self.counts).to_vec(),
         }
+    }
+
+    fn variables<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> Option<Variables> {
+        words::variables(engine.peer())
     }
 }
 

@@ -9,8 +9,8 @@ use outrigger_core::mode::Mode;
 use outrigger_core::time::Duration;
 use outrigger_core::wire::fri::{FriState, Quality};
 
-use crate::show::Word;
 use crate::show::events::{PeerEvent, Surroundings, Words};
+use crate::show::{Variables, Word};
 
 /// Who the KRC is; `None` while none sends.
 pub(crate) fn identity(address: Option<SocketAddr>, period: Option<Duration>) -> Option<String> {
@@ -34,8 +34,18 @@ pub(crate) const fn counters(counts: KrcCounts) -> [(&'static str, u64); 6] {
     ]
 }
 
-/// What the KRC says of the link, and what we see of our answers.
-pub(crate) fn values(report: Option<KrcReport>, period: Option<Duration>) -> Vec<(String, String)> {
+/// What the KRL program sends, while there is a KRC.
+pub(crate) fn variables(krc: &Krc) -> Option<Variables> {
+    let krl = krc.krl()?;
+    Some(Variables { bools: krl.bools, ints: krl.ints, reals: krl.reals.map(f32::to_bits) })
+}
+
+/// What the KRC says of the link, of its drives, and what its KRL program sends.
+pub(crate) fn values(
+    report: Option<KrcReport>,
+    period: Option<Duration>,
+    variables: Option<&Variables>,
+) -> Vec<(String, String)> {
     let mut values = vec![];
     if let Some(report) = report.filter(|_| period.is_some()) {
         let text = format!(
@@ -51,6 +61,9 @@ pub(crate) fn values(report: Option<KrcReport>, period: Option<Duration>) -> Vec
                 values.push((name.into(), format!("{bits:07b}")));
             }
         }
+    }
+    if let Some(text) = variables.and_then(Variables::text) {
+        values.push(("KRL".into(), text));
     }
     values
 }

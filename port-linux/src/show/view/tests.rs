@@ -46,6 +46,7 @@ fn snapshot(state: Arm) -> Snapshot {
         trouble: None,
         values: vec![],
         counters: vec![],
+        variables: None,
     }
 }
 

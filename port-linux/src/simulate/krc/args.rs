@@ -49,6 +49,10 @@ pub(crate) struct SimKrcArgs {
     /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to `BOOL[1]` to `BOOL[8]`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub inputs: u8,
+    /// The KRL program copies what it reads to the variable of the same kind and index: `BOOL[9]` to `BOOL[15]`, `INT[3]` to
+    /// `INT[14]`, `REAL[1]` to `REAL[15]`
+    #[arg(long)]
+    pub echo: bool,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -88,6 +88,7 @@ fn options(args: &SimKrcArgs) -> Result<Options, Failure> {
         ..Options::default()
     };
     options.program.convention = args.krl;
+    options.program.echoes = args.echo;
     options.program.scale = args.scale;
     options.program.inputs = args.inputs;
     options.arm.contact = args.surface;

@@ -13,6 +13,9 @@ const GRIPPER_OPENING: f64 = 0.08;
 /// The variable that belongs to the gripper in each of the three types: the last.
 const GRIPPER: u8 = 15;
 
+/// BOOL\[9\] … BOOL\[15\]: between inputs and the gripper.
+const ECHOED_BOOLS: u16 = 0x7f00;
+
 /// How remote computer and KRL program agree to start and stop: conventions of published programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convention {
@@ -54,6 +57,9 @@ pub struct ProgramOptions {
     pub scheme: ControlScheme,
     /// Digital inputs of the KRC, which the program copies to BOOL\[1\] … BOOL\[8\].
     pub inputs: u8,
+    /// The program copies what it reads to the variable of the same kind and index, except those that mean something else:
+    /// BOOL\[9\] … BOOL\[15\], INT\[3\] … INT\[14\] and REAL\[1\] … REAL\[15\].
+    pub echoes: bool,
 }
 
 impl Default for ProgramOptions {
@@ -64,6 +70,7 @@ impl Default for ProgramOptions {
             scale: 1.0,
             scheme: ControlScheme::Position,
             inputs: 0,
+            echoes: false,
         }
     }
 }
@@ -154,6 +161,9 @@ impl Program {
     pub(super) fn poll(&mut self, heard: Option<&KrlVariables>, state: FriState, quality: Quality) -> Option<Call> {
         if let Some(heard) = heard {
             self.peripherals(heard);
+            if self.options.echoes {
+                self.echo(heard);
+            }
             let asked = self.asked_by(heard);
             if asked != self.asked {
                 self.asked = asked;
@@ -225,6 +235,12 @@ impl Program {
             }
             Convention::SampleApp | Convention::Alone => {}
         }
+    }
+
+    fn echo(&mut self, heard: &KrlVariables) {
+        self.says.bools = self.says.bools & !ECHOED_BOOLS | heard.bools & ECHOED_BOOLS;
+        (2..14).for_each(|index| self.says.set_int(at(index), heard.int(at(index))));
+        (0..GRIPPER).for_each(|index| self.says.set_real(at(index), heard.real(at(index))));
     }
 
     /// Digital outputs and inputs, and the gripper: open while its BOOL is low.
@@ -324,5 +340,21 @@ mod tests {
         heard.set_bool(at(GRIPPER), false);
         assert_eq!(poll(&mut program, &heard, MONITOR), None);
         assert!(program.opening() > 0.0 && !program.says.bool(at(GRIPPER)));
+    }
+
+    #[test]
+    fn what_is_read_is_copied_where_the_program_echoes_and_has_no_other_meaning() {
+        for echoes in [false, true] {
+            let mut program = Program::new(ProgramOptions { echoes, inputs: 0b1, ..ProgramOptions::default() });
+            let heard = KrlVariables { reals: [0.5; 16], ints: [7; 16], bools: 0xffff };
+            poll(&mut program, &heard, MONITOR);
+            let copied = (program.says.real(at(0)), program.says.int(at(2)), program.says.bool(at(8)));
+            assert_eq!(copied, if echoes { (0.5, 7, true) } else { (0.0, 0, false) });
+            assert_eq!(
+                (program.says.int(at(1)), program.says.bools & 0xff),
+                (10, 1),
+                "of the convention, and of inputs"
+            );
+        }
     }
 }

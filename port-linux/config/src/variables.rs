@@ -1,0 +1,102 @@
+//! `[[variable]]`: what the KRL program reads, by names of one's own.
+
+use outrigger_core::command::outputs::{VARIABLES, VariableKind, VariableValue};
+use outrigger_core::engine::krc::KrcOptions;
+use outrigger_core::wire::fri::KrlIndex;
+
+use crate::reader::Section;
+
+/// One variable of a program on the controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableSettings {
+    /// The name that requests use; `None` where it has none but its kind and number.
+    pub name: Option<String>,
+    /// What it can hold.
+    pub kind: VariableKind,
+    /// Its number, from 1.
+    pub index: u8,
+}
+
+/// The kinds by their words.
+const KINDS: [(&str, VariableKind); 3] =
+    [("bool", VariableKind::Bool), ("int", VariableKind::Int), ("real", VariableKind::Real)];
+const AT: &str = "a kind and a number from 1 to 16, such as \"bool.16\", \"int.3\" or \"real.1\"";
+const NAME: &str = "letters, digits, '-' and '_', beginning with a letter";
+/// Largest number \[-\].
+const REAL: (std::ops::RangeInclusive<f32>, &str) = (-3.4e38..=3.4e38, "");
+
+impl VariableSettings {
+    /// Each of the file, in its order; what it begins with and how it is confirmed goes into `options`. Names are for a
+    /// process that is asked by them.
+    pub(crate) fn read_all(sections: Vec<Section<'_, '_>>, named: bool, options: &mut KrcOptions) -> Vec<Self> {
+        let mut read = Vec::<Self>::new();
+        for section in sections {
+            read.extend(Self::read(section, named, &read, options));
+        }
+        read
+    }
+
+    fn read(mut section: Section<'_, '_>, named: bool, before: &[Self], options: &mut KrcOptions) -> Option<Self> {
+        let name = if named {
+            section.text("name", NAME).map(str::to_owned)
+        } else {
+            section.refuse(
+                "name",
+                "no such key in a board's file: a board is asked by kind and number, as krl-bool.16=on",
+            );
+            None
+        };
+        if let Some(name) = &name {
+            let mut letters = name.chars();
+            let begins = letters.next().is_some_and(|first| first.is_ascii_alphabetic());
+            if !begins || !letters.all(|one| one.is_ascii_alphanumeric() || matches!(one, '-' | '_')) {
+                section.complain("name", NAME);
+            } else if before.iter().any(|other| other.name.as_ref() == Some(name)) {
+                section.complain("name", "a name that no other variable has");
+            }
+        }
+        let text = section.text("at", AT);
+        if text.is_none() && !section.has("at") {
+            section.complain("at", AT);
+        }
+        let at = text.and_then(|text| {
+            let parsed = parse(text);
+            if parsed.is_none() {
+                section.complain("at", AT);
+            }
+            parsed
+        });
+        let start = match at.map(|(kind, _)| kind) {
+            Some(VariableKind::Int) => {
+                let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
+                let whole = section.integer("start", Some(0), range).and_then(|whole| i32::try_from(whole).ok());
+                VariableValue::Int(whole.unwrap_or_default())
+            }
+            Some(VariableKind::Real) => VariableValue::Real(section.number_or("start", 0.0, REAL)),
+            Some(VariableKind::Bool) | None => VariableValue::Bool(section.flag("start", false)),
+        };
+        let echoed = section.flag("echoed", false);
+        if let Some((kind, at)) = at {
+            if before.iter().any(|other| (other.kind, other.index) == (kind, at.krl())) {
+                section.complain("at", "a variable that stands once");
+            }
+            if kind == VariableKind::Int && options.handshake.writes(at) {
+                section.complain("at", format!("one that handshake = \"{}\" does not set", options.handshake.name()));
+            }
+            options.variables.set(at, start);
+            if echoed {
+                options.echoed = options.echoed.with(kind, at);
+            }
+        }
+        section.finish();
+        at.map(|(kind, at)| Self { name, kind, index: at.krl() })
+    }
+}
+
+/// A kind and a number, as `bool.16`.
+fn parse(text: &str) -> Option<(VariableKind, KrlIndex)> {
+    let (kind, index) = text.split_once('.')?;
+    let (_, kind) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
+    let index = index.parse::<u8>().ok().filter(|index| *index <= VARIABLES)?;
+    Some((kind, KrlIndex::from_krl(index)?))
+}

@@ -1,0 +1,65 @@
+//! Variables that a program on the controller sends.
+
+use crate::json::Json;
+
+/// All of them, as they came: sixteen of each kind, the first one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variables {
+    /// Truth values, bit 0 the first.
+    pub bools: u16,
+    /// Whole numbers.
+    pub ints: [i32; 16],
+    /// Numbers by their bits: one that is none is the same as long as it does not change.
+    pub reals: [u32; 16],
+}
+
+impl Variables {
+    /// Those that are not zero, for people, numbered as the program does; `None` where all are.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        let mut said = vec![];
+        said.extend((0..16).filter(|at| self.bools >> at & 1 != 0).map(|at| format!("bool.{}=on", at + 1)));
+        let ints = self.ints.iter().enumerate().filter(|(_, int)| **int != 0);
+        said.extend(ints.map(|(at, int)| format!("int.{}={int}", at + 1)));
+        let reals = self.reals.iter().map(|bits| f32::from_bits(*bits)).enumerate().filter(|(_, real)| *real != 0.0);
+        said.extend(reals.map(|(at, real)| format!("real.{}={real}", at + 1)));
+        (!said.is_empty()).then(|| said.join(" "))
+    }
+
+    /// An object of three arrays.
+    pub fn json(&self, json: &mut Json) {
+        json.begin_object().key("bool").begin_array();
+        (0..16).for_each(|at| {
+            json.boolean(self.bools >> at & 1 != 0);
+        });
+        json.end_array().key("int").begin_array();
+        self.ints.iter().for_each(|int| {
+            json.integer(*int);
+        });
+        json.end_array().key("real").begin_array();
+        self.reals.iter().for_each(|bits| {
+            json.single(f32::from_bits(*bits));
+        });
+        json.end_array().end_object();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_zero_is_told_by_its_number_and_everything_to_scripts() {
+        let mut variables = Variables { bools: 0, ints: [0; 16], reals: [0; 16] };
+        assert_eq!(variables.text(), None);
+        variables.bools = 1 << 15;
+        variables.ints[1] = -10;
+        variables.reals[0] = 0.25_f32.to_bits();
+        assert_eq!(variables.text().as_deref(), Some("bool.16=on int.2=-10 real.1=0.25"));
+        let mut json = Json::default();
+        variables.json(&mut json);
+        assert!(json.as_str().starts_with("{\"bool\":[false,false,"), "{}", json.as_str());
+        assert!(json.as_str().contains("\"int\":[0,-10,0,"), "{}", json.as_str());
+        assert!(json.as_str().contains("\"real\":[0.25,0.0,"), "{}", json.as_str());
+    }
+}
