@@ -1,14 +1,17 @@
 //! Trajectories that a program of UR's External Control makes by itself: the plan is kept, and rest after each end.
 
 use outrigger_core::command::JointMove;
-use outrigger_core::engine::ur::{CommandPath, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::{Mirrored, Mode};
 use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::forward::TrajectoryResult;
 use outrigger_sim::controller::Action;
-use outrigger_tests::cosim::{Buffers, Rig, Setup};
+use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
+use outrigger_sim::pendant::ProgramFile;
+use outrigger_tests::cosim::{Buffers, Death, Rig, Setup};
+use outrigger_tests::noise::Noise;
 
 use super::player_legs::{Swing, base, led, mirrored, off, play};
 use super::{ms, secs};
@@ -151,11 +154,12 @@ fn amid(rig: &mut Rig<'_>, swing: &Swing) -> u32 {
 }
 
 #[test]
-fn a_release_a_protective_stop_and_a_stop_at_the_pendant_end_it() {
+fn a_release_a_protective_and_an_emergency_stop_and_a_stop_at_the_pendant_end_it() {
     type End = fn(&mut Rig<'_>);
-    let ends: [(End, Reason); 3] = [
+    let ends: [(End, Reason); 4] = [
         (|rig| rig.input(Input::Release), Reason::Released),
         (|rig| rig.controller.act(Action::ProtectiveStop), Reason::ProtectiveStop),
+        (|rig| rig.controller.act(Action::EmergencyStop), Reason::EmergencyStop),
         (|rig| rig.controller.act(Action::StopProgram), Reason::ProgramStopped),
     ];
     for (end, reason) in ends {
@@ -171,7 +175,12 @@ fn a_release_a_protective_stop_and_a_stop_at_the_pendant_end_it() {
             let ended = [reason, if reason == Reason::ProgramStopped { Reason::ProgramEnded } else { reason }];
             let told = rig.record().fallback().map(|(_, reason)| reason);
             assert!(told.is_some_and(|told| ended.contains(&told)), "{software}\n{story}");
-            rig.controller.act(Action::UnlockProtectiveStop);
+            for action in
+                [Action::ReleaseEmergencyStop, Action::PowerOn, Action::ReleaseBrakes, Action::UnlockProtectiveStop]
+            {
+                rig.controller.act(action);
+                rig.run_for(secs(1));
+            }
             rig.controller.act(Action::ResumeProgram);
             ends_for_good(rig, software);
             if reason == Reason::Released {
@@ -320,4 +329,126 @@ fn a_starved_one_rests_by_name_and_the_next_needs_no_program_and_no_stale_point_
         let swing = Swing::from(&rig, 0.4, true);
         assert!(play(&mut rig, &swing, |_, _| {}) < 0.02, "{software}");
     }
+}
+
+#[test]
+fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
+    for death in [Death::Reset, Death::Silent] {
+        each(|software, rig| {
+            let swing = Swing::from(rig, 0.5, false);
+            amid(rig, &swing);
+            let at = rig.now();
+            rig.kill(death);
+            rig.run_for(secs(3));
+            // 0.4 rad/s by 2 rad/s², where the stop is the controller's own; and its drive lags.
+            let rest = rig.record().rest_after(at).expect("at rest");
+            assert!(rest <= ms(200) + ms(24) + ms(200) + ms(60), "{software} {death:?}: {rest:?}");
+            assert!(!rig.controller.program().0, "{software} {death:?}: the program has ended");
+        });
+    }
+}
+
+#[test]
+fn a_robot_with_the_urcap_makes_it_in_the_program_of_its_pendant() {
+    for software in SOFTWARE {
+        let mut setup = setup(software);
+        setup.config.peer.program.by = Delivery::UrCap;
+        let script = format!("def program():\n {NODE}\nend\n");
+        setup.controller.files.programs.push(ProgramFile { script, ..ProgramFile::named(PROGRAM) });
+        setup.controller.external_control = Some(ExternalControl { host: "192.168.56.1".into(), port: 50_002 });
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.run_for(secs(4));
+        rig.controller.act(Action::PlayProgram);
+        rig.run_for(secs(2));
+        rig.command();
+        rig.run_for(ms(500));
+        for way in [0.4, -0.4] {
+            let swing = Swing::from(&rig, way, true);
+            let worst = play(&mut rig, &swing, |_, _| {});
+            assert!(worst < 0.02, "{software}: {worst}\n{}", rig.record().story());
+            rig.run_for(ms(400));
+        }
+        rig.input(Input::Release);
+        rig.run_to(Mode::Monitor);
+        rig.run_for(secs(2));
+        assert!(rig.controller.program().0, "{software}: it stays\n{}", rig.record().story());
+        rig.input(Input::HandBack);
+        rig.run_for(secs(2));
+        assert!(!rig.controller.program().0, "{software}: it goes on to its end\n{}", rig.record().story());
+        assert_eq!((sent(&rig), rig.engine().latch()), (1, None), "{software}\n{}", rig.record().story());
+    }
+}
+
+/// Whatever happens on the way: rest by name or the goal, no faster than asked, and nothing goes on by itself.
+#[test]
+fn through_random_sliders_pauses_and_faults_it_is_made_or_ends_at_rest() {
+    let (mut made, mut ended) = (0, 0);
+    for seed in 0..150_u64 {
+        let (software, mut noise) = (SOFTWARE[seed as usize % 2], Noise::seeded(seed));
+        let mut buffers = if seed % 4 < 2 { Buffers::default() } else { Buffers::with_rtde() };
+        let mut rig = Rig::new(setup(software), &mut buffers);
+        rig.command();
+        rig.run_for(ms(500));
+        let swing = Swing::from(&rig, 0.3 + 0.2 * noise.below(10) as f32 / 10.0, seed % 3 == 0);
+        let number = swing.begin(&mut rig);
+        let (mut next, mut deeds, begun) = (1, vec![], rig.now());
+        let mut due: Vec<usize> = (0..1 + noise.below(3)).map(|_| noise.below(600)).collect();
+        // What it was asked for by: after a pause the next part of the spline makes up for what the arm is behind.
+        let fastest = 1.07;
+        for cycle in 0..2_500 {
+            next = swing.feed(&mut rig, next, u32::MAX);
+            while let Some(at) = due.iter().position(|due| *due == cycle) {
+                due.remove(at);
+                let number = noise.below(10);
+                deeds.push((cycle, number));
+                match number {
+                    0..=3 => {
+                        rig.controller.act(Action::Slider([0.0, 0.1, 0.3, 1.0][number]));
+                        due.push(cycle + 1 + noise.below(200));
+                    }
+                    4 => {
+                        rig.controller.act(Action::PauseProgram);
+                        rig.run_for(ms(noise.below(1_500) as u64));
+                        rig.controller.act(Action::ResumeProgram);
+                    }
+                    5 => rig.input(Input::Release),
+                    6 => rig.controller.act(Action::ProtectiveStop),
+                    7 => rig.cut_cable(Some(ms(5 + noise.below(400) as u64))),
+                    8 => rig.pause_host(ms(5 + noise.below(150) as u64)),
+                    _ => rig.controller.act(Action::Slider(1.0)),
+                }
+            }
+            if cycle == 1_200 {
+                rig.controller.act(Action::Slider(1.0));
+            }
+            rig.run_for(ms(8));
+            let speed = rig.controller.truth().qd[0].abs();
+            assert!(speed < fastest, "{seed} {software} {deeds:?}: {speed}\n{}", rig.record().story());
+            let over = mirrored(&rig) == Some(Mirrored::Ended(number)) || rig.engine().mode() != Mode::Command;
+            if over && cycle > 1_200 {
+                break;
+            }
+        }
+        rig.run_for(secs(4));
+        let (story, now) = (rig.record().story(), rig.now().since(begun));
+        assert!(rig.controller.truth().at_rest(), "{seed} {software} {deeds:?} {now:?}\n{story}");
+        if rig.engine().mode() == Mode::Command && results(&rig) == [TrajectoryResult::Success] {
+            made += 1;
+            let end = rig.controller.truth().q;
+            let error = end.iter().zip(swing.at(swing.seconds)[0]).map(|(q, to)| (q - f64::from(to)).abs());
+            assert!(error.fold(0.0, f64::max) < 5e-3, "{seed} {software} {deeds:?}\n{story}");
+        } else if rig.engine().mode() == Mode::Command {
+            // A network or a host that stood still for too long has starved it.
+            assert_eq!(results(&rig).first(), Some(&TrajectoryResult::Failure), "{seed} {software} {deeds:?}\n{story}");
+        } else {
+            ended += 1;
+            assert!(rig.record().fallback().is_some(), "{seed} {software} {deeds:?}\n{story}");
+            rig.controller.act(Action::UnlockProtectiveStop);
+            rig.controller.act(Action::ResumeProgram);
+            ends_for_good(&mut rig, &format!("{seed} {software} {deeds:?}"));
+        }
+    }
+    println!("{made} were made, {ended} ended");
+    assert!(made > 30 && ended > 30, "{made} were made, {ended} ended");
 }

@@ -10,6 +10,8 @@
 //!
 //! Whoever connects from another address than the controller's, or while nobody is expected, is counted and turned away.
 
+#[cfg(not(feature = "urcap"))]
+mod absent;
 mod carrier;
 mod conversation;
 mod door;
@@ -202,19 +204,6 @@ impl Reverse {
     /// Whether the program speaks the wire of External Control, and answers nothing but how a trajectory has ended.
     fn is_foreign(&self) -> bool {
         self.path == CommandPath::ExternalControl
-    }
-
-    /// Whether a program of External Control has its connection for trajectories.
-    #[cfg(feature = "urcap")]
-    const fn has_trajectories(&self) -> bool {
-        let [trajectory, _] = &self.beside;
-        trajectory.is_taken()
-    }
-
-    /// Points that wait to be written.
-    #[cfg(feature = "urcap")]
-    const fn has_points(&self) -> bool {
-        !self.forward.points.is_empty()
     }
 
     /// Whether orders go out in registers, and nobody connects to us.
@@ -485,26 +474,6 @@ impl Reverse {
         self.answers = from.take()?;
         (self.sent, self.order) = (None, Outbox::EMPTY);
         Some(())
-    }
-}
-
-/// Nobody makes trajectories by External Control.
-#[cfg(not(feature = "urcap"))]
-impl Reverse {
-    const fn has_points(&self) -> bool {
-        false
-    }
-
-    pub(super) const fn result_window(&mut self) -> &mut [u8] {
-        self.ignored()
-    }
-
-    pub(super) const fn commit_result(&mut self, _: usize) -> Option<ProgramNews> {
-        None
-    }
-
-    pub(super) const fn lateness(&mut self) -> Option<ProgramNews> {
-        None
     }
 }
 
