@@ -383,8 +383,8 @@ fn a_robot_with_the_urcap_makes_it_in_the_program_of_its_pendant() {
 /// Whatever happens on the way: rest by name or the goal, no faster than asked, and nothing goes on by itself.
 #[test]
 fn through_random_sliders_pauses_and_faults_it_is_made_or_ends_at_rest() {
-    let (mut made, mut ended) = (0, 0);
-    for seed in 0..150_u64 {
+    let (mut made, mut ended, mut reasons) = (0, 0, std::collections::BTreeMap::new());
+    for seed in 0..100_u64 {
         let (software, mut noise) = (SOFTWARE[seed as usize % 2], Noise::seeded(seed));
         let mut buffers = if seed % 4 < 2 { Buffers::default() } else { Buffers::with_rtde() };
         let mut rig = Rig::new(setup(software), &mut buffers);
@@ -443,12 +443,15 @@ fn through_random_sliders_pauses_and_faults_it_is_made_or_ends_at_rest() {
             assert_eq!(results(&rig).first(), Some(&TrajectoryResult::Failure), "{seed} {software} {deeds:?}\n{story}");
         } else {
             ended += 1;
-            assert!(rig.record().fallback().is_some(), "{seed} {software} {deeds:?}\n{story}");
+            let (_, reason) = rig.record().fallback().unwrap_or_else(|| panic!("{seed} {software} {deeds:?}\n{story}"));
+            *reasons.entry(reason.name()).or_insert(0) += 1;
+            // Nobody but the program moves the arm.
+            assert_ne!(reason, Reason::NotFollowing, "{seed} {software} {deeds:?}\n{story}");
             rig.controller.act(Action::UnlockProtectiveStop);
             rig.controller.act(Action::ResumeProgram);
             ends_for_good(&mut rig, &format!("{seed} {software} {deeds:?}"));
         }
     }
-    println!("{made} were made, {ended} ended");
-    assert!(made > 30 && ended > 30, "{made} were made, {ended} ended");
+    println!("{made} were made, {ended} ended: {reasons:?}");
+    assert!(made > 20 && ended > 20, "{made} were made, {ended} ended");
 }
