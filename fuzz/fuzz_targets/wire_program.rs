@@ -3,6 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::wire::external_control::Control;
+use outrigger_core::wire::forward::{TrajectoryPoint, TrajectoryResult};
 use outrigger_core::wire::player::{PlayerOrder, PlayerReport};
 use outrigger_core::wire::program::{Hello, Order, Report};
 
@@ -19,6 +20,13 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(control) = Control::new_checked(bytes) {
         assert_eq!(control.repr().emit(&mut written), Ok(Control::LEN));
         assert_eq!(written[..Control::LEN], *bytes);
+    }
+    if let Ok(point) = TrajectoryPoint::new_checked(bytes) {
+        assert_eq!(point.repr().emit(&mut written), Ok(TrajectoryPoint::LEN));
+        assert_eq!(written[..TrajectoryPoint::LEN], *bytes);
+    }
+    if let Some(result) = bytes.first_chunk() {
+        assert_eq!(TrajectoryResult::from_bytes(*result).to_bytes(), *result);
     }
     if let Ok(order) = PlayerOrder::new_checked(bytes) {
         assert_eq!(order.repr().emit(&mut written), Ok(PlayerOrder::LEN));

@@ -3,6 +3,7 @@
 mod driving;
 mod faults;
 mod faults_rtde;
+mod forward;
 mod guided;
 mod histories;
 mod host;

@@ -36,23 +36,23 @@ type End = fn(&mut Rig<'_>);
 
 /// A swing of the base joint and half of it with the last: away and back in a second per 0.2 rad, in legs of 50 ms.
 #[derive(Clone)]
-struct Swing {
+pub(super) struct Swing {
     from: [f32; 6],
     way: f32,
-    seconds: f32,
-    legs: u32,
+    pub(super) seconds: f32,
+    pub(super) legs: u32,
     quintic: bool,
 }
 
 impl Swing {
-    fn from(rig: &Rig<'_>, way: f32, quintic: bool) -> Self {
+    pub(super) fn from(rig: &Rig<'_>, way: f32, quintic: bool) -> Self {
         let from = rig.controller.truth().q.map(|q| q as f32);
         let seconds = 4.0;
         Self { from, way, seconds, legs: (seconds / 0.05) as u32, quintic }
     }
 
     /// Where joints are to be after this time \[s\], and the derivatives of it.
-    fn at(&self, t: f32) -> [[f32; 6]; 3] {
+    pub(super) fn at(&self, t: f32) -> [[f32; 6]; 3] {
         let rate = std::f32::consts::TAU / self.seconds;
         let (half, phase) = (self.way / 2.0, rate * t);
         let share = [half * (1.0 - phase.cos()), half * rate * phase.sin(), half * rate * rate * phase.cos()];
@@ -61,7 +61,7 @@ impl Swing {
         all
     }
 
-    fn waypoint(&self, leg: u32) -> Waypoint<6> {
+    pub(super) fn waypoint(&self, leg: u32) -> Waypoint<6> {
         let t = self.seconds * leg as f32 / self.legs as f32;
         let [q, mut v, a] = self.at(t);
         if leg == self.legs {
@@ -72,12 +72,12 @@ impl Swing {
         Waypoint { setpoint, accelerations, at: Duration::from_micros((f64::from(t) * 1e6).round() as u64) }
     }
 
-    fn begin(&self, rig: &mut Rig<'_>) -> MoveNumber {
+    pub(super) fn begin(&self, rig: &mut Rig<'_>) -> MoveNumber {
         rig.delegate(JointMove::along(JointPositions(self.from), 1.0).unwrap()).unwrap()
     }
 
     /// Gives away all that is taken now, but none from `until` on: the next one.
-    fn feed(&self, rig: &mut Rig<'_>, mut next: u32, until: u32) -> u32 {
+    pub(super) fn feed(&self, rig: &mut Rig<'_>, mut next: u32, until: u32) -> u32 {
         while rig.engine().leg_room() > 0 && next <= self.legs.min(until) {
             rig.lead_on(&self.waypoint(next), next == self.legs).unwrap();
             next += 1;
@@ -86,20 +86,20 @@ impl Swing {
     }
 }
 
-fn mirrored(rig: &Rig<'_>) -> Option<Mirrored> {
+pub(super) fn mirrored(rig: &Rig<'_>) -> Option<Mirrored> {
     rig.engine().evidence().mirrored.map(|held| held.value)
 }
 
-fn led(rig: &Rig<'_>) -> f32 {
+pub(super) fn led(rig: &Rig<'_>) -> f32 {
     rig.engine().led().map_or(0.0, Duration::as_secs_f32)
 }
 
-fn base(rig: &Rig<'_>) -> f64 {
+pub(super) fn base(rig: &Rig<'_>) -> f64 {
     rig.controller.truth().q[0]
 }
 
 /// How far the arm is from where the plan has it, at worst of all joints; the mirror is some cycles old, so the nearest of those counts.
-fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
+pub(super) fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
     let (q, led) = (rig.controller.truth().q, led(rig));
     let each = (-4..=8).map(|late| {
         let [plan, ..] = swing.at((led + late as f32 * 0.008).clamp(0.0, swing.seconds));
@@ -109,7 +109,7 @@ fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
 }
 
 /// Plays it to its end; the worst distance from the plan.
-fn play(rig: &mut Rig<'_>, swing: &Swing, mut meanwhile: impl FnMut(&mut Rig<'_>, f32)) -> f64 {
+pub(super) fn play(rig: &mut Rig<'_>, swing: &Swing, mut meanwhile: impl FnMut(&mut Rig<'_>, f32)) -> f64 {
     let number = swing.begin(rig);
     let (mut next, mut worst, begun) = (1, 0.0_f64, rig.now());
     while mirrored(rig) != Some(Mirrored::Ended(number)) {

@@ -441,7 +441,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
         let beside = self.with_peer(now, P::beside);
-        let peer = &self.peer;
+        let peer = &mut self.peer;
         let executed = |state: &State<N>| if P::DELEGATES { Some(peer.executed(state, now)) } else { None };
         let acknowledged = self.cycle.judge(arrival, now, &beside, executed, &mut self.events);
         self.with_peer(now, |peer, cx| peer.judged(arrival, cx));

@@ -85,7 +85,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     fn beside<L: Law<N>>(&mut self, cx: &mut Context<'_, N, Self, L>) -> Beside;
 
     /// What is known of motion that the controller executes, beside `state`, which is judged now.
-    fn executed(&self, state: &State<N>, now: Instant) -> Executed {
+    fn executed(&mut self, state: &State<N>, now: Instant) -> Executed {
         let _ = (state, now);
         Executed::default()
     }
@@ -227,7 +227,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
 
     /// What went out in this call, in the order of the writing; empty where nothing did.
     #[cfg(feature = "postcard")]
-    fn made(&self) -> [&[u8]; 2];
+    fn made(&self) -> [&[u8]; 3];
 
     /// The next bytes that the last input made, with everything else left out.
     #[cfg(feature = "postcard")]

@@ -54,7 +54,9 @@ impl<const N: usize> Course<N> {
         off <= config.position && self.is_slow_enough(state, config)
     }
 
-    fn is_slow_enough(&self, state: &State<N>, config: &CourseConfig) -> bool {
+    /// Whether the target is not faster than asked. `false` for NaN.
+    #[must_use]
+    pub fn is_slow_enough(&self, state: &State<N>, config: &CourseConfig) -> bool {
         state.target_velocities.max_abs() <= self.speed + config.speed + config.relative * self.speed
     }
 }

@@ -67,6 +67,8 @@ mod moves;
 mod operator;
 mod operator_config;
 mod pendant;
+#[cfg(feature = "urcap")]
+mod pursuit;
 mod request;
 mod resident;
 mod scaling;
@@ -88,6 +90,8 @@ pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantWatch};
+#[cfg(feature = "urcap")]
+pub use pursuit::Pursuit;
 pub use request::{Epoch, Intent};
 pub use resident::{ResidentReading, ResidentWatch};
 pub use scaling::{Pace, Scaling, ScalingConfig};

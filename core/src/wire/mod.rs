@@ -27,6 +27,7 @@
 pub mod dashboard;
 pub mod external_control;
 pub mod fields;
+pub mod forward;
 pub mod fri;
 mod layout;
 pub mod player;

@@ -74,6 +74,8 @@ pub(crate) enum By {
     Buffered,
     /// Waypoints ahead of time, to a program of ours on the controller that makes the motion by itself
     Player,
+    /// The same to a program of UR's External Control, on a robot with the URCap or without
+    PassThrough,
 }
 
 impl By {
@@ -83,6 +85,7 @@ impl By {
             Self::Servo => CommandPath::ReverseServoJ,
             Self::Buffered => CommandPath::Buffered,
             Self::Player => CommandPath::Player,
+            Self::PassThrough => CommandPath::ExternalControl,
         }
     }
 
@@ -143,13 +146,15 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     }
     let (address, path) = (address.to_string(), config.peer.path);
     let robot = || Ok(Robot::ur(&address)?.with_config(config));
-    if path != CommandPath::Player {
+    let passes_through = args.mode == Some(By::PassThrough);
+    if path != CommandPath::Player && !passes_through {
         return follow(args, config, &address, path.name(), robot, streamed);
     }
     follow(args, config, &address, path.name(), robot, |robot, motion, watch, _| {
-        if *motion.tolerances() != Tolerances::default() {
-            let what = "tolerances are not heeded where the controller makes the motion: it is held to 0.05 rad of the plan; leave \
-                        them out, or choose another --mode";
+        let goal_time = motion.tolerances().goal_time.filter(|_| passes_through);
+        if *motion.tolerances() != (Tolerances { goal_time, ..Tolerances::default() }) {
+            let what = "tolerances are not heeded where the controller makes the motion, except --goal-time with --mode pass-through: \
+                        it is held to 0.05 rad of the plan; leave them out, or choose another --mode";
             return Err(Failure::BadInput(what.into()));
         }
         robot.play_watched(motion, watch)

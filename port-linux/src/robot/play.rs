@@ -20,6 +20,7 @@ const BEGINS_WITHIN: f32 = 0.02;
 impl Robot<6, Ur<'static>> {
     /// As [`follow`](Self::follow), but the controller makes the motion by itself: a program of ours there gets its waypoints ahead
     /// of time, and brings the arm to rest where one comes late. Waypoints closer than 40 ms are left out where that changes nothing.
+    /// On path `external-control` a program of UR's External Control gets them, and makes the motion.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins more than 0.02 rad
@@ -35,8 +36,15 @@ impl Robot<6, Ur<'static>> {
         mut watch: impl FnMut(&Trace<6>),
     ) -> Result<Followed<6>, Failure> {
         let wrong = |what: String| Failure::BadInput(what);
-        let (goal, (at, _)) = (motion.goal(), self.stands()?);
-        let motion = Motion::through(thinned(motion.clone().from_rest_at(at).into_waypoints()).map_err(wrong)?);
+        let (goal, tolerances, (at, _)) = (motion.goal(), *motion.tolerances(), self.stands()?);
+        let mut waypoints = thinned(motion.clone().from_rest_at(at).into_waypoints()).map_err(wrong)?;
+        let external = self.config.peer.path == CommandPath::ExternalControl;
+        // Its splines begin without an acceleration.
+        let begins = waypoints.first().and_then(|first| first.accelerations);
+        if external && begins.is_none_or(|begins| begins.max_abs() > 0.0) {
+            waypoints.iter_mut().for_each(|waypoint| waypoint.accelerations = None);
+        }
+        let motion = Motion::through(waypoints);
         let motion = motion.map_err(|unfit| wrong(unfit.to_string()))?;
         motion.check(&self.config.limits).map_err(|unfit| wrong(unfit.to_string()))?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
@@ -59,7 +67,12 @@ impl Robot<6, Ur<'static>> {
         // One that `outrigger replay` knows.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let mut job = self.job(law, None)?;
-        job.config.peer.path = CommandPath::Player;
+        if external {
+            let goal_time = &mut job.config.peer.program.goal_time;
+            *goal_time = tolerances.goal_time.unwrap_or(*goal_time);
+        } else {
+            job.config.peer.path = CommandPath::Player;
+        }
         job.task = Some(Task::Play(playing));
         let running = Running::start(&self.beside, job, true)?;
         let look = || told.lock().unwrap_or_else(PoisonError::into_inner);

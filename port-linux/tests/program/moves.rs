@@ -276,6 +276,34 @@ fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
 }
 
 #[test]
+fn external_control_makes_a_whole_motion_by_itself_and_its_recording_replays() {
+    for (major, minor) in [(5, 15), (3, 15)] {
+        let listeners = [0; 3].map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port"));
+        let [port, trajectory, command] = listeners.map(|listener| listener.local_addr().expect("bound").port());
+        let controller =
+            Controller::new(Options::for_software(SoftwareVersion::new(major, minor))).expect("a controller");
+        let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 54_000).expect("free ports");
+        let server = server.spawn().expect("a thread");
+        let lines = format!("program = {{ port = {port}, trajectory_port = {trajectory}, command_port = {command} }}");
+        let config = patient(&server, "pass-through", &lines);
+        let motion = file("pass-through.csv", &swing(1_000));
+        let recording = file(&format!("pass-through-{major}.mcap"), "");
+        std::fs::remove_file(&recording).expect("it was written");
+        let args = [motion.to_str().expect("text"), "--mode", "pass-through", "--json", "--record"];
+        let done = sent_to(&config, &[&args[..], &[recording.to_str().expect("text")]].concat());
+        assert_eq!(done.status.code(), Some(0), "{major}.{minor}: {}", text(&done.stderr));
+        let end: serde_json::Value = serde_json::from_slice(&done.stdout).expect("one object");
+        assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{end}");
+        assert!(end["end_error"].as_f64().expect("a number") < 5e-3, "{end}");
+        assert!(end["worst_error"].as_f64().expect("a number") < 0.05, "{end}");
+        let replayed =
+            Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output().expect("it runs");
+        assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
+        drop(server);
+    }
+}
+
+#[test]
 fn a_motion_that_the_controller_could_not_make_is_refused_before_it_moves() {
     let (server, config) = with_player(SoftwareVersion::new(5, 15));
     let jagged = swing(1_000).lines().enumerate().fold(String::new(), |mut table, (i, line)| {

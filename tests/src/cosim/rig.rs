@@ -601,7 +601,7 @@ impl<'m> Rig<'m> {
             let control = Control::new_checked(bytes).expect("a message").repr();
             return self.note_text(match control.mode {
                 ControlMode::Stopped => "end order\n".into(),
-                ControlMode::Idle => return,
+                ControlMode::Idle | ControlMode::Forward => return,
                 _ => format!("speedj({:?}) order\n", control.values.map(|value| f64::from(value) * 1e-6)),
             });
         }

@@ -758,8 +758,8 @@ impl Peer<7> for Krc {
     }
 
     #[cfg(feature = "postcard")]
-    fn made(&self) -> [&[u8]; 2] {
-        [if self.talk.new { &self.talk.out } else { &[] }, &[]]
+    fn made(&self) -> [&[u8]; 3] {
+        [if self.talk.new { &self.talk.out } else { &[] }, &[], &[]]
     }
 
     #[cfg(feature = "postcard")]

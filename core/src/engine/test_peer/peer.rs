@@ -306,7 +306,7 @@ impl Peer<2> for TestPeer {
         }
     }
 
-    fn executed(&self, state: &State<2>, _: Instant) -> Executed {
+    fn executed(&mut self, state: &State<2>, _: Instant) -> Executed {
         let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return Executed::default() };
         let on_course = self.asked.is_some_and(|Assignment { course, .. }| match shown.mirrored() {
             Mirrored::Running(_) if shown.progress.is_finite() => {
@@ -444,9 +444,9 @@ impl Peer<2> for TestPeer {
     }
 
     #[cfg(feature = "postcard")]
-    fn made(&self) -> [&[u8]; 2] {
+    fn made(&self) -> [&[u8]; 3] {
         let made = self.out.get(..self.length).filter(|_| self.new);
-        [made.unwrap_or_default(), &[]]
+        [made.unwrap_or_default(), &[], &[]]
     }
 
     #[cfg(feature = "postcard")]

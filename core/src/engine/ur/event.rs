@@ -8,6 +8,7 @@ use crate::frame::{Found, FrameError};
 use crate::robot::Reason;
 use crate::time::Duration;
 use crate::wire::WireError;
+use crate::wire::forward::TrajectoryResult;
 use crate::wire::primary::Report;
 use crate::wire::program::Ending;
 
@@ -89,6 +90,10 @@ pub enum ProgramNews {
         /// So many control cycles before the program saw it, the contact began.
         cycles: u32,
     },
+    /// A program of External Control says how the trajectory has ended that it was given.
+    Trajectory(TrajectoryResult),
+    /// The arm is behind the trajectory that a program of External Control makes, by so much of its own time. Told once of each.
+    Late(Duration),
 }
 
 /// What follows the loss of a link.

@@ -13,9 +13,9 @@ impl LinkId {
     pub const REVERSE: Self = Self::of(3);
     /// The connection by which the URCap External Control asks for that program.
     pub const SCRIPT: Self = Self::of(4);
-    /// A connection that a program of External Control makes for trajectories: nothing goes over it.
+    /// The connection that a program of External Control makes for trajectories: their points, and how they end.
     pub const TRAJECTORY: Self = Self::of(5);
-    /// The same for commands that are done once.
+    /// A connection that it makes for commands that are done once: nothing goes over it.
     pub const COMMAND: Self = Self::of(6);
 }
 

@@ -701,6 +701,7 @@ impl<'m> Peer<6> for Ur<'m> {
             LinkId::RTDE => self.rtde.as_deref_mut().map(StateLink::receive_window).unwrap_or_default(),
             LinkId::REVERSE => exclusive(&mut self.program).map(Reverse::window).unwrap_or_default(),
             LinkId::SCRIPT => exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default(),
+            LinkId::TRAJECTORY => exclusive(&mut self.program).map(Reverse::result_window).unwrap_or_default(),
             _ => exclusive(&mut self.program).map(Reverse::ignored).unwrap_or_default(),
         }
     }
@@ -722,7 +723,12 @@ impl<'m> Peer<6> for Ur<'m> {
                 exclusive(&mut self.program).into_iter().for_each(|program| program.asked(count, cx.now));
                 false
             }
-            LinkId::TRAJECTORY | LinkId::COMMAND => false,
+            LinkId::TRAJECTORY => {
+                let news = exclusive(&mut self.program).and_then(|program| program.commit_result(count));
+                news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
+                false
+            }
+            LinkId::COMMAND => false,
             _ if !self.connector.is_connected(link) => false,
             LinkId::PRIMARY => {
                 self.take_primary(count, cx);
@@ -760,8 +766,8 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    fn executed(&self, state: &State<6>, _: Instant) -> Executed {
-        shared(&self.program).map(|program| program.executed(state)).unwrap_or_default()
+    fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
+        exclusive(&mut self.program).map(|program| program.executed(state, now)).unwrap_or_default()
     }
 
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
@@ -877,6 +883,7 @@ impl<'m> Peer<6> for Ur<'m> {
             if program.holds_back() {
                 cx.cycle.held_back();
             }
+            program.lateness().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             if program.was_called() {
                 cx.events.push_peer(UrEvent::Program(ProgramNews::Sent));
             }
@@ -949,7 +956,7 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn can_wait(&self, link: LinkId) -> bool {
-        !matches!(link, LinkId::REVERSE | LinkId::SCRIPT)
+        !matches!(link, LinkId::REVERSE | LinkId::SCRIPT | LinkId::TRAJECTORY)
             && self.identity.is_some_and(|identity| identity.states != link)
     }
 
@@ -980,7 +987,11 @@ impl<'m> Peer<6> for Ur<'m> {
                 let window = exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default();
                 window.get(..count).unwrap_or_default()
             }
-            LinkId::TRAJECTORY | LinkId::COMMAND => &[],
+            LinkId::TRAJECTORY => {
+                let window = exclusive(&mut self.program).map(Reverse::result_window).unwrap_or_default();
+                window.get(..count).unwrap_or_default()
+            }
+            LinkId::COMMAND => &[],
             _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
         }
     }
@@ -1011,9 +1022,9 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     #[cfg(feature = "postcard")]
-    fn made(&self) -> [&[u8]; 2] {
-        let order = shared(&self.program).map(Reverse::made).unwrap_or_default();
-        [if order.is_empty() { self.motion.made() } else { order }, self.outputs.made()]
+    fn made(&self) -> [&[u8]; 3] {
+        let [order, points] = shared(&self.program).map(Reverse::made).unwrap_or_default();
+        [if order.is_empty() { self.motion.made() } else { order }, points, self.outputs.made()]
     }
 
     #[cfg(feature = "postcard")]

@@ -6,6 +6,7 @@ use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, ProgramNews, UrEvent, link_name};
 use outrigger_core::frame::Found;
 use outrigger_core::time::Duration;
+use outrigger_core::wire::forward::TrajectoryResult;
 use outrigger_core::wire::primary::{Report, ReportKind};
 use outrigger_core::wire::program::{Ending, Hello};
 
@@ -85,6 +86,22 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
             format!("the tool touches something, and the motion ends; it began {cycles} control cycles before"),
             vec![("cycles", cycles.to_string())],
         ),
+        ProgramNews::Trajectory(result) => {
+            let how = match result {
+                TrajectoryResult::Success => "it has been made to its end",
+                TrajectoryResult::Canceled => "it was cancelled, or a point of it could not be moved to",
+                TrajectoryResult::Failure => "a point of it did not come in time, or was none",
+                TrajectoryResult::Unknown(_) => "in a way that this version does not know",
+            };
+            (format!("External Control says how the trajectory ended: {how}"), vec![("result", result.name().into())])
+        }
+        ProgramNews::Late(by) => {
+            let seconds = by.as_secs_f64();
+            (
+                format!("the arm is {seconds:.2} s of its own time behind the trajectory that External Control makes"),
+                vec![("late", format!("{seconds:.3}"))],
+            )
+        }
         ProgramNews::Stranger(count) => (
             format!(
                 "somebody else than the controller has connected to our port for its program: turned away, {count} so far"

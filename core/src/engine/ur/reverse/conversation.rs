@@ -62,6 +62,8 @@ impl Reverse {
         self.answers.clear();
         self.mirrors = Held::new(false, now);
         self.player.forget();
+        #[cfg(feature = "urcap")]
+        self.forward.forget();
         self.lag = 0;
     }
 
@@ -144,6 +146,8 @@ impl Reverse {
         self.waiting.clear();
         self.mirrors.value = false;
         self.player.forget();
+        #[cfg(feature = "urcap")]
+        self.forward.forget();
     }
 
     /// The connection is reset, and the next one is waited for.

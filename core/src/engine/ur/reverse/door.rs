@@ -64,6 +64,12 @@ impl Door {
         self.ends.is_some() && matches!(self.phase, Phase::Wanted | Phase::Listening | Phase::Taken)
     }
 
+    /// Whether somebody is connected.
+    #[cfg(feature = "urcap")]
+    pub(super) const fn is_taken(&self) -> bool {
+        matches!(self.phase, Phase::Taken)
+    }
+
     /// Somebody has connected: whether it is the controller.
     pub(super) fn accepted(&mut self, from: SocketAddr) -> bool {
         let expected = self.phase == Phase::Listening;

@@ -65,6 +65,7 @@ impl Legs {
         }
     }
 
+    /// One waypoint more, which follows the one before as [`to`](Self::to) says.
     pub(super) fn put(&mut self, to: &Waypoint<6>, last: bool) {
         self.whole = self.ways.push_back(*to).is_ok() && last;
         self.count = self.count.saturating_add(1);
@@ -75,9 +76,7 @@ impl Legs {
         if usize::from(waiting).saturating_add(self.unanswered.len()) >= WAITING || self.unanswered.is_full() {
             return None;
         }
-        let at = usize::from(self.sent);
-        let (from, to) = (self.ways.iter().nth(at.checked_sub(1)?)?, self.ways.iter().nth(at)?);
-        let last = self.whole && at.saturating_add(1) == self.ways.len();
+        let (from, to, last) = self.next_leg()?;
         let (begin, stop) = accelerations(from, to);
         Some(PlayerOrderRepr {
             what: if last { What::LastLeg } else { What::Leg },
@@ -90,9 +89,21 @@ impl Legs {
         })
     }
 
+    /// The next leg: where it begins and where it ends, and whether it is the last.
+    pub(super) fn next_leg(&self) -> Option<(&Waypoint<6>, &Waypoint<6>, bool)> {
+        let at = usize::from(self.sent);
+        let (from, to) = (self.ways.iter().nth(at.checked_sub(1)?)?, self.ways.iter().nth(at)?);
+        Some((from, to, self.whole && at.saturating_add(1) == self.ways.len()))
+    }
+
+    /// It went out.
+    pub(super) const fn went(&mut self) {
+        self.sent = self.sent.saturating_add(1);
+    }
+
     /// It went out by this order.
     pub(super) fn sent(&mut self, counter: u16) {
-        self.sent = self.sent.saturating_add(1);
+        self.went();
         let _ = self.unanswered.push_back(counter);
     }
 
@@ -118,10 +129,46 @@ impl Legs {
     /// Where the arm is to be then.
     pub(super) fn planned(&self, progress: u64) -> Option<JointPositions<6>> {
         let mut ways = self.ways.iter();
-        let from = ways.next()?;
-        let Some(to) = ways.next() else { return Some(from.setpoint.positions) };
-        let passed = Duration::from_micros(progress.saturating_sub(from.at.as_micros()));
-        Some(Leg::between(from, to).at(passed.as_secs_f32()).positions)
+        let mut from = ways.next()?;
+        for to in ways {
+            if progress <= to.at.as_micros() {
+                let passed = Duration::from_micros(progress.saturating_sub(from.at.as_micros()));
+                return Some(Leg::between(from, to).at(passed.as_secs_f32()).positions);
+            }
+            from = to;
+        }
+        Some(from.setpoint.positions)
+    }
+}
+
+#[cfg(feature = "urcap")]
+impl Legs {
+    /// What follows is quintic for as long as every waypoint has accelerations, from rest on.
+    pub(super) fn begin_with_accelerations(&mut self) {
+        #[cfg(feature = "trajectories")]
+        if let Some(begin) = self.ways.back_mut() {
+            begin.accelerations = Some(JointAccelerations::ZERO);
+        }
+    }
+
+    /// A program that keeps no accelerations but those of the last quintic leg takes the waypoint so.
+    pub(super) fn in_its_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
+        let follows = self.ways.back().is_some_and(|from| from.accelerations.is_some());
+        Waypoint { accelerations: to.accelerations.filter(|_| follows), ..*to }
+    }
+
+    pub(super) const fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Whether the last leg went out.
+    pub(super) fn is_all_sent(&self) -> bool {
+        self.whole && usize::from(self.sent) == self.ways.len()
+    }
+
+    /// When the last waypoint is due that is known, in the move's own time \[µs\].
+    pub(super) fn end(&self) -> u64 {
+        self.ways.back().map_or(0, |last| last.at.as_micros())
     }
 }
 

@@ -10,10 +10,14 @@
 //!
 //! Whoever connects from another address than the controller's, or while nobody is expected, is counted and turned away.
 
+#[cfg(not(feature = "urcap"))]
+mod absent;
 mod carrier;
 mod conversation;
 mod door;
 mod fetch;
+#[cfg(feature = "urcap")]
+mod forward;
 mod guide;
 mod legs;
 mod orders;
@@ -31,6 +35,8 @@ use heapless::Deque;
 
 use self::door::Door;
 use self::fetch::Fetch;
+#[cfg(feature = "urcap")]
+use self::forward::Forward;
 use self::player::Player;
 use self::positions::Positions;
 use self::text::Made;
@@ -118,6 +124,9 @@ pub(super) struct Reverse {
     positions: Positions,
     /// Of a program that makes moves by itself.
     player: Player,
+    /// Of a program of External Control that does.
+    #[cfg(feature = "urcap")]
+    forward: Forward,
     /// How many points wait in the ring, as it said last, and how many are to.
     lag: u16,
     fill: u16,
@@ -183,6 +192,8 @@ impl Reverse {
             limits,
             positions: Positions::UNKNOWN,
             player: Player::default(),
+            #[cfg(feature = "urcap")]
+            forward: Forward::NOTHING,
             lag: 0,
             fill: u16::MAX,
             period: Duration::ZERO,
@@ -190,7 +201,7 @@ impl Reverse {
         }
     }
 
-    /// Whether the program speaks the wire of External Control, and answers nothing.
+    /// Whether the program speaks the wire of External Control, and answers nothing but how a trajectory has ended.
     fn is_foreign(&self) -> bool {
         self.path == CommandPath::ExternalControl
     }
@@ -272,7 +283,11 @@ impl Reverse {
     /// Time has passed; what ends commanding.
     pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnOnce(ProgramNews)) -> Option<Reason> {
         #[cfg(feature = "postcard")]
-        self.order.begin();
+        {
+            self.order.begin();
+            #[cfg(feature = "urcap")]
+            self.forward.points.begin();
+        }
         self.door.wake(now);
         self.beside.iter_mut().for_each(|door| door.wake(now));
         self.fetch.iter_mut().for_each(|fetch| fetch.wake(now));
@@ -319,15 +334,16 @@ impl Reverse {
     }
 
     pub(super) fn is_waiting(&self) -> bool {
-        self.has_link_output() || self.sent.is_some() || !self.order.is_empty()
+        self.has_link_output() || self.sent.is_some() || !self.order.is_empty() || self.has_points()
     }
 
     /// Whether there is something for [`poll_output`](Self::poll_output): the next piece of a text is made for it.
     pub(super) fn fetch(&mut self, config: &UrConfig) -> bool {
-        if !self.has_link_output() && self.order.is_empty() {
+        let speaks = self.has_link_output() || !self.order.is_empty() || self.has_points();
+        if !speaks {
             self.fetched = self.next_piece(config).unwrap_or_default();
         }
-        self.has_link_output() || !self.order.is_empty() || self.fetched > 0
+        speaks || self.fetched > 0
     }
 
     /// The next order, as whole numbers for registers.
@@ -354,6 +370,11 @@ impl Reverse {
         }
         if !self.order.is_empty() {
             return Some(Output::Transmit { link, to: None, bytes: self.order.take() });
+        }
+        #[cfg(feature = "urcap")]
+        if self.has_points() {
+            let bytes = self.forward.points.take();
+            return Some(Output::Transmit { link: LinkId::TRAJECTORY, to: None, bytes });
         }
         let count = core::mem::take(&mut self.fetched);
         let bytes = self.piece.get(..count).filter(|bytes| !bytes.is_empty())?;
@@ -384,13 +405,17 @@ impl Reverse {
         self.door.strangers()
     }
 
-    /// The order that was made in this call.
+    /// The order that was made in this call, and points.
     #[cfg(feature = "postcard")]
-    pub(super) fn made(&self) -> &[u8] {
-        self.order.made()
+    pub(super) fn made(&self) -> [&[u8]; 2] {
+        #[cfg(feature = "urcap")]
+        let points = self.forward.points.made();
+        #[cfg(not(feature = "urcap"))]
+        let points = [].as_slice();
+        [self.order.made(), points]
     }
 
-    /// The next order that waits, with everything else left out.
+    /// The next order that waits, then points, with everything else left out.
     #[cfg(feature = "postcard")]
     pub(super) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
@@ -401,7 +426,14 @@ impl Reverse {
             while door.poll_output(link).is_some() {}
         }
         self.sent = None;
-        (!self.order.is_empty()).then(|| self.order.take())
+        if !self.order.is_empty() {
+            return Some(self.order.take());
+        }
+        #[cfg(feature = "urcap")]
+        if self.has_points() {
+            return Some(self.forward.points.take());
+        }
+        None
     }
 
     /// Bytes that were received into the window.
@@ -415,6 +447,10 @@ impl Reverse {
         to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
         to.put(&(&self.positions, &self.player, self.lag))?;
+        #[cfg(feature = "urcap")]
+        to.put(&self.is_foreign().then_some(self.forward.account))?;
+        #[cfg(not(feature = "urcap"))]
+        to.put(&None::<()>)?;
         to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
         to.put(&self.answers)
     }
@@ -425,6 +461,13 @@ impl Reverse {
             from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
         (self.positions, self.player, self.lag) = from.take()?;
+        #[cfg(feature = "urcap")]
+        {
+            self.forward.forget();
+            self.forward.account = from.take::<Option<_>>()?.unwrap_or(self.forward.account);
+        }
+        #[cfg(not(feature = "urcap"))]
+        from.take::<Option<()>>()?;
         let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;
         self.filled = filled.min(self.window.len());
         self.window.iter_mut().zip(low?.iter().chain(&high?)).for_each(|(to, from)| *to = *from);

@@ -4,6 +4,7 @@ use super::positions::Step;
 use super::{IDLE, Moment, Reverse, STAY, Stage, Wrote};
 use crate::command::Approved;
 use crate::engine::cycle::Verdict;
+use crate::engine::ur::path::CommandPath;
 use crate::mode::Mode;
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::{Duration, Instant};
@@ -31,6 +32,10 @@ impl Reverse {
         let Moment { now, mode, state, paused } = self.moment;
         if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
             self.player.executes = !matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
+        }
+        #[cfg(feature = "urcap")]
+        if self.is_foreign() && matches!(verdict, Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_)) {
+            return self.forward(verdict);
         }
         let made = match verdict {
             Verdict::Silent | Verdict::Mirror => false,
@@ -126,7 +131,11 @@ impl Reverse {
 
     /// The same on the wire of External Control.
     pub(super) fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
-        let timeout = if mode == ControlMode::SpeedJ { self.hold } else { IDLE };
+        let timeout = match mode {
+            ControlMode::SpeedJ => self.hold,
+            ControlMode::Forward => CommandPath::LONGEST_SILENCE,
+            _ => IDLE,
+        };
         let timeout = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
         let control = ControlRepr { timeout, values, mode };
         self.order.put(|out| control.emit(out)).is_ok_and(|len| len > 0)

@@ -28,7 +28,7 @@ struct Assignment {
 pub(super) struct Player {
     assigned: Option<Assignment>,
     /// Of a move that leads on.
-    legs: Legs,
+    pub(super) legs: Legs,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
@@ -77,6 +77,18 @@ impl Player {
         course.holds_at(&planned.unwrap_or(state.target_positions), state, &config)
     }
 
+    /// Where the move that was asked for last may take the arm.
+    #[cfg(feature = "urcap")]
+    pub(super) fn course(&self) -> Option<Course<6>> {
+        self.assigned.map(|assigned| assigned.course)
+    }
+
+    /// The number of that move.
+    #[cfg(feature = "urcap")]
+    pub(super) fn number(&self) -> Option<MoveNumber> {
+        self.assigned.map(|assigned| assigned.number)
+    }
+
     /// All that it shows.
     #[cfg(test)]
     pub(super) const fn shown(&self) -> (Option<Held<Mirrored>>, i32) {
@@ -117,7 +129,12 @@ impl Reverse {
     }
 
     /// What is known of the move that was asked for last, beside `state`.
-    pub(in crate::engine::ur) fn executed(&self, state: &State<6>) -> Executed {
+    pub(in crate::engine::ur) fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
+        #[cfg(feature = "urcap")]
+        if self.is_foreign() {
+            return self.executed_forward(state, now);
+        }
+        let _ = now;
         let on_course = match self.player.assigned {
             Some(_) => self.player.is_on_course(state, self.period),
             // A hand or a force was the last to move the arm, and its limits were for that.
@@ -133,6 +150,10 @@ impl Reverse {
         self.player.beside = None;
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
+            #[cfg(feature = "urcap")]
+            if self.is_foreign() {
+                self.player.legs.begin_with_accelerations();
+            }
         }
     }
 
@@ -198,14 +219,29 @@ impl Reverse {
     }
 
     pub(in crate::engine::ur) fn leg_to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
-        self.leading().ok_or(FeedError::NoMotion)?.to(to, last)
+        let legs = self.leading().ok_or(FeedError::NoMotion)?;
+        legs.to(&self.in_line(to), last)
+    }
+
+    /// The waypoint as the program takes it.
+    fn in_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
+        #[cfg(feature = "urcap")]
+        if self.is_foreign() {
+            return self.player.legs.in_its_line(to);
+        }
+        *to
     }
 
     pub(in crate::engine::ur) fn lead_on(&mut self, to: &Waypoint<6>, last: bool) {
-        self.player.legs.put(to, last);
+        let to = self.in_line(to);
+        self.player.legs.put(&to, last);
     }
 
     pub(in crate::engine::ur) fn led(&self) -> Option<Duration> {
+        #[cfg(feature = "urcap")]
+        if self.is_foreign() {
+            return self.led_forward();
+        }
         let shown = self.player.mirrored?.value;
         self.player.led_by(shown).then(|| Duration::from_micros(self.player.elapsed()))
     }

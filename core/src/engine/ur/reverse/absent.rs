@@ -1,0 +1,22 @@
+//! In place of trajectories by External Control, where a build has none.
+
+use super::Reverse;
+use crate::engine::ur::event::ProgramNews;
+
+impl Reverse {
+    pub(super) const fn has_points(&self) -> bool {
+        false
+    }
+
+    pub(in crate::engine::ur) const fn result_window(&mut self) -> &mut [u8] {
+        self.ignored()
+    }
+
+    pub(in crate::engine::ur) const fn commit_result(&mut self, _: usize) -> Option<ProgramNews> {
+        None
+    }
+
+    pub(in crate::engine::ur) const fn lateness(&mut self) -> Option<ProgramNews> {
+        None
+    }
+}

@@ -1,0 +1,367 @@
+//! Motion that a program of External Control makes by itself (`core/docs/protocol/ur-external-control.md 1.3, 1.5`): it is begun and
+//! ended by control messages, its points go over the trajectory connection, and of its end the program tells there.
+//!
+//! | phase | what goes out | goes on |
+//! |---|---|---|
+//! | `Rests` | NOOP, so that the program lives | a move is to begin: `Asked` |
+//! | `Asked` | NOOP until enough of it is known | `STREAM_START` and the first points: `Runs`; of a motion to one place RECEIVE |
+//! | `Runs` | points, once all are out `STREAM_END`, else NOOP | the program tells of success: `Rests`; of anything else: `Broken` |
+//! | `Broken` | CANCEL, with how many points were written | `Ends` |
+//! | `Ends` | NOOP, once a second CANCEL again | the program tells that it is cancelled: `Rests` |
+//!
+//! * The program mirrors no number. What is shown of a move is concluded: it runs from its start until the program tells of its end
+//!   **and**, where that was no success, has read away every point of it in answer to our CANCEL. Its points carry no number either:
+//!   were the next move begun before, it would be made of what is left of this one.
+//! * How far it is follows from the robot's speed scaling and from where the controller's target is ([`Pursuit`]).
+
+use super::units::micro;
+use super::{Moment, Reverse, Wrote};
+use crate::command::{ApprovedMove, JointMove};
+use crate::engine::cycle::{Executed, Verdict};
+use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::outbox::Outbox;
+use crate::mode::{CourseConfig, Held, Mirrored, MoveNumber, Pursuit};
+use crate::robot::{ControllerTime, Reason, State};
+use crate::time::{Duration, Instant};
+use crate::trajectory::Waypoint;
+use crate::wire::external_control::ControlMode;
+use crate::wire::forward::{Instruction, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult};
+
+/// Points that go out at a time.
+const AT_ONCE: usize = 4;
+/// It begins once so many periods of it are known, or all of it.
+const AHEAD: u64 = 5;
+/// What was passed is remembered for so long, in the move's own time \[µs\]: the arm may turn out to be behind.
+const BEHIND: u64 = 100_000;
+/// The program is told so often that we are there.
+const ALIVE: Duration = Duration::from_millis(40);
+/// A cancelled move whose end is not told is cancelled again after this time.
+const AGAIN: Duration = Duration::from_secs(1);
+/// A target below this is as good as at rest \[rad/s\].
+const SLOW: f32 = 0.001;
+/// What a move may be behind: of its own time, of what has passed \[%\], and in periods for each of its points, since parts of a
+/// spline last whole control cycles.
+#[derive(Clone, Copy)]
+struct Allowance {
+    least: Duration,
+    percent: u64,
+    periods: u64,
+}
+
+/// Behind by more, it is told of once.
+const LATE: Allowance = Allowance { least: Duration::from_millis(100), percent: 5, periods: 1 };
+/// Behind by more, it is not on its course any more.
+const LOST: Allowance = Allowance { least: Duration::from_millis(400), percent: 20, periods: 2 };
+
+/// How far a move is; see the table of this module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Phase {
+    #[default]
+    Rests,
+    Asked(MoveNumber),
+    Runs(MoveNumber),
+    Broken(MoveNumber),
+    Ends(MoveNumber, Instant),
+}
+
+/// What is known of such motion.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Account {
+    phase: Phase,
+    shown: Mirrored,
+    /// The newest move that was taken up.
+    newest_move: Option<MoveNumber>,
+    /// Points that were written since it began, and whether the program knows that they are all.
+    written: u32,
+    told_all: bool,
+    pursuit: Pursuit,
+    /// The newest state.
+    newest: Option<ControllerTime>,
+    /// That it is late was told, or is to be told.
+    late: bool,
+    tell_late: bool,
+    /// When the program was told anything last.
+    told: Instant,
+    /// What has come of a result.
+    said: [u8; TrajectoryResult::LEN],
+    filled: u8,
+}
+
+/// Such motion, and its points that wait to be written.
+#[derive(Debug)]
+pub(super) struct Forward {
+    pub(super) account: Account,
+    pub(super) points: Outbox<{ AT_ONCE * TrajectoryPoint::LEN }>,
+}
+
+impl Forward {
+    pub(super) const NOTHING: Self = Self { account: Account::NOTHING, points: Outbox::EMPTY };
+
+    /// Nothing is known of a program any more.
+    pub(super) fn forget(&mut self) {
+        *self = Self::NOTHING;
+    }
+}
+
+impl Account {
+    const NOTHING: Self = Self {
+        phase: Phase::Rests,
+        shown: Mirrored::Idle,
+        newest_move: None,
+        written: 0,
+        told_all: false,
+        pursuit: Pursuit::NOT_BEGUN,
+        newest: None,
+        late: false,
+        tell_late: false,
+        told: Instant::ZERO,
+        said: [0; TrajectoryResult::LEN],
+        filled: 0,
+    };
+
+    fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Runs(_))
+    }
+
+    fn rest_after(&mut self, number: MoveNumber) {
+        (self.phase, self.shown) = (Phase::Rests, Mirrored::Ended(number));
+    }
+}
+
+impl Allowance {
+    /// How much that is of a move of which so much can have passed \[µs\], with so many points.
+    fn of(self, elapsed: u64, points: u32, period: Duration) -> Duration {
+        let each = period.times(self.periods).times(points.into());
+        self.least + Duration::from_micros(elapsed).percent(self.percent) + each
+    }
+}
+
+impl Reverse {
+    /// Whether the program has its connection for trajectories.
+    const fn has_trajectories(&self) -> bool {
+        let [trajectory, _] = &self.beside;
+        trajectory.is_taken()
+    }
+
+    /// Whether points wait to be written.
+    pub(super) const fn has_points(&self) -> bool {
+        !self.forward.points.is_empty()
+    }
+
+    /// Carries out a verdict about a move; the only function that makes points of one.
+    ///
+    /// # Errors
+    /// `GoalTolerance` where the program has not told of its end in time.
+    pub(super) fn forward(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
+        let Moment { now, paused, .. } = self.moment;
+        if !self.is_ready() {
+            return Ok(Wrote::Order(false));
+        }
+        // It goes by what it was told last, and by when.
+        self.spoke = now;
+        let made = match verdict {
+            Verdict::Start(approved, number) => self.take_up(approved, number),
+            Verdict::Cancel(number) if self.forward.account.phase == Phase::Asked(number) => {
+                self.forward.account.rest_after(number);
+                self.noop(now)
+            }
+            Verdict::Cancel(_) => match self.forward.account.phase {
+                Phase::Runs(number) | Phase::Broken(number) => self.give_up(number, now),
+                Phase::Ends(number, since) if !paused && now.since(since) > AGAIN => self.give_up(number, now),
+                Phase::Rests | Phase::Asked(_) | Phase::Ends(..) => self.noop(now),
+            },
+            _ => match self.forward.account.phase {
+                Phase::Asked(number) if self.is_enough_known() => self.set_out(number, now),
+                Phase::Runs(_) => self.go_on(now)?,
+                Phase::Broken(number) => self.give_up(number, now),
+                Phase::Ends(number, since) if !paused && now.since(since) > AGAIN => self.give_up(number, now),
+                Phase::Rests | Phase::Asked(_) | Phase::Ends(..) => self.noop(now),
+            },
+        };
+        Ok(Wrote::Order(made))
+    }
+
+    /// The approved move: to one place at once, along waypoints once there are some.
+    fn take_up(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
+        let (asked, _authority) = approved.into_parts();
+        let (now, account) = (self.moment.now, &mut self.forward.account);
+        (account.phase, account.newest_move) = (Phase::Asked(number), Some(number));
+        (account.written, account.told_all) = (0, false);
+        (account.pursuit, account.late, account.tell_late) = (Pursuit::NOT_BEGUN, false, false);
+        if asked.leads_on() {
+            return self.noop(now);
+        }
+        let (speed, acceleration) = (micro(asked.speed()), micro(asked.acceleration()));
+        let point = TrajectoryPointRepr::move_j(asked.to().0.map(micro), speed, acceleration);
+        let _ = self.forward.points.put(|out| point.emit(out));
+        let account = &mut self.forward.account;
+        (account.phase, account.shown) = (Phase::Runs(number), Mirrored::Running(number));
+        (account.written, account.told_all) = (1, true);
+        self.instruct(Instruction::Receive, 1, now)
+    }
+
+    /// Whether so much is known of the move that what follows need not come at once.
+    fn is_enough_known(&self) -> bool {
+        let legs = &self.player.legs;
+        legs.is_whole() || (legs.next_leg().is_some() && legs.end() >= self.period.times(AHEAD).as_micros())
+    }
+
+    fn set_out(&mut self, number: MoveNumber, now: Instant) -> bool {
+        let account = &mut self.forward.account;
+        (account.phase, account.shown) = (Phase::Runs(number), Mirrored::Running(number));
+        self.write_points();
+        self.instruct(Instruction::StreamStart, 0, now)
+    }
+
+    fn go_on(&mut self, now: Instant) -> Result<bool, Reason> {
+        if self.asked_move().is_some_and(|asked| asked.leads_on()) {
+            let (legs, account, most) = (&self.player.legs, &self.forward.account, self.config.goal_time);
+            let overdue = legs.is_whole() && account.pursuit.beyond(legs.end()) > most;
+            if most > Duration::ZERO && overdue {
+                return Err(Reason::GoalTolerance);
+            }
+            let wrote = self.write_points();
+            let account = &mut self.forward.account;
+            if self.player.legs.is_all_sent() && !account.told_all {
+                account.told_all = true;
+                let written = account.written;
+                return Ok(self.instruct(Instruction::StreamEnd, written, now));
+            }
+            return Ok(self.noop(now) || wrote);
+        }
+        Ok(self.noop(now))
+    }
+
+    fn give_up(&mut self, number: MoveNumber, now: Instant) -> bool {
+        self.forward.account.phase = Phase::Ends(number, now);
+        let written = self.forward.account.written;
+        self.instruct(Instruction::Cancel, written, now)
+    }
+
+    fn noop(&mut self, now: Instant) -> bool {
+        // Of a program that is paused none would be read before it goes on.
+        let due = !self.moment.paused && now.since(self.forward.account.told) >= ALIVE;
+        due && self.instruct(Instruction::Noop, 0, now)
+    }
+
+    fn instruct(&mut self, instruction: Instruction, count: u32, now: Instant) -> bool {
+        self.forward.account.told = now;
+        let count = i32::try_from(count).unwrap_or(i32::MAX);
+        self.control(ControlMode::Forward, [instruction.raw(), count, 0, 0, 0, 0])
+    }
+
+    /// Writes what is known of the move beyond what was written; whether anything.
+    fn write_points(&mut self) -> bool {
+        let Self { forward: Forward { account, points }, player, .. } = self;
+        if !points.is_empty() {
+            return false;
+        }
+        let wrote = points.put(|out| {
+            let mut filled = 0_usize;
+            let mut rest = out;
+            while let Some((from, to, _)) = player.legs.next_leg() {
+                let Ok(len) = spline(from, to).emit(rest) else { break };
+                rest = rest.get_mut(len..).unwrap_or_default();
+                filled = filled.saturating_add(len);
+                player.legs.went();
+                account.written = account.written.saturating_add(1);
+            }
+            Ok::<_, ()>(filled)
+        });
+        wrote.is_ok_and(|len| len > 0)
+    }
+
+    /// The newest state: what is known of the move that was asked for last.
+    pub(super) fn executed_forward(&mut self, state: &State<6>, now: Instant) -> Executed {
+        let asked = self.asked_move();
+        let (period, paused) = (self.period, self.moment.paused);
+        let stands = self.is_ready() && self.has_trajectories();
+        let Self { forward: Forward { account, .. }, player, .. } = self;
+        let dt = account.newest.replace(state.controller_time).map(|before| state.controller_time.since(before));
+        let config = CourseConfig::default();
+        let on_course = match (asked, player.course()) {
+            (Some(asked), Some(course)) if asked.leads_on() && account.is_running() => {
+                // A pause is reported for a while after it is over.
+                let stands_still = paused && state.target_velocities.max_abs() <= SLOW;
+                let scaling = if stands_still { 0.0 } else { state.scaling() };
+                let passed = dt.unwrap_or_default().min(Duration::from_secs(1)).as_secs_f32() * scaling;
+                let passed = Duration::from_micros((passed * 1e6 + 0.5) as u64);
+                let (end, legs) = (player.legs.end(), &mut player.legs);
+                let off = account.pursuit.observe(&state.target_positions, passed, period, end, |at| legs.planned(at));
+                let (late, elapsed, points) = (account.pursuit.late(end), account.pursuit.elapsed(), account.written);
+                if late > LATE.of(elapsed, points, period) && !account.late {
+                    (account.late, account.tell_late) = (true, true);
+                }
+                legs.passed(account.pursuit.reached().saturating_sub(BEHIND));
+                off <= config.position
+                    && course.is_slow_enough(state, &config)
+                    && late <= LOST.of(elapsed, points, period)
+            }
+            (Some(asked), Some(course)) if asked.leads_on() => course.is_slow_enough(state, &config),
+            (_, Some(course)) => course.holds(state, &config),
+            (_, None) => false,
+        };
+        let mirrored = stands.then(|| Held::new(account.shown, now));
+        Executed { mirrored, paused: false, on_course }
+    }
+
+    /// How much of its own time the move has made.
+    pub(super) fn led_forward(&self) -> Option<Duration> {
+        self.asked_move().filter(JointMove::leads_on)?;
+        let account = &self.forward.account;
+        let begun = account.written > 0 && account.newest_move == self.player.number();
+        begun.then(|| Duration::from_micros(account.pursuit.reached()))
+    }
+
+    /// That the move is late, once.
+    pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramNews> {
+        let account = &mut self.forward.account;
+        let late = account.pursuit.late(self.player.legs.end());
+        core::mem::take(&mut account.tell_late).then_some(ProgramNews::Late(late))
+    }
+
+    /// Where what the program says on the trajectory connection goes.
+    pub(in crate::engine::ur) fn result_window(&mut self) -> &mut [u8] {
+        let account = &mut self.forward.account;
+        account.said.get_mut(usize::from(account.filled)..).unwrap_or_default()
+    }
+
+    /// So many bytes were received there.
+    pub(in crate::engine::ur) fn commit_result(&mut self, count: usize) -> Option<ProgramNews> {
+        let account = &mut self.forward.account;
+        let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);
+        account.filled = filled as u8;
+        if filled < TrajectoryResult::LEN {
+            return None;
+        }
+        account.filled = 0;
+        let result = TrajectoryResult::from_bytes(account.said);
+        match (account.phase, result) {
+            (Phase::Runs(number), TrajectoryResult::Success) => {
+                account.pursuit.arrive(self.player.legs.end());
+                account.rest_after(number);
+            }
+            (Phase::Runs(number), _) => account.phase = Phase::Broken(number),
+            (Phase::Ends(number, _), TrajectoryResult::Canceled) => account.rest_after(number),
+            // It was over when it was cancelled, or before that was heard: what is left of it is still read away.
+            (Phase::Rests | Phase::Asked(_) | Phase::Broken(_) | Phase::Ends(..), _) => {}
+        }
+        Some(ProgramNews::Trajectory(result))
+    }
+}
+
+/// A leg as the program takes it.
+fn spline(from: &Waypoint<6>, to: &Waypoint<6>) -> TrajectoryPointRepr {
+    let duration = u32::try_from((to.at - from.at).as_micros()).unwrap_or(u32::MAX);
+    let (target, speeds) = (to.setpoint.positions.0.map(micro), to.setpoint.velocities.0.map(micro));
+    #[cfg(feature = "trajectories")]
+    if let (Some(_), Some(stop)) = (from.accelerations, to.accelerations) {
+        return TrajectoryPointRepr::spline(SplineKind::Quintic, target, speeds, stop.0.map(micro), duration);
+    }
+    TrajectoryPointRepr::spline(SplineKind::Cubic, target, speeds, [0; 6], duration)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! How far along its plan an arm is whose controller does not say so: by the time that has passed, as fast as the robot's speed
+//! scaling lets it, and by the place on the plan that is nearest to the controller's target.
+//!
+//! | | |
+//! |---|---|
+//! | elapsed | grows by the time between two states times the speed scaling: as far as the arm can be |
+//! | reached | the place on the plan, near the one before and not beyond elapsed, that the target is nearest to |
+//! | late | elapsed, up to the end of the plan, less reached: what the order took on its way, and what the controller has lost |
+
+use crate::robot::JointPositions;
+use crate::time::Duration;
+
+/// Of two places on the plan whose distances differ by less \[rad\], the later one counts: where the plan rests, time goes on.
+const SAME: f32 = 1e-4;
+/// Places that are looked at, in periods around the one that is expected.
+const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
+
+/// An arm on its way along a plan, in the plan's own time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Pursuit {
+    /// \[µs\]
+    elapsed: u64,
+    /// \[µs\]
+    reached: u64,
+}
+
+impl Pursuit {
+    /// At the beginning of its plan.
+    pub const NOT_BEGUN: Self = Self { elapsed: 0, reached: 0 };
+
+    /// The newest state: since the one before `passed` of the plan's time can have passed, and the controller's `target` \[rad\] is
+    /// there. `plan` says where the joints are at a time of the plan \[µs\], whose end is `end` \[µs\]; states come once in a
+    /// `period`.
+    ///
+    /// How far the target is from the place that was reached, at most of all joints \[rad\]; infinite where there is no plan, or
+    /// for NaN.
+    pub fn observe<const N: usize>(
+        &mut self,
+        target: &JointPositions<N>,
+        passed: Duration,
+        period: Duration,
+        end: u64,
+        plan: impl Fn(u64) -> Option<JointPositions<N>>,
+    ) -> f32 {
+        self.elapsed = self.elapsed.saturating_add(passed.as_micros());
+        let expected = self.reached.saturating_add(passed.as_micros());
+        // A state is at most a period older than what is known of time.
+        let most = self.elapsed.saturating_add(period.as_micros()).min(end);
+        let mut nearest = f32::INFINITY;
+        for step in AROUND {
+            let way = period.as_micros().saturating_mul(step.unsigned_abs());
+            let at = if step < 0 { expected.saturating_sub(way) } else { expected.saturating_add(way) }.min(most);
+            let Some(planned) = plan(at) else { return f32::INFINITY };
+            let off = target.zip_with(planned.as_array(), |at, planned| at - planned).max_abs();
+            if off <= nearest + SAME {
+                self.reached = at;
+                nearest = nearest.min(off);
+            }
+        }
+        nearest
+    }
+
+    /// The place that was reached, in the plan's time \[µs\].
+    #[must_use]
+    pub const fn reached(&self) -> u64 {
+        self.reached
+    }
+
+    /// How much of the plan's time can have passed \[µs\].
+    #[must_use]
+    pub const fn elapsed(&self) -> u64 {
+        self.elapsed
+    }
+
+    /// The end of the plan, at `end` \[µs\], was reached.
+    pub const fn arrive(&mut self, end: u64) {
+        self.reached = end;
+    }
+
+    /// By how much of the plan's own time the arm is behind, before its end at `end` \[µs\].
+    #[must_use]
+    pub fn late(&self, end: u64) -> Duration {
+        Duration::from_micros(self.elapsed.min(end).saturating_sub(self.reached))
+    }
+
+    /// How much of the plan's own time has passed after its end at `end` \[µs\].
+    #[must_use]
+    pub const fn beyond(&self, end: u64) -> Duration {
+        Duration::from_micros(self.elapsed.saturating_sub(end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(8);
+    const END: u64 = 4_000_000;
+
+    /// Half a second of rest, 2 s with 0.5 rad/s, half a second of rest, and back.
+    fn plan(at: u64) -> Option<JointPositions<2>> {
+        let t = at as f32 * 1e-6;
+        let away = (t - 0.5).clamp(0.0, 2.0) - 2.0 * (t - 3.0).clamp(0.0, 1.0);
+        Some(JointPositions([0.5 * away, -away]))
+    }
+
+    /// The arm is so much behind \[µs\], at this share of its speed: the worst distance, and how late it was seen.
+    fn follow(behind: u64, scaling: f32) -> (f32, Duration, Pursuit) {
+        let mut pursuit = Pursuit::NOT_BEGUN;
+        let passed = Duration::from_micros((PERIOD.as_micros() as f32 * scaling) as u64);
+        let (mut worst, mut at, mut late) = (0.0_f32, 0, Duration::ZERO);
+        while at < END + behind {
+            at += passed.as_micros();
+            let target = plan(at.saturating_sub(behind).min(END)).unwrap();
+            worst = worst.max(pursuit.observe(&target, passed, PERIOD, END, plan));
+            if plan(at) != plan(at + 50_000) && at > behind + 1_000_000 && at < 2_000_000 {
+                late = late.max(pursuit.late(END));
+            }
+        }
+        (worst, late, pursuit)
+    }
+
+    #[test]
+    fn an_arm_that_is_late_is_found_where_it_is_and_by_how_much() {
+        for scaling in [1.0, 0.3] {
+            for behind in [0, 24_000, 120_000, 400_000] {
+                let (worst, late, pursuit) = follow(behind, scaling);
+                assert!(worst < 5e-3, "{behind} {scaling}: {worst}");
+                assert!(late.as_micros().abs_diff(behind) <= 10_000, "{behind} {scaling}: {late:?}");
+                assert!(END - pursuit.reached() <= 10_000, "{behind} {scaling}: {pursuit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_arm_that_stands_or_strays_is_not_where_it_is_to_be() {
+        let mut stands = Pursuit::NOT_BEGUN;
+        let here = JointPositions([0.0, 0.0]);
+        for _ in 0..100 {
+            stands.observe(&here, PERIOD, PERIOD, END, plan);
+        }
+        assert!(stands.late(END) > Duration::from_millis(200), "{stands:?}");
+        assert!(stands.late(END) < Duration::from_millis(350), "it rests for half a second: {stands:?}");
+        let mut strays = Pursuit::NOT_BEGUN;
+        assert!(strays.observe(&JointPositions([0.0, 0.1]), PERIOD, PERIOD, END, plan) > 0.09);
+        assert!(strays.observe(&JointPositions([0.0, f32::NAN]), PERIOD, PERIOD, END, plan).is_infinite());
+        assert!(strays.observe(&here, PERIOD, PERIOD, END, |_| None).is_infinite());
+    }
+
+    #[test]
+    fn nothing_is_reached_before_its_time() {
+        let mut early = Pursuit::NOT_BEGUN;
+        let off = (0..50).map(|i| early.observe(&plan(500_000 + i * 16_000).unwrap(), PERIOD, PERIOD, END, plan));
+        assert!(off.fold(0.0, f32::max) > 0.1, "{early:?}");
+        assert_eq!(early.late(END), Duration::ZERO);
+        assert_eq!((early.beyond(END), early.elapsed()), (Duration::ZERO, 400_000));
+    }
+}
