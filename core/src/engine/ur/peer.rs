@@ -40,6 +40,8 @@ use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::{Leg, Waypoint};
+#[cfg(all(feature = "reverse", feature = "trajectories"))]
+use crate::trajectory::{Tolerances, Watch};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
 
@@ -812,7 +814,26 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::led)
     }
 
+    #[cfg(all(feature = "reverse", feature = "trajectories"))]
+    fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
+        exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
+    }
+
+    #[cfg(all(feature = "reverse", feature = "trajectories"))]
+    fn tolerated(&self) -> Option<&Watch<6>> {
+        shared(&self.program)?.tolerated()
+    }
+
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
+        #[cfg(all(feature = "reverse", feature = "trajectories"))]
+        if let (Some(program), Some(state), true) =
+            (exclusive(&mut self.program), cx.cycle.state(), cx.cycle.mode().executes_move())
+        {
+            let paused = cx.cycle.evidence().is_paused();
+            if let Err(reason) = program.heed_tolerances(state, paused) {
+                cx.cycle.fault(cx.now, reason, cx.events);
+            }
+        }
         self.outputs.observe_state(&cx.config.peer.outputs, cx.cycle.state(), self.identity, arrival, cx.events);
         let waits = self.unacked_age(cx.now);
         self.outputs.admit(cx.config, || {

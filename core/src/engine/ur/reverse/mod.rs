@@ -20,6 +20,8 @@ mod orders;
 mod player;
 mod positions;
 mod text;
+#[cfg(feature = "trajectories")]
+mod tolerated;
 mod units;
 mod upload;
 
