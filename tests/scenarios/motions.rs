@@ -19,7 +19,7 @@ use super::{ms, secs};
 pub(super) type Point = (f64, [f64; 6], [f64; 6]);
 
 /// The rows of a motion in this file's own reckoning, relative to where the arm stands.
-const MOTION: [Point; 4] = [
+pub(super) const MOTION: [Point; 4] = [
     (0.0, [0.0; 6], [0.0; 6]),
     (1.2, [0.3, 0.0, -0.15, 0.0, 0.2, -0.1], [0.3, 0.0, -0.15, 0.0, 0.15, -0.1]),
     (2.0, [0.5, 0.1, -0.3, 0.0, 0.3, -0.2], [0.2, 0.1, -0.1, 0.0, 0.1, -0.1]),
@@ -34,7 +34,7 @@ pub(super) const TOLERANCES: Tolerances<6> = Tolerances {
 };
 
 /// An arm that is held stands so near to where it stood \[rad\].
-const HELD: f64 = 2e-3;
+pub(super) const HELD: f64 = 2e-3;
 
 /// The executors that `outrigger move` has.
 pub(super) fn executors() -> Vec<(SoftwareVersion, Way)> {
@@ -166,7 +166,7 @@ fn a_slider_at_0_for_2_s_holds_a_motion_that_goes_on_by_itself() {
 
 /// What stops a motion until somebody has said a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stop {
+pub(super) enum Stop {
     Pause,
     Emergency,
     Protective,
@@ -175,9 +175,9 @@ enum Stop {
 }
 
 impl Stop {
-    const ALL: [Self; 4] = [Self::Pause, Self::Emergency, Self::Protective, Self::Release];
+    pub(super) const ALL: [Self; 4] = [Self::Pause, Self::Emergency, Self::Protective, Self::Release];
 
-    fn happens(self, rig: &mut Rig<'_>) {
+    pub(super) fn happens(self, rig: &mut Rig<'_>) {
         match self {
             Self::Pause => rig.controller.act(Action::PauseProgram),
             Self::Emergency => rig.controller.act(Action::EmergencyStop),
@@ -187,7 +187,7 @@ impl Stop {
     }
 
     /// Somebody at the robot puts it right.
-    fn is_over(self, rig: &mut Rig<'_>) {
+    pub(super) fn is_over(self, rig: &mut Rig<'_>) {
         let actions: &[Action] = match self {
             Self::Pause => &[Action::ResumeProgram],
             Self::Emergency => &[Action::ReleaseEmergencyStop, Action::PowerOn, Action::ReleaseBrakes],
