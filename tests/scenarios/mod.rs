@@ -14,6 +14,7 @@ mod outputs;
 mod pendant;
 mod played;
 mod player;
+mod player_histories;
 mod player_legs;
 mod player_resumed;
 mod registers;

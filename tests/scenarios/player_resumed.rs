@@ -5,7 +5,7 @@ use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
 use outrigger_core::time as core;
-use outrigger_core::trajectory::{Progress, Tolerances, Watch};
+use outrigger_core::trajectory::{Progress, Tolerances};
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
 
@@ -133,5 +133,84 @@ fn after_a_long_pause_and_a_stop_it_goes_on_by_word_alone_from_where_it_stands()
             ends(&mut rig, &mut played, &what);
             was_on(&rig, &line, &what);
         }
+    }
+}
+
+/// Drives whose joints turn by so much more or less than they are told.
+fn with_drives_off_by(software: SoftwareVersion, share: f64) -> Setup {
+    let mut setup = setup(software);
+    setup.controller.drive.velocity_error = share;
+    setup
+}
+
+/// Until it falls back: by what, and how much of its own time had passed.
+fn falls(rig: &mut Rig<'_>, played: &mut Played, what: &str) -> (Reason, core::Duration) {
+    played.run_until(rig, secs(30), |_, rig| rig.engine().mode() != Mode::Command);
+    let story = rig.record().story();
+    let (fell, reason) = rig.record().fallback().unwrap_or_else(|| panic!("{what}: nothing ends it\n{story}"));
+    played.run_for(rig, secs(1));
+    let rest = rig.record().rest_after(fell).unwrap_or_else(|| panic!("{what}: it never rests\n{story}"));
+    assert!(rest < ms(300), "{what}: {rest:?}\n{story}");
+    (reason, played.elapsed())
+}
+
+#[test]
+fn an_arm_that_leaves_its_path_is_stopped_by_that_name() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::with_rtde();
+        let path = JointPositions([0.03, 0.1, 0.1, 0.1, 0.1, 0.1]);
+        let tolerances = Tolerances { path, ..TOLERANCES };
+        let (mut rig, mut played, _) = moving(with_drives_off_by(software, 0.1), tolerances, &mut buffers, secs(1));
+        let what = format!("{software}, path");
+        let (reason, elapsed) = falls(&mut rig, &mut played, &what);
+        assert_eq!((reason, played.progress()), (Reason::PathTolerance, Progress::Suspended), "{what}");
+        // The first joint makes 0.3 rad of its way, and 0.03 rad less or more, in 1.2 s.
+        assert!((0.9..1.9).contains(&elapsed.as_secs_f64()), "{what}: {elapsed:?}\n{}", rig.record().story());
+        // The joints are off it to different sides, so it is nowhere on its path: the word alone does not move it.
+        played.tolerances.path = JointPositions([2e-3; 6]);
+        let stood = rig.controller.truth().q;
+        rig.input(Input::Acknowledge);
+        rig.ready();
+        rig.resume();
+        rig.run_to(Mode::Command);
+        played.run_for(&mut rig, secs(1));
+        assert_eq!((played.refused, played.progress()), (Some(Reason::PathTolerance), Progress::Suspended), "{what}");
+        assert!(off(&[stood], &rig.controller.truth().q) < HELD, "{what}\n{}", rig.record().story());
+    }
+}
+
+#[test]
+fn the_goal_is_waited_for_by_the_motions_own_time_and_for_ever_where_any_is_allowed() {
+    for software in SOFTWARE {
+        for slider in [1.0, 0.5] {
+            let mut buffers = Buffers::with_rtde();
+            let goal_time = Some(core::Duration::from_millis(500));
+            let tolerances = Tolerances { goal: JointPositions([0.01; 6]), goal_time, ..TOLERANCES };
+            let setup = with_drives_off_by(software, 0.05);
+            let (mut rig, mut played, _) = moving(setup, tolerances, &mut buffers, secs(1));
+            let what = format!("{software}, goal, slider at {slider}");
+            let whole = played.plan[played.plan.len() - 1].at;
+            assert!(played.run_until(&mut rig, secs(10), |played, _| played.elapsed() >= whole), "{what}");
+            rig.controller.act(Action::Slider(slider));
+            let ended = rig.now();
+            let (reason, elapsed) = falls(&mut rig, &mut played, &what);
+            assert_eq!((reason, elapsed), (Reason::GoalTolerance, whole), "{what}\n{}", rig.record().story());
+            let waited = rig.record().fallback().map(|(at, _)| at.since(ended).as_secs_f64());
+            let expected = 0.5 / slider;
+            assert!(
+                waited.is_some_and(|waited| (expected - 0.05..expected + 0.1).contains(&waited)),
+                "{what}: {waited:?}"
+            );
+        }
+        let mut buffers = Buffers::with_rtde();
+        let tolerances = Tolerances { goal: JointPositions([0.01; 6]), goal_time: None, ..TOLERANCES };
+        let (mut rig, mut played, _) = moving(with_drives_off_by(software, 0.05), tolerances, &mut buffers, secs(9));
+        let late = rig.engine().tolerated().map(|watch| watch.late().as_secs_f32());
+        let what = format!("{software}: {late:?}, {}", rig.record().story());
+        assert_eq!((played.progress(), rig.engine().mode()), (Progress::Running, Mode::Command), "{what}");
+        assert!(late.is_some_and(|late| late > 3.0), "{what}");
+        played.run_for(&mut rig, secs(1));
+        rig.input(Input::Release);
+        rig.run_to(Mode::Monitor);
     }
 }

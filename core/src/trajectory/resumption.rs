@@ -6,7 +6,8 @@
 //! | lead-in | every 50 ms or more: on the path, as fast as the time of the motion goes, and beside it by what the arm stood off, which fades out |
 //! | the rest | those of the motion that are still to come, later by what the lead-in took; slower where it could not be led onto at full speed |
 //!
-//! In the lead-in the time of the motion begins to go from rest, and reaches its pace where the path is reached. It lasts as long as
+//! While it came to rest the arm went on along its path: the motion is gone on with where it is nearest to the arm, from where it was
+//! left up to half a second later. In the lead-in the time of the motion begins to go from rest, and reaches its pace where the path is reached. It lasts as long as
 //! it has to for the limits to hold: 0.6, 1.2, 2.4 or 4.8 s, at full pace if that is possible with one of them, else at a half, a
 //! fourth, an eighth. A motion that is left just before its end, or at it, is led to its end.
 
@@ -25,13 +26,16 @@ const RAMPS: [Duration; 4] = [
 const SLOWER: [u16; 4] = [1, 2, 4, 8];
 /// Its waypoints are so far apart at least: a controller is given no closer ones.
 const STEP: Duration = Duration::from_millis(50);
+/// An arm that comes to rest is looked for so far ahead of where its motion was left, in steps of this size.
+const AHEAD: u32 = 100;
+const LOOK: Duration = Duration::from_millis(5);
 /// Of a joint without a tolerance on its path \[rad\].
 const WITHIN: f32 = 0.2;
 
 /// The motion that goes on with another from where the arm stands: its waypoints, in their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resumption<const N: usize> {
-    /// Where the motion was left, and where the lead-in reaches it, in the motion's own time.
+    /// Where the motion is gone on with, and where the lead-in reaches it, in the motion's own time.
     left: Duration,
     joins: Duration,
     /// How long the lead-in lasts.
@@ -42,7 +46,7 @@ pub struct Resumption<const N: usize> {
     slower: u16,
     /// The first waypoint of the motion behind the lead-in, from 0.
     next: usize,
-    /// Measured minus planned, where it was left.
+    /// Measured minus planned, where it is gone on with.
     offset: JointPositions<N>,
 }
 
@@ -51,7 +55,7 @@ impl<const N: usize> Resumption<N> {
     /// rests; `fits` says whether the arm can go a leg of it.
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] where a joint is further from where it was left than its tolerance on the path, or than 0.2 rad
+    /// [`Reason::PathTolerance`] where a joint is further from where it is gone on with than its tolerance on the path, or than 0.2 rad
     /// where it has none; what `fits` says where no lead-in fits.
     pub fn of(
         plan: &[Waypoint<N>],
@@ -61,10 +65,20 @@ impl<const N: usize> Resumption<N> {
         mut fits: impl FnMut(&Leg<N>) -> Result<(), Reason>,
     ) -> Result<Self, Reason> {
         let end = plan.last().map_or(Duration::ZERO, |last| last.at);
-        let left = left.min(end);
-        let offset = measured.zip_with(on(plan, left).positions.as_array(), |q, p| q - p);
-        let within = |(off, path): (f32, f32)| off.abs() <= if path.is_finite() { path } else { WITHIN };
-        if !offset.iter().zip(tolerances.path.iter()).all(within) {
+        let within = tolerances.path.map(|path| if path.is_finite() { path } else { WITHIN });
+        let off = |at| measured.zip_with(on(plan, at).positions.as_array(), |q, p| q - p);
+        // The joint that is off by most of its tolerance counts.
+        let far = |offset: &JointPositions<N>| offset.zip_with(within.as_array(), |off, within| off / within).max_abs();
+        let (mut left, mut offset) = (left.min(end), off(left));
+        for _ in 0..AHEAD {
+            let ahead = (left + LOOK).min(end);
+            let nearer = off(ahead);
+            if far(&nearer) >= far(&offset) {
+                break;
+            }
+            (left, offset) = (ahead, nearer);
+        }
+        if !offset.iter().zip(within.iter()).all(|(off, within)| off.abs() <= within) {
             return Err(Reason::PathTolerance);
         }
         let mut against = Reason::PathTolerance;
@@ -245,11 +259,13 @@ mod tests {
         assert_eq!(last.setpoint, plan[plan.len() - 1].setpoint, "{way:?}");
         assert!(way.is_last(plan, points.len() - 1) && !way.is_last(plan, points.len() - 2), "{way:?}");
         assert_eq!(way.own_time(last.at), plan[plan.len() - 1].at, "{way:?}");
-        assert_eq!(way.own_time(Duration::ZERO), left.min(plan[plan.len() - 1].at));
+        let nearest = way.own_time(Duration::ZERO);
+        let ahead = nearest - left.min(plan[plan.len() - 1].at);
+        assert!(ahead <= LOOK.times(AHEAD.into()), "{ahead:?}, {way:?}");
         let closest = points.windows(2).map(|pair| pair[1].at - pair[0].at).min().unwrap();
         let planned = plan.windows(2).map(|pair| pair[1].at - pair[0].at).min().unwrap();
         assert!(closest >= planned.min(STEP), "{closest:?}, {way:?}");
-        let stood = JointPositions(measured).zip_with(on(plan, left).positions.as_array(), |m, p| (m - p).abs());
+        let stood = JointPositions(measured).zip_with(on(plan, nearest).positions.as_array(), |m, p| (m - p).abs());
         for pair in points.windows(2) {
             let leg = Leg::between(&pair[0], &pair[1]);
             assert!(leg.peak_velocities().max_abs() <= most.0 * 1.0001, "{leg:?}, {way:?}");
@@ -294,16 +310,21 @@ mod tests {
     #[test]
     fn an_arm_that_stands_too_far_off_is_not_led_back_and_one_without_a_tolerance_no_further_than_by_default() {
         let plan = swing(8, 4_000, false);
-        let left = Duration::from_millis(1_000);
-        let planned = on(&plan, left).positions.0;
-        let of = |off: [f32; 2]| {
+        let of = |millis, off: [f32; 2]| {
+            let left = Duration::from_millis(millis);
+            let planned = on(&plan, left).positions.0;
             let measured = JointPositions([planned[0] + off[0], planned[1] + off[1]]);
-            Resumption::of(&plan, left, &measured, &TOLERANCES, |_| Ok(())).map(|_| ())
+            Resumption::of(&plan, left, &measured, &TOLERANCES, |_| Ok(())).map(|way| way.left - left)
         };
-        assert_eq!((of([0.099, 0.0]), of([0.0, -0.199])), (Ok(()), Ok(())));
-        for off in [[0.101, 0.0], [-0.101, 0.0], [0.0, 0.201], [f32::NAN, 0.0], [0.0, f32::NAN]] {
-            assert_eq!(of(off), Err(Reason::PathTolerance), "{off:?}");
+        // Where it turns back, nothing of it is nearer.
+        assert_eq!((of(2_000, [0.099, 0.0]), of(2_000, [0.0, 0.199])), (Ok(Duration::ZERO), Ok(Duration::ZERO)));
+        for off in [[0.101, 0.0], [0.0, 0.201], [f32::NAN, 0.0], [0.0, f32::NAN]] {
+            assert_eq!(of(2_000, off), Err(Reason::PathTolerance), "{off:?}");
         }
+        assert_eq!(of(1_000, [-0.101, 0.0]), Err(Reason::PathTolerance), "behind it");
+        // 0.2 rad ahead on the same way it is the motion half a second later, or as much of it as is looked at.
+        assert_eq!(of(1_000, [0.18, 0.09]).map(|ahead| ahead.as_millis() / 50), Ok(4));
+        assert_eq!(of(700, [0.5, 0.25]), Err(Reason::PathTolerance), "further than is looked at");
     }
 
     #[test]

@@ -44,10 +44,9 @@ impl Tolerated {
         paused: bool,
     ) -> Result<(), Reason> {
         let late = period.times(OLD);
-        let off = |positions| legs.off(elapsed, late, positions).ok_or(Reason::Internal);
-        let farther = |a: f32, b: &f32| if a.abs() > b.abs() { a } else { *b };
-        let error = off(&state.positions)?.zip_with(off(&state.target_positions)?.as_array(), farther);
-        self.watch.allows(&error)?;
+        for positions in [&state.positions, &state.target_positions] {
+            self.watch.allows(&legs.off(elapsed, late, positions).ok_or(Reason::Internal)?)?;
+        }
         let Some(whole) = legs.whole() else { return Ok(()) };
         let scaling = if paused { 0.0 } else { state.scaling() };
         let (passed, at) = self.passed.unwrap_or((elapsed.saturating_mul(1_000), state.controller_time));
@@ -68,5 +67,75 @@ impl Tolerated {
         } else {
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::{JointPositions, JointVelocities};
+    use crate::trajectory::{Setpoint, Waypoint};
+
+    const PERIOD: Duration = Duration::from_millis(8);
+    const TOLERANCES: Tolerances<6> = Tolerances {
+        path: JointPositions([0.02; 6]),
+        goal: JointPositions([0.01; 6]),
+        goal_time: Some(Duration::from_millis(100)),
+    };
+
+    /// From 0 to 1 rad with each joint in 2 s.
+    fn legs() -> Legs {
+        let mut legs = Legs::default();
+        legs.begin(JointPositions::ZERO);
+        let setpoint = Setpoint { positions: JointPositions([1.0; 6]), velocities: JointVelocities::ZERO };
+        legs.put(&Waypoint { setpoint, accelerations: None, at: Duration::from_secs(2) }, true);
+        legs
+    }
+
+    fn state(cycle: u64, measured: f32, target: f32, scaling: f32) -> State<6> {
+        State {
+            controller_time: ControllerTime::from_micros(PERIOD.times(cycle).as_micros()),
+            positions: JointPositions([measured; 6]),
+            target_positions: JointPositions([target; 6]),
+            speed_scaling: Some(scaling),
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn measured_joints_and_targets_are_held_to_where_the_plan_may_be_by_now() {
+        let legs = legs();
+        // In the middle: 0.5 rad, at 0.75 rad/s; 18 mrad in three cycles.
+        let judged = |measured, target| {
+            let mut tolerated = Tolerated::new(TOLERANCES);
+            tolerated.observe(&legs, 1_000_000, PERIOD, &state(1, measured, target, 1.0), false)
+        };
+        for (measured, target) in [(0.5, 0.5), (0.463, 0.5), (0.5, 0.537), (0.537, 0.463)] {
+            assert_eq!(judged(measured, target), Ok(()), "{measured} {target}");
+        }
+        for (measured, target) in [(0.46, 0.5), (0.5, 0.54), (0.5, 0.46), (f32::NAN, 0.5), (0.5, f32::NAN)] {
+            assert_eq!(judged(measured, target), Err(Reason::PathTolerance), "{measured} {target}");
+        }
+    }
+
+    /// Cycles until it is too late, with the program at `elapsed` µs for good and the arm at `measured`.
+    fn lasts(elapsed: u64, measured: f32, scaling: f32, paused: bool) -> Option<u64> {
+        let (legs, mut tolerated) = (legs(), Tolerated::new(TOLERANCES));
+        (0..2_000).find(|cycle| {
+            let state = state(*cycle, measured, measured, scaling);
+            tolerated.observe(&legs, elapsed, PERIOD, &state, paused) == Err(Reason::GoalTolerance)
+        })
+    }
+
+    #[test]
+    fn what_is_late_after_its_end_or_does_not_come_to_it_ends_by_its_own_time() {
+        assert!(lasts(2_000_000, 0.985, 1.0, false).is_some_and(|cycles| cycles.abs_diff(13) <= 1));
+        assert!(lasts(2_000_000, 0.985, 0.5, false).is_some_and(|cycles| cycles.abs_diff(26) <= 1));
+        assert_eq!(lasts(2_000_000, 0.985, 0.0, false), None);
+        assert_eq!(lasts(2_000_000, 0.985, 1.0, true), None, "paused");
+        assert_eq!(lasts(2_000_000, 0.995, 1.0, false), None, "it is there");
+        // The program stands at 1.95 s: 50 ms, three cycles and the time that is allowed.
+        assert!(lasts(1_950_000, 0.998, 1.0, false).is_some_and(|cycles| cycles.abs_diff(22) <= 1));
+        assert_eq!(lasts(0, 0.0, 1.0, false), None, "it has not gone on its way");
     }
 }
