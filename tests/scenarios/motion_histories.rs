@@ -20,6 +20,8 @@ use super::ms;
 
 /// Histories where nobody says how many.
 const HISTORIES: u64 = 2_000;
+/// Of so many one is lived through on an e-Series, whose cycles are four times as many.
+const E_SERIES: u64 = 20;
 /// The limit of each joint \[rad/s\].
 pub(super) const FASTEST: f32 = 1.5;
 /// An arm that nobody commands any more rests after this: the time-out of the slowest path, then the slowest stop.
@@ -183,13 +185,20 @@ pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String)
     assert!(end < 0.01, "{end} rad off its end: {}", what());
 }
 
+fn live_through(software: SoftwareVersion, histories: u64) {
+    let executors: Vec<_> = executors().into_iter().filter(|(of, _)| *of == software).collect();
+    in_parallel(histories, |seed| lives_through(seed, executors[seed as usize % executors.len()]));
+}
+
 #[test]
 fn random_motions_hold_their_limits_and_tolerances_through_random_histories() {
-    let histories = histories(HISTORIES);
     // Eight milliseconds are a cycle: as much happens in a quarter of the cycles.
-    let executors: Vec<_> =
-        executors().into_iter().filter(|(software, _)| *software == SoftwareVersion::new(3, 15)).collect();
-    in_parallel(histories, |seed| lives_through(seed, executors[seed as usize % executors.len()]));
+    live_through(SoftwareVersion::new(3, 15), histories(HISTORIES));
+}
+
+#[test]
+fn the_same_holds_in_a_share_of_them_on_an_e_series() {
+    live_through(SoftwareVersion::new(5, 15), histories(HISTORIES) / E_SERIES);
 }
 
 /// How many, where nobody says it.

@@ -26,7 +26,7 @@ impl Robot<6, Ur<'static>> {
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins more than 0.02 rad
-    /// away; [`Failure::Fault`] where the controller did not take it; otherwise those of [`run`](Self::run).
+    /// away; otherwise those of [`run`](Self::run).
     pub fn play(&self, motion: &Motion<6>) -> Result<Followed<6>, Failure> {
         self.play_watched(motion, |_| {}, None)
     }

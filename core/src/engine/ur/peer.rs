@@ -40,7 +40,7 @@ use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(all(feature = "reverse", feature = "trajectories"))]
+#[cfg(feature = "trajectories")]
 use crate::trajectory::{Tolerances, Watch};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
@@ -814,20 +814,19 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::led)
     }
 
-    #[cfg(all(feature = "reverse", feature = "trajectories"))]
+    #[cfg(feature = "trajectories")]
     fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
     }
 
-    #[cfg(all(feature = "reverse", feature = "trajectories"))]
+    #[cfg(feature = "trajectories")]
     fn tolerated(&self) -> Option<&Watch<6>> {
         shared(&self.program)?.tolerated()
     }
 
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
-        #[cfg(all(feature = "reverse", feature = "trajectories"))]
-        if let (Some(program), Some(state), true) =
-            (exclusive(&mut self.program), cx.cycle.state(), cx.cycle.mode().executes_move())
+        if let Some(program) = exclusive(&mut self.program)
+            && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
         {
             let paused = cx.cycle.evidence().is_paused();
             if let Err(reason) = program.heed_tolerances(state, paused) {

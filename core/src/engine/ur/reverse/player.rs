@@ -9,9 +9,7 @@ use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
-#[cfg(feature = "trajectories")]
-use crate::robot::Reason;
-use crate::robot::State;
+use crate::robot::{Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
 #[cfg(feature = "trajectories")]
@@ -240,14 +238,16 @@ impl Reverse {
     ///
     /// # Errors
     /// The one that does not hold.
-    #[cfg(feature = "trajectories")]
     pub(in crate::engine::ur) fn heed_tolerances(&mut self, state: &State<6>, paused: bool) -> Result<(), Reason> {
         let player = &mut self.player;
-        let led = player.mirrored.is_some_and(|held| player.led_by(held.value));
-        let elapsed = player.elapsed();
-        match &mut player.tolerated {
-            Some(tolerated) if led => tolerated.observe(&player.legs, elapsed, self.period, state, paused),
-            Some(_) | None => Ok(()),
+        let shows = player.mirrored.filter(|held| player.led_by(held.value)).map(|_| player.elapsed());
+        match (&mut player.tolerated, shows) {
+            #[cfg(feature = "trajectories")]
+            (Some(tolerated), Some(elapsed)) => tolerated.observe(&player.legs, elapsed, self.period, state, paused),
+            _ => {
+                let _ = (state, paused);
+                Ok(())
+            }
         }
     }
 
