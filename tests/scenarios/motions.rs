@@ -16,10 +16,10 @@ use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
 use super::{ms, secs};
 
 /// A waypoint: when \[s\], where \[rad\], how fast \[rad/s\].
-pub(super) type Point = (f64, [f64; 6], [f64; 6]);
+pub(crate) type Point = (f64, [f64; 6], [f64; 6]);
 
 /// The rows of a motion in this file's own reckoning, relative to where the arm stands.
-pub(super) const MOTION: [Point; 4] = [
+pub(crate) const MOTION: [Point; 4] = [
     (0.0, [0.0; 6], [0.0; 6]),
     (1.2, [0.3, 0.0, -0.15, 0.0, 0.2, -0.1], [0.3, 0.0, -0.15, 0.0, 0.15, -0.1]),
     (2.0, [0.5, 0.1, -0.3, 0.0, 0.3, -0.2], [0.2, 0.1, -0.1, 0.0, 0.1, -0.1]),
@@ -27,7 +27,7 @@ pub(super) const MOTION: [Point; 4] = [
 ];
 
 /// What the scenarios hold the motions to: what the core ends them at, and, beyond that, the truth.
-pub(super) const TOLERANCES: Tolerances<6> = Tolerances {
+pub(crate) const TOLERANCES: Tolerances<6> = Tolerances {
     path: JointPositions([0.1; 6]),
     goal: JointPositions([0.005; 6]),
     goal_time: Some(core::Duration::from_secs(2)),
@@ -44,7 +44,7 @@ pub(super) fn executors() -> Vec<(SoftwareVersion, Way)> {
     all.filter(|(software, way)| has(way) && way.fits(*software)).collect()
 }
 
-pub(super) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
+pub(crate) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
     Waypoint {
         setpoint: Setpoint {
             positions: JointPositions(q.map(|q| q as f32)),
@@ -56,7 +56,7 @@ pub(super) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
 }
 
 /// The way through waypoints, every 8 ms, by a reckoning of our own.
-pub(super) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
+pub(crate) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
     let mut line = vec![];
     for pair in points.windows(2) {
         let ((t0, q0, v0), (t1, q1, v1)) = (pair[0], pair[1]);
@@ -75,7 +75,7 @@ pub(super) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
 }
 
 /// How far the worst joint is from the nearest place on the way \[rad\].
-pub(super) fn off(line: &[[f64; 6]], q: &[f64; 6]) -> f64 {
+pub(crate) fn off(line: &[[f64; 6]], q: &[f64; 6]) -> f64 {
     let apart = |place: &[f64; 6]| place.iter().zip(q).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
     line.iter().map(apart).fold(f64::INFINITY, f64::min)
 }

@@ -13,18 +13,18 @@ use outrigger_tests::cosim::Rig;
 use super::motions::{Point, waypoint};
 
 /// A motion that the controller is given leg by leg.
-pub(super) struct Played {
-    pub(super) plan: Vec<Waypoint<6>>,
-    pub(super) playback: Playback<6>,
-    pub(super) tolerances: Tolerances<6>,
+pub(crate) struct Played {
+    pub(crate) plan: Vec<Waypoint<6>>,
+    pub(crate) playback: Playback<6>,
+    pub(crate) tolerances: Tolerances<6>,
     number: Option<MoveNumber>,
     /// Why it was not gone on with when it was tried last.
-    pub(super) refused: Option<Reason>,
+    pub(crate) refused: Option<Reason>,
 }
 
 impl Played {
     /// Through `points`, from where the arm stands.
-    pub(super) fn from_here(rig: &Rig<'_>, points: &[Point], tolerances: Tolerances<6>) -> Self {
+    pub(crate) fn from_here(rig: &Rig<'_>, points: &[Point], tolerances: Tolerances<6>) -> Self {
         let here = JointPositions(rig.controller.truth().q.map(|q| q as f32));
         let at = |point: &Point| {
             let mut way = waypoint(*point);
@@ -35,11 +35,11 @@ impl Played {
         Self { playback: Playback::of(&plan), plan, tolerances, number: None, refused: None }
     }
 
-    pub(super) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         self.playback.progress()
     }
 
-    pub(super) fn elapsed(&self) -> core::Duration {
+    pub(crate) fn elapsed(&self) -> core::Duration {
         self.playback.elapsed()
     }
 
@@ -64,7 +64,7 @@ impl Played {
     }
 
     /// What there is to do now.
-    pub(super) fn tend(&mut self, rig: &mut Rig<'_>) {
+    pub(crate) fn tend(&mut self, rig: &mut Rig<'_>) {
         if !rig.is_awake() {
             return;
         }
@@ -96,7 +96,7 @@ impl Played {
     }
 
     /// Tends to it for so long at most, until `done`.
-    pub(super) fn run_until(
+    pub(crate) fn run_until(
         &mut self,
         rig: &mut Rig<'_>,
         span: Duration,
@@ -113,7 +113,7 @@ impl Played {
         done(self, rig)
     }
 
-    pub(super) fn run_for(&mut self, rig: &mut Rig<'_>, span: Duration) {
+    pub(crate) fn run_for(&mut self, rig: &mut Rig<'_>, span: Duration) {
         self.run_until(rig, span, |_, _| false);
     }
 }
