@@ -88,7 +88,7 @@ use crate::recorder::Recorder;
 use crate::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::Waypoint;
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
 
 pub use coast::Coast;
@@ -338,14 +338,14 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     ///
     /// # Errors
     /// [`FeedError::NoMotion`] where there is no such move.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     pub fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         self.record_change();
         self.peer.hold_to(tolerances)
     }
 
     /// Whether the move that leads on has come to its goal, and how late it is: `None` where it is held to no tolerances.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     #[must_use]
     pub fn tolerated(&self) -> Option<&Watch<N>> {
         self.peer.tolerated()

@@ -18,7 +18,7 @@ use crate::recorder::{Loader, Saver};
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
 
 /// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
@@ -156,14 +156,14 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That there is none.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         let _ = tolerances;
         Err(FeedError::NoMotion)
     }
 
     /// How the move that leads on is held to its tolerances, where it is.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     fn tolerated(&self) -> Option<&Watch<N>> {
         None
     }

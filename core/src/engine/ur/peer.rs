@@ -40,7 +40,7 @@ use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
@@ -814,12 +814,12 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::led)
     }
 
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
     }
 
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     fn tolerated(&self) -> Option<&Watch<6>> {
         shared(&self.program)?.tolerated()
     }

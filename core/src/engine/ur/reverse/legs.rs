@@ -4,7 +4,7 @@ use heapless::Deque;
 
 use super::units::micro;
 use crate::law::FeedError;
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 use crate::math::bounded;
 use crate::robot::{JointAccelerations, JointPositions};
 use crate::time::Duration;
@@ -118,13 +118,13 @@ impl Legs {
     }
 
     /// When the move ends, in its own time, where that is known.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     pub(super) fn whole(&self) -> Option<Duration> {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)
     }
 
     /// How far each joint is from where it was, or is, or will be to be, `late` before and after this time \[rad\].
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     pub(super) fn off(
         &self,
         progress: u64,

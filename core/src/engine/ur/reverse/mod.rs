@@ -20,7 +20,7 @@ mod orders;
 mod player;
 mod positions;
 mod text;
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 mod tolerated;
 mod units;
 mod upload;

@@ -2,7 +2,7 @@
 
 use super::Reverse;
 use super::legs::Legs;
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 use super::tolerated::Tolerated;
 use super::units::{force, micro};
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
@@ -12,7 +12,7 @@ use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
 use crate::robot::{Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "trajectories")]
+#[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
 use crate::wire::player::{PlayerOrderRepr, PlayerReport};
 use crate::wire::program::{Kind, What};
@@ -26,9 +26,11 @@ struct Assignment {
     course: Course<6>,
 }
 
-/// Without feature `trajectories` there are no tolerances, and they take no room.
-#[cfg(not(feature = "trajectories"))]
-type Tolerated = crate::trajectory::Never;
+/// Without feature `tolerances` there are none, and they take no room.
+#[cfg(not(feature = "tolerances"))]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Tolerated {}
 
 /// What is known of moves.
 #[derive(Clone, Debug, Default)]
@@ -221,7 +223,7 @@ impl Reverse {
     }
 
     /// The move that leads on is to be held to these.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     pub(in crate::engine::ur) fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         self.leading().ok_or(FeedError::NoMotion)?;
         self.player.tolerated = Some(Tolerated::new(tolerances));
@@ -229,7 +231,7 @@ impl Reverse {
     }
 
     /// What it is held to, and how late it is.
-    #[cfg(feature = "trajectories")]
+    #[cfg(feature = "tolerances")]
     pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
         self.player.tolerated.as_ref().map(Tolerated::watch)
     }
@@ -242,7 +244,7 @@ impl Reverse {
         let player = &mut self.player;
         let shows = player.mirrored.filter(|held| player.led_by(held.value)).map(|_| player.elapsed());
         match (&mut player.tolerated, shows) {
-            #[cfg(feature = "trajectories")]
+            #[cfg(feature = "tolerances")]
             (Some(tolerated), Some(elapsed)) => tolerated.observe(&player.legs, elapsed, self.period, state, paused),
             _ => {
                 let _ = (state, paused);
